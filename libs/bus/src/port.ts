@@ -1,0 +1,75 @@
+/**
+ * The bus as everything else sees it: NATS in production, an in-memory adapter in unit tests and simulations.
+ *
+ * Promises, each a test of the contract suite:
+ * - Events: at most once, in position order, possibly with gaps; whoever needs every event reads the log for the gap.
+ * - Requests: at most once; a deadline always ends them, as a Fault with retry "later".
+ * - Messages (agents, live copies): at most once, unordered between subjects.
+ */
+import type { StoredEvent } from "@trainyard/event-log";
+
+/** What travels with a command besides its body; on NATS as headers. */
+export type CommandHeaders = {
+  /** A UUID that names the attempt's effect; a repeat has none. Derived from caller and idempotency key. */
+  readonly commitId: string;
+  /** An opaque id of who asks. */
+  readonly authid: string;
+  readonly traceparent: string;
+  readonly correlationid: string;
+};
+
+export type CommandRequest = { readonly headers: CommandHeaders; readonly body: Uint8Array };
+
+/** Proto JSON both ways: the answer message, or a Rejected. */
+export type CommandReply =
+  | { readonly kind: "ok"; readonly body: Uint8Array }
+  | { readonly kind: "rejected"; readonly body: Uint8Array }
+  /** The service could not: another holder, a database away. Worth another try after this long. */
+  | { readonly kind: "unavailable"; readonly detail: string; readonly retryAfterMs: number };
+
+export type CommandHandler = (request: CommandRequest) => Promise<CommandReply>;
+
+export type Message = { readonly subject: string; readonly body: Uint8Array };
+
+export interface Bus extends AsyncDisposable {
+  /** Whether the link to the server is up now. */
+  connected(): boolean;
+  /** Calls back at every change of `connected()`. */
+  onConnection(callback: (connected: boolean) => void): Disposable;
+
+  /** ty.cmd.<service>.<Command>: asks and waits until the deadline. */
+  request(
+    service: string,
+    command: string,
+    request: CommandRequest,
+    deadlineMs: number,
+  ): Promise<CommandReply>;
+
+  /** Serves the commands of a service while not disposed of; replicas share the load. */
+  serve(
+    service: string,
+    commands: Readonly<Record<string, CommandHandler>>,
+  ): Promise<AsyncDisposable>;
+
+  /** A core message; lost when nobody listens. Tokens are encoded by `subjectOf`. */
+  publish(subject: string, body: Uint8Array): void;
+  /** `*` stands for one token, `>` at the end for the rest. */
+  subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
+
+  /** The live tail of EVENTS, from now on. The callback must not throw. */
+  tailEvents(callback: (event: StoredEvent) => void): Promise<AsyncDisposable>;
+
+  /**
+   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its id as the message id and
+   * the message before it as the expected last; resolves when all are acknowledged.
+   * Throws a Fault "relay_diverged" when another publisher came between: read `lastEvent` again.
+   */
+  publishEvents(events: readonly StoredEvent[]): Promise<void>;
+  /** The position of the last message in EVENTS; null for an empty (new or wiped) stream. */
+  lastEvent(): Promise<{ readonly position: number; readonly id: string } | null>;
+
+  /** Publishes to a short-lived stream (METRICS, LOGS); acknowledged lazily, never waited for. */
+  publishLive(stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void;
+  /** Live copies from now on. */
+  tailLive(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
+}

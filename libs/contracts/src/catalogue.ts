@@ -1,0 +1,200 @@
+/** Every event type there is: its message, the aggregate whose streams carry it, and the service that owns them. */
+import type { DescMessage } from "@bufbuild/protobuf";
+import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
+import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
+import * as experiment from "./gen/trainyard/event/v1/experiment_pb.ts";
+import * as measurement from "./gen/trainyard/event/v1/measurement_pb.ts";
+import * as search from "./gen/trainyard/event/v1/search_pb.ts";
+import * as token from "./gen/trainyard/event/v1/token_pb.ts";
+import type { Plain } from "./plain.ts";
+
+/** The messages, by the event's short name. */
+export type EventMessages = {
+  ExperimentCreated: experiment.ExperimentCreated;
+  ExperimentActivated: experiment.ExperimentActivated;
+  ExperimentPaused: experiment.ExperimentPaused;
+  ExperimentStopRequested: experiment.ExperimentStopRequested;
+  ExperimentEnded: experiment.ExperimentEnded;
+  TrialCreated: experiment.TrialCreated;
+  RunRequested: experiment.RunRequested;
+  RunStarted: experiment.RunStarted;
+  RunStopRequested: experiment.RunStopRequested;
+  RunEnded: experiment.RunEnded;
+  TrialEnded: experiment.TrialEnded;
+  SearchStarted: search.SearchStarted;
+  TrialProposed: search.TrialProposed;
+  ObservationRecorded: search.ObservationRecorded;
+  TrialSuspended: search.TrialSuspended;
+  TrialResumed: search.TrialResumed;
+  TrialStopDecided: search.TrialStopDecided;
+  TrialOutcomeRecorded: search.TrialOutcomeRecorded;
+  SearchCompleted: search.SearchCompleted;
+  AllocationQueued: allocation.AllocationQueued;
+  WaitExplained: allocation.WaitExplained;
+  AllocationGranted: allocation.AllocationGranted;
+  AllocationStarted: allocation.AllocationStarted;
+  AllocationStopRequested: allocation.AllocationStopRequested;
+  AllocationStopAcknowledged: allocation.AllocationStopAcknowledged;
+  AllocationEnded: allocation.AllocationEnded;
+  AgentJoined: allocation.AgentJoined;
+  AgentLost: allocation.AgentLost;
+  AgentReturned: allocation.AgentReturned;
+  SlotsCleared: allocation.SlotsCleared;
+  AgentDrainRequested: allocation.AgentDrainRequested;
+  AgentDrained: allocation.AgentDrained;
+  AgentRemoved: allocation.AgentRemoved;
+  SlotDisabled: allocation.SlotDisabled;
+  SlotEnabled: allocation.SlotEnabled;
+  PoolConfigured: allocation.PoolConfigured;
+  PoolRemoved: allocation.PoolRemoved;
+  ValidationReported: measurement.ValidationReported;
+  MeasurementsSuperseded: measurement.MeasurementsSuperseded;
+  LogPolicyMatched: measurement.LogPolicyMatched;
+  CheckpointDeclared: checkpoint.CheckpointDeclared;
+  CheckpointCompleted: checkpoint.CheckpointCompleted;
+  CheckpointFailed: checkpoint.CheckpointFailed;
+  CheckpointAbandoned: checkpoint.CheckpointAbandoned;
+  CheckpointPinned: checkpoint.CheckpointPinned;
+  CheckpointUnpinned: checkpoint.CheckpointUnpinned;
+  CheckpointCondemned: checkpoint.CheckpointCondemned;
+  CheckpointSpared: checkpoint.CheckpointSpared;
+  CheckpointDeletionStarted: checkpoint.CheckpointDeletionStarted;
+  CheckpointDeleted: checkpoint.CheckpointDeleted;
+  TokenIssued: token.TokenIssued;
+  TokenRevoked: token.TokenRevoked;
+};
+
+export type EventName = keyof EventMessages;
+export type EventData<Name extends EventName> = Plain<EventMessages[Name]>;
+
+/** An event as deciders give it and folds take it. */
+export type EventOf<Name extends EventName> = {
+  [Key in Name]: { readonly type: Key; readonly data: EventData<Key> };
+}[Name];
+export type AnyEvent = EventOf<EventName>;
+
+export type EventType = {
+  readonly name: EventName;
+  /** dev.trainyard.<aggregate>.<Name>.v1 */
+  readonly type: string;
+  readonly aggregate: string;
+  readonly owner: string;
+  readonly schema: DescMessage;
+};
+
+/** The service that owns each category of streams. */
+export const categoryOwners: Readonly<Record<string, string>> = {
+  experiment: "experiments",
+  trial: "experiments",
+  task: "experiments",
+  search: "searcher",
+  allocation: "scheduler",
+  agent: "scheduler",
+  pool: "scheduler",
+  measurement: "metrics",
+  logsignal: "logs",
+  checkpoint: "registry",
+  model: "registry",
+  retention: "checkpoint-gc",
+  user: "gateway",
+  token: "gateway",
+  workspace: "gateway",
+  project: "gateway",
+  webhook: "gateway",
+};
+
+const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
+  experiment: [
+    experiment.ExperimentCreatedSchema,
+    experiment.ExperimentActivatedSchema,
+    experiment.ExperimentPausedSchema,
+    experiment.ExperimentStopRequestedSchema,
+    experiment.ExperimentEndedSchema,
+  ],
+  trial: [
+    experiment.TrialCreatedSchema,
+    experiment.RunRequestedSchema,
+    experiment.RunStartedSchema,
+    experiment.RunStopRequestedSchema,
+    experiment.RunEndedSchema,
+    experiment.TrialEndedSchema,
+  ],
+  search: [
+    search.SearchStartedSchema,
+    search.TrialProposedSchema,
+    search.ObservationRecordedSchema,
+    search.TrialSuspendedSchema,
+    search.TrialResumedSchema,
+    search.TrialStopDecidedSchema,
+    search.TrialOutcomeRecordedSchema,
+    search.SearchCompletedSchema,
+  ],
+  allocation: [
+    allocation.AllocationQueuedSchema,
+    allocation.WaitExplainedSchema,
+    allocation.AllocationGrantedSchema,
+    allocation.AllocationStartedSchema,
+    allocation.AllocationStopRequestedSchema,
+    allocation.AllocationStopAcknowledgedSchema,
+    allocation.AllocationEndedSchema,
+  ],
+  agent: [
+    allocation.AgentJoinedSchema,
+    allocation.AgentLostSchema,
+    allocation.AgentReturnedSchema,
+    allocation.SlotsClearedSchema,
+    allocation.AgentDrainRequestedSchema,
+    allocation.AgentDrainedSchema,
+    allocation.AgentRemovedSchema,
+    allocation.SlotDisabledSchema,
+    allocation.SlotEnabledSchema,
+  ],
+  pool: [allocation.PoolConfiguredSchema, allocation.PoolRemovedSchema],
+  measurement: [measurement.ValidationReportedSchema, measurement.MeasurementsSupersededSchema],
+  logsignal: [measurement.LogPolicyMatchedSchema],
+  checkpoint: [
+    checkpoint.CheckpointDeclaredSchema,
+    checkpoint.CheckpointCompletedSchema,
+    checkpoint.CheckpointFailedSchema,
+    checkpoint.CheckpointAbandonedSchema,
+    checkpoint.CheckpointPinnedSchema,
+    checkpoint.CheckpointUnpinnedSchema,
+  ],
+  retention: [
+    checkpoint.CheckpointCondemnedSchema,
+    checkpoint.CheckpointSparedSchema,
+    checkpoint.CheckpointDeletionStartedSchema,
+    checkpoint.CheckpointDeletedSchema,
+  ],
+  token: [token.TokenIssuedSchema, token.TokenRevokedSchema],
+};
+
+export const eventTypes: readonly EventType[] = Object.entries(byAggregate).flatMap(
+  ([aggregate, schemas]) =>
+    schemas.map((schema) => ({
+      name: schema.name as EventName,
+      type: `dev.trainyard.${aggregate}.${schema.name}.v1`,
+      aggregate,
+      owner: categoryOwners[aggregate] ?? "",
+      schema,
+    })),
+);
+
+const byType = new Map(eventTypes.map((entry) => [entry.type, entry]));
+const byName = new Map(eventTypes.map((entry) => [entry.name, entry]));
+
+export function eventTypeByName(name: EventName): EventType {
+  const entry = byName.get(name);
+  if (entry === undefined) throw new RangeError(`no event is called ${name}`);
+  return entry;
+}
+
+/** The entry of a stored type; undefined for one that this version does not know. */
+export function eventTypeOf(type: string): EventType | undefined {
+  return byType.get(type);
+}
+
+/** The short name in a stored type: dev.trainyard.trial.RunEnded.v1 → RunEnded. */
+export function shortNameOf(type: string): string {
+  return type.split(".")[3] ?? type;
+}

@@ -1,0 +1,129 @@
+import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LaunchSchema } from "./agent.ts";
+import { codecOf } from "./codec.ts";
+import { decodeEvent, encodeEvent } from "./event-codec.ts";
+import { ValidationReportedSchema } from "./gen/trainyard/event/v1/measurement_pb.ts";
+import { AllocationGrantedSchema } from "./gen/trainyard/event/v1/allocation_pb.ts";
+import type { Launch } from "./gen/trainyard/agent/v1/agent_pb.ts";
+
+const double = fc.oneof(
+  fc.double(),
+  fc.constant(0),
+  fc.constant("NaN"),
+  fc.constant("Infinity"),
+  fc.constant("-Infinity"),
+);
+const finite = (value: unknown): unknown =>
+  typeof value === "number" && !Number.isFinite(value) ? "NaN" : Object.is(value, -0) ? 0 : value;
+
+const validation = fc.record({
+  trial: fc.string(),
+  run: fc.nat(),
+  step: double.map(finite),
+  scalars: fc.dictionary(fc.string(), double.map(finite)),
+  reportKey: fc.string(),
+});
+
+const granted = fc.record(
+  {
+    placements: fc.array(
+      fc.record(
+        {
+          agent: fc.string(),
+          slots: fc.array(fc.string()),
+          nodeRank: fc.nat(),
+          address: fc.string(),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+    masterPort: fc.nat(),
+  },
+  { requiredKeys: [] },
+);
+
+const launch = fc.record(
+  {
+    allocation: fc.string(),
+    shell: fc.string(),
+    hyperparameters: fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<JsonValue>),
+    trialSeed: fc.nat(),
+  },
+  { requiredKeys: [] },
+);
+
+describe("the compiled codec agrees with the runtime's own", () => {
+  it.each([
+    ["a map of doubles", ValidationReportedSchema, validation],
+    ["nested lists", AllocationGrantedSchema, granted],
+    ["a oneof and a struct", LaunchSchema, launch],
+  ] as const)("for %s", (_name, schema, arbitrary) => {
+    fc.assert(
+      fc.property(arbitrary as fc.Arbitrary<JsonValue>, (json) => {
+        const codec = codecOf<unknown>(schema);
+        const theirs = toJson(schema, fromJson(schema, json));
+        expect(codec.toJson(codec.fromJson(json))).toEqual(theirs);
+      }),
+    );
+  });
+});
+
+describe("reading", () => {
+  it("fills in what is absent", () => {
+    expect(codecOf<unknown>(ValidationReportedSchema).decode("{}")).toEqual({
+      trial: "",
+      run: 0,
+      step: 0,
+      scalars: {},
+      reportKey: "",
+    });
+  });
+
+  it("does not share its defaults between messages", () => {
+    const codec = codecOf<{ scalars: Record<string, number> }>(ValidationReportedSchema);
+    codec.decode("{}").scalars["loss"] = 1;
+    expect(codec.decode("{}").scalars).toEqual({});
+  });
+
+  it("keeps a metric that is called __proto__", () => {
+    const codec = codecOf<{ scalars: Record<string, number> }>(ValidationReportedSchema);
+    const text = '{"scalars":{"__proto__":1}}';
+    expect(codec.encode(codec.decode(text))).toBe(text);
+  });
+
+  it("leaves an unset oneof empty", () => {
+    expect(codecOf<Launch>(LaunchSchema).decode("{}").entrypoint).toEqual({ case: undefined });
+  });
+
+  it.each(['{"run":-1}', '{"run":1.5}', '{"trial":7}', '{"scalars":[]}', "[]", "{"])(
+    "refuses %s",
+    (text) => {
+      expect(() => codecOf<unknown>(ValidationReportedSchema).decode(text)).toThrow(
+        expect.objectContaining({ retry: "never", code: "undecodable" }),
+      );
+    },
+  );
+});
+
+describe("events", () => {
+  it("come back as they were written", () => {
+    const event = {
+      type: "RunStarted",
+      data: { run: 2, allocation: "12.3#2" },
+    } as const;
+    expect(decodeEvent(encodeEvent(event))).toEqual(event);
+  });
+
+  it("of an unknown type are a fault that no retry mends", () => {
+    expect(() => decodeEvent({ type: "dev.trainyard.trial.Sang.v1", body: "{}" })).toThrow(
+      expect.objectContaining({ code: "unknown_event_type", retry: "never" }),
+    );
+  });
+
+  it("of an old type are read as today's", () => {
+    const old = { type: "dev.trainyard.allocation.WaitNoted.v1", body: '{"text":"full"}' };
+    expect(decodeEvent(old)).toEqual({ type: "WaitExplained", data: { code: 3, detail: "full" } });
+  });
+});

@@ -1,0 +1,48 @@
+/** The commands that services answer over the bus. */
+export {
+  type ActivateExperiment,
+  ActivateExperimentSchema,
+  type CreateExperiment,
+  CreateExperimentSchema,
+  type PauseExperiment,
+  PauseExperimentSchema,
+  type StopExperiment,
+  StopExperimentSchema,
+} from "./gen/trainyard/command/v1/experiments_pb.ts";
+export {
+  type LogLine,
+  LogLineSchema,
+  LogSource,
+  type WriteLines,
+  WriteLinesSchema,
+} from "./gen/trainyard/command/v1/logs_pb.ts";
+export {
+  type RetryParked,
+  RetryParkedSchema,
+} from "./gen/trainyard/command/v1/parking_pb.ts";
+export {
+  type CompleteCheckpoint,
+  CompleteCheckpointSchema,
+  type ContextPlan,
+  ContextPlanSchema,
+  type DeclareCheckpoint,
+  DeclareCheckpointSchema,
+  type DownloadPlan,
+  DownloadPlanSchema,
+  type ManifestEntry,
+  ManifestEntrySchema,
+  type PlanCheckpointDownload,
+  PlanCheckpointDownloadSchema,
+  type PlanContextDownload,
+  PlanContextDownloadSchema,
+  type UploadPlan,
+  UploadPlanSchema,
+} from "./gen/trainyard/command/v1/registry_pb.ts";
+export {
+  type Accepted,
+  AcceptedSchema,
+  type FieldProblem,
+  FieldProblemSchema,
+  type Rejected,
+  RejectedSchema,
+} from "./gen/trainyard/common/v1/envelope_pb.ts";

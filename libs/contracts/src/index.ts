@@ -1,0 +1,16 @@
+export {
+  type AnyEvent,
+  categoryOwners,
+  type EventData,
+  type EventName,
+  type EventOf,
+  type EventType,
+  eventTypeByName,
+  eventTypeOf,
+  eventTypes,
+  shortNameOf,
+} from "./catalogue.ts";
+export { type Codec, codecOf } from "./codec.ts";
+export { decodeEvent, encodeEvent } from "./event-codec.ts";
+export type { Plain } from "./plain.ts";
+export { upcast, upcasters } from "./upcasters.ts";

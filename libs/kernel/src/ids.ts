@@ -1,0 +1,87 @@
+import { assert } from "./assert.ts";
+
+declare const brand: unique symbol;
+type Id<Name extends string> = string & { readonly [brand]: Name };
+
+/** `12` */
+export type ExperimentId = Id<"ExperimentId">;
+/** `12.3` */
+export type TrialId = Id<"TrialId">;
+/** `12.3#2` */
+export type RunId = Id<"RunId">;
+/** A run's or a task's id. */
+export type AllocationId = Id<"AllocationId">;
+export type CheckpointId = Id<"CheckpointId">;
+export type AgentId = Id<"AgentId">;
+export type PoolId = Id<"PoolId">;
+/** `experiment-12`, `trial-12.3`; the category is what precedes the first `-`. */
+export type StreamName = Id<"StreamName">;
+
+const experimentPattern = /^[1-9][0-9]{0,15}$/;
+const trialPattern = /^([1-9][0-9]{0,15})\.([1-9][0-9]{0,8})$/;
+const runPattern = /^(([1-9][0-9]{0,15})\.([1-9][0-9]{0,8}))#([1-9][0-9]{0,8})$/;
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Agents, pools: what a person names. One NATS token and one path component without escaping. */
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+
+export const isExperimentId = (text: string): text is ExperimentId => experimentPattern.test(text);
+export const isTrialId = (text: string): text is TrialId => trialPattern.test(text);
+export const isRunId = (text: string): text is RunId => runPattern.test(text);
+export const isCheckpointId = (text: string): text is CheckpointId => uuidPattern.test(text);
+export const isName = (text: string): boolean => namePattern.test(text);
+
+export function experimentId(value: string | number): ExperimentId {
+  const text = String(value);
+  assert(isExperimentId(text), `"${text}" is an experiment's id`);
+  return text;
+}
+
+export function trialId(experiment: string, number: number): TrialId {
+  const text = `${experiment}.${number}`;
+  assert(isTrialId(text), `"${text}" is a trial's id`);
+  return text;
+}
+
+export function runId(trial: string, run: number): RunId {
+  const text = `${trial}#${run}`;
+  assert(isRunId(text), `"${text}" is a run's id`);
+  return text;
+}
+
+export type TrialParts = { readonly experiment: ExperimentId; readonly number: number };
+export type RunParts = TrialParts & { readonly trial: TrialId; readonly run: number };
+
+/** The parts of a trial's id; null for any other text. */
+export function parseTrialId(text: string): TrialParts | null {
+  const match = trialPattern.exec(text);
+  if (match === null) return null;
+  return { experiment: match[1] as ExperimentId, number: Number(match[2]) };
+}
+
+/** The parts of a run's id; null for any other text. */
+export function parseRunId(text: string): RunParts | null {
+  const match = runPattern.exec(text);
+  if (match === null) return null;
+  return {
+    trial: match[1] as TrialId,
+    experiment: match[2] as ExperimentId,
+    number: Number(match[3]),
+    run: Number(match[4]),
+  };
+}
+
+export function streamName(category: string, id: string): StreamName {
+  assert(/^[a-z]+$/.test(category) && id.length > 0, `"${category}-${id}" names a stream`);
+  return `${category}-${id}` as StreamName;
+}
+
+export function categoryOf(stream: string): string {
+  const dash = stream.indexOf("-");
+  assert(dash > 0, `"${stream}" names a stream`);
+  return stream.slice(0, dash);
+}
+
+/** What follows the category: the id of the experiment, trial, … whose stream it is. */
+export function idOf(stream: string): string {
+  return stream.slice(categoryOf(stream).length + 1);
+}

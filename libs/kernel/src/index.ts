@@ -1,0 +1,38 @@
+export { assert, assertNever, Bug } from "./assert.ts";
+export {
+  type Decider,
+  type FieldProblem,
+  fold,
+  isRejection,
+  type Rejection,
+  reject,
+} from "./decider.ts";
+export { Fault, isFault, type Retry } from "./fault.ts";
+export {
+  type AgentId,
+  type AllocationId,
+  type CheckpointId,
+  categoryOf,
+  type ExperimentId,
+  experimentId,
+  idOf,
+  isCheckpointId,
+  isExperimentId,
+  isName,
+  isRunId,
+  isTrialId,
+  type PoolId,
+  parseRunId,
+  parseTrialId,
+  type RunId,
+  type RunParts,
+  runId,
+  type StreamName,
+  streamName,
+  type TrialId,
+  type TrialParts,
+  trialId,
+} from "./ids.ts";
+export { limits } from "./limits.ts";
+export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
+export type { Clock } from "./time.ts";
