@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { Fault } from "@trainyard/kernel";
+import type { z } from "zod";
+
+/** The process's variables, over those of the file that TRAINYARD_ENV_FILE names (KEY=VALUE lines, # for comments). */
+export function readEnvironment(): Readonly<Record<string, string>> {
+  const file = process.env["TRAINYARD_ENV_FILE"];
+  const fromFile = file === undefined ? {} : parseEnvFile(readFileSync(file, "utf8"));
+  const own = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return { ...fromFile, ...Object.fromEntries(own) };
+}
+
+export function parseEnvFile(text: string): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  for (const line of text.split("\n")) {
+    const at = line.indexOf("=");
+    if (at > 0 && !line.startsWith("#")) values[line.slice(0, at).trim()] = line.slice(at + 1);
+  }
+  return values;
+}
+
+/** A service's configuration from its variables; a Fault that names each variable that is missing or wrong. */
+export function parseEnvironment<Schema extends z.ZodType>(
+  schema: Schema,
+  environment: Readonly<Record<string, string>>,
+): z.output<Schema> {
+  const parsed = schema.safeParse(environment);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  throw new Fault(
+    "invalid_environment",
+    `environment variables are wrong: ${problems.join("; ")}`,
+    {
+      retry: "never",
+    },
+  );
+}

@@ -1,0 +1,89 @@
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { streamName } from "@trainyard/kernel";
+import { LRUCache } from "lru-cache";
+import type { StreamFold } from "./folds.ts";
+import { runtimeLimits } from "./limits.ts";
+
+export type Loaded<State> = { readonly state: State; readonly version: number };
+
+type Entry = { readonly fold: StreamFold<unknown>; state: unknown; version: number };
+
+/**
+ * The states of streams, folded once and kept. Nothing here has to be true: an append names the version that its
+ * decision rests on, and a conflict drops the entry. `observe` keeps entries level with the events that pass by.
+ */
+export class FoldCache {
+  readonly #log: EventLog;
+  readonly #streams: LRUCache<string, Map<string, Entry>>;
+
+  constructor(log: EventLog, foldsMax: number = runtimeLimits.cachedFoldsMax) {
+    this.#log = log;
+    this.#streams = new LRUCache({ max: foldsMax });
+  }
+
+  async load<State>(fold: StreamFold<State>, id: string): Promise<Loaded<State>> {
+    const stream = streamName(fold.category, id);
+    const kept = this.#streams.get(stream)?.get(fold.name);
+    if (kept !== undefined) return { state: kept.state as State, version: kept.version };
+    return this.#fold(fold, stream);
+  }
+
+  async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
+    const entry: Entry = { fold, state: fold.initial, version: 0 };
+    for (;;) {
+      const page = await this.#log.read(stream, entry.version, runtimeLimits.pageEvents);
+      for (const stored of page) advance(entry, decodeEvent(stored), stored.version);
+      if (page.length < runtimeLimits.pageEvents) break;
+    }
+    this.#keep(stream, entry);
+    return { state: entry.state as State, version: entry.version };
+  }
+
+  #keep(stream: string, entry: Entry): void {
+    const folds = this.#streams.get(stream) ?? new Map<string, Entry>();
+    const kept = folds.get(entry.fold.name);
+    // Another load of the same stream may have come further meanwhile.
+    if (kept === undefined || kept.version < entry.version) folds.set(entry.fold.name, entry);
+    this.#streams.set(stream, folds);
+  }
+
+  /** An event that passed by on the log. */
+  observe(stored: StoredEvent): void {
+    const folds = this.#streams.get(stored.stream);
+    if (folds === undefined) return;
+    let event: AnyEvent | undefined;
+    for (const [name, entry] of folds) {
+      if (entry.version >= stored.version) continue;
+      if (entry.version < stored.version - 1) {
+        folds.delete(name);
+        continue;
+      }
+      event ??= decodeEvent(stored);
+      advance(entry, event, stored.version);
+    }
+  }
+
+  /** Events of this process that were just committed, the first of them as `version`. */
+  committed(stream: string, version: number, events: readonly AnyEvent[]): void {
+    const folds = this.#streams.get(stream);
+    if (folds === undefined) return;
+    for (const [name, entry] of folds) {
+      if (entry.version >= version + events.length - 1) continue;
+      if (entry.version !== version - 1) {
+        folds.delete(name);
+        continue;
+      }
+      for (const [index, event] of events.entries()) advance(entry, event, version + index);
+    }
+  }
+
+  forget(stream: string): void {
+    this.#streams.delete(stream);
+  }
+}
+
+function advance(entry: Entry, event: AnyEvent, version: number): void {
+  entry.state = entry.fold.evolve(entry.state, event);
+  entry.version = version;
+}

@@ -1,0 +1,32 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import type { Decider } from "@trainyard/kernel";
+
+/** A way to read one category of streams: also another owner's, for what a decision rests on. */
+export type StreamFold<State> = {
+  /** Names the fold within the service; two folds of one category have two names. */
+  readonly name: string;
+  readonly category: string;
+  readonly initial: State;
+  /** Takes any event of the category and ignores what does not concern it. */
+  readonly evolve: (state: State, event: AnyEvent) => State;
+};
+
+/** A category that this service owns: the fold together with its decisions. */
+export type Aggregate<State, Command, Event extends AnyEvent> = {
+  readonly name: string;
+  readonly category: string;
+  readonly decider: Decider<State, Command, Event>;
+};
+
+/** The fold of an aggregate. Its own streams hold its own events only, so the narrower type is safe. */
+export function foldOf<State, Command, Event extends AnyEvent>(
+  aggregate: Aggregate<State, Command, Event>,
+): StreamFold<State> {
+  const { evolve, initial } = aggregate.decider;
+  return {
+    name: aggregate.name,
+    category: aggregate.category,
+    initial,
+    evolve: (state, event) => evolve(state, event as Event),
+  };
+}

@@ -1,0 +1,43 @@
+export { pause, systemClock } from "./clock.ts";
+export {
+  AcceptedSchema,
+  accepted,
+  type CommandContext,
+  type CommandSpec,
+  command,
+  commandHandlers,
+  decodeReply,
+  encodeRequest,
+  readRejected,
+} from "./commands.ts";
+export { parseEnvFile, parseEnvironment, readEnvironment } from "./environment.ts";
+export { EventFeed } from "./event-feed.ts";
+export {
+  type CommitIdentity,
+  type Committed,
+  CursorBehind,
+  Executor,
+  LeaseLost,
+} from "./executor.ts";
+export { FoldCache } from "./fold-cache.ts";
+export { type Aggregate, foldOf, type StreamFold } from "./folds.ts";
+export { answerHealth, type HealthChecks, startHealthServer } from "./health-server.ts";
+export { type HeldLease, LeaseHolder } from "./lease-holder.ts";
+export { runtimeLimits } from "./limits.ts";
+export { createLogger, type Logger } from "./logging.ts";
+export { migrate } from "./migrate.ts";
+export { Partition, type PartitionDeps, type Term, type TermContext } from "./partition.ts";
+export {
+  experimentKey,
+  type Reaction,
+  type ReactionHandlers,
+  ReactionLoop,
+  type ReactionSpec,
+  reactionMeta,
+} from "./reactions.ts";
+export { readRunToken, type RunTokenContent, runToken, type SigningKey } from "./run-token.ts";
+export { runMain, type Service } from "./service.ts";
+export { createRegistry, Registry } from "./telemetry.ts";
+export { childOf, newTraceparent } from "./traceparent.ts";
+export { View, type ViewSpec } from "./view.ts";
+export { BufferedWork, MovedStream, type Work } from "./work.ts";

@@ -1,0 +1,29 @@
+export const runtimeLimits = {
+  /** A lease outlives three missed renewals; a standby takes over within this after a crash. */
+  leaseTtlMs: 3_000,
+  leaseRenewMs: 1_000,
+  /** Folds kept in memory per service; the least recently used go first. */
+  cachedFoldsMax: 20_000,
+  /** A page of the log: large enough to amortise the round trip, small enough to decode within a few milliseconds. */
+  pageEvents: 500,
+  /** Live events held while a reaction is busy; beyond it the log is read instead. */
+  liveBufferEvents: 5_000,
+  /** How long the feed trusts a silent bus before it asks the log. */
+  silentBusMs: 1_000,
+  /** The same while the bus is known to be away. */
+  absentBusMs: 100,
+  /** A cursor that caused nothing is written at the latest after this long, or this many events. */
+  lazyCursorMs: 200,
+  lazyCursorEvents: 1_000,
+  /** Attempts at one decision whose streams keep moving, before it counts as a fault of the world. */
+  conflictRetriesMax: 20,
+  /** Waiting between attempts after a fault of the world. */
+  retryFirstMs: 50,
+  retryLastMs: 2_000,
+  /** Different keys parked one after the other before the loop stops: the fault is ours, not theirs. */
+  parkedKeysInARowMax: 3,
+  /** A part of a fan-out is committed once it writes this many streams (the log takes 256). */
+  streamsPerPart: 128,
+  /** After SIGTERM, in-flight work has this long. */
+  drainMs: 10_000,
+} as const;
