@@ -70,6 +70,15 @@ describe("the compiled codec agrees with the runtime's own", () => {
   });
 });
 
+describe("writing in full", () => {
+  it("leaves no default out", () => {
+    const codec = codecOf<unknown>(ValidationReportedSchema);
+    const empty = { trial: "", run: 0, step: 0, scalars: {}, reportKey: "" };
+    expect(codec.toFullJson(codec.decode("{}"))).toEqual(empty);
+    expect(codec.toJson(codec.decode("{}"))).toEqual({});
+  });
+});
+
 describe("reading", () => {
   it("fills in what is absent", () => {
     expect(codecOf<unknown>(ValidationReportedSchema).decode("{}")).toEqual({

@@ -20,6 +20,8 @@ export type Codec<T> = {
   /** From parsed proto JSON; throws a Fault `undecodable`. */
   readonly fromJson: (json: JsonValue) => T;
   readonly toJson: (message: T) => JsonObject;
+  /** The same with every field that has a default written out: what the public API answers. */
+  readonly toFullJson: (message: T) => JsonObject;
   readonly decode: (text: string) => T;
   readonly encode: (message: T) => string;
 };
@@ -37,10 +39,12 @@ export function codecOf<T>(descriptor: DescMessage): Codec<T> {
 
 function compile<T>(descriptor: DescMessage): Codec<T> {
   const read = messageReader(descriptor);
-  const write = messageWriter(descriptor);
+  const write = messageWriter(descriptor, false);
+  const writeFull = messageWriter(descriptor, true);
   return {
     fromJson: (json) => read(json) as T,
     toJson: (message) => write(message) as JsonObject,
+    toFullJson: (message) => writeFull(message) as JsonObject,
     decode: (text) => read(parse(text, descriptor.typeName)) as T,
     encode: (message) => JSON.stringify(write(message)),
   };
@@ -235,11 +239,11 @@ function readInteger(value: JsonValue, unsigned: boolean): number {
   return number;
 }
 
-function messageWriter(descriptor: DescMessage): Write {
+function messageWriter(descriptor: DescMessage, full: boolean): Write {
   if (descriptor.typeName === "google.protobuf.Struct") return (value) => value as JsonValue;
   if (descriptor.typeName === "google.protobuf.Value") return (value) => value as JsonValue;
   compiling.add(descriptor.typeName);
-  const fields = descriptor.fields.map(fieldWriter);
+  const fields = descriptor.fields.map((field) => fieldWriter(field, full));
   compiling.delete(descriptor.typeName);
   return (value) => {
     const message = value as PlainRecord;
@@ -249,9 +253,12 @@ function messageWriter(descriptor: DescMessage): Write {
   };
 }
 
-function fieldWriter(field: DescField): (message: PlainRecord, json: JsonObject) => void {
+function fieldWriter(
+  field: DescField,
+  full: boolean,
+): (message: PlainRecord, json: JsonObject) => void {
   const { jsonName, localName } = field;
-  const write = valueWriter(field);
+  const write = valueWriter(field, full);
   const oneof = field.oneof !== undefined && field.oneof.fields.length > 1 ? field.oneof : null;
   if (oneof !== null) {
     return (message, json) => {
@@ -262,7 +269,8 @@ function fieldWriter(field: DescField): (message: PlainRecord, json: JsonObject)
   const absent = defaultOf(field);
   return (message, json) => {
     const value = message[localName];
-    if (value === undefined || (absent !== undefined && isDefault(field, value))) return;
+    if (value === undefined) return;
+    if (!full && absent !== undefined && isDefault(field, value)) return;
     json[jsonName] = write(value);
   };
 }
@@ -274,8 +282,8 @@ function isDefault(field: DescField, value: unknown): boolean {
   return Object.is(value, 0) || value === "" || value === false;
 }
 
-function valueWriter(field: DescField): Write {
-  const element = elementWriter(field);
+function valueWriter(field: DescField, full: boolean): Write {
+  const element = elementWriter(field, full);
   if (field.fieldKind === "list") return (value) => (value as readonly unknown[]).map(element);
   if (field.fieldKind === "map") {
     return (value) => {
@@ -289,11 +297,12 @@ function valueWriter(field: DescField): Write {
   return element;
 }
 
-function elementWriter(field: DescField): Write {
+function elementWriter(field: DescField, full: boolean): Write {
   if (field.message !== undefined) {
     const descriptor = field.message;
-    if (!compiling.has(descriptor.typeName)) return messageWriter(descriptor);
-    return (value) => codecOf<unknown>(descriptor).toJson(value);
+    if (!compiling.has(descriptor.typeName)) return messageWriter(descriptor, full);
+    const codec = (): Codec<unknown> => codecOf<unknown>(descriptor);
+    return (value) => (full ? codec().toFullJson(value) : codec().toJson(value));
   }
   if (field.enum !== undefined) {
     const names = new Map(field.enum.values.map((value) => [value.number, value.name]));
