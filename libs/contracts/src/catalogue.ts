@@ -20,6 +20,7 @@ export type EventMessages = {
   RunStarted: experiment.RunStarted;
   RunStopRequested: experiment.RunStopRequested;
   RunEnded: experiment.RunEnded;
+  TrialCheckpointed: experiment.TrialCheckpointed;
   TrialEnded: experiment.TrialEnded;
   SearchStarted: search.SearchStarted;
   TrialProposed: search.TrialProposed;
@@ -117,6 +118,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.RunStartedSchema,
     experiment.RunStopRequestedSchema,
     experiment.RunEndedSchema,
+    experiment.TrialCheckpointedSchema,
     experiment.TrialEndedSchema,
   ],
   search: [

@@ -61,6 +61,7 @@ export {
   type RunStarted,
   type RunStopRequested,
   StopKind,
+  type TrialCheckpointed,
   type TrialCreated,
   type TrialEnded,
   TrialOutcome,
