@@ -1,0 +1,31 @@
+export const limits = {
+  /** The first and the longest wait before a process that died is started again. */
+  backoffFirstMs: 200,
+  backoffLastMs: 5_000,
+  /** A process that lived this long had started well: its next death begins at the shortest wait again. */
+  backoffResetMs: 10_000,
+  /** How often processes that are not our children are looked at: they cannot be waited for. */
+  adoptedCheckMs: 200,
+  /** A log that grew beyond this is moved aside, once: a process holds at most twice this on disk. */
+  logBytesMax: 16 * 1024 * 1024,
+  logCheckMs: 5_000,
+  /** From SIGTERM to SIGKILL: a service drains for up to 10 s. */
+  stopServiceMs: 12_000,
+  /** An agent that stops its trials gives them time to leave by themselves. */
+  stopAgentMs: 20_000,
+  stopNatsMs: 10_000,
+  /** A fast shutdown writes a checkpoint, which on a slow disk takes a while; what SIGKILL leaves is recovered. */
+  stopPostgresMs: 30_000,
+  /** Left-over processes of trials, from SIGTERM to SIGKILL. */
+  sweepMs: 5_000,
+  /** A first start on a slow disk (initdb and its fsyncs), and recovery of a large write-ahead log. */
+  postgresReadyMs: 120_000,
+  natsReadyMs: 30_000,
+  servicesReadyMs: 120_000,
+  /** Between two looks at a condition that nothing announces. */
+  pollMs: 20,
+  /** One line of the control socket. */
+  controlLineBytesMax: 1024 * 1024,
+  /** The lines of a log that an error quotes. */
+  quotedLogLines: 15,
+} as const;

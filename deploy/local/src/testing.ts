@@ -1,0 +1,78 @@
+/** What the tests of this folder share: homes that are removed, and processes that are ended, whatever the test does. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Home, homeAt, prepareHome } from "./home.ts";
+import { type Launched, launch } from "./launch.ts";
+import { ensurePorts } from "./ports.ts";
+import { initialisePostgres, postgresCommand, postgresProblem, postgresUrl } from "./postgres.ts";
+import { packagedPostgres } from "./postgres-binaries.ts";
+import { type PostgresPlace, preparePlace } from "./postgres-place.ts";
+import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
+import { ensureSecrets, type Secrets } from "./secrets.ts";
+import { waitUntil } from "./wait.ts";
+
+export function temporaryHome(): Home & Disposable {
+  const home = homeAt(mkdtempSync(join(tmpdir(), "trainyard-local-")));
+  prepareHome(home);
+  return {
+    ...home,
+    [Symbol.dispose]: () => rmSync(home.path, { recursive: true, force: true }),
+  };
+}
+
+export type TestServer = AsyncDisposable & {
+  readonly home: Home;
+  readonly place: PostgresPlace;
+  readonly secrets: Secrets;
+  readonly port: number;
+  readonly adminUrl: string;
+  readonly process: ProcessIdentity;
+  start(): Promise<void>;
+};
+
+/** A database server on files of its own, started and answering. */
+export async function startTestServer(home: Home, roles: readonly string[]): Promise<TestServer> {
+  const secrets = ensureSecrets(home, { postgresRoles: roles, natsUsers: [] });
+  const place = preparePlace(home, secrets.clusterId, packagedPostgres());
+  await initialisePostgres(place, secrets.postgresAdminPassword);
+  const { postgres: port = 0 } = await ensurePorts(home, [{ name: "postgres" }]);
+  const adminUrl = postgresUrl(port, "ty_admin", secrets.postgresAdminPassword, "postgres");
+  let launched: Launched | null = null;
+  const server = {
+    home,
+    place,
+    secrets,
+    port,
+    adminUrl,
+    get process(): ProcessIdentity {
+      if (launched?.identity == null) throw new Error("the server is not running");
+      return launched.identity;
+    },
+    async start(): Promise<void> {
+      // A server that was killed leaves children that end within moments; until then a new one refuses.
+      const up = await waitUntil(async () => {
+        if (launched?.identity == null || !isAlive(launched.identity)) {
+          launched = await launch(postgresCommand(place, port), join(home.logs, "postgres.log"));
+        }
+        return (await postgresProblem(adminUrl)) === null;
+      }, 60_000);
+      if (!up) throw new Error("the test's database server did not start");
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await endProcess(launched?.identity ?? null, "SIGINT");
+    },
+  };
+  await server.start();
+  return server;
+}
+
+export async function endProcess(
+  process: ProcessIdentity | null,
+  how: NodeJS.Signals = "SIGKILL",
+): Promise<void> {
+  if (process === null) return;
+  signal(process, how);
+  if (await waitUntil(() => !isAlive(process), 20_000)) return;
+  signal(process, "SIGKILL");
+}
