@@ -10,12 +10,26 @@ export {
   StopExperimentSchema,
 } from "./gen/trainyard/command/v1/experiments_pb.ts";
 export {
+  type LinePage,
+  LinePageSchema,
   type LogLine,
   LogLineSchema,
   LogSource,
+  type QueryLines,
+  QueryLinesSchema,
+  type StoredLine,
+  StoredLineSchema,
   type WriteLines,
   WriteLinesSchema,
 } from "./gen/trainyard/command/v1/logs_pb.ts";
+export {
+  type Point,
+  type PointPage,
+  PointPageSchema,
+  PointSchema,
+  type QueryPoints,
+  QueryPointsSchema,
+} from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {
   type RetryParked,
   RetryParkedSchema,

@@ -14,3 +14,11 @@ export { type Codec, codecOf } from "./codec.ts";
 export { decodeEvent, encodeEvent } from "./event-codec.ts";
 export type { Plain } from "./plain.ts";
 export { upcast, upcasters } from "./upcasters.ts";
+export {
+  gatewayServices,
+  type HttpMethod,
+  pathOf,
+  type Route,
+  reportService,
+  routesOf,
+} from "./routes.ts";

@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/logs.proto.
  */
 export const file_trainyard_command_v1_logs: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJJCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZSKjAQoHTG9nTGluZRISCgphbGxvY2F0aW9uGAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRIQCghzZXF1ZW5jZRgDIAEoARINCgVhdF9tcxgEIAEoARIvCgZzb3VyY2UYBSABKA4yHy50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dTb3VyY2USDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgqawoJTG9nU291cmNlEhoKFkxPR19TT1VSQ0VfVU5TUEVDSUZJRUQQABIVChFMT0dfU09VUkNFX1NURE9VVBABEhUKEUxPR19TT1VSQ0VfU1RERVJSEAISFAoQTE9HX1NPVVJDRV9BR0VOVBADYgZwcm90bzM");
+  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJJCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZSKjAQoHTG9nTGluZRISCgphbGxvY2F0aW9uGAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRIQCghzZXF1ZW5jZRgDIAEoARINCgVhdF9tcxgEIAEoARIvCgZzb3VyY2UYBSABKA4yHy50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dTb3VyY2USDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgiRgoKUXVlcnlMaW5lcxIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWxpbWl0GAMgASgNEgwKBHRhaWwYBCABKA0iSQoITGluZVBhZ2USLwoFbGluZXMYASADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yZWRMaW5lEgwKBG1vcmUYAiABKAgiZQoKU3RvcmVkTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SKwoEbGluZRgDIAEoCzIdLnRyYWlueWFyZC5jb21tYW5kLnYxLkxvZ0xpbmUSDgoGY3Vyc29yGAQgASgJKmsKCUxvZ1NvdXJjZRIaChZMT0dfU09VUkNFX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NPVVJDRV9TVERPVVQQARIVChFMT0dfU09VUkNFX1NUREVSUhACEhQKEExPR19TT1VSQ0VfQUdFTlQQA2IGcHJvdG8z");
 
 /**
  * Subject ty.cmd.logs.WriteLines: an agent's batch, at most 512 KiB. Idempotent by (allocation, node rank, sequence).
@@ -89,6 +89,104 @@ export type LogLine = Message<"trainyard.command.v1.LogLine"> & {
  */
 export const LogLineSchema: GenMessage<LogLine> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_logs, 1);
+
+/**
+ * Subject ty.cmd.logs.QueryLines. Answers LinePage. Lines are in the order in which they were stored.
+ *
+ * @generated from message trainyard.command.v1.QueryLines
+ */
+export type QueryLines = Message<"trainyard.command.v1.QueryLines"> & {
+  /**
+   * A trial, 12.3; or an experiment, 12, for the lines of all its trials.
+   *
+   * @generated from field: string task = 1;
+   */
+  task: string;
+
+  /**
+   * Lines after this cursor; empty for the first.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+
+  /**
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * The last lines instead of the first; after is ignored.
+   *
+   * @generated from field: uint32 tail = 4;
+   */
+  tail: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QueryLines.
+ * Use `create(QueryLinesSchema)` to create a new message.
+ */
+export const QueryLinesSchema: GenMessage<QueryLines> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_logs, 2);
+
+/**
+ * @generated from message trainyard.command.v1.LinePage
+ */
+export type LinePage = Message<"trainyard.command.v1.LinePage"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.StoredLine lines = 1;
+   */
+  lines: StoredLine[];
+
+  /**
+   * Whether there are more after the last.
+   *
+   * @generated from field: bool more = 2;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.LinePage.
+ * Use `create(LinePageSchema)` to create a new message.
+ */
+export const LinePageSchema: GenMessage<LinePage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_logs, 3);
+
+/**
+ * @generated from message trainyard.command.v1.StoredLine
+ */
+export type StoredLine = Message<"trainyard.command.v1.StoredLine"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: trainyard.command.v1.LogLine line = 3;
+   */
+  line?: LogLine | undefined;
+
+  /**
+   * Where a reader goes on.
+   *
+   * @generated from field: string cursor = 4;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.StoredLine.
+ * Use `create(StoredLineSchema)` to create a new message.
+ */
+export const StoredLineSchema: GenMessage<StoredLine> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_logs, 4);
 
 /**
  * @generated from enum trainyard.command.v1.LogSource
