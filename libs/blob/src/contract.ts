@@ -1,0 +1,90 @@
+/** What every adapter of `BlobStore` keeps. Call it in a test file of the adapter. */
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import type { BlobStore } from "./port.ts";
+
+export type OpenedStore = AsyncDisposable & { readonly store: BlobStore };
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+async function* chunksOf(...texts: readonly string[]): AsyncIterable<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+async function textOf(store: BlobStore, key: string): Promise<string | null> {
+  const content = await store.get(key);
+  if (content === null) return null;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content.stream) chunks.push(chunk);
+  const text = Buffer.concat(chunks);
+  expect(text.byteLength).toBe(content.bytes);
+  return text.toString();
+}
+
+const badKeys = ["", "/a", "a/", "a//b", "../a", "a/../b", "a/.b", ".incoming/x", "a\0b", "a\\b"];
+
+export function blobStoreContract(open: () => Promise<OpenedStore>): void {
+  test("what was put is read back, in one piece", async () => {
+    await using opened = await open();
+    const put = await opened.store.put("contexts/a.tar", chunksOf("he", "llo"), digestOf("hello"));
+    expect(put).toEqual({ bytes: 5 });
+    expect(await textOf(opened.store, "contexts/a.tar")).toBe("hello");
+    expect(await opened.store.stat("contexts/a.tar")).toEqual({ bytes: 5 });
+  });
+
+  test("an empty blob is a blob", async () => {
+    await using opened = await open();
+    await opened.store.put("empty", chunksOf(), digestOf(""));
+    expect(await textOf(opened.store, "empty")).toBe("");
+  });
+
+  test("content that is not what its digest says is refused, and what was there stays", async () => {
+    await using opened = await open();
+    await opened.store.put("a", chunksOf("first"), digestOf("first"));
+    const wrong = opened.store.put("a", chunksOf("second"), digestOf("other"));
+    await expect(wrong).rejects.toMatchObject({ code: "digest_mismatch", retry: "never" });
+    expect(await textOf(opened.store, "a")).toBe("first");
+  });
+
+  test("a source that breaks off leaves nothing", async () => {
+    await using opened = await open();
+    async function* broken(): AsyncIterable<Uint8Array> {
+      yield Buffer.from("half");
+      throw new Error("the upload broke off");
+    }
+    await expect(opened.store.put("b", broken(), digestOf("half"))).rejects.toThrow();
+    expect(await opened.store.stat("b")).toBeNull();
+  });
+
+  test("a repeat harms nothing, also at the same time", async () => {
+    await using opened = await open();
+    const puts = Array.from({ length: 8 }, () =>
+      opened.store.put("deep/er/c", chunksOf("same"), digestOf("same")),
+    );
+    expect(await Promise.all(puts)).toEqual(puts.map(() => ({ bytes: 4 })));
+    expect(await textOf(opened.store, "deep/er/c")).toBe("same");
+  });
+
+  test("what is absent is null, and may be deleted", async () => {
+    await using opened = await open();
+    expect(await opened.store.get("absent")).toBeNull();
+    expect(await opened.store.stat("absent/also")).toBeNull();
+    await opened.store.delete("absent");
+  });
+
+  test("what was deleted is absent", async () => {
+    await using opened = await open();
+    await opened.store.put("d", chunksOf("x"), digestOf("x"));
+    await opened.store.delete("d");
+    expect(await opened.store.get("d")).toBeNull();
+  });
+
+  test.each(badKeys)("%j is no key", async (key) => {
+    await using opened = await open();
+    const fault = { code: "invalid_key", retry: "never" };
+    await expect(opened.store.put(key, chunksOf("x"), digestOf("x"))).rejects.toMatchObject(fault);
+    await expect(opened.store.get(key)).rejects.toMatchObject(fault);
+    await expect(opened.store.stat(key)).rejects.toMatchObject(fault);
+    await expect(opened.store.delete(key)).rejects.toMatchObject(fault);
+  });
+}

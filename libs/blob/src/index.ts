@@ -1,0 +1,3 @@
+export { openDirectoryBlobStore } from "./directory-store.ts";
+export { createMemoryBlobStore } from "./memory-store.ts";
+export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
