@@ -1,0 +1,116 @@
+/** The configuration as services store and read it: legacy shapes rewritten, every default filled in. */
+import type { Json, JsonObject } from "./json.ts";
+import type { VariablesByDevice } from "./merge.ts";
+
+export type ConstHyperparameter = { readonly type: "const"; readonly val: Json };
+export type IntHyperparameter = {
+  readonly type: "int";
+  readonly minval: number;
+  readonly maxval: number;
+  /** Points on the axis of a grid; null where none was given. */
+  readonly count: number | null;
+};
+export type DoubleHyperparameter = {
+  readonly type: "double";
+  readonly minval: number;
+  readonly maxval: number;
+  readonly count: number | null;
+};
+/** The value is base to the power of something between minval and maxval. */
+export type LogHyperparameter = {
+  readonly type: "log";
+  readonly minval: number;
+  readonly maxval: number;
+  readonly base: number;
+  readonly count: number | null;
+};
+export type CategoricalHyperparameter = { readonly type: "categorical"; readonly vals: Json[] };
+
+export type TypedHyperparameter =
+  | ConstHyperparameter
+  | IntHyperparameter
+  | DoubleHyperparameter
+  | LogHyperparameter
+  | CategoricalHyperparameter;
+
+/** A nest: keys in order, each a typed hyperparameter (`type` is text there) or another nest. */
+export type HyperparameterSpace = {
+  readonly [key: string]: TypedHyperparameter | HyperparameterSpace;
+};
+
+type SearcherCommon = { readonly metric: string; readonly smaller_is_better: boolean };
+export type SingleSearcher = SearcherCommon & { readonly name: "single" };
+export type RandomSearcher = SearcherCommon & {
+  readonly name: "random";
+  readonly max_trials: number;
+  /** Trials unended at one time; 0 for no limit. */
+  readonly max_concurrent_trials: number;
+};
+export type GridSearcher = SearcherCommon & {
+  readonly name: "grid";
+  readonly max_concurrent_trials: number;
+};
+export type SearcherConfig = SingleSearcher | RandomSearcher | GridSearcher;
+
+type StorageCommon = {
+  readonly save_experiment_best: number;
+  readonly save_trial_best: number;
+  readonly save_trial_latest: number;
+};
+export type DirectoryStorage = StorageCommon & {
+  readonly type: "directory";
+  readonly container_path: string;
+};
+export type SharedFsStorage = StorageCommon & {
+  readonly type: "shared_fs";
+  readonly host_path: string;
+  /** Below host_path; empty for host_path itself. */
+  readonly storage_path: string;
+};
+export type CheckpointStorage = DirectoryStorage | SharedFsStorage;
+
+/**
+ * Keys that are accepted without effect stand beside these where they were written, save those that hold credentials.
+ * Plain JSON: it fits a protobuf Struct as it is.
+ */
+export type NormalisedConfig = {
+  /** Empty when the user gave none. */
+  readonly name: string;
+  readonly description: string;
+  readonly labels: string[];
+  readonly workspace: string;
+  readonly project: string;
+  /** Text is for the shell, a list is run as it is. */
+  readonly entrypoint: string | string[];
+  readonly hyperparameters: HyperparameterSpace;
+  readonly searcher: SearcherConfig;
+  readonly resources: {
+    readonly slots_per_trial: number;
+    readonly priority: number;
+    readonly resource_pool: string;
+  };
+  readonly max_restarts: number;
+  readonly checkpoint_storage: CheckpointStorage;
+  readonly environment: { readonly environment_variables: VariablesByDevice };
+  /** null until somebody draws one: `withSeed`. */
+  readonly reproducibility: { readonly experiment_seed: number | null };
+  readonly data: JsonObject;
+  readonly debug: boolean;
+};
+
+/** What a searcher searches. */
+export function hyperparameterSpace(config: NormalisedConfig): HyperparameterSpace {
+  return config.hyperparameters;
+}
+
+export function withSeed(config: NormalisedConfig, seed: number): NormalisedConfig {
+  return { ...config, reproducibility: { ...config.reproducibility, experiment_seed: seed } };
+}
+
+/** The folder on the agents' hosts below which the experiment's checkpoints lie. */
+export function checkpointFolder(storage: CheckpointStorage): string {
+  if (storage.type === "directory") return storage.container_path;
+  if (storage.storage_path.startsWith("/")) return storage.storage_path;
+  const host = storage.host_path.replace(/\/+$/, "");
+  return storage.storage_path === "" ? storage.host_path : `${host}/${storage.storage_path}`;
+}

@@ -1,0 +1,26 @@
+export {
+  type CategoricalHyperparameter,
+  type CheckpointStorage,
+  type ConstHyperparameter,
+  checkpointFolder,
+  type DirectoryStorage,
+  type DoubleHyperparameter,
+  type GridSearcher,
+  type HyperparameterSpace,
+  hyperparameterSpace,
+  type IntHyperparameter,
+  type LogHyperparameter,
+  type NormalisedConfig,
+  type RandomSearcher,
+  type SearcherConfig,
+  type SharedFsStorage,
+  type SingleSearcher,
+  type TypedHyperparameter,
+  withSeed,
+} from "./config.ts";
+export type { Json, JsonObject } from "./json.ts";
+export { exportJsonSchema } from "./json-schema.ts";
+export { configLimits } from "./limits.ts";
+export type { VariablesByDevice } from "./merge.ts";
+export { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
+export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./space.ts";

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import type { JsonObject } from "./json.ts";
+import { experiment } from "./schema/experiment.ts";
+import { hyperparameter } from "./schema/hyperparameters.ts";
+import { exportedAs } from "./schema/values.ts";
+
+/**
+ * The document's JSON Schema (draft 2020-12), for editors. What has to fit together, and what defaults make up for, it
+ * cannot say: `parseExperiment` does.
+ */
+export function exportJsonSchema(): JsonObject {
+  const registry = z.registry<{ id?: string }>();
+  registry.add(hyperparameter, { id: "hyperparameter" });
+  const schema = z.toJSONSchema(experiment, {
+    io: "input",
+    metadata: registry,
+    override: ({ zodSchema, jsonSchema }) => {
+      Object.assign(jsonSchema, exportedAs.get(zodSchema)?.());
+    },
+  });
+  const plain = JSON.parse(JSON.stringify(schema)) as JsonObject;
+  return { title: "Trainyard experiment", ...plain };
+}

@@ -1,0 +1,15 @@
+/** The limits of an experiment's configuration, each with its reason. The document's size is kernel's configBytesMax. */
+export const configLimits = {
+  /** What people write is under ten levels deep; protobuf readers commonly give up at 100, and each level costs them two. */
+  documentDepthMax: 32,
+  /** Values in the document with aliases expanded: the largest document without aliases has fewer, a bomb has millions. */
+  documentValuesMax: 60_000,
+  /** A document with more problems than this is of another kind; the rest are counted. */
+  problemsMax: 50,
+  /** The searcher keeps a fold of every trial of a running search in memory, about half a kilobyte each. */
+  trialsPerSearchMax: 1_000_000,
+  /** Restarts beyond this are a loop. */
+  restartsMax: 1_000_000,
+  /** The pool's priorities, as Determined has them. */
+  priorityMax: 99,
+} as const;

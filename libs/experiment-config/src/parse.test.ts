@@ -1,0 +1,306 @@
+import { describe, expect, it } from "vitest";
+import {
+  checkpointFolder,
+  hyperparameterSpace,
+  type NormalisedConfig,
+  withSeed,
+} from "./config.ts";
+import { config, defaults, directory, grid, parsed, problems, yaml } from "./test-documents.ts";
+
+describe("parseExperiment fills in", () => {
+  it("every default", () => {
+    expect(config()).toEqual({
+      name: "",
+      description: "",
+      labels: [],
+      workspace: "",
+      project: "",
+      entrypoint: "python3 train.py",
+      hyperparameters: {},
+      searcher: { name: "single", metric: "loss", smaller_is_better: true },
+      resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+      max_restarts: 5,
+      checkpoint_storage: {
+        ...directory,
+        save_experiment_best: 0,
+        save_trial_best: 1,
+        save_trial_latest: 1,
+      },
+      environment: { environment_variables: { cpu: [], cuda: [], rocm: [] } },
+      reproducibility: { experiment_seed: null },
+      data: {},
+      debug: false,
+    });
+  });
+
+  it("the concurrency of random and grid", () => {
+    expect(config("searcher: {name: random, metric: loss, max_trials: 3}").searcher).toEqual({
+      name: "random",
+      metric: "loss",
+      smaller_is_better: true,
+      max_trials: 3,
+      max_concurrent_trials: 16,
+    });
+    expect(config(grid).searcher).toMatchObject({ max_concurrent_trials: 16 });
+  });
+
+  it("nothing where a value is given", () => {
+    const text = `
+name: n
+labels: [b, a, b]
+entrypoint: [python3, train.py]
+max_restarts: 0
+resources: {slots_per_trial: 0, priority: 1, resource_pool: gpu}
+reproducibility: {experiment_seed: 0}
+searcher: {name: grid, metric: acc, smaller_is_better: false, max_concurrent_trials: 0}
+debug: true`;
+    expect(config(text)).toMatchObject({
+      name: "n",
+      labels: ["a", "b"],
+      entrypoint: ["python3", "train.py"],
+      max_restarts: 0,
+      resources: { slots_per_trial: 0, priority: 1, resource_pool: "gpu" },
+      reproducibility: { experiment_seed: 0 },
+      searcher: { smaller_is_better: false, max_concurrent_trials: 0 },
+      debug: true,
+    });
+  });
+
+  it("defaults for null, which means absent", () => {
+    const text = `
+name: null
+max_restarts: null
+resources: {slots_per_trial: null}
+searcher: {name: single, metric: loss, smaller_is_better: null}
+environment: {environment_variables: null}
+bind_mounts: null`;
+    const { config: filled, warnings } = parsed(yaml(text));
+    expect(filled).toEqual(config());
+    expect(warnings).toEqual([]);
+  });
+
+  it("the same text for the same configuration, whatever the order of its keys", () => {
+    const one = config("data: {b: 1, a: {d: 1, c: 2}}\nhyperparameters: {y: 1, x: {w: 2, v: 3}}");
+    const other = config("hyperparameters: {x: {v: 3, w: 2}, y: 1}\ndata: {a: {c: 2, d: 1}, b: 1}");
+    expect(JSON.stringify(one)).toBe(JSON.stringify(other));
+  });
+});
+
+describe("parseExperiment rewrites", () => {
+  it("bare literals, lists and nulls to constants; nests stay, also empty ones", () => {
+    const { hyperparameters } = config(`
+hyperparameters:
+  lr: {type: log, minval: -4, maxval: -1, base: 10, count: null}
+  n: {type: int, minval: 1, maxval: 9, count: 3}
+  act: {type: categorical, vals: [relu, null, {a: 1}]}
+  nothing: null
+  explicit: {type: const, val: null}
+  layers: [3, {b: 1, a: 2}]
+  optimizer: {type: {type: const, val: adam}, lr: 0.1, empty: {}}`);
+    expect(hyperparameters).toEqual({
+      act: { type: "categorical", vals: ["relu", null, { a: 1 }] },
+      explicit: { type: "const", val: null },
+      layers: { type: "const", val: [3, { a: 2, b: 1 }] },
+      lr: { type: "log", minval: -4, maxval: -1, base: 10, count: null },
+      n: { type: "int", minval: 1, maxval: 9, count: 3 },
+      nothing: { type: "const", val: null },
+      optimizer: {
+        empty: {},
+        lr: { type: "const", val: 0.1 },
+        type: { type: "const", val: "adam" },
+      },
+    });
+  });
+
+  it("the older mapping of labels", () => {
+    expect(config("labels: {b: true, a: 1, c: false}").labels).toEqual(["a", "b"]);
+  });
+
+  it("one list of variables to every kind of device, of a name given twice the later", () => {
+    const { environment } = config("environment: {environment_variables: [A=1, B=x=y, A=2]}");
+    const list = ["B=x=y", "A=2"];
+    expect(environment.environment_variables).toEqual({ cpu: list, cuda: list, rocm: list });
+  });
+
+  it("gpu to cuda", () => {
+    const { environment } = config(
+      "environment: {environment_variables: {gpu: [A=1], cpu: [C=1]}}",
+    );
+    expect(environment.environment_variables).toEqual({ cpu: ["C=1"], cuda: ["A=1"], rocm: [] });
+  });
+
+  it("nulls under data not at all", () => {
+    expect(config("data: {a: null, b: [null]}").data).toEqual({ a: null, b: [null] });
+  });
+});
+
+describe("overrides", () => {
+  const overridden = (...overrides: string[]): NormalisedConfig =>
+    config("hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}", { defaults, overrides });
+
+  it("replace one value, read as YAML, the later over the earlier", () => {
+    const changed = overridden("name=a", "name=b c", "max_restarts=2", "hyperparameters.lr=1e-3");
+    expect(changed).toMatchObject({
+      name: "b c",
+      max_restarts: 2,
+      hyperparameters: { lr: { type: "const", val: 1e-3 } },
+    });
+  });
+
+  it("make what is on the way, take mappings, and drop with an empty value", () => {
+    const changed = overridden(
+      "data.a.b=[1, 2]",
+      "searcher={name: grid, metric: x}",
+      "entrypoint=sh -c a=b",
+      "hyperparameters.lr=",
+    );
+    expect(changed).toMatchObject({
+      data: { a: { b: [1, 2] } },
+      searcher: { name: "grid", metric: "x" },
+      entrypoint: "sh -c a=b",
+      hyperparameters: { lr: { type: "const", val: null } },
+    });
+    expect(overridden("name=x", "name=").name).toBe("");
+  });
+
+  it.each([
+    ["a", /^a the override "a" must have the form path\.to\.key=value/],
+    ["=1", /must have the form path\.to\.key=value/],
+    ["a..b=1", /^a\.\.b .*must have the form/],
+    ["name=[", /^name line 1, column 2: flow sequence/],
+    ["entrypoint.x=1", /^entrypoint is not a mapping/],
+    ["__proto__.x=1", /^__proto__\.x is not allowed as a key/],
+    ["data={__proto__: 1}", /^data\.__proto__ is not allowed as a key/],
+    ["nmae=1", /^nmae is not a key that is known here/],
+    ["resources.priority=0", /^resources\.priority must be at least 1/],
+  ])("are refused with their path: %s", (override, problem) => {
+    expect(problems(yaml(), { defaults, overrides: [override] })[0]).toMatch(problem);
+    expect(({} as Record<string, unknown>)["x"]).toBe(undefined);
+  });
+});
+
+describe("the cluster's defaults", () => {
+  it("give way to the user's, key by key", () => {
+    const merged = config("resources: {priority: 7}\nmax_restarts: 1", {
+      defaults: {
+        ...defaults,
+        resources: { priority: 50, slots_per_trial: 4 },
+        max_restarts: 9,
+        debug: true,
+      },
+    });
+    expect(merged).toMatchObject({
+      resources: { priority: 7, slots_per_trial: 4 },
+      max_restarts: 1,
+      debug: true,
+    });
+  });
+
+  it("keep counts but not paths for another type of storage", () => {
+    const merged = config("checkpoint_storage: {type: shared_fs, host_path: /nfs}", {
+      defaults: { checkpoint_storage: { ...directory, save_trial_latest: 3 } },
+    });
+    expect(merged.checkpoint_storage).toEqual({
+      type: "shared_fs",
+      host_path: "/nfs",
+      storage_path: "",
+      save_experiment_best: 0,
+      save_trial_best: 1,
+      save_trial_latest: 3,
+    });
+  });
+
+  it("complete a storage without a type", () => {
+    const merged = config("checkpoint_storage: {save_trial_best: 7}");
+    expect(merged.checkpoint_storage).toMatchObject({ ...directory, save_trial_best: 7 });
+  });
+
+  it("do not mix the keys of two searchers", () => {
+    const merged = config("searcher: {name: single}", {
+      defaults: {
+        ...defaults,
+        searcher: { name: "random", metric: "acc", smaller_is_better: false, max_trials: 3 },
+      },
+    });
+    expect(merged.searcher).toEqual({ name: "single", metric: "acc", smaller_is_better: false });
+  });
+
+  it("replace no hyperparameter in part, and merge nests", () => {
+    const merged = config("hyperparameters: {a: {type: int, minval: 1, maxval: 2}, n: {x: 1}}", {
+      defaults: {
+        ...defaults,
+        hyperparameters: { a: { type: "int", minval: 5, maxval: 6, count: 3 }, n: { x: 2, y: 3 } },
+      },
+    });
+    expect(merged.hyperparameters).toEqual({
+      a: { type: "int", minval: 1, maxval: 2, count: null },
+      n: { x: { type: "const", val: 1 }, y: { type: "const", val: 3 } },
+    });
+  });
+
+  it("add labels and environment variables, of which the user's stand", () => {
+    const merged = config("labels: [b]\nenvironment: {environment_variables: [A=mine]}", {
+      defaults: {
+        ...defaults,
+        labels: ["a"],
+        environment: { environment_variables: { cpu: ["A=theirs", "B=theirs"] } },
+      },
+    });
+    expect(merged.labels).toEqual(["a", "b"]);
+    expect(merged.environment.environment_variables).toEqual({
+      cpu: ["A=mine", "B=theirs"],
+      cuda: ["A=mine"],
+      rocm: ["A=mine"],
+    });
+  });
+});
+
+describe("warnings", () => {
+  it("name every key without effect, and only those that were written", () => {
+    const text = `
+profiling: {enabled: true}
+resources: {weight: 2, slots_per_trial: 2}
+searcher: {name: single, metric: loss, max_length: {epochs: 3}}
+environment: {image: x, registry_auth: {password: secret}}
+checkpoint_storage: {type: directory, container_path: /a}
+hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
+    const { config: filled, warnings } = parsed(yaml(text));
+    expect(Object.fromEntries(warnings.map(({ path, detail }) => [path, detail]))).toEqual({
+      profiling: "is accepted and has no effect yet",
+      "resources.weight": "is accepted and has no effect yet",
+      "searcher.max_length": "is accepted and has no effect yet",
+      "environment.image": "is accepted and has no effect yet",
+      "environment.registry_auth":
+        "is accepted and has no effect yet; credentials in it are not stored",
+      "hyperparameters.a[0]":
+        "is inside a list, which is handed over as written: it is not searched",
+    });
+    expect(filled).toMatchObject({ profiling: { enabled: true }, resources: { weight: 2 } });
+    expect(JSON.stringify(filled)).not.toContain("secret");
+  });
+
+  it("credentials of pachyderm are not stored, webhooks beside them are", () => {
+    const text = "integrations: {pachyderm: {dataset: {token: secret}}, webhooks: {exclude: true}}";
+    expect(config(text)).toMatchObject({ integrations: { webhooks: { exclude: true } } });
+    expect(JSON.stringify(config(text))).not.toContain("secret");
+  });
+});
+
+describe("questions to a configuration", () => {
+  it("where its checkpoints lie", () => {
+    const folder = (storage: string): string =>
+      checkpointFolder(config(`checkpoint_storage: ${storage}`).checkpoint_storage);
+    expect(folder("{type: directory, container_path: /c}")).toBe("/c");
+    expect(folder("{type: shared_fs, host_path: /nfs/}")).toBe("/nfs/");
+    expect(folder("{type: shared_fs, host_path: /nfs/, storage_path: a/b}")).toBe("/nfs/a/b");
+    expect(folder("{type: shared_fs, host_path: /, storage_path: /a}")).toBe("/a");
+    expect(folder("{type: shared_fs, host_path: /nfs, storage_path: /nfs/a}")).toBe("/nfs/a");
+  });
+
+  it("its space, and its seed once drawn", () => {
+    expect(hyperparameterSpace(config("hyperparameters: {a: 1}"))).toEqual({
+      a: { type: "const", val: 1 },
+    });
+    expect(withSeed(config(), 7)).toEqual({ ...config(), reproducibility: { experiment_seed: 7 } });
+  });
+});

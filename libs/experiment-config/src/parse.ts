@@ -1,0 +1,153 @@
+/**
+ * YAML text → the normalised configuration, or everything that is wrong with it at once. In order: read the YAML, drop
+ * nulls, apply the caller's overrides, lay it over the cluster's defaults, hold it against the schema and the checks,
+ * fill in what is still absent.
+ */
+import { type FieldProblem, limits, type Rejection, reject } from "@trainyard/kernel";
+import { checkDocument } from "./checks.ts";
+import { hyperparameterSpace, type NormalisedConfig } from "./config.ts";
+import { readYaml } from "./document.ts";
+import {
+  describeValue,
+  isMapping,
+  itemPath,
+  type Json,
+  type JsonObject,
+  keyPath,
+  pathOf,
+  utf8Bytes,
+  valueAt,
+} from "./json.ts";
+import { configLimits } from "./limits.ts";
+import { mergeConfigs } from "./merge.ts";
+import { normalise } from "./normalise.ts";
+import { withoutNulls } from "./nulls.ts";
+import { withOverrides } from "./overrides.ts";
+import { experiment } from "./schema/experiment.ts";
+import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
+import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
+import { schemaProblems } from "./sentences.ts";
+import { gridSize } from "./space.ts";
+
+export type ParseOptions = {
+  /** "a.b=value" each, the value read as YAML; a later one stands over an earlier one. */
+  readonly overrides?: readonly string[];
+  /** The cluster's defaults, in the document's own form: `checkpoint_storage` at least. */
+  readonly defaults?: JsonObject;
+};
+
+export type ParsedExperiment = {
+  readonly config: NormalisedConfig;
+  /** What was accepted and has no effect, or not the one that it looks like. */
+  readonly warnings: readonly FieldProblem[];
+};
+
+export function parseExperiment(
+  yamlText: string,
+  options: ParseOptions = {},
+): ParsedExperiment | Rejection {
+  const read = readYaml(yamlText);
+  if (read.problems.length > 0) return invalid(read.problems);
+  if (!isMapping(read.value)) return invalid([notAMapping(read.value)]);
+  const overridden = withOverrides(read.value, options.overrides ?? []);
+  const mine = withoutNulls(overridden.document);
+  const document = mergeConfigs(mine, withoutNulls(options.defaults ?? {}));
+  const problems = firstOfEachPath([
+    ...overridden.problems,
+    ...schemaProblems(experiment, document),
+    ...checkDocument(document),
+  ]);
+  if (problems.length > 0) return invalid(problems);
+  const config = normalise(document);
+  const excess = [...sizeProblems(config), ...trialProblems(config)];
+  if (excess.length > 0) return invalid(excess);
+  return { config, warnings: warningsOf(mine) };
+}
+
+function notAMapping(value: Json): FieldProblem {
+  const found = value === null ? "is empty" : `is ${describeValue(value)}`;
+  return { path: "", detail: `the configuration ${found}; it must be a mapping of keys to values` };
+}
+
+/** A key that is missing by the schema and by a check is one problem. */
+function firstOfEachPath(problems: readonly FieldProblem[]): readonly FieldProblem[] {
+  const seen = new Set<string>();
+  return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
+}
+
+function invalid(all: readonly FieldProblem[]): Rejection {
+  const problems = all.slice(0, configLimits.problemsMax);
+  const more = all.length - problems.length;
+  const sentences = problems.map(({ path, detail }) =>
+    path === "" ? detail : `${path} ${detail}`,
+  );
+  if (more > 0) sentences.push(`and ${more} more`);
+  return reject(
+    "invalid_config",
+    `the configuration is not valid: ${sentences.join("; ")}`,
+    problems,
+  );
+}
+
+/** Aliases and defaults can make more of a document than was written, and a trial gets it in one variable. */
+function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
+  const bytes = utf8Bytes(JSON.stringify(config));
+  if (bytes <= limits.configBytesMax) return [];
+  const detail = `the configuration is ${bytes} bytes long with defaults and aliases written out; the limit is ${limits.configBytesMax}`;
+  return [{ path: "", detail }];
+}
+
+function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
+  if (config.searcher.name !== "grid") return [];
+  const points = gridSize(hyperparameterSpace(config));
+  if (points <= configLimits.trialsPerSearchMax) return [];
+  const detail = `make a grid of ${points} points; the limit is ${configLimits.trialsPerSearchMax}`;
+  return [{ path: "hyperparameters", detail }];
+}
+
+function warningsOf(document: JsonObject): readonly FieldProblem[] {
+  const warnings: FieldProblem[] = [];
+  for (const path of pathsWithoutEffect) {
+    const written = path.reduce<Json | undefined>(
+      (value, key) => (isMapping(value) ? valueAt(value, key) : undefined),
+      document,
+    );
+    if (written === undefined || actsAnyway(path, document)) continue;
+    const secret = pathsOfSecrets.some(
+      (hidden) => hidden[0] === path[0] && path.every((key, i) => hidden[i] === key),
+    );
+    const detail = secret
+      ? "is accepted and has no effect yet; credentials in it are not stored"
+      : "is accepted and has no effect yet";
+    warnings.push({ path: pathOf(path), detail });
+  }
+  noteListedHyperparameters(
+    valueAt(document, "hyperparameters") ?? {},
+    "hyperparameters",
+    warnings,
+  );
+  return warnings;
+}
+
+/** A directory's container_path is where the checkpoints lie; a shared_fs has it without effect. */
+function actsAnyway(path: readonly string[], document: JsonObject): boolean {
+  const storage = valueAt(document, "checkpoint_storage");
+  const directory = isMapping(storage) && valueAt(storage, "type") === "directory";
+  return directory && path[0] === "checkpoint_storage" && path[1] === "container_path";
+}
+
+/** In Determined too a list is one constant, whatever is written inside. */
+function noteListedHyperparameters(value: Json, path: string, warnings: FieldProblem[]): void {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      if (isHyperparameterType(writtenType(item))) {
+        const detail = "is inside a list, which is handed over as written: it is not searched";
+        warnings.push({ path: itemPath(path, index), detail });
+      }
+    }
+  } else if (isMapping(value) && writtenType(value) === null) {
+    for (const [key, item] of Object.entries(value)) {
+      noteListedHyperparameters(item, keyPath(path, key), warnings);
+    }
+  }
+}

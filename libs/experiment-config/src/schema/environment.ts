@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { isMapping } from "../json.ts";
+import {
+  anyText,
+  dispatched,
+  flag,
+  freeMapping,
+  jsonSchemaOf,
+  oneOf,
+  positive,
+  section,
+  text,
+  texts,
+} from "./values.ts";
+
+/** The variables that tell a trial who it is; the platform sets them. */
+const RESERVED = "TRAINYARD_";
+
+const variable = z
+  .string()
+  .regex(/^[^=]+=/, { error: "must have the form NAME=value" })
+  .refine((value) => !value.startsWith(RESERVED), {
+    error: `must not begin with ${RESERVED}: those variables are set by the platform`,
+  });
+const variables = z.array(variable);
+/** `gpu` is Determined's older name of `cuda`. */
+const byDevice = <Value extends z.ZodType>(value: Value) =>
+  section({ cpu: value, cuda: value, rocm: value, gpu: value });
+const variablesByDevice = byDevice(variables);
+
+export const environmentVariables = dispatched(
+  (value) => (isMapping(value) ? variablesByDevice : variables),
+  () => ({ anyOf: [variables, variablesByDevice].map(jsonSchemaOf) }),
+);
+
+export const environment = section({
+  environment_variables: environmentVariables,
+  image: oneOf([text, byDevice(text)], "text, or a mapping of cpu, cuda and rocm to text"),
+  ports: z.record(z.string(), z.int()),
+  proxy_ports: z.array(
+    section({
+      proxy_port: positive,
+      proxy_tcp: flag,
+      unauthenticated: flag,
+      default_service_id: flag,
+    }),
+  ),
+  force_pull_image: flag,
+  registry_auth: section({
+    username: anyText,
+    password: anyText,
+    auth: anyText,
+    email: anyText,
+    serveraddress: anyText,
+    identitytoken: anyText,
+    registrytoken: anyText,
+  }),
+  add_capabilities: texts,
+  drop_capabilities: texts,
+  pod_spec: freeMapping,
+});

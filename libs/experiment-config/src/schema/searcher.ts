@@ -1,0 +1,89 @@
+/** The searcher section, told apart by `name`: what runs, what Determined's configurations name, what it withdrew. */
+import { z } from "zod";
+import { configLimits } from "../limits.ts";
+import { kindSentence } from "../sentences.ts";
+import { anyText, count, flag, number, positive, text, unitlessLength } from "./values.ts";
+
+const common = {
+  metric: text,
+  smaller_is_better: flag,
+  source_trial_id: count,
+  source_checkpoint_uuid: anyText,
+  /** Determined gave it up in 0.38; the training code decides how long it trains. */
+  max_length: unitlessLength,
+};
+
+const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
+const divisor = number.gt(1);
+const mode = z.enum(["aggressive", "standard", "conservative"]);
+const time = { max_time: positive, time_metric: text };
+const concurrency = { max_concurrent_trials: count };
+const adaptive = {
+  mode,
+  divisor,
+  max_rungs: positive,
+  bracket_rungs: z.array(positive),
+  stop_once: flag,
+};
+const halving = { num_rungs: positive, divisor, stop_once: flag };
+const budget = { budget: unitlessLength, train_stragglers: flag };
+
+function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.ZodType>>>(
+  name: Name,
+  keys: Keys,
+) {
+  return z
+    .strictObject({ ...common, ...keys })
+    .partial()
+    .extend({ name: z.literal(name) });
+}
+
+export const searchers = {
+  single: searcherOf("single", {}),
+  random: searcherOf("random", { max_trials: trials, ...concurrency }),
+  grid: searcherOf("grid", concurrency),
+  adaptive_asha: searcherOf("adaptive_asha", {
+    max_trials: trials,
+    ...time,
+    ...concurrency,
+    ...adaptive,
+  }),
+  async_halving: searcherOf("async_halving", {
+    max_trials: trials,
+    ...time,
+    ...concurrency,
+    ...halving,
+  }),
+  custom: searcherOf("custom", { unit: text }),
+  adaptive: searcherOf("adaptive", { ...adaptive, ...budget }),
+  adaptive_simple: searcherOf("adaptive_simple", { max_trials: trials, ...adaptive }),
+  sync_halving: searcherOf("sync_halving", { ...halving, ...budget }),
+} as const;
+export type SearcherName = keyof typeof searchers;
+
+/** The searchers that run. */
+export const runningSearchers: readonly SearcherName[] = ["single", "random", "grid"];
+
+/** What to do about a searcher that Determined has withdrawn. */
+export const withdrawnSearchers: Partial<Record<SearcherName, string>> = {
+  custom: "run the search with random or grid",
+  adaptive: "use random",
+  adaptive_simple: "use random",
+  sync_halving: "use random",
+};
+
+export const searcher = z.discriminatedUnion(
+  "name",
+  [
+    searchers.single,
+    searchers.random,
+    searchers.grid,
+    searchers.adaptive_asha,
+    searchers.async_halving,
+    searchers.custom,
+    searchers.adaptive,
+    searchers.adaptive_simple,
+    searchers.sync_halving,
+  ],
+  { error: kindSentence("name", runningSearchers) },
+);

@@ -1,0 +1,31 @@
+/** Questions about a space that the checks and the searchers both ask. */
+import type { HyperparameterSpace, TypedHyperparameter } from "./config.ts";
+
+export type SpaceNode = TypedHyperparameter | HyperparameterSpace;
+
+export function isTyped(node: SpaceNode): node is TypedHyperparameter {
+  return typeof node.type === "string";
+}
+
+/** How many points the axis of a hyperparameter has in a grid: `count`, but not more than an int has values. */
+export function gridAxisLength(hyperparameter: TypedHyperparameter): number {
+  switch (hyperparameter.type) {
+    case "const":
+      return 1;
+    case "categorical":
+      return hyperparameter.vals.length;
+    case "int":
+      return Math.min(hyperparameter.count ?? 1, hyperparameter.maxval - hyperparameter.minval + 1);
+    default:
+      return hyperparameter.count ?? 1;
+  }
+}
+
+/** The number of points in the grid of a space; 1 for a space without hyperparameters. */
+export function gridSize(space: HyperparameterSpace): number {
+  let size = 1;
+  for (const node of Object.values(space)) {
+    size *= isTyped(node) ? gridAxisLength(node) : gridSize(node);
+  }
+  return size;
+}

@@ -1,0 +1,38 @@
+/** Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      }
+      row.push(cost);
+    }
+    before = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}
+
+/** The longest word that is compared: keys are shorter, and the comparison is quadratic. */
+const WORD_CHARS_MAX = 64;
+
+/** The known word that was likely meant; null when none is within a third of the word's length, at most three edits. */
+export function closest(word: string, known: readonly string[]): string | null {
+  if (word.length > WORD_CHARS_MAX) return null;
+  const allowed = Math.min(3, Math.max(1, Math.floor(word.length / 3)));
+  let best: string | null = null;
+  let bestDistance = allowed + 1;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
