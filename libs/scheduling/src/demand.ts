@@ -1,0 +1,17 @@
+/** What waits for a place. */
+export type Demand = {
+  readonly id: string;
+  /** 0 runs beside others and takes none. */
+  readonly slots: number;
+  /** Lower is placed first. */
+  readonly priority: number;
+  /** All slots on one agent, or none. */
+  readonly singleAgent: boolean;
+  /** Rises with every arrival: the log position at which it was queued. */
+  readonly arrival: number;
+};
+
+/** The part of an allocation on one agent. The order of a grant's placements is the order of node ranks. */
+export type Share = { readonly agent: string; readonly slots: readonly string[] };
+
+export type Grant = { readonly id: string; readonly shares: readonly Share[] };

@@ -1,0 +1,8 @@
+export { type Capacity, PoolAgents } from "./agents.ts";
+export type { Demand, Grant, Share } from "./demand.ts";
+export { explainWaits, type Wait, type WaitReason } from "./explain.ts";
+export { fit } from "./fit.ts";
+export { schedulingLimits } from "./limits.ts";
+export { place } from "./place.ts";
+export { Pool } from "./pool.ts";
+export { WaitingQueue } from "./queue.ts";

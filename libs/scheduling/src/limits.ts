@@ -1,0 +1,8 @@
+export const schedulingLimits = {
+  /** Runs of no slots beside each other on one agent: each is a process with its own Python. */
+  slotlessPerAgentMax: 100,
+  /** Nodes of one allocation: its grant is one event, and rendezvous beyond this wants another design. */
+  nodesPerAllocationMax: 1_024,
+  /** Grants of one pass: what follows is the next pass's, so that reports are heard in between. */
+  grantsPerPassMax: 128,
+} as const;

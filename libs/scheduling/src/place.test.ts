@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import type { Demand } from "./demand.ts";
+import { schedulingLimits } from "./limits.ts";
+import { place } from "./place.ts";
+import { Pool } from "./pool.ts";
+
+let arrivals = 0;
+function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
+  arrivals += 1;
+  return { id, slots, priority: 42, singleAgent: false, arrival: arrivals, ...rest };
+}
+
+function poolOf(sizes: Readonly<Record<string, number>>): Pool {
+  const pool = new Pool();
+  for (const [id, size] of Object.entries(sizes)) {
+    const slots = Array.from({ length: size }, (_, n) => String(n));
+    pool.agents.join(id, slots, true);
+  }
+  return pool;
+}
+
+/** What a pass grants, as "a:2+b:1" for each id in order. */
+function placed(pool: Pool): Record<string, string> {
+  const entries = place(pool).map(({ id, shares }) => [
+    id,
+    shares.map(({ agent, slots }) => `${agent}:${slots.length}`).join("+"),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+describe("where a run goes", () => {
+  const cases: readonly {
+    readonly name: string;
+    readonly agents: Readonly<Record<string, number>>;
+    readonly held?: readonly (readonly [agent: string, slots: readonly string[]])[];
+    readonly slots: number;
+    readonly singleAgent?: boolean;
+    readonly want: string | undefined;
+  }[] = [
+    { name: "the tightest agent that holds it", agents: { a: 8, b: 4 }, slots: 3, want: "b:3" },
+    { name: "of equal agents the earliest", agents: { b: 2, a: 2 }, slots: 1, want: "b:1" },
+    {
+      name: "a partly used agent before a whole one",
+      agents: { a: 4, b: 4 },
+      held: [["b", ["0"]]],
+      slots: 2,
+      want: "b:2",
+    },
+    {
+      name: "equal shares of whole agents",
+      agents: { a: 2, b: 4, c: 4 },
+      slots: 8,
+      want: "b:4+c:4",
+    },
+    {
+      name: "the largest size that divides it",
+      agents: { a: 3, b: 2, c: 2 },
+      slots: 4,
+      want: "b:2+c:2",
+    },
+    {
+      name: "unequal shares where no equal ones exist",
+      agents: { a: 8, b: 6, c: 4 },
+      slots: 12,
+      want: "a:8+c:4",
+    },
+    {
+      name: "unequal shares of what is free",
+      agents: { a: 2, b: 2 },
+      held: [["a", ["0"]]],
+      slots: 3,
+      want: "b:2+a:1",
+    },
+    { name: "nowhere when too little is free", agents: { a: 2, b: 2 }, slots: 5, want: undefined },
+    {
+      name: "nowhere when one agent must hold it",
+      agents: { a: 2, b: 2 },
+      slots: 3,
+      singleAgent: true,
+      want: undefined,
+    },
+    { name: "without slots on any agent", agents: { a: 1 }, slots: 0, want: "a:0" },
+    {
+      name: "without slots beside a full agent's runs",
+      agents: { a: 1 },
+      held: [["a", ["0"]]],
+      slots: 0,
+      want: "a:0",
+    },
+    { name: "without slots nowhere when there is no agent", agents: {}, slots: 0, want: undefined },
+  ];
+  test.each(cases)("$name", ({ agents, held, slots, singleAgent, want }) => {
+    const pool = poolOf(agents);
+    for (const [index, [agent, taken]] of (held ?? []).entries()) {
+      pool.agents.hold(agent, `held-${index}`, taken);
+    }
+    pool.queue.add(demand("run", slots, { singleAgent: singleAgent ?? false }));
+    expect(placed(pool)["run"]).toBe(want);
+  });
+
+  test("runs without slots spread, and stop at the limit of an agent", () => {
+    const pool = poolOf({ a: 1, b: 1 });
+    const fills = schedulingLimits.slotlessPerAgentMax * 2;
+    for (let n = 0; n < fills + 1; n += 1) pool.queue.add(demand(`run-${n}`, 0));
+    const grants = place(pool, fills + 10);
+    expect(grants).toHaveLength(fills);
+    expect(grants.slice(0, 4).map((grant) => grant.shares[0]?.agent)).toEqual(["a", "b", "a", "b"]);
+  });
+
+  test("no slot of an agent that is away, draining or disabled is used", () => {
+    const pool = poolOf({ a: 2, b: 2 });
+    pool.agents.setPresent("a", false);
+    pool.agents.setSlotDisabled("b", "0", true);
+    pool.queue.add(demand("one", 1));
+    pool.queue.add(demand("two", 1));
+    expect(place(pool)).toEqual([{ id: "one", shares: [{ agent: "b", slots: ["1"] }] }]);
+    pool.agents.setPresent("a", true);
+    expect(placed(pool)).toEqual({ one: "b:1", two: "a:1" });
+  });
+
+  test("a slot that two hold is free when both have let go", () => {
+    const pool = poolOf({ a: 1 });
+    pool.agents.hold("a", "granted", ["0"]);
+    pool.agents.hold("a", "ghost", ["0"]);
+    pool.queue.add(demand("next", 1));
+    pool.agents.release("a", "granted");
+    expect(placed(pool)).toEqual({});
+    pool.agents.release("a", "ghost");
+    expect(placed(pool)).toEqual({ next: "a:1" });
+  });
+});
+
+describe("who goes first", () => {
+  test("the lower priority number, then the earlier arrival", () => {
+    const pool = poolOf({ a: 2 });
+    pool.queue.add(demand("late", 1, { priority: 50 }));
+    pool.queue.add(demand("second", 1));
+    pool.queue.add(demand("third", 1));
+    pool.queue.add(demand("first", 1, { priority: 1 }));
+    expect(Object.keys(placed(pool))).toEqual(["first", "second"]);
+  });
+
+  test("a smaller later run of the same priority goes where the first does not fit", () => {
+    const pool = poolOf({ a: 2 });
+    pool.agents.hold("a", "other", ["0"]);
+    pool.queue.add(demand("large", 2));
+    pool.queue.add(demand("small", 1));
+    expect(placed(pool)).toEqual({ small: "a:1" });
+  });
+
+  test("a worse priority waits while something better does not fit", () => {
+    const pool = poolOf({ a: 2 });
+    pool.agents.hold("a", "other", ["0"]);
+    pool.queue.add(demand("large", 2, { priority: 10 }));
+    pool.queue.add(demand("small", 1, { priority: 20 }));
+    expect(placed(pool)).toEqual({});
+    pool.queue.remove("large");
+    expect(placed(pool)).toEqual({ small: "a:1" });
+  });
+
+  test("runs with and without slots do not wait for each other", () => {
+    const pool = poolOf({ a: 1 });
+    pool.agents.hold("a", "other", ["0"]);
+    pool.queue.add(demand("slotted", 1, { priority: 1 }));
+    pool.queue.add(demand("slotless", 0, { priority: 99 }));
+    expect(placed(pool)).toEqual({ slotless: "a:0" });
+  });
+
+  test("arrivals of different shapes interleave", () => {
+    const pool = poolOf({ a: 4 });
+    pool.queue.add(demand("one", 1));
+    pool.queue.add(demand("two", 2));
+    pool.queue.add(demand("three", 1));
+    pool.queue.add(demand("four", 2));
+    expect(Object.keys(placed(pool))).toEqual(["one", "two", "three"]);
+  });
+
+  test("a queue that is rebuilt out of order is in order", () => {
+    const pool = poolOf({ a: 1 });
+    pool.queue.add(demand("later", 1, { arrival: 20 }));
+    pool.queue.add(demand("earlier", 1, { arrival: 10 }));
+    expect(Object.keys(placed(pool))).toEqual(["earlier"]);
+  });
+
+  test("a pass stops at its limit", () => {
+    const pool = poolOf({ a: 4 });
+    for (const id of ["one", "two", "three"]) pool.queue.add(demand(id, 1));
+    expect(place(pool, 2).map((grant) => grant.id)).toEqual(["one", "two"]);
+  });
+});
