@@ -7,8 +7,8 @@ export type StreamFold<State> = {
   readonly name: string;
   readonly category: string;
   readonly initial: State;
-  /** Takes any event of the category and ignores what does not concern it. */
-  readonly evolve: (state: State, event: AnyEvent) => State;
+  /** Takes any event of the category and ignores what does not concern it. A method, so that folds of all states fit one table. */
+  evolve(state: State, event: AnyEvent): State;
 };
 
 /** A category that this service owns: the fold together with its decisions. */

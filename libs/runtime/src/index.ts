@@ -10,6 +10,15 @@ export {
   encodeRequest,
   readRejected,
 } from "./commands.ts";
+export {
+  type ConnectionsConfig,
+  connectionsOf,
+  connectionVariables,
+  leaseOwner,
+  openBus,
+  openLog,
+  openPool,
+} from "./connections.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./environment.ts";
 export { EventFeed } from "./event-feed.ts";
 export {

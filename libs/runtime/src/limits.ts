@@ -24,6 +24,12 @@ export const runtimeLimits = {
   parkedKeysInARowMax: 3,
   /** A part of a fan-out is committed once it writes this many streams (the log takes 256). */
   streamsPerPart: 128,
+  /** Connections of one process to its own tables. */
+  tableConnectionsMax: 8,
+  connectTimeoutMs: 5_000,
+  /** No transaction on this database lives 5 s; the server gives up first, the client a little later. */
+  statementTimeoutMs: 4_500,
+  answerTimeoutMs: 6_000,
   /** After SIGTERM, in-flight work has this long. */
   drainMs: 10_000,
 } as const;

@@ -123,7 +123,7 @@ export class ReactionLoop {
       this.#done(event);
       return;
     }
-    let waitMs = runtimeLimits.retryFirstMs;
+    let waitMs: number = runtimeLimits.retryFirstMs;
     while (!signal.aborted) {
       try {
         await this.#react(event, handler);

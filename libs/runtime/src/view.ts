@@ -55,7 +55,7 @@ export class View {
 
   /** Tries until it worked: rows are only ever behind, never wrong. */
   async #persist(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    let waitMs = runtimeLimits.retryFirstMs;
+    let waitMs: number = runtimeLimits.retryFirstMs;
     while (!signal.aborted) {
       try {
         await step();

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { connectionsOf, connectionVariables, leaseOwner } from "./connections.ts";
+import { parseEnvironment } from "./environment.ts";
+
+const schema = z.object(connectionVariables);
+const required = { TRAINYARD_POSTGRES_URL: "postgres://x", TRAINYARD_NATS_URL: "127.0.0.1:4222" };
+
+test("what is not said has its default, and nothing listens beyond this machine", () => {
+  expect(connectionsOf(parseEnvironment(schema, required))).toEqual({
+    postgresUrl: "postgres://x",
+    nats: { url: "127.0.0.1:4222" },
+    http: { host: "127.0.0.1", port: 0 },
+    logLevel: "info",
+  });
+});
+
+test("what is said is taken over", () => {
+  const said = {
+    ...required,
+    TRAINYARD_NATS_USER: "relay",
+    TRAINYARD_NATS_PASSWORD: "secret",
+    TRAINYARD_HTTP_PORT: "8081",
+  };
+  expect(connectionsOf(parseEnvironment(schema, said))).toMatchObject({
+    nats: { user: "relay", password: "secret" },
+    http: { port: 8081 },
+  });
+});
+
+test("each variable that is missing or wrong is named", () => {
+  const wrong = { TRAINYARD_NATS_URL: "x", TRAINYARD_HTTP_PORT: "70000" };
+  expect(() => parseEnvironment(schema, wrong)).toThrow(
+    /TRAINYARD_POSTGRES_URL.*TRAINYARD_HTTP_PORT/,
+  );
+});
+
+test("no two owners of leases have one name", () => {
+  expect(leaseOwner("relay")).not.toBe(leaseOwner("relay"));
+});

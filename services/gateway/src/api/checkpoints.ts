@@ -1,0 +1,170 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import type { Plain } from "@trainyard/contracts";
+import type {
+  CompleteCheckpointRequest,
+  DeclareCheckpointRequest,
+  DownloadCheckpointRequest,
+  GetCheckpointRequest,
+  ListCheckpointsRequest,
+  PlanDownloadRequest,
+} from "@trainyard/contracts/api";
+import {
+  AcceptedSchema,
+  CompleteCheckpointSchema,
+  DeclareCheckpointSchema,
+  DownloadPlanSchema,
+  PlanCheckpointDownloadSchema,
+  UploadPlanSchema,
+} from "@trainyard/contracts/commands";
+import { isCheckpointId, parseRunId } from "@trainyard/kernel";
+import { create as createTar } from "tar";
+import { notFound, Problem } from "../http/problem.ts";
+import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { pageOf, pageSize, readPageToken } from "./paging.ts";
+import { requireOwnRun } from "./runs.ts";
+
+export function checkpointHandlers(backend: Backend): Pick<Handlers, "unary" | "raw"> {
+  return {
+    unary: {
+      "CheckpointService.ListCheckpoints": (request: Plain<ListCheckpointsRequest>) =>
+        listCheckpoints(backend, request),
+      "CheckpointService.GetCheckpoint": (
+        request: Plain<GetCheckpointRequest>,
+        context: RequestContext,
+      ) => getCheckpoint(backend, request.checkpoint, context),
+      "CheckpointService.DeclareCheckpoint": (
+        request: Plain<DeclareCheckpointRequest>,
+        context: RequestContext,
+      ) => declare(backend, request, context),
+      "CheckpointService.CompleteCheckpoint": (
+        request: Plain<CompleteCheckpointRequest>,
+        context: RequestContext,
+      ) => complete(backend, request, context),
+      "CheckpointService.PlanDownload": (
+        request: Plain<PlanDownloadRequest>,
+        context: RequestContext,
+      ) => plan(backend, request.checkpoint, context),
+    },
+    raw: {
+      "CheckpointService.DownloadCheckpoint": (
+        request: Plain<DownloadCheckpointRequest>,
+        context: RequestContext,
+      ) => download(backend, request.checkpoint, context),
+    },
+  };
+}
+
+async function listCheckpoints(backend: Backend, request: Plain<ListCheckpointsRequest>) {
+  await backend.reachText(request.minPosition);
+  const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
+  const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
+  const size = pageSize(request.pageSize);
+  const after = readPageToken(request.pageToken);
+  const position = backend.position;
+  const rows = await backend.parts.documents.list(backend.parts.pool, "checkpoint", {
+    parent: experiment,
+    limit: size + 1,
+    ...(trial === null ? {} : { field: { name: "trial", value: trial.id } }),
+    ...(after === undefined ? {} : { after }),
+  });
+  const page = pageOf(rows, size);
+  return { items: page.rows.map(({ doc }) => doc), nextPageToken: page.nextPageToken, position };
+}
+
+async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
+  const checkpoint = await backend.get("checkpoint", id);
+  if (checkpoint.state !== "COMPLETED") return checkpoint;
+  const { manifest } = await plan(backend, id, context);
+  return { ...checkpoint, manifest };
+}
+
+async function declare(
+  backend: Backend,
+  request: Plain<DeclareCheckpointRequest>,
+  context: RequestContext,
+) {
+  const run = ownRun(request.run, context);
+  if (!isCheckpointId(request.checkpoint)) {
+    throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
+  }
+  const { checkpoint, stepsCompleted: step, metadata } = request;
+  const planned = await backend.command(
+    "registry",
+    DeclareCheckpointSchema,
+    {
+      checkpoint,
+      trial: run.trial,
+      run: run.run,
+      step,
+      format: "",
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+    UploadPlanSchema,
+    context,
+  );
+  return { checkpoint: planned.checkpoint, path: planned.path };
+}
+
+async function complete(
+  backend: Backend,
+  request: Plain<CompleteCheckpointRequest>,
+  context: RequestContext,
+) {
+  const run = ownRun(request.run, context);
+  const { checkpoint, manifest } = request;
+  const accepted = await backend.command(
+    "registry",
+    CompleteCheckpointSchema,
+    { checkpoint, manifest, trial: run.trial, run: run.run },
+    AcceptedSchema,
+    context,
+  );
+  return { position: String(accepted.position) };
+}
+
+function ownRun(run: string, context: RequestContext) {
+  requireOwnRun(context.caller, run);
+  if (context.caller.kind !== "run") {
+    throw new Problem(
+      403,
+      "not_a_run",
+      "only a run declares and completes its checkpoints, with its own token",
+    );
+  }
+  const parsed = parseRunId(run);
+  if (parsed === null) throw notFound("run", run);
+  return parsed;
+}
+
+function plan(backend: Backend, checkpoint: string, context: RequestContext) {
+  return backend.command(
+    "registry",
+    PlanCheckpointDownloadSchema,
+    { checkpoint },
+    DownloadPlanSchema,
+    context,
+  );
+}
+
+/** The manifest's files and no others, as they lie on the disk that the registry named. */
+async function download(backend: Backend, checkpoint: string, context: RequestContext) {
+  const { path, manifest } = await plan(backend, checkpoint, context);
+  for (const file of manifest) {
+    const found = await stat(join(path, file.path)).catch(() => null);
+    if (found?.size !== file.bytes) {
+      throw new Problem(
+        409,
+        "checkpoint_damaged",
+        `the checkpoint's file ${file.path} is not as its manifest says`,
+      );
+    }
+  }
+  const body = new PassThrough();
+  const paths = manifest.map((file) => file.path);
+  if (paths.length === 0) body.end();
+  else createTar({ cwd: path, gzip: true, portable: true, noDirRecurse: true }, paths).pipe(body);
+  return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
+}

@@ -1,0 +1,128 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Plain } from "@trainyard/contracts";
+import type {
+  Event,
+  RetryParkedRequest,
+  VerifyLogRequest,
+  WatchEventsRequest,
+} from "@trainyard/contracts/api";
+import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
+import type { StoredEvent } from "@trainyard/event-log";
+import { experimentKey, pause } from "@trainyard/runtime";
+import { Problem } from "../http/problem.ts";
+import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import type { PositionSignal } from "../shell/position-signal.ts";
+import { verifyLog } from "../shell/verify.ts";
+import { version } from "../version.ts";
+import { tokenHandlers } from "./tokens.ts";
+
+/** Events read at once for a watcher. */
+const watchPage = 500;
+
+export function clusterHandlers(
+  backend: Backend,
+  moved: PositionSignal,
+): Pick<Handlers, "unary" | "streams"> {
+  return {
+    unary: {
+      "ClusterService.GetVersion": async () => ({ version, api: "v1" }),
+      "ClusterService.ListAgents": async () => {
+        const position = backend.position;
+        const rows = await backend.parts.documents.list(backend.parts.pool, "agent", {
+          limit: 10_000,
+        });
+        return { items: rows.map(({ doc }) => doc), nextPageToken: "", position };
+      },
+      "ClusterService.ListParked": () => listParked(backend),
+      "ClusterService.RetryParked": async (
+        request: Plain<RetryParkedRequest>,
+        context: RequestContext,
+      ) => {
+        const { consumer, key } = request;
+        const { position } = await backend.command(
+          consumer,
+          RetryParkedSchema,
+          { consumer, key },
+          AcceptedSchema,
+          context,
+        );
+        return { position: String(position) };
+      },
+      ...tokenHandlers(backend),
+    },
+    streams: {
+      "ClusterService.WatchEvents": (request: Plain<WatchEventsRequest>, context: RequestContext) =>
+        watchEvents(backend, moved, request, context),
+      "ClusterService.VerifyLog": (request: Plain<VerifyLogRequest>, context: RequestContext) =>
+        verifyLog(backend, request.skipViews, context.signal),
+    },
+  };
+}
+
+async function listParked(backend: Backend) {
+  const rows = await backend.parts.log.parked();
+  const items = [];
+  for (const row of rows) {
+    const [event] = await backend.parts.log.readAll(row.position - 1, 1);
+    items.push({
+      consumer: row.consumer,
+      key: row.key,
+      eventPosition: String(row.position),
+      type: event?.type ?? "",
+      stream: event?.stream ?? "",
+      reason: row.reason,
+      parkedAtMs: row.parkedAtMs,
+    });
+  }
+  return { items, nextPageToken: "", position: backend.position };
+}
+
+async function* watchEvents(
+  backend: Backend,
+  moved: PositionSignal,
+  request: Plain<WatchEventsRequest>,
+  context: RequestContext,
+): AsyncGenerator<StreamItem> {
+  let after = readPosition(context.lastEventId ?? request.after);
+  const { experiment, noFollow } = request;
+  const { log, clock } = backend.parts;
+  while (!context.signal.aborted) {
+    const change = moved.next("*");
+    const events = await log.readAll(after, watchPage);
+    for (const event of events) {
+      after = event.position;
+      if (experiment !== "" && experimentKey(event) !== experiment) continue;
+      yield { id: String(event.position), message: shownEvent(event) };
+    }
+    if (events.length > 0) continue;
+    if (noFollow) return;
+    await pause(clock, 1_000, AbortSignal.any([change, context.signal]));
+  }
+}
+
+function readPosition(text: string): number {
+  if (text === "") return 0;
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new Problem(400, "invalid_request", `${JSON.stringify(text)} is not a log position`);
+  }
+  return Number(text);
+}
+
+function shownEvent(event: StoredEvent): Plain<Event> {
+  const { source, correlationid, causationid, authid, workspace, traceparent } = event.meta;
+  return {
+    id: event.id,
+    source,
+    type: event.type,
+    subject: event.stream,
+    timeMs: event.timeMs,
+    sequence: String(event.position),
+    correlationid,
+    causationid,
+    authid,
+    workspace,
+    traceparent,
+    data: JSON.parse(event.body) as JsonObject,
+  };
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import type { Plain } from "@trainyard/contracts";
+import type { CreateExperimentRequest, CreateExperimentResponse } from "@trainyard/contracts/api";
+import { AcceptedSchema, CreateExperimentSchema } from "@trainyard/contracts/commands";
+import { type NormalisedConfig, parseExperiment, withSeed } from "@trainyard/experiment-config";
+import { idOf, isRejection } from "@trainyard/kernel";
+import { Problem, problemOf } from "../http/problem.ts";
+import type { RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { type CheckedContext, checkContext } from "./context-archive.ts";
+import { shownExperiment } from "./shown.ts";
+
+/** Validates, stores the code under its digest, then asks for the experiment. Nothing is stored of what is refused. */
+export async function createExperiment(
+  backend: Backend,
+  checkpointDir: string,
+  request: Plain<CreateExperimentRequest>,
+  context: RequestContext,
+): Promise<Plain<CreateExperimentResponse>> {
+  const { config, warnings } = readConfig(request, checkpointDir, context.commitId);
+  await refuseTooManySlots(backend, config);
+  const packed = request.context.length === 0 ? null : await checkContext(request.context);
+  if (request.validateOnly) return { warnings, position: backend.position };
+  if (packed !== null) await storeContext(backend, packed, request.context);
+  const accepted = await backend.command(
+    "experiments",
+    CreateExperimentSchema,
+    {
+      config,
+      configSourceDigest: createHash("sha256").update(request.config).digest("hex"),
+      contextDigest: packed?.digest ?? "",
+      contextBytes: packed?.bytes ?? 0,
+      seed: config.reproducibility.experiment_seed ?? 0,
+      owner: context.caller.authid,
+      paused: request.paused,
+    },
+    AcceptedSchema,
+    context,
+  );
+  await backend.reach(accepted.position);
+  const experiment = await backend.get("experiment", idOf(accepted.stream));
+  return { experiment: shownExperiment(experiment), warnings, position: String(accepted.position) };
+}
+
+function readConfig(
+  request: Plain<CreateExperimentRequest>,
+  checkpointDir: string,
+  commitId: string,
+): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {
+  const parsed = parseExperiment(request.config, {
+    overrides: request.overrides,
+    defaults: { checkpoint_storage: { type: "directory", container_path: checkpointDir } },
+  });
+  if (isRejection(parsed)) throw problemOf(parsed);
+  const warnings = parsed.warnings.map(({ path, detail }) => `${path}: ${detail}`);
+  const drawn = parsed.config.reproducibility.experiment_seed ?? seedFor(commitId);
+  const config = withSeed(parsed.config, drawn);
+  return { config, warnings };
+}
+
+/** A repeat under one idempotency key draws the same seed; without one the commit id is chance itself. */
+function seedFor(commitId: string): number {
+  return createHash("sha256").update(`experiment seed ${commitId}`).digest().readUInt32BE(0);
+}
+
+/** More slots than all agents that ever joined the pool have together would wait for ever. An empty pool may still fill. */
+async function refuseTooManySlots(backend: Backend, config: NormalisedConfig): Promise<void> {
+  const { slots_per_trial: slots, resource_pool: pool } = config.resources;
+  const rows = await backend.parts.documents.list(backend.parts.pool, "agent", {
+    parent: pool === "" ? "default" : pool,
+    limit: 100_000,
+  });
+  if (rows.length === 0) return;
+  const total = rows.reduce((sum, { doc }) => sum + doc.slots.length, 0);
+  if (slots <= total) return;
+  const detail = `asks for ${slots} slots a trial, and all agents of the pool have ${total} together`;
+  throw new Problem(400, "too_many_slots", `resources.slots_per_trial ${detail}`, {
+    problems: [{ path: "resources.slots_per_trial", detail }],
+  });
+}
+
+async function storeContext(
+  backend: Backend,
+  { digest }: CheckedContext,
+  packed: Uint8Array,
+): Promise<void> {
+  await backend.parts.blobs.put(`contexts/${digest}.tar.gz`, Readable.from([packed]), digest);
+}

@@ -1,0 +1,72 @@
+import type { AnyEvent, Plain } from "@trainyard/contracts";
+import type { GetSignalsRequest, GetSignalsResponse } from "@trainyard/contracts/api";
+import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import { parseRunId } from "@trainyard/kernel";
+import { pause, type StreamFold } from "@trainyard/runtime";
+import type { Caller } from "../http/caller.ts";
+import { Problem } from "../http/problem.ts";
+import type { Handlers, RequestContext } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import type { PositionSignal } from "../shell/position-signal.ts";
+
+/** What has been asked of each run of a trial: the stop that stands, or none; and which run is the last. */
+type Stops = { readonly lastRun: number; readonly whyOfRun: Readonly<Record<number, StopWhy>> };
+
+const stops: StreamFold<Stops> = {
+  name: "stops",
+  category: "trial",
+  initial: { lastRun: 0, whyOfRun: {} },
+  evolve(state: Stops, event: AnyEvent): Stops {
+    if (event.type === "RunRequested") return { ...state, lastRun: event.data.run };
+    if (event.type !== "RunStopRequested" || event.data.mode === StopMode.UNSPECIFIED) return state;
+    return { ...state, whyOfRun: { ...state.whyOfRun, [event.data.run]: event.data.why } };
+  },
+};
+
+const whyNames: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(StopWhy).map(([name, number]) => [number, name.toLowerCase()]),
+);
+
+/** A run speaks for itself alone. */
+export function requireOwnRun(caller: Caller, run: string): void {
+  if (caller.kind !== "run" || caller.allocation === run) return;
+  throw new Problem(
+    403,
+    "not_your_run",
+    `this token is the run ${caller.allocation}'s, not ${run}'s`,
+  );
+}
+
+export function runHandlers(backend: Backend, moved: PositionSignal): Handlers["unary"] {
+  return {
+    "RunService.GetSignals": async (request: Plain<GetSignalsRequest>, context: RequestContext) => {
+      requireOwnRun(context.caller, request.run);
+      const run = parseRunId(request.run);
+      if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
+      if (context.caller.kind === "run") await backend.reach(context.caller.grantPosition);
+      return waitForSignal(backend, moved, run, request.waitMs, context);
+    },
+  };
+}
+
+async function waitForSignal(
+  backend: Backend,
+  moved: PositionSignal,
+  run: { readonly trial: string; readonly run: number },
+  waitMs: number,
+  context: RequestContext,
+): Promise<Plain<GetSignalsResponse>> {
+  const { clock, executor } = backend.parts;
+  const untilMs = clock.monotonicMs() + Math.min(waitMs, gatewayLimits.signalsWaitMsMax);
+  for (;;) {
+    const change = moved.next(`trial-${run.trial}`);
+    const { state } = await executor.cache.load(stops, run.trial);
+    if (state.lastRun > run.run) return { stop: true, why: "superseded" };
+    const why = state.whyOfRun[run.run];
+    if (why !== undefined) return { stop: true, why: whyNames[why] ?? "" };
+    const leftMs = untilMs - clock.monotonicMs();
+    if (leftMs <= 0 || context.signal.aborted) return { stop: false, why: "" };
+    await pause(clock, leftMs, AbortSignal.any([change, context.signal]));
+  }
+}

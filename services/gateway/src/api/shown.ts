@@ -1,0 +1,24 @@
+/** Documents as the API shows them: without what only the fold needs. */
+import type { Plain } from "@trainyard/contracts";
+import type { Experiment, Token, Trial } from "@trainyard/contracts/api";
+import type { ExperimentDocument, TokenDocument, TrialDocument } from "../core/views/documents.ts";
+
+export function shownExperiment({
+  trialsMax: _trialsMax,
+  ...shown
+}: ExperimentDocument): Plain<Experiment> {
+  return shown;
+}
+
+/** A trial of a paused experiment that nobody stops otherwise is paused itself. */
+export function shownTrial(
+  { records: _records, recent: _recent, ...shown }: TrialDocument,
+  experiment: { readonly state: string } | undefined,
+): Plain<Trial> {
+  const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
+  return paused ? { ...shown, state: "PAUSED" } : shown;
+}
+
+export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocument): Plain<Token> {
+  return shown;
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from "node:crypto";
+import type { Plain } from "@trainyard/contracts";
+import type { CreateTokenRequest, RevokeTokenRequest } from "@trainyard/contracts/api";
+import { isRejection } from "@trainyard/kernel";
+import type { Aggregate, CommitIdentity } from "@trainyard/runtime";
+import {
+  type TokenCommand,
+  type TokenEvent,
+  type TokenState,
+  tokenDecider,
+} from "../core/token/decide.ts";
+import { digestOfSecret } from "../http/caller.ts";
+import { notFound, Problem, problemOf } from "../http/problem.ts";
+import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { pageOf, pageSize } from "./paging.ts";
+import { shownToken } from "./shown.ts";
+
+const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
+  name: "token",
+  category: "token",
+  decider: tokenDecider,
+};
+
+export function identityOf(context: RequestContext): CommitIdentity {
+  return {
+    commitId: context.commitId,
+    meta: {
+      source: "/trainyard/gateway",
+      workspace: "",
+      correlationid: "",
+      causationid: context.commitId,
+      authid: context.caller.authid,
+      traceparent: context.traceparent,
+    },
+  };
+}
+
+/** Issues a token under an id and a secret that the caller drew; the position of its event. */
+export async function issueToken(
+  backend: Backend,
+  identity: CommitIdentity,
+  token: {
+    readonly id: string;
+    readonly secret: string;
+    readonly label: string;
+    readonly owner: string;
+    readonly expiresAtMs: number;
+  },
+): Promise<number> {
+  const { label, owner, expiresAtMs } = token;
+  const result = await backend.parts.executor.execute(identity, async (work) => {
+    const decided = await work.decide(tokens, token.id, {
+      type: "IssueToken",
+      label,
+      owner,
+      expiresAtMs,
+      secretDigest: digestOfSecret(token.secret),
+    });
+    return isRejection(decided) ? decided : undefined;
+  });
+  if (isRejection(result)) throw problemOf(result);
+  return result.position;
+}
+
+export function newToken(): {
+  readonly id: string;
+  readonly secret: string;
+  readonly text: string;
+} {
+  const id = randomBytes(8).toString("hex");
+  const secret = randomBytes(32).toString("base64url");
+  return { id, secret, text: `ty_${id}_${secret}` };
+}
+
+export function tokenHandlers(backend: Backend): Handlers["unary"] {
+  return {
+    "ClusterService.CreateToken": async (
+      request: Plain<CreateTokenRequest>,
+      context: RequestContext,
+    ) => {
+      const { ttlSeconds, label } = request;
+      if (!(ttlSeconds >= 0)) {
+        throw new Problem(400, "invalid_request", "ttl_seconds must be 0 or more");
+      }
+      const expiresAtMs = ttlSeconds === 0 ? 0 : backend.parts.clock.nowMs() + ttlSeconds * 1_000;
+      const token = newToken();
+      const { authid: owner } = context.caller;
+      await backend.reach(
+        await issueToken(backend, identityOf(context), { ...token, label, owner, expiresAtMs }),
+      );
+      return { token: shownToken(await backend.get("token", token.id)), secret: token.text };
+    },
+    "ClusterService.ListTokens": async () => {
+      const position = backend.position;
+      const size = pageSize(0);
+      const rows = await backend.parts.documents.list(backend.parts.pool, "token", {
+        limit: 10 * size,
+      });
+      const page = pageOf(rows, 10 * size);
+      return { items: page.rows.map(({ doc }) => shownToken(doc)), nextPageToken: "", position };
+    },
+    "ClusterService.RevokeToken": async (
+      request: Plain<RevokeTokenRequest>,
+      context: RequestContext,
+    ) => {
+      if ((await backend.find("token", request.token)) === undefined) {
+        throw notFound("token", request.token);
+      }
+      const reason = `revoked by ${context.caller.authid}`;
+      const result = await backend.parts.executor.execute(identityOf(context), async (work) => {
+        const decided = await work.decide(tokens, request.token, { type: "RevokeToken", reason });
+        return isRejection(decided) ? decided : undefined;
+      });
+      if (isRejection(result)) throw problemOf(result);
+      await backend.reach(result.position);
+      return { position: String(result.position || backend.position) };
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { Plain } from "@trainyard/contracts";
+import type { ListTrialMetricsRequest } from "@trainyard/contracts/api";
+import { PointPageSchema, QueryPointsSchema } from "@trainyard/contracts/commands";
+import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { pageSize } from "./paging.ts";
+
+export function metricHandlers(backend: Backend): Handlers["unary"] {
+  return {
+    "ExperimentService.ListTrialMetrics": async (
+      request: Plain<ListTrialMetricsRequest>,
+      context: RequestContext,
+    ) => {
+      const { trial, group, superseded } = request;
+      await backend.get("trial", trial);
+      const page = await backend.command(
+        "metrics",
+        QueryPointsSchema,
+        { trial, group, superseded, after: request.pageToken, limit: pageSize(request.pageSize) },
+        PointPageSchema,
+        context,
+      );
+      const items = page.points.map((point) => ({
+        trial,
+        run: point.run,
+        group: point.group,
+        stepsCompleted: point.stepsCompleted,
+        reportedAtMs: point.atMs,
+        metrics: point.scalars,
+        superseded: point.superseded,
+      }));
+      return { items, nextPageToken: page.next, position: String(page.position) };
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { EventOf } from "@trainyard/contracts";
+import { type Decider, reject } from "@trainyard/kernel";
+
+export type TokenEvent = EventOf<"TokenIssued" | "TokenRevoked">;
+
+export type TokenState = "none" | "valid" | "revoked";
+
+export type TokenCommand =
+  | {
+      readonly type: "IssueToken";
+      readonly label: string;
+      readonly owner: string;
+      readonly secretDigest: string;
+      /** Milliseconds since 1970; 0 for never. */
+      readonly expiresAtMs: number;
+    }
+  | { readonly type: "RevokeToken"; readonly reason: string };
+
+export const tokenDecider: Decider<TokenState, TokenCommand, TokenEvent> = {
+  initial: "none",
+  decide(state, command) {
+    if (command.type === "IssueToken") {
+      if (state !== "none") return reject("token_exists", "a token of this id exists already");
+      const { type: _type, ...data } = command;
+      return [{ type: "TokenIssued", data }];
+    }
+    if (state === "none") return reject("token_not_found", "there is no such token");
+    return state === "revoked" ? [] : [{ type: "TokenRevoked", data: { reason: command.reason } }];
+  },
+  evolve(_state, event) {
+    return event.type === "TokenIssued" ? "valid" : "revoked";
+  },
+};

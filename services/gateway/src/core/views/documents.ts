@@ -1,0 +1,102 @@
+import type { Plain } from "@trainyard/contracts";
+import type { Agent, Checkpoint, Experiment, Token, Trial } from "@trainyard/contracts/api";
+
+/** What an entity's row holds: the API's message, and what the fold needs besides. */
+export type ExperimentDocument = Plain<Experiment> & {
+  /** Trials that the search will make at most; 0 while unknown. */
+  readonly trialsMax: number;
+};
+
+/** A validation that was the best so far when it came. */
+export type BestRecord = {
+  readonly step: number;
+  readonly value: number;
+  readonly scalars: Readonly<Record<string, number>>;
+};
+
+export type TrialDocument = Plain<Trial> & {
+  /** In step order, each better than the one before: after a rollback the last one left is the best. */
+  readonly records: readonly BestRecord[];
+  /** The last few validations, for the same reason. */
+  readonly recent: readonly BestRecord[];
+};
+
+export type CheckpointDocument = Plain<Checkpoint>;
+
+export type AgentDocument = Plain<Agent>;
+
+export type TokenDocument = Plain<Token> & { readonly secretDigest: string };
+
+export type Documents = {
+  readonly experiment: ExperimentDocument;
+  readonly trial: TrialDocument;
+  readonly checkpoint: CheckpointDocument;
+  readonly agent: AgentDocument;
+  readonly token: TokenDocument;
+};
+
+export type DocumentKind = keyof Documents;
+
+export type DocumentKey = { readonly kind: DocumentKind; readonly id: string };
+
+export type DocumentRow<Kind extends DocumentKind = DocumentKind> = {
+  [Key in Kind]: {
+    readonly kind: Key;
+    readonly id: string;
+    /** The entity that lists it: a trial's experiment. Empty for none. */
+    readonly parent: string;
+    /** Its place in a list. */
+    readonly ordinal: number;
+    readonly doc: Documents[Key];
+  };
+}[Kind];
+
+export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
+
+/** What a projection reads and writes: the rows that were fetched beforehand, and the new ones. */
+export class DocumentSet {
+  readonly #rows = new Map<string, DocumentRow>();
+  readonly #changed = new Set<string>();
+
+  constructor(rows: Iterable<DocumentRow> = []) {
+    for (const row of rows) this.#rows.set(keyText(row), row);
+  }
+
+  get<Kind extends DocumentKind>(kind: Kind, id: string): Documents[Kind] | undefined {
+    return this.#rows.get(keyText({ kind, id }))?.doc as Documents[Kind] | undefined;
+  }
+
+  put(row: DocumentRow): void {
+    const key = keyText(row);
+    this.#rows.set(key, row);
+    this.#changed.add(key);
+  }
+
+  /** Replaces a document that exists; an event of an entity that was never created changes nothing. */
+  replace<Kind extends DocumentKind>(
+    kind: Kind,
+    id: string,
+    change: (doc: Documents[Kind]) => Documents[Kind],
+  ): void {
+    const row = this.#rows.get(keyText({ kind, id })) as DocumentRow<Kind> | undefined;
+    if (row === undefined) return;
+    this.put({ ...row, doc: change(row.doc as Documents[Kind]) } as DocumentRow);
+  }
+
+  /** The same for some of its fields. */
+  update<Kind extends DocumentKind>(
+    kind: Kind,
+    id: string,
+    change: (doc: Documents[Kind]) => Partial<Documents[Kind]>,
+  ): void {
+    this.replace(kind, id, (doc) => ({ ...doc, ...change(doc) }));
+  }
+
+  rows(): readonly DocumentRow[] {
+    return [...this.#rows.values()];
+  }
+
+  changed(): readonly DocumentRow[] {
+    return [...this.#changed].flatMap((key) => this.#rows.get(key) ?? []);
+  }
+}

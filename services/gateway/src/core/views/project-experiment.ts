@@ -1,0 +1,90 @@
+import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
+import { parseTrialId } from "@trainyard/kernel";
+import type { Projections } from "./project.ts";
+
+const outcomeStates: Readonly<Record<number, string>> = {
+  [ExperimentOutcome.COMPLETED]: "COMPLETED",
+  [ExperimentOutcome.CANCELED]: "CANCELED",
+  [ExperimentOutcome.FAILED]: "ERROR",
+};
+
+const unset = {
+  reason: "",
+  trials: 0,
+  trialsCompleted: 0,
+  trialsFailed: 0,
+  progress: 0,
+  searcher: "",
+  metric: "",
+  smallerIsBetter: true,
+  trialsMax: 0,
+};
+
+export const experimentProjections: Projections = {
+  ExperimentCreated({ data, id, timeMs }, documents) {
+    const { name, description, labels, owner, config, seed, workspace, project } = data;
+    documents.put({
+      kind: "experiment",
+      id,
+      parent: "",
+      ordinal: Number(id),
+      doc: {
+        ...unset,
+        id,
+        name,
+        description,
+        labels,
+        owner,
+        seed,
+        workspace,
+        project,
+        state: "PAUSED",
+        createdAtMs: timeMs,
+        ...(config === undefined ? {} : { config }),
+      },
+    });
+  },
+  ExperimentActivated({ id }, documents) {
+    documents.update("experiment", id, () => ({ state: "ACTIVE" }));
+  },
+  ExperimentPaused({ id }, documents) {
+    documents.update("experiment", id, () => ({ state: "PAUSED" }));
+  },
+  ExperimentStopRequested({ id, data }, documents) {
+    const state = data.kind === StopKind.KILL ? "STOPPING_KILLED" : "STOPPING_CANCELED";
+    documents.update("experiment", id, () => ({ state, reason: data.reason }));
+  },
+  ExperimentEnded({ id, data, timeMs }, documents) {
+    const state = outcomeStates[data.outcome] ?? "ERROR";
+    documents.update("experiment", id, (doc) => ({
+      state,
+      reason: data.reason,
+      endedAtMs: timeMs,
+      progress: state === "COMPLETED" ? 1 : doc.progress,
+    }));
+  },
+  SearchStarted({ id, data }, documents) {
+    documents.update("experiment", id, () => ({
+      searcher: data.algorithm,
+      metric: data.metric,
+      smallerIsBetter: data.smallerIsBetter,
+      trialsMax: data.trialsMax,
+    }));
+  },
+  TrialCreated({ data }, documents) {
+    documents.update("experiment", data.experiment, (doc) => ({ trials: doc.trials + 1 }));
+  },
+  TrialEnded({ id, data }, documents) {
+    const experiment = parseTrialId(id)?.experiment ?? "";
+    const completed =
+      data.outcome === TrialOutcome.COMPLETED || data.outcome === TrialOutcome.STOPPED_EARLY;
+    const failed = data.outcome === TrialOutcome.FAILED;
+    documents.update("experiment", experiment, (doc) => {
+      const trialsCompleted = doc.trialsCompleted + (completed ? 1 : 0);
+      const trialsFailed = doc.trialsFailed + (failed ? 1 : 0);
+      const ended = trialsCompleted + trialsFailed;
+      const progress = doc.trialsMax > 0 ? Math.min(1, ended / doc.trialsMax) : doc.progress;
+      return { trialsCompleted, trialsFailed, progress };
+    });
+  },
+};

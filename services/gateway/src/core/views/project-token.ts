@@ -1,0 +1,25 @@
+import type { Projections } from "./project.ts";
+
+export const tokenProjections: Projections = {
+  TokenIssued({ id, data, timeMs }, documents) {
+    const { label, owner, secretDigest, expiresAtMs } = data;
+    documents.put({
+      kind: "token",
+      id,
+      parent: "",
+      ordinal: timeMs,
+      doc: {
+        id,
+        label,
+        owner,
+        createdAtMs: timeMs,
+        revoked: false,
+        secretDigest,
+        ...(expiresAtMs > 0 ? { expiresAtMs } : {}),
+      },
+    });
+  },
+  TokenRevoked({ id }, documents) {
+    documents.update("token", id, () => ({ revoked: true }));
+  },
+};

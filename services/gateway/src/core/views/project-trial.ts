@@ -1,0 +1,185 @@
+import type { EventData, Plain } from "@trainyard/contracts";
+import type { Run } from "@trainyard/contracts/api";
+import { RunEndWhy, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { parseTrialId, runId } from "@trainyard/kernel";
+import type { DocumentSet, TrialDocument } from "./documents.ts";
+import { type Projections, runOf } from "./project.ts";
+import { bestAfter, recordValidation } from "./validations.ts";
+
+const outcomeStates: Readonly<Record<number, string>> = {
+  [TrialOutcome.COMPLETED]: "COMPLETED",
+  [TrialOutcome.STOPPED_EARLY]: "COMPLETED",
+  [TrialOutcome.CANCELED]: "CANCELED",
+};
+
+const stoppingStates: Readonly<Record<number, string>> = {
+  [StopWhy.SEARCH_STOP]: "STOPPING_COMPLETED",
+  [StopWhy.CANCEL]: "STOPPING_CANCELED",
+  [StopWhy.KILL]: "STOPPING_KILLED",
+};
+
+const endWhys: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(RunEndWhy).map(([name, number]) => [number, name.toLowerCase()]),
+);
+
+const waits: readonly string[] = [
+  "",
+  "the pool has no agents yet",
+  "the pool's agents are away",
+  "not enough slots are free",
+  "others are ahead in the queue",
+];
+
+export const trialProjections: Projections = {
+  TrialCreated({ id, data, timeMs }, documents) {
+    const { experiment, number, hyperparameters, seed } = data;
+    documents.put({
+      kind: "trial",
+      id,
+      parent: experiment,
+      ordinal: number,
+      doc: {
+        id,
+        experiment,
+        number,
+        seed,
+        state: "ACTIVE",
+        reason: "",
+        restarts: 0,
+        runs: [],
+        stepsCompleted: 0,
+        latestValidation: {},
+        bestValidation: {},
+        latestCheckpoint: "",
+        createdAtMs: timeMs,
+        lastLogLines: [],
+        progress: 0,
+        records: [],
+        recent: [],
+        ...(hyperparameters === undefined ? {} : { hyperparameters }),
+      },
+    });
+  },
+  RunRequested({ id, data, timeMs }, documents) {
+    const run: Plain<Run> = {
+      id: runId(id, data.run),
+      number: data.run,
+      state: "QUEUED",
+      whyEnded: "",
+      message: "",
+      placements: [],
+      requestedAtMs: timeMs,
+      waitsFor: "",
+      fromCheckpoint: data.fromCheckpoint,
+    };
+    documents.update("trial", id, (doc) => ({ state: "ACTIVE", runs: [...doc.runs, run] }));
+  },
+  RunStarted({ id, data, timeMs }, documents) {
+    changeRun(documents, id, data.run, () => ({
+      state: "RUNNING",
+      startedAtMs: timeMs,
+      waitsFor: "",
+    }));
+  },
+  RunStopRequested({ id, data }, documents) {
+    changeRun(documents, id, data.run, () => ({ state: "STOPPING" }));
+    documents.update("trial", id, (doc) => ({ state: stoppingStates[data.why] ?? doc.state }));
+  },
+  RunEnded({ id, data, timeMs }, documents) {
+    changeRun(documents, id, data.run, () => ({
+      state: "ENDED",
+      whyEnded: endWhys[data.why] ?? "",
+      message: data.message,
+      endedAtMs: timeMs,
+      waitsFor: "",
+    }));
+    documents.update("trial", id, (doc) => ({
+      restarts: doc.restarts + (data.countsAsRestart ? 1 : 0),
+    }));
+  },
+  TrialEnded({ id, data, timeMs }, documents) {
+    documents.update("trial", id, () => ({
+      state: outcomeStates[data.outcome] ?? "ERROR",
+      reason: data.reason,
+      restarts: data.restarts,
+      endedAtMs: timeMs,
+    }));
+  },
+  AllocationGranted({ id, data }, documents) {
+    const run = runOf(id);
+    if (run === null) return;
+    const placements = data.placements.map(({ agent, slots, nodeRank }) => ({
+      agent,
+      slots,
+      nodeRank,
+    }));
+    changeRun(documents, run.trial, run.run, () => ({
+      state: "STARTING",
+      waitsFor: "",
+      placements,
+    }));
+  },
+  WaitExplained({ id, data }, documents) {
+    const run = runOf(id);
+    if (run === null) return;
+    const waitsFor = data.detail === "" ? (waits[data.code] ?? "") : data.detail;
+    changeRun(documents, run.trial, run.run, () => ({ waitsFor }));
+  },
+  ValidationReported({ data }, documents) {
+    observeValidation(data, documents);
+  },
+  MeasurementsSuperseded({ id, data }, documents) {
+    documents.replace("trial", id, ({ bestValue: _superseded, ...doc }) => ({
+      ...doc,
+      ...bestAfter(doc, data.afterStep),
+    }));
+    const trial = documents.get("trial", id);
+    if (trial !== undefined) lowerExperimentsBest(trial, documents);
+  },
+  CheckpointCompleted({ id, data }, documents) {
+    documents.update("trial", data.trial, () => ({ latestCheckpoint: id }));
+  },
+};
+
+function changeRun(
+  documents: DocumentSet,
+  trial: string,
+  number: number,
+  change: (run: Plain<Run>) => Partial<Plain<Run>>,
+): void {
+  documents.update("trial", trial, (doc) => ({
+    runs: doc.runs.map((run) => (run.number === number ? { ...run, ...change(run) } : run)),
+  }));
+}
+
+/** A report of a run that another has followed does not count. */
+function observeValidation(data: EventData<"ValidationReported">, documents: DocumentSet): void {
+  const trial = documents.get("trial", data.trial);
+  const experiment = documents.get("experiment", parseTrialId(data.trial)?.experiment ?? "");
+  if (trial === undefined || experiment === undefined) return;
+  const current = trial.runs[trial.runs.length - 1];
+  if (current !== undefined && current.number > data.run) return;
+  const { metric, smallerIsBetter } = experiment;
+  const changed = recordValidation(trial, data, metric, smallerIsBetter);
+  documents.update("trial", data.trial, () => changed);
+  const value = changed.bestValue;
+  if (value === undefined) return;
+  const best = experiment.bestValue;
+  const better = best === undefined || (smallerIsBetter ? value < best : value > best);
+  if (better)
+    documents.update("experiment", experiment.id, () => ({
+      bestTrial: data.trial,
+      bestValue: value,
+    }));
+}
+
+/** The experiment's best may have been the trial's, and the trial's was rolled back: it is what the trial still has. */
+function lowerExperimentsBest(trial: TrialDocument, documents: DocumentSet): void {
+  documents.replace("experiment", trial.experiment, (doc) => {
+    if (doc.bestTrial !== trial.id || doc.bestValue === trial.bestValue) return doc;
+    const { bestTrial: _trial, bestValue: _value, ...rest } = doc;
+    return trial.bestValue === undefined
+      ? rest
+      : { ...rest, bestTrial: trial.id, bestValue: trial.bestValue };
+  });
+}

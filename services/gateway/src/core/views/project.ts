@@ -1,0 +1,53 @@
+/**
+ * The gateway's read model as a pure fold: every event changes the documents of the entities that it is about. The rows
+ * that `touchedBy` names are in the set; whatever is not there was never created, and the event changes nothing.
+ */
+import type { AnyEvent, EventData, EventName } from "@trainyard/contracts";
+import { idOf, parseRunId } from "@trainyard/kernel";
+import type { DocumentSet } from "./documents.ts";
+import { agentProjections } from "./project-agent.ts";
+import { checkpointProjections } from "./project-checkpoint.ts";
+import { experimentProjections } from "./project-experiment.ts";
+import { tokenProjections } from "./project-token.ts";
+import { trialProjections } from "./project-trial.ts";
+
+export type Projected<Name extends EventName> = {
+  readonly data: EventData<Name>;
+  /** The id in the stream's name. */
+  readonly id: string;
+  readonly timeMs: number;
+};
+
+export type Projections = {
+  readonly [Name in EventName]?: (event: Projected<Name>, documents: DocumentSet) => void;
+};
+
+type AnyProjection = (event: Projected<EventName>, documents: DocumentSet) => void;
+
+const parts: readonly Projections[] = [
+  experimentProjections,
+  trialProjections,
+  checkpointProjections,
+  agentProjections,
+  tokenProjections,
+];
+
+/** Several parts may look at one event: a grant concerns the trial's run and the agent's slots. */
+export function project(
+  stream: string,
+  timeMs: number,
+  event: AnyEvent,
+  documents: DocumentSet,
+): void {
+  const projected = { data: event.data, id: idOf(stream), timeMs } as Projected<EventName>;
+  for (const part of parts) {
+    const projection = part[event.type] as AnyProjection | undefined;
+    projection?.(projected, documents);
+  }
+}
+
+/** The trial and number of an allocation that is a run's; null for another task's. */
+export function runOf(allocation: string): { readonly trial: string; readonly run: number } | null {
+  const parsed = parseRunId(allocation);
+  return parsed === null ? null : { trial: parsed.trial, run: parsed.run };
+}

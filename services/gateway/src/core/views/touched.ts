@@ -1,0 +1,51 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import { categoryOf, idOf, parseRunId, parseTrialId } from "@trainyard/kernel";
+import type { DocumentKey } from "./documents.ts";
+
+/** The documents that an event's projection may read or write, so that a page's rows are fetched at once. */
+export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey[] {
+  const id = idOf(stream);
+  switch (categoryOf(stream)) {
+    case "experiment":
+    case "search":
+      return [{ kind: "experiment", id }];
+    case "trial":
+    case "measurement":
+      return trialKeys(id);
+    case "allocation":
+      return allocationKeys(id, event);
+    case "checkpoint":
+      return [
+        { kind: "checkpoint", id },
+        ...("trial" in event.data ? trialKeys(event.data.trial as string) : []),
+      ];
+    case "retention":
+      return [{ kind: "checkpoint", id }];
+    case "agent":
+      return [{ kind: "agent", id }];
+    case "token":
+      return [{ kind: "token", id }];
+    default:
+      return [];
+  }
+}
+
+function trialKeys(trial: string): readonly DocumentKey[] {
+  const parts = parseTrialId(trial);
+  if (parts === null) return [];
+  return [
+    { kind: "trial", id: trial },
+    { kind: "experiment", id: parts.experiment },
+  ];
+}
+
+function allocationKeys(allocation: string, event: AnyEvent): readonly DocumentKey[] {
+  const run = parseRunId(allocation);
+  if (run === null) return [];
+  const agents =
+    event.type === "AllocationGranted" ? event.data.placements.map(({ agent }) => agent) : [];
+  return [
+    { kind: "trial", id: run.trial },
+    ...agents.map((id): DocumentKey => ({ kind: "agent", id })),
+  ];
+}

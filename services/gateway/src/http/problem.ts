@@ -1,0 +1,89 @@
+import type { FieldProblem, Rejection } from "@trainyard/kernel";
+import { gatewayLimits } from "../limits.ts";
+
+/** An answer of 400 or above, thrown by whoever finds the reason and rendered once (RFC 9457). */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly status: number;
+  readonly code: string;
+  readonly problems: readonly FieldProblem[];
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    options: {
+      readonly problems?: readonly FieldProblem[];
+      readonly retryAfterSeconds?: number;
+    } = {},
+  ) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.problems = options.problems ?? [];
+    const retry = status === 429 || status === 503 ? gatewayLimits.retryAfterSeconds : null;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? retry;
+  }
+}
+
+/** The one table from rejection codes to HTTP. What is not here is a conflict with the state of the thing. */
+const statusOfCode: Readonly<Record<string, number>> = {
+  invalid_config: 400,
+  invalid_request: 400,
+  invalid_context: 400,
+  invalid_manifest: 400,
+  config_too_large: 413,
+  context_too_large: 413,
+  experiment_not_found: 404,
+  trial_not_found: 404,
+  checkpoint_not_found: 404,
+  token_not_found: 404,
+  context_not_found: 404,
+  run_superseded: 409,
+  not_your_run: 403,
+  internal: 500,
+};
+
+export function problemOf(rejection: Rejection): Problem {
+  const status = statusOfCode[rejection.rejected] ?? 409;
+  return new Problem(status, rejection.rejected, rejection.detail, {
+    problems: rejection.problems ?? [],
+  });
+}
+
+export function unavailable(detail: string): Problem {
+  return new Problem(503, "unavailable", detail);
+}
+
+export function notFound(what: string, id: string): Problem {
+  return new Problem(404, `${what}_not_found`, `there is no ${what} ${id}`);
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+/** The body of the answer: the message trainyard.api.v1.Problem. */
+export function problemBody(problem: Problem, instance: string) {
+  return {
+    type: "about:blank",
+    title: titles[problem.status] ?? "Error",
+    status: problem.status,
+    detail: problem.message,
+    instance,
+    code: problem.code,
+    ...(problem.problems.length === 0 ? {} : { errors: problem.problems }),
+  };
+}

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+import { codecOf, type Route } from "@trainyard/contracts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { gatewayLimits } from "../limits.ts";
+import type { StreamItem } from "./request-context.ts";
+
+/**
+ * A stream of messages as server-sent events (WHATWG HTML §9.2): `id` and `data` each, a comment now and then. What fails
+ * before the first message is an ordinary problem; later the stream ends with an event called `problem`.
+ */
+export async function sendStream(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  route: Route,
+  items: AsyncIterable<StreamItem>,
+  signal: AbortSignal,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  const first = iterator.next();
+  // Throws what fails at once; a stream that is quiet begins all the same.
+  await Promise.race([first, setTimeout(gatewayLimits.sseFirstMs)]);
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
+  });
+  raw.write(": trainyard\n\n");
+  const keepAlive = setInterval(() => raw.write(": still here\n\n"), gatewayLimits.sseKeepAliveMs);
+  const codec = codecOf<object>(route.reply);
+  try {
+    let next = await first;
+    while (next.done !== true && !signal.aborted) {
+      const { id, message } = next.value;
+      const text = `id: ${id}\ndata: ${JSON.stringify(codec.toFullJson(message))}\n\n`;
+      if (!raw.write(text)) await Promise.race([once(raw, "drain"), once(raw, "close")]);
+      next = await iterator.next();
+    }
+    if (!signal.aborted) raw.write("event: end\ndata: {}\n\n");
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    raw.write(`event: problem\ndata: ${JSON.stringify({ detail })}\n\n`);
+  } finally {
+    clearInterval(keepAlive);
+    await iterator.return?.(undefined);
+    raw.end();
+  }
+}

@@ -1,0 +1,35 @@
+export const gatewayLimits = {
+  /** The context's 96 MiB in base64, and the configuration beside it. */
+  createBodyBytesMax: 132 * 1024 * 1024,
+  /** Every other request: a manifest of some ten thousand files fits. */
+  bodyBytesMax: 8 * 1024 * 1024,
+  /** Connections of the read model; a verification holds one for its whole run. */
+  poolConnections: 8,
+  /** How often answers older than a day are forgotten. */
+  sweepMs: 3_600_000,
+  pageSizeDefault: 100,
+  pageSizeMax: 1_000,
+  /** A service answers a command within this, or the caller is told to try again. */
+  commandDeadlineMs: 5_000,
+  /** A retried command finds its first answer for a day. */
+  idempotencyHours: 24,
+  /** An attempt that is under way is another caller's for this long. */
+  idempotencyHeldMs: 30_000,
+  /** A signals call is held open for at most this long. */
+  signalsWaitMsMax: 30_000,
+  /** Log lines in one page from the logs service. */
+  logPageLines: 1_000,
+  /** How often a follower looks for lines when nothing announces any. */
+  logPollMs: 1_000,
+  /** A server-sent comment keeps proxies from closing a quiet stream. */
+  sseKeepAliveMs: 15_000,
+  /** A stream that fails within this answers with a problem instead. */
+  sseFirstMs: 250,
+  /** Said with every 503. */
+  retryAfterSeconds: 1,
+  /** What `describe` shows of a trial in ERROR. */
+  lastLogLines: 20,
+  /** Checked names and sizes of a packed context, so that a bomb is refused before it is stored. */
+  contextEntriesMax: 100_000,
+  contextUnpackedBytesMax: 2 * 1024 * 1024 * 1024,
+} as const;

@@ -1,0 +1,111 @@
+/** What the handlers of the API share: the read model, the log, and the other services by their commands. */
+
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { BlobStore } from "@trainyard/blob";
+import type { Bus } from "@trainyard/bus";
+import type { Plain } from "@trainyard/contracts";
+import type { EventLog } from "@trainyard/event-log";
+import { type Clock, isFault } from "@trainyard/kernel";
+import {
+  decodeReply,
+  type Executor,
+  encodeRequest,
+  type Logger,
+  readRejected,
+  type View,
+} from "@trainyard/runtime";
+import type { Pool } from "pg";
+import type { DocumentKind, Documents } from "../core/views/documents.ts";
+import { notFound, Problem, problemOf, unavailable } from "../http/problem.ts";
+import type { RequestContext } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { DocumentStore } from "./document-store.ts";
+
+export type BackendParts = {
+  readonly log: EventLog;
+  readonly bus: Bus;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly documents: DocumentStore;
+  readonly view: View;
+  readonly blobs: BlobStore;
+  /** For the streams that the gateway owns itself. */
+  readonly executor: Executor;
+};
+
+export class Backend {
+  readonly parts: BackendParts;
+
+  constructor(parts: BackendParts) {
+    this.parts = parts;
+  }
+
+  /** Asks a service; its rejection becomes the answer, its absence a 503. */
+  async command<Request extends DescMessage, Reply extends DescMessage>(
+    service: string,
+    request: Request,
+    message: Plain<MessageShape<Request>>,
+    reply: Reply,
+    context: RequestContext,
+  ): Promise<Plain<MessageShape<Reply>>> {
+    const answer = await this.parts.bus
+      .request(
+        service,
+        request.name,
+        {
+          headers: {
+            commitId: context.commitId,
+            authid: context.caller.authid,
+            traceparent: context.traceparent,
+            correlationid: "",
+          },
+          body: encodeRequest(request, message),
+        },
+        gatewayLimits.commandDeadlineMs,
+      )
+      .catch((error: unknown) => {
+        if (!isFault(error) || error.retry === "never") throw error;
+        this.parts.logger.warn({ err: error, service }, "service_unreachable");
+        throw unavailable(`the ${service} service does not answer now; try again`);
+      });
+    if (answer.kind === "ok") return decodeReply(reply, answer.body);
+    if (answer.kind === "rejected") throw problemOf(readRejected(answer.body));
+    throw unavailable(`the ${service} service is busy: ${answer.detail}`);
+  }
+
+  /** Waits until the read model has a position; 503 when it does not come in time. */
+  async reach(position: number): Promise<void> {
+    try {
+      await this.parts.view.reach(position);
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      throw unavailable(error.message);
+    }
+  }
+
+  async reachText(position: string): Promise<void> {
+    if (position === "") return;
+    if (!/^\d{1,15}$/.test(position)) {
+      throw new Problem(400, "invalid_request", "min_position is a log position");
+    }
+    await this.reach(Number(position));
+  }
+
+  async find<Kind extends DocumentKind>(
+    kind: Kind,
+    id: string,
+  ): Promise<Documents[Kind] | undefined> {
+    return this.parts.documents.get(this.parts.pool, kind, id);
+  }
+
+  async get<Kind extends DocumentKind>(kind: Kind, id: string): Promise<Documents[Kind]> {
+    const found = await this.find(kind, id);
+    if (found === undefined) throw notFound(kind, id);
+    return found;
+  }
+
+  get position(): string {
+    return String(this.parts.view.position);
+  }
+}

@@ -1,0 +1,129 @@
+import { decodeEvent } from "@trainyard/contracts";
+import type { StoredEvent } from "@trainyard/event-log";
+import type { Pool, PoolClient } from "pg";
+import {
+  type DocumentKey,
+  type DocumentKind,
+  type DocumentRow,
+  DocumentSet,
+  type Documents,
+  keyText,
+} from "../core/views/documents.ts";
+import { project } from "../core/views/project.ts";
+import { touchedBy } from "../core/views/touched.ts";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+type Stored = { kind: DocumentKind; id: string; parent: string; ordinal: string; doc: string };
+
+/** Documents as text and back. JSON has no NaN and no infinities; a metric may be either. */
+function write(doc: unknown): string {
+  return JSON.stringify(doc, (_key, value: unknown) =>
+    typeof value === "number" && !Number.isFinite(value) ? { $double: String(value) } : value,
+  );
+}
+
+function read(text: string): unknown {
+  if (!text.includes('"$double"')) return JSON.parse(text);
+  return JSON.parse(text, (_key, value: unknown) =>
+    value !== null && typeof value === "object" && "$double" in value
+      ? Number(value.$double)
+      : value,
+  );
+}
+
+function rowOf({ kind, id, parent, ordinal, doc }: Stored): DocumentRow {
+  return { kind, id, parent, ordinal: Number(ordinal), doc: read(doc) } as DocumentRow;
+}
+
+/** A table of documents: the live one, or another that the log is folded into beside it. */
+export class DocumentStore {
+  readonly #table: string;
+
+  constructor(table = "gateway.documents") {
+    this.#table = table;
+  }
+
+  /** Folds a page of events into the table. */
+  async apply(client: Queryable, events: readonly StoredEvent[]): Promise<void> {
+    const decoded = events.map((stored) => ({ stored, event: decodeEvent(stored) }));
+    const keys = new Map<string, DocumentKey>();
+    for (const { stored, event } of decoded) {
+      for (const key of touchedBy(stored.stream, event)) keys.set(keyText(key), key);
+    }
+    const documents = new DocumentSet(await this.fetch(client, [...keys.values()]));
+    for (const { stored, event } of decoded)
+      project(stored.stream, stored.timeMs, event, documents);
+    await this.#upsert(client, documents.changed());
+  }
+
+  async fetch(client: Queryable, keys: readonly DocumentKey[]): Promise<readonly DocumentRow[]> {
+    if (keys.length === 0) return [];
+    const { rows } = await client.query<Stored>(
+      `select d.kind, d.id, d.parent, d.ordinal, d.doc from ${this.#table} d
+       join unnest($1::text[], $2::text[]) as wanted(kind, id) using (kind, id)`,
+      [keys.map(({ kind }) => kind), keys.map(({ id }) => id)],
+    );
+    return rows.map(rowOf);
+  }
+
+  async #upsert(client: Queryable, rows: readonly DocumentRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await client.query(
+      `insert into ${this.#table} (kind, id, parent, ordinal, doc)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[])
+       on conflict (kind, id) do update
+       set parent = excluded.parent, ordinal = excluded.ordinal, doc = excluded.doc`,
+      [
+        rows.map(({ kind }) => kind),
+        rows.map(({ id }) => id),
+        rows.map(({ parent }) => parent),
+        rows.map(({ ordinal }) => Math.floor(ordinal)),
+        rows.map(({ doc }) => write(doc)),
+      ],
+    );
+  }
+
+  async get<Kind extends DocumentKind>(
+    client: Queryable,
+    kind: Kind,
+    id: string,
+  ): Promise<Documents[Kind] | undefined> {
+    const [row] = await this.fetch(client, [{ kind, id }]);
+    return row?.doc as Documents[Kind] | undefined;
+  }
+
+  /** A page of a list, in order; `after` is the (ordinal, id) of the last row of the page before. */
+  async list<Kind extends DocumentKind>(
+    client: Queryable,
+    kind: Kind,
+    options: {
+      readonly parent?: string;
+      readonly after?: { readonly ordinal: number; readonly id: string };
+      readonly limit: number;
+      readonly newestFirst?: boolean;
+      /** Only documents whose field has this value. */
+      readonly field?: { readonly name: string; readonly value: string };
+    },
+  ): Promise<readonly DocumentRow<Kind>[]> {
+    const order = options.newestFirst === true ? "desc" : "asc";
+    const beyond = options.newestFirst === true ? "<" : ">";
+    const { rows } = await client.query<Stored>(
+      `select kind, id, parent, ordinal, doc from ${this.#table}
+       where kind = $1 and ($2::text is null or parent = $2)
+         and ($3::bigint is null or (ordinal, id) ${beyond} ($3, $4))
+         and ($6::text is null or doc::json ->> $6 = $7)
+       order by ordinal ${order}, id ${order} limit $5`,
+      [
+        kind,
+        options.parent ?? null,
+        options.after?.ordinal ?? null,
+        options.after?.id ?? null,
+        options.limit,
+        options.field?.name ?? null,
+        options.field?.value ?? null,
+      ],
+    );
+    return rows.map((row) => rowOf(row) as DocumentRow<Kind>);
+  }
+}

@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { deriveCommitId } from "@trainyard/event-log";
+import { newTraceparent } from "@trainyard/runtime";
+import { issueToken } from "../api/tokens.ts";
+import type { Backend } from "./backend.ts";
+
+/**
+ * Issues the token whose text lies in a file that whoever starts the cluster wrote (0600), unless the log has it: so the
+ * secret is never an event, and a cluster whose log is new takes the token that people hold already.
+ */
+export async function issueFirstToken(backend: Backend, file: string): Promise<void> {
+  const text = (await readFile(file, "utf8")).trim();
+  const [, id, secret] = /^ty_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/.exec(text) ?? [];
+  if (id === undefined || secret === undefined) {
+    backend.parts.logger.error({ file }, "first_token_unreadable");
+    return;
+  }
+  const identity = {
+    commitId: deriveCommitId("first token", id),
+    meta: {
+      source: "/trainyard/gateway",
+      workspace: "",
+      correlationid: "",
+      causationid: "",
+      authid: "cluster",
+      traceparent: newTraceparent(),
+    },
+  };
+  await issueToken(backend, identity, {
+    id,
+    secret,
+    label: "first",
+    owner: "admin",
+    expiresAtMs: 0,
+  });
+}
