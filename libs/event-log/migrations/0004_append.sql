@@ -1,0 +1,287 @@
+-- Whether every commit of a batch holds against what is stored, and none touches what another one of it writes. A false
+-- answer only means that the batch has to be gone through commit by commit.
+create function log.all_hold(
+  head_position bigint,
+  commit_ids uuid[], leases text[], epochs bigint[],
+  consumers text[], partitions integer[], cursor_positions bigint[], cursor_parts integer[],
+  event_commits integer[], event_streams text[], event_versions integer[], event_bodies text[],
+  guard_commits integer[], guard_streams text[], guard_versions integer[]
+) returns boolean
+language plpgsql
+as $$
+declare
+  owned constant text[] := array(
+    select name from log.owners where kind = 'category' and role = session_user);
+  holds boolean;
+begin
+  select count(*) = count(distinct u.id)
+      and not exists (
+        select from unnest(commit_ids) as k (id) join log.commits m on m.commit_id = k.id)
+  into holds
+  from unnest(commit_ids) as u (id);
+  if not holds then return false; end if;
+
+  select bool_and(w.before = coalesce(s.version, 0) and w.sound)
+    and count(*) = count(distinct w.stream)
+    and count(distinct w.event_commit) = cardinality(commit_ids)
+    and (count(*) <= 256 or count(*) <= 256 * cardinality(commit_ids) and not exists (
+      select from unnest(event_commits, event_streams) as u (event_commit, stream)
+      group by u.event_commit having count(distinct u.stream) > 256))
+  into holds
+  from (
+    select u.event_commit, u.stream, min(u.version) - 1 as before,
+      max(u.version) - min(u.version) + 1 = count(*)
+        and max(octet_length(u.body)) <= 262144
+        and strpos(u.stream, '-') > 1
+        and split_part(u.stream, '-', 1) = any (owned) as sound
+    from unnest(event_commits, event_streams, event_versions, event_bodies)
+      as u (event_commit, stream, version, body)
+    group by u.event_commit, u.stream
+  ) w
+  left join log.streams s on s.stream = w.stream;
+  if not holds then return false; end if;
+
+  if cardinality(guard_commits) > 0 then
+    select not exists (
+      select unnest(guard_streams) intersect select unnest(event_streams)
+    ) and not exists (
+      select from unnest(guard_streams, guard_versions) as g (stream, version)
+      left join log.streams s on s.stream = g.stream
+      where g.version <> coalesce(s.version, 0)
+    ) into holds;
+    if not holds then return false; end if;
+  end if;
+
+  if cardinality(array_remove(leases, null)) > 0 then
+    select not exists (
+      select from (select distinct u.lease, u.epoch from unnest(leases, epochs) as u (lease, epoch)) f
+      where f.lease is not null
+        and not exists (select from log.leases l where l.lease = f.lease and l.epoch = f.epoch)
+    ) into holds;
+    if not holds then return false; end if;
+  end if;
+
+  if cardinality(array_remove(consumers, null)) > 0 then
+    select count(*) = count(distinct (u.consumer, u.partition))
+      and bool_and((u.at, u.part) > (k.position, k.part)
+        and u.at <= head_position and log.may('consumer', u.consumer))
+    into holds
+    from unnest(consumers, partitions, cursor_positions, cursor_parts)
+        as u (consumer, partition, at, part)
+      cross join lateral log.current_cursor(u.consumer, u.partition) k
+    where u.consumer is not null;
+  end if;
+  return holds;
+end
+$$;
+-- The one way in.
+--
+-- `log.append` takes a batch of commits and answers each, decided in arrival order: all of a commit or nothing of it, and a
+-- refused neighbour changes nothing for the others. Appends run one after the other (a transaction's advisory lock), which
+-- is what makes positions gapless and lets no reader see n + 1 before n: a commit is visible before the lock is free.
+--
+-- Two paths. If every commit of the batch holds against what is stored (the usual case, found out by a few set-based
+-- queries), the batch is written at once. Otherwise `log.decide` goes through it commit by commit, and what it lets through is
+-- written the same way.
+--
+-- The hash of a commit, format 1: SHA-256 of the previous commit's hash (32 bytes; zeros before the first commit), followed
+-- by this text in UTF-8, in which <n:s> is a netstring without its comma (length of s in bytes, a colon, s):
+--
+--   trainyard-commit/1 <position> <events> <time_ms> <commit_id>\n
+--   <n:source><n:workspace><n:correlationid><n:causationid><n:authid><n:traceparent>\n
+--   <cursor>\n                 "-", or: <partition> <cursor_position> <cursor_part> <n:consumer>
+--   and for each event, in order:
+--   <version> <id> <SHA-256 of the body's UTF-8, hexadecimal> <n:stream><n:type>\n
+--
+-- Numbers are decimal without leading zeros, UUIDs and hexadecimal are in lower case. Another format gets another first word.
+
+create function log.append(
+  -- One element a commit. Fence and cursor are null where there is none.
+  commit_ids uuid[],
+  sources text[], workspaces text[], correlationids text[],
+  causationids text[], authids text[], traceparents text[],
+  leases text[], epochs bigint[],
+  consumers text[], partitions integer[], cursor_positions bigint[], cursor_parts integer[],
+  -- One element an event, in the order of the commits; `event_commits` is the commit's place from 1, `event_versions` the
+  -- version that the event will have.
+  event_commits integer[], event_streams text[], event_versions integer[],
+  event_ids uuid[], event_types text[], event_bodies text[],
+  -- One element a guard, parked event, driven event.
+  guard_commits integer[], guard_streams text[], guard_versions integer[],
+  park_commits integer[], park_positions bigint[], park_keys text[], park_reasons text[],
+  unpark_commits integer[], unpark_positions bigint[]
+) returns setof log.append_result
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+-- Plans that are made once, and that reach `commits` and `streams` by their indexes however small they were when the plan was
+-- made: a cached plan outlives the small table.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+declare
+  ordinals integer[];
+  plain boolean;
+  decided record;
+  extra log.append_result[];
+  head record;
+  now_ms bigint;
+  positions bigint[] := '{}';
+  counts integer[] := '{}';
+  hashes bytea[] := '{}';
+  link bytea;
+  c record;
+begin
+  -- Commits without events or parking need no order, hence no lock.
+  if cardinality(event_commits) + cardinality(park_commits) + cardinality(unpark_commits) = 0 then
+    select coalesce(max(k.position), 0) as position into head
+    from (select m.position from log.commits m order by m.position desc limit 1) k;
+    select * into decided from log.decide(head.position, commit_ids, leases, epochs,
+      consumers, partitions, cursor_positions, cursor_parts,
+      event_commits, event_streams, event_versions, event_bodies,
+      guard_commits, guard_streams, guard_versions,
+      park_commits, park_positions, park_keys, park_reasons, unpark_commits, unpark_positions);
+    return query select * from unnest(decided.results);
+    return;
+  end if;
+
+  perform pg_advisory_xact_lock(log.append_lock());
+  select m.position, m.time_ms, m.hash into head from log.commits m order by m.position desc limit 1;
+  if not found then
+    select 0::bigint as position, 0::bigint as time_ms, decode(repeat('00', 32), 'hex') as hash into head;
+  end if;
+  now_ms := greatest(head.time_ms, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+
+  plain := cardinality(park_commits) + cardinality(unpark_commits) = 0
+    and log.all_hold(head.position, commit_ids, leases, epochs,
+      consumers, partitions, cursor_positions, cursor_parts,
+      event_commits, event_streams, event_versions, event_bodies,
+      guard_commits, guard_streams, guard_versions);
+  if not plain then
+    select * into decided from log.decide(head.position, commit_ids, leases, epochs,
+      consumers, partitions, cursor_positions, cursor_parts,
+      event_commits, event_streams, event_versions, event_bodies,
+      guard_commits, guard_streams, guard_versions,
+      park_commits, park_positions, park_keys, park_reasons, unpark_commits, unpark_positions);
+    -- What is to be written stays in the arrays; the order is kept, which is all that the rest rests on.
+    select array_agg(u.event_commit order by u.place), array_agg(u.stream order by u.place),
+      array_agg(u.version order by u.place), array_agg(u.id order by u.place),
+      array_agg(u.type order by u.place), array_agg(u.body order by u.place)
+    into event_commits, event_streams, event_versions, event_ids, event_types, event_bodies
+    from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
+      with ordinality as u (event_commit, stream, version, id, type, body, place)
+    where decided.writes[u.event_commit];
+    select array_agg(u.ordinal order by u.ordinal), array_agg(u.id order by u.ordinal),
+      array_agg(u.source order by u.ordinal), array_agg(u.workspace order by u.ordinal),
+      array_agg(u.correlationid order by u.ordinal), array_agg(u.causationid order by u.ordinal),
+      array_agg(u.authid order by u.ordinal), array_agg(u.traceparent order by u.ordinal),
+      array_agg(case when decided.moves[u.ordinal] then u.consumer end order by u.ordinal),
+      array_agg(case when decided.moves[u.ordinal] then u.partition end order by u.ordinal),
+      array_agg(case when decided.moves[u.ordinal] then u.at end order by u.ordinal),
+      array_agg(case when decided.moves[u.ordinal] then u.part end order by u.ordinal)
+    into ordinals, commit_ids, sources, workspaces, correlationids, causationids, authids,
+      traceparents, consumers, partitions, cursor_positions, cursor_parts
+    from unnest(commit_ids, sources, workspaces, correlationids, causationids, authids,
+        traceparents, consumers, partitions, cursor_positions, cursor_parts)
+      with ordinality as u (id, source, workspace, correlationid, causationid, authid,
+        traceparent, consumer, partition, at, part, ordinal)
+    where decided.writes[u.ordinal];
+    if ordinals is null then
+      return query select r.* from unnest(decided.results) r;
+      return;
+    end if;
+  end if;
+
+  link := head.hash;
+  for c in
+    with e as (
+      select u.event_commit, max(u.place)::integer as last, count(*)::integer as events,
+        string_agg(concat(u.version, ' ', u.id, ' ',
+          encode(sha256(convert_to(u.body, 'UTF8')), 'hex'), ' ',
+          octet_length(u.stream), ':', u.stream, octet_length(u.type), ':', u.type, E'\n'),
+          '' order by u.place) as lines
+      from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
+        with ordinality as u (event_commit, stream, version, id, type, body, place)
+      group by u.event_commit
+    ), ordered as (
+      select array_agg(last order by event_commit) as lasts,
+        array_agg(events order by event_commit) as events,
+        array_agg(lines order by event_commit) as lines
+      from e
+    )
+    select head.position + u.last as position, u.events, convert_to(concat(
+      'trainyard-commit/1 ', head.position + u.last, ' ', u.events, ' ', now_ms, ' ', u.id, E'\n',
+      octet_length(u.source), ':', u.source, octet_length(u.workspace), ':', u.workspace,
+      octet_length(u.correlationid), ':', u.correlationid,
+      octet_length(u.causationid), ':', u.causationid,
+      octet_length(u.authid), ':', u.authid, octet_length(u.traceparent), ':', u.traceparent, E'\n',
+      case when u.consumer is null then '-' else concat(
+        u.partition, ' ', u.at, ' ', u.part, ' ', octet_length(u.consumer), ':', u.consumer) end,
+      E'\n', u.lines), 'UTF8') as fields
+    from ordered, unnest(ordered.lasts, ordered.events, ordered.lines, commit_ids, sources, workspaces,
+        correlationids, causationids, authids, traceparents,
+        consumers, partitions, cursor_positions, cursor_parts)
+      with ordinality as u (last, events, lines, id, source, workspace,
+        correlationid, causationid, authid, traceparent, consumer, partition, at, part, place)
+    order by u.place
+  loop
+    link := sha256(link || c.fields);
+    positions := positions || c.position;
+    counts := counts || c.events;
+    hashes := hashes || link;
+  end loop;
+
+  insert into log.commits (position, events, commit_id, time_ms, source, workspace, correlationid,
+    causationid, authid, traceparent, consumer, partition, cursor_position, cursor_part, hash)
+  select u.position, u.events, u.id, now_ms, u.source, u.workspace, u.correlationid,
+    u.causationid, u.authid, u.traceparent, u.consumer, u.partition, u.at, u.part, u.hash
+  from unnest(positions, counts, commit_ids, sources, workspaces, correlationids, causationids, authids,
+      traceparents, consumers, partitions, cursor_positions, cursor_parts, hashes)
+    as u (position, events, id, source, workspace, correlationid, causationid, authid,
+      traceparent, consumer, partition, at, part, hash);
+
+  insert into log.events (position, version, id, stream, type, body)
+  select head.position + u.place, u.version, u.id, u.stream, u.type, u.body
+  from unnest(event_streams, event_versions, event_ids, event_types, event_bodies)
+    with ordinality as u (stream, version, id, type, body, place);
+
+  insert into log.streams (stream, version)
+  select u.stream, max(u.version)
+  from unnest(event_streams, event_versions) as u (stream, version)
+  group by u.stream
+  having min(u.version) = 1;
+
+  update log.streams s
+  set version = w.version
+  from (
+    select u.stream, max(u.version) as version
+    from unnest(event_streams, event_versions) as u (stream, version)
+    group by u.stream
+    having min(u.version) > 1
+  ) w
+  where s.stream = w.stream;
+
+  -- The next partition is looked after each 65,536 positions: rarely enough to cost nothing, often enough to be tried again.
+  if positions[cardinality(positions)] >> 16 > head.position >> 16 then
+    perform log.ensure_partitions(positions[cardinality(positions)]);
+  end if;
+  perform pg_notify('trainyard_log', positions[cardinality(positions)]::text);
+
+  if plain then
+    return query
+      select u.ordinal::integer, 'committed'::text, u.position, null::jsonb
+      from unnest(positions) with ordinality as u (position, ordinal);
+  else
+    return query
+      select r.ordinal, r.outcome, coalesce(w.position, r.position), r.detail
+      from unnest(decided.results) r
+      left join lateral (
+        select u.position from unnest(ordinals, positions) as u (ordinal, position)
+        where u.ordinal = r.ordinal
+      ) w on true;
+  end if;
+end
+$$;

@@ -1,0 +1,21 @@
+/** What every adapter of the log promises. Called by each adapter's own test file. */
+import { describe } from "vitest";
+import { appendContract } from "./contract/appends.ts";
+import { cursorContract } from "./contract/cursors.ts";
+import type { ContractHarness } from "./contract/harness.ts";
+import { leaseContract } from "./contract/leases.ts";
+import { limitContract } from "./contract/limits.ts";
+import { modelContract } from "./contract/model.ts";
+import { chainContract, readingContract } from "./contract/reading.ts";
+
+export { contractRoles, type ContractHarness, type LogUnderTest } from "./contract/harness.ts";
+
+export function eventLogContract(name: string, harness: ContractHarness): void {
+  describe(`event log, ${name}: append`, () => appendContract(harness));
+  describe(`event log, ${name}: limits and owners`, () => limitContract(harness));
+  describe(`event log, ${name}: cursors and parking`, () => cursorContract(harness));
+  describe(`event log, ${name}: leases and fences`, () => leaseContract(harness));
+  describe(`event log, ${name}: reading`, () => readingContract(harness));
+  describe(`event log, ${name}: hash chain`, () => chainContract(harness));
+  describe(`event log, ${name}: against a model`, () => modelContract(harness));
+}

@@ -1,0 +1,67 @@
+import { expect, it, vi } from "vitest";
+import type { ContractHarness } from "./harness.ts";
+import { committed, requestOf, writeOf } from "./harness.ts";
+
+const lease = "experiments/0";
+const longMs = 60_000;
+
+export function leaseContract(harness: ContractHarness): void {
+  it("gives a lease to one owner, keeps it for that one, and counts epochs", async () => {
+    await using subject = await harness.create();
+    const a = subject.as("ty_experiments");
+    const b = subject.as("ty_experiments");
+    const first = await a.acquireLease(lease, "a", longMs);
+    expect(first).toMatchObject({ lease, owner: "a", epoch: 1 });
+    expect(first?.remainingMs).toBeGreaterThan(longMs / 2);
+    expect(await b.acquireLease(lease, "b", longMs)).toBeNull();
+    expect(await a.acquireLease(lease, "a", longMs)).toMatchObject({ epoch: 1 });
+    expect(await b.acquireLease("experiments/1", "b", longMs)).toMatchObject({ epoch: 1 });
+    await b.releaseLease(lease, "b");
+    expect(await b.acquireLease(lease, "b", longMs)).toBeNull();
+    await a.releaseLease(lease, "a");
+    expect(await b.acquireLease(lease, "b", longMs)).toMatchObject({ epoch: 2 });
+    expect(await a.acquireLease(lease, "a", longMs)).toBeNull();
+  });
+
+  it("lets one of many take a lease that expired", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    await log.acquireLease(lease, "old", 50);
+    const epoch = await vi.waitUntil(
+      async () => {
+        const asked = ["a", "b", "c"].map((owner) => log.acquireLease(lease, owner, longMs));
+        const taken = (await Promise.all(asked)).filter((answer) => answer !== null);
+        expect(taken.length).toBeLessThanOrEqual(1);
+        return taken[0]?.epoch;
+      },
+      { timeout: 5_000, interval: 10 },
+    );
+    expect(epoch).toBe(2);
+  });
+
+  it("refuses an epoch that is not the current one, for events, parking and cursors", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    const old = { lease, epoch: (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0 };
+    await committed(log, [writeOf("experiment-1", 0)], { fence: old });
+    await log.releaseLease(lease, "a");
+    // Given up, but nobody has taken over yet: what was decided under it still holds.
+    await committed(log, [writeOf("experiment-1", 1)], { fence: old });
+    const next = await log.acquireLease(lease, "b", longMs);
+    const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
+    const stale = { kind: "stale_fence", ...old };
+    const write = writeOf("experiment-1", 2);
+    expect(await log.append(requestOf([write], { fence: old }))).toEqual(stale);
+    expect(await log.append(requestOf([write], { fence: old, cursor }))).toEqual(stale);
+    expect(await log.append(requestOf([], { fence: old, cursor }))).toEqual(stale);
+    await expect(log.moveCursor(cursor, old)).rejects.toMatchObject({ code: "stale_fence" });
+    const unknown = { lease: "experiments/7", epoch: 1 };
+    expect(await log.append(requestOf([write], { fence: unknown }))).toMatchObject({
+      kind: "stale_fence",
+    });
+    const fence = { lease, epoch: next?.epoch ?? 0 };
+    await log.moveCursor(cursor, fence);
+    await committed(log, [write], { fence, cursor: { ...cursor, part: 1 } });
+    expect(await log.cursor("experiments", 0)).toEqual({ position: 1, part: 1 });
+  });
+}

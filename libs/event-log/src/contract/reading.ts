@@ -1,0 +1,130 @@
+import { expect, it, vi } from "vitest";
+import type { ContractHarness } from "./harness.ts";
+import { collect, committed, everything, writeOf } from "./harness.ts";
+
+export function readingContract(harness: ContractHarness): void {
+  it("reads a stream and the whole log in pages", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    for (let version = 0; version < 12; version += 3) {
+      await committed(log, [writeOf("experiment-1", version, 3), writeOf("trial-1.1", version, 3)]);
+    }
+    const versions = async (after: number, limit: number) =>
+      (await log.read("trial-1.1", after, limit)).map(({ version }) => version);
+    expect(await versions(0, 5)).toEqual([1, 2, 3, 4, 5]);
+    expect(await versions(5, 100)).toEqual([6, 7, 8, 9, 10, 11, 12]);
+    expect(await versions(12, 5)).toEqual([]);
+    expect(await log.read("trial-9.9", 0, 5)).toEqual([]);
+    const page = await log.readAll(10, 4);
+    expect(page.map(({ position }) => position)).toEqual([11, 12, 13, 14]);
+    expect(await log.readAll(24, 4)).toEqual([]);
+    const streams = (await everything(log)).map(({ stream }) => stream);
+    expect(streams.slice(0, 7).join()).toBe(
+      "experiment-1,experiment-1,experiment-1,trial-1.1,trial-1.1,trial-1.1,experiment-1",
+    );
+  });
+
+  it("calls back after an append, also one of another client, until disposed of", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    const reader = subject.as("ty_reader");
+    let calls = 0;
+    const subscription = await reader.onAppended(() => {
+      calls += 1;
+    });
+    for (let version = 0; version < 3; version += 1) {
+      const before = calls;
+      await committed(log, [writeOf("experiment-1", version)]);
+      await vi.waitUntil(() => calls > before, { timeout: 900, interval: 1 });
+    }
+    await subscription[Symbol.asyncDispose]();
+    const after = calls;
+    const other = await reader.onAppended(() => {});
+    await committed(log, [writeOf("experiment-1", 3)]);
+    await other[Symbol.asyncDispose]();
+    expect(calls).toBe(after);
+  });
+
+  it("keeps the newest snapshot of a stream, one per schema", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    expect(await log.loadSnapshot("trial-1.1", "trial/1")).toBeNull();
+    await log.saveSnapshot("trial-1.1", 5, "trial/1", '{"a":1}');
+    await log.saveSnapshot("trial-1.1", 9, "trial/1", '{"a":2}');
+    await log.saveSnapshot("trial-1.1", 7, "trial/1", '{"a":3}');
+    await log.saveSnapshot("trial-1.1", 2, "trial/2", "{}");
+    const reader = subject.as("ty_reader");
+    expect(await reader.loadSnapshot("trial-1.1", "trial/1")).toEqual({
+      version: 9,
+      body: '{"a":2}',
+    });
+    expect(await reader.loadSnapshot("trial-1.1", "trial/2")).toMatchObject({ version: 2 });
+  });
+}
+
+export function chainContract(harness: ContractHarness): void {
+  const prepare = async () => {
+    const subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    // One by one and together, with and without a cursor: all ways in which a hash comes about.
+    await committed(log, [writeOf("experiment-1", 0, 3)]);
+    await Promise.all(
+      [1, 2, 3, 4].map((trial) => committed(log, [writeOf(`trial-1.${trial}`, 0)])),
+    );
+    const cursor = { consumer: "experiments", partition: 0, position: 3, part: 1 };
+    await committed(log, [writeOf("experiment-1", 3), writeOf("trial-1.5", 0)], { cursor });
+    await Promise.all([
+      committed(log, [writeOf("trial-1.1", 1)]),
+      log.append({ ...requestWithConflict() }),
+      committed(log, [writeOf("trial-1.2", 1)]),
+    ]);
+    return { subject, log, head: await log.head() };
+  };
+  const requestWithConflict = () => ({
+    commitId: "018f0000-0000-7000-8000-000000000000",
+    writes: [writeOf("trial-1.1", 9)],
+    guards: [],
+    meta: {
+      source: "",
+      workspace: "",
+      correlationid: "",
+      causationid: "",
+      authid: "",
+      traceparent: "",
+    },
+  });
+
+  it("verifies what was only appended to, from the start and from any position", async () => {
+    const { subject, log, head } = await prepare();
+    await using _ = subject;
+    const seen: number[] = [];
+    expect(await collect(log.verify(0, (position) => seen.push(position)))).toEqual([]);
+    expect(seen.at(-1)).toBe(head);
+    for (let from = 1; from <= head; from += 1) {
+      expect(await collect(log.verify(from))).toEqual([]);
+    }
+  });
+
+  const damages = {
+    "an edited body": { at: 5, damage: "editBody" },
+    "edited attributes": { at: 4, damage: "editMeta" },
+    "a removed event": { at: 2, damage: "removeEvent" },
+    "a removed commit": { at: 4, damage: "removeCommit" },
+    "exchanged events": { at: 4, damage: "exchange" },
+  } as const;
+  for (const [what, { at, damage }] of Object.entries(damages)) {
+    it(`finds ${what}`, async () => {
+      const { subject, log } = await prepare();
+      await using _ = subject;
+      if (damage === "editBody") await subject.tamper.editBody(at, '{"n":2}');
+      else if (damage === "editMeta") await subject.tamper.editMeta(at, "somebody-else");
+      else if (damage === "exchange") await subject.tamper.exchange(at, at + 1);
+      else await subject.tamper[damage](at);
+      const findings = await collect(log.verify(0));
+      expect(findings.length).toBeGreaterThan(0);
+      expect(findings.length).toBeLessThan(4);
+      expect(findings[0]?.position).toBeGreaterThanOrEqual(at);
+      expect(findings[0]?.position).toBeLessThanOrEqual(at + 1);
+    });
+  }
+}

@@ -1,0 +1,61 @@
+/** The hash of a commit, format 1, as `migrations/0004_append.sql` defines it. */
+import { createHash, hash } from "node:crypto";
+import type { CommitMeta } from "./port.ts";
+
+export type HashedEvent = {
+  readonly stream: string;
+  readonly version: number;
+  readonly id: string;
+  readonly type: string;
+  /** Of the body's UTF-8, hexadecimal. */
+  readonly bodySha256: string;
+};
+
+export type HashedCommit = {
+  readonly position: number;
+  readonly timeMs: number;
+  readonly commitId: string;
+  readonly meta: CommitMeta;
+  readonly cursor: {
+    readonly consumer: string;
+    readonly partition: number;
+    readonly position: number;
+    readonly part: number;
+  } | null;
+  readonly events: readonly HashedEvent[];
+};
+
+/** What precedes the first commit. */
+export const genesis: Uint8Array = new Uint8Array(32);
+
+export function sha256Hex(text: string): string {
+  return hash("sha256", text, "hex");
+}
+
+const netstring = (text: string): string => `${Buffer.byteLength(text)}:${text}`;
+
+export function commitHash(previous: Uint8Array, commit: HashedCommit): Uint8Array {
+  const { meta, cursor } = commit;
+  const lines = [
+    `trainyard-commit/1 ${commit.position} ${commit.events.length} ${commit.timeMs} ${commit.commitId}`,
+    [
+      meta.source,
+      meta.workspace,
+      meta.correlationid,
+      meta.causationid,
+      meta.authid,
+      meta.traceparent,
+    ]
+      .map(netstring)
+      .join(""),
+    cursor === null
+      ? "-"
+      : `${cursor.partition} ${cursor.position} ${cursor.part} ${netstring(cursor.consumer)}`,
+    ...commit.events.map(
+      (event) =>
+        `${event.version} ${event.id} ${event.bodySha256} ${netstring(event.stream)}${netstring(event.type)}`,
+    ),
+    "",
+  ];
+  return createHash("sha256").update(previous).update(lines.join("\n")).digest();
+}

@@ -1,0 +1,25 @@
+export { deriveCommitId, newEventId } from "./ids.ts";
+export { logLimits } from "./limits.ts";
+export { createMemoryLog, type MemoryLog, type MemoryLogOptions } from "./memory/memory-log.ts";
+export type { LogRoles } from "./owners.ts";
+export type {
+  AppendRequest,
+  AppendResult,
+  CommitMeta,
+  CursorMove,
+  CursorState,
+  EventLog,
+  Fence,
+  Lease,
+  NewEvent,
+  Park,
+  ParkedRow,
+  StoredEvent,
+  StreamGuard,
+  StreamWrite,
+  VerifyFinding,
+  WrittenStream,
+} from "./port.ts";
+export type { ConnectionConfig } from "./postgres/connection.ts";
+export { type MigrateOptions, migrateLog } from "./postgres/migrate.ts";
+export { createPostgresLog, type PostgresLogOptions } from "./postgres/postgres-log.ts";

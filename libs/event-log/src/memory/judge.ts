@@ -1,0 +1,66 @@
+import { categoryOfStream, type LogRoles } from "../owners.ts";
+import type { AppendRequest, AppendResult } from "../port.ts";
+import { refused } from "../refusal.ts";
+import { isForward, type MemoryStore } from "./store.ts";
+
+/** Who may do what; without a table everyone may do everything. */
+export class Permissions {
+  readonly #roles: LogRoles | undefined;
+  readonly role: string;
+
+  constructor(roles: LogRoles | undefined, role: string) {
+    this.#roles = roles;
+    this.role = role;
+  }
+
+  category(name: string): boolean {
+    return this.#roles === undefined || this.#roles.categories[name] === this.role;
+  }
+
+  consumer(name: string): boolean {
+    return this.#roles === undefined || this.#roles.consumers[name] === this.role;
+  }
+}
+
+function ownerRefusal(request: AppendRequest, may: Permissions): AppendResult | undefined {
+  const stranger = request.writes.find(({ stream }) => !may.category(categoryOfStream(stream)));
+  if (stranger !== undefined) {
+    return refused("not_owner", `${may.role} does not own ${stranger.stream}`);
+  }
+  const { cursor } = request;
+  if (cursor !== undefined && !may.consumer(cursor.consumer)) {
+    return refused("not_owner", `${may.role} does not own the consumer ${cursor.consumer}`);
+  }
+  return undefined;
+}
+
+/** Why a commit is not let through, in the order in which the database asks; undefined if it is. */
+export function judge(
+  store: MemoryStore,
+  may: Permissions,
+  request: AppendRequest,
+): AppendResult | undefined {
+  const repeat = store.repeatOf(request);
+  if (repeat !== undefined) return repeat;
+  const stranger = ownerRefusal(request, may);
+  if (stranger !== undefined) return stranger;
+  const { cursor, fence } = request;
+  if (cursor !== undefined && cursor.position > store.head) {
+    const detail = `a cursor at ${cursor.position} is beyond the head, ${store.head}`;
+    return refused("invalid", detail);
+  }
+  if (fence !== undefined && store.leases.get(fence.lease)?.epoch !== fence.epoch) {
+    return { kind: "stale_fence", lease: fence.lease, epoch: fence.epoch };
+  }
+  if (cursor !== undefined && (cursor.unpark ?? []).length === 0) {
+    const now = store.cursor(cursor.consumer, cursor.partition);
+    if (!isForward(now, cursor)) return { kind: "cursor_behind", ...now };
+  }
+  for (const { stream, expectedVersion } of [...request.writes, ...request.guards]) {
+    const actualVersion = store.version(stream);
+    if (actualVersion !== expectedVersion) {
+      return { kind: "conflict", stream, expectedVersion, actualVersion };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,243 @@
+/**
+ * The log in memory: the fake for unit tests and simulations. One log, many clients; a client is a role. Everything happens in
+ * one turn of the event loop, so appends are in the order of their calls.
+ */
+import { assert, type Clock, Fault } from "@trainyard/kernel";
+import { genesis, sha256Hex } from "../hash.ts";
+import { logLimits } from "../limits.ts";
+import { categoryOfStream, consumerOfLease, type LogRoles } from "../owners.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  CursorMove,
+  CursorState,
+  EventLog,
+  Fence,
+  Lease,
+  ParkedRow,
+  StoredEvent,
+  VerifyFinding,
+} from "../port.ts";
+import { refusalOf } from "../refusal.ts";
+import { ChainWalk } from "../verify-chain.ts";
+import { judge, Permissions } from "./judge.ts";
+import { MemoryStore } from "./store.ts";
+
+export type MemoryLogOptions = {
+  /** Times of commits and the terms of leases; by default the machine's. */
+  readonly clock?: Pick<Clock, "nowMs">;
+  /** Who owns what; left out, every role may do everything. */
+  readonly roles?: LogRoles;
+  /** Called before a commit is looked at. What it throws is what the caller gets, and nothing was written. */
+  readonly beforeCommit?: (request: AppendRequest, role: string) => void | Promise<void>;
+  /** Called after a commit was decided. What it throws is what the caller gets, although it was written. */
+  readonly afterCommit?: (
+    request: AppendRequest,
+    result: AppendResult,
+    role: string,
+  ) => void | Promise<void>;
+  /** Called before every read, lease and cursor call, by the method's name; may throw a Fault. */
+  readonly beforeCall?: (method: keyof EventLog, role: string) => void | Promise<void>;
+};
+
+export type MemoryLog = {
+  /** A client of this log; disposing of it leaves the log and its other clients alone. */
+  as(role: string): EventLog;
+  /** What is stored, for tests that tamper with it. */
+  readonly store: MemoryStore;
+};
+
+export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
+  const store = new MemoryStore();
+  return { store, as: (role) => new MemoryClient(store, options, role) };
+}
+
+class MemoryClient implements EventLog {
+  readonly #store: MemoryStore;
+  readonly #options: MemoryLogOptions;
+  readonly #may: Permissions;
+  readonly #callbacks = new Set<() => void>();
+  #closed = false;
+
+  constructor(store: MemoryStore, options: MemoryLogOptions, role: string) {
+    this.#store = store;
+    this.#options = options;
+    this.#may = new Permissions(options.roles, role);
+  }
+
+  #nowMs(): number {
+    return Math.floor(this.#options.clock?.nowMs() ?? Date.now());
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Fault("log_closed", "the log was closed", { retry: "never" });
+  }
+
+  async #enter(method: keyof EventLog): Promise<void> {
+    this.#assertOpen();
+    await this.#options.beforeCall?.(method, this.#may.role);
+  }
+
+  #permit(allowed: boolean, what: string): void {
+    if (allowed) return;
+    const detail = `${this.#may.role} does not own ${what}`;
+    throw new Fault("not_permitted", detail, { retry: "never" });
+  }
+
+  async append(request: AppendRequest): Promise<AppendResult> {
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) return refusal;
+    this.#assertOpen();
+    const { beforeCommit, afterCommit } = this.#options;
+    if (beforeCommit !== undefined) await beforeCommit(request, this.#may.role);
+    const result =
+      judge(this.#store, this.#may, request) ?? this.#store.write(clipped(request), this.#nowMs());
+    if (result.kind === "committed" && result.position > 0 && !result.repeated) this.#wake();
+    if (afterCommit !== undefined) await afterCommit(request, result, this.#may.role);
+    return result;
+  }
+
+  #wake(): void {
+    for (const callback of this.#store.listeners) queueMicrotask(callback);
+  }
+
+  async read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {
+    await this.#enter("read");
+    return this.#store.stream(stream).slice(afterVersion, afterVersion + limit);
+  }
+
+  async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
+    await this.#enter("readAll");
+    return this.#store.after(afterPosition, limit);
+  }
+
+  async head(): Promise<number> {
+    await this.#enter("head");
+    return this.#store.head;
+  }
+
+  async onAppended(callback: () => void): Promise<AsyncDisposable> {
+    await this.#enter("onAppended");
+    const entry = (): void => {
+      if (this.#callbacks.has(entry)) callback();
+    };
+    this.#callbacks.add(entry);
+    this.#store.listeners.add(entry);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#callbacks.delete(entry);
+        this.#store.listeners.delete(entry);
+      },
+    };
+  }
+
+  async cursor(consumer: string, partition: number): Promise<CursorState> {
+    await this.#enter("cursor");
+    return this.#store.cursor(consumer, partition);
+  }
+
+  async moveCursor(move: CursorMove, fence?: Fence): Promise<void> {
+    assert(move.park === undefined && move.unpark === undefined, "a lazy move parks nothing");
+    await this.#enter("moveCursor");
+    const outcome = this.#moveOutcome(move, fence);
+    if (outcome === undefined) {
+      this.#store.moveCursor(move.consumer, move.partition, move, null);
+      return;
+    }
+    const detail = `the cursor of ${move.consumer} was not moved: ${outcome}`;
+    throw new Fault(outcome, detail, { retry: "never" });
+  }
+
+  #moveOutcome(move: CursorMove, fence: Fence | undefined): string | undefined {
+    if (!this.#may.consumer(move.consumer)) return "not_owner";
+    if (fence !== undefined && this.#store.leases.get(fence.lease)?.epoch !== fence.epoch) {
+      return "stale_fence";
+    }
+    return move.position > this.#store.head ? "beyond_head" : undefined;
+  }
+
+  async parked(consumer?: string): Promise<readonly ParkedRow[]> {
+    await this.#enter("parked");
+    return this.#store.parked(consumer);
+  }
+
+  async acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    assert(owner !== "", "a lease has an owner");
+    await this.#enter("acquireLease");
+    this.#permit(this.#may.consumer(consumerOfLease(lease)), `the lease ${lease}`);
+    const nowMs = this.#nowMs();
+    const held = this.#store.leases.get(lease);
+    const expiresAtMs = nowMs + ttlMs;
+    if (held?.owner === owner) {
+      held.expiresAtMs = expiresAtMs;
+      return { lease, owner, epoch: held.epoch, remainingMs: ttlMs };
+    }
+    if (held !== undefined && held.owner !== "" && held.expiresAtMs > nowMs) return null;
+    const epoch = (held?.epoch ?? 0) + 1;
+    this.#store.leases.set(lease, { owner, epoch, expiresAtMs });
+    return { lease, owner, epoch, remainingMs: ttlMs };
+  }
+
+  async releaseLease(lease: string, owner: string): Promise<void> {
+    await this.#enter("releaseLease");
+    this.#permit(this.#may.consumer(consumerOfLease(lease)), `the lease ${lease}`);
+    const held = this.#store.leases.get(lease);
+    if (held?.owner === owner) held.owner = "";
+  }
+
+  async saveSnapshot(stream: string, version: number, schema: string, body: string): Promise<void> {
+    await this.#enter("saveSnapshot");
+    this.#permit(this.#may.category(categoryOfStream(stream)), stream);
+    const key = `${stream}\n${schema}`;
+    if ((this.#store.snapshots.get(key)?.version ?? 0) > version) return;
+    this.#store.snapshots.set(key, { version, body });
+  }
+
+  async loadSnapshot(
+    stream: string,
+    schema: string,
+  ): Promise<{ readonly version: number; readonly body: string } | null> {
+    await this.#enter("loadSnapshot");
+    return this.#store.snapshots.get(`${stream}\n${schema}`) ?? null;
+  }
+
+  async *verify(
+    afterPosition: number,
+    onProgress?: (position: number) => void,
+  ): AsyncGenerator<VerifyFinding> {
+    await this.#enter("verify");
+    const { commits, events } = this.#store;
+    const start = commits.findLast((commit) => commit.position <= afterPosition);
+    const walk = new ChainWalk(start ?? { position: 0, timeMs: 0, hash: genesis });
+    const rest = events.filter(({ position }) => position > walk.position);
+    let taken = 0;
+    for (const commit of commits.filter(({ position }) => position > walk.position)) {
+      const first = taken;
+      while (taken < rest.length && (rest[taken]?.position ?? 0) <= commit.position) taken += 1;
+      const its = rest
+        .slice(first, taken)
+        .map((event) => ({ ...event, bodySha256: sha256Hex(event.body) }));
+      yield* walk.step(commit, its);
+      onProgress?.(walk.position);
+    }
+    const end = walk.position;
+    yield* walk.end(events.map(({ position }) => position).filter((position) => position > end));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    for (const callback of this.#callbacks) this.#store.listeners.delete(callback);
+    this.#callbacks.clear();
+  }
+}
+
+/** Reasons as long as the database keeps them. */
+function clipped(request: AppendRequest): AppendRequest {
+  const { cursor } = request;
+  if (cursor?.park === undefined) return request;
+  const park = cursor.park.map((entry) => ({
+    ...entry,
+    reason: entry.reason.slice(0, logLimits.parkReasonCharactersMax),
+  }));
+  return { ...request, cursor: { ...cursor, park } };
+}

@@ -1,0 +1,167 @@
+/** What the memory adapter holds: the same facts as the tables of the Postgres one, shared by all its clients. */
+import { commitHash, genesis, sha256Hex } from "../hash.ts";
+import type { AppendRequest, AppendResult, CursorState, ParkedRow, StoredEvent } from "../port.ts";
+import type { ChainCommit } from "../verify-chain.ts";
+
+export type MemoryLease = { owner: string; epoch: number; expiresAtMs: number };
+export type MemorySnapshot = { readonly version: number; readonly body: string };
+export type Committed = Extract<AppendResult, { kind: "committed" }>;
+
+const origin: CursorState = { position: 0, part: 0 };
+
+export const isForward = (from: CursorState, to: CursorState): boolean =>
+  to.position > from.position || (to.position === from.position && to.part > from.part);
+
+export class MemoryStore {
+  /** In position order. Tests that tamper with them see what `verify` says. */
+  readonly commits: ChainCommit[] = [];
+  readonly events: StoredEvent[] = [];
+  readonly results = new Map<string, Committed>();
+  readonly leases = new Map<string, MemoryLease>();
+  readonly snapshots = new Map<string, MemorySnapshot>();
+  readonly listeners = new Set<() => void>();
+  readonly #streams = new Map<string, StoredEvent[]>();
+  readonly #cursors = new Map<string, CursorState>();
+  /** The commit without events that moved a cursor last. */
+  readonly #movedBy = new Map<string, string>();
+  readonly #parked = new Map<string, ParkedRow>();
+
+  get head(): number {
+    return this.commits.at(-1)?.position ?? 0;
+  }
+
+  get lastTimeMs(): number {
+    return this.commits.at(-1)?.timeMs ?? 0;
+  }
+
+  version(stream: string): number {
+    return this.#streams.get(stream)?.length ?? 0;
+  }
+
+  stream(stream: string): readonly StoredEvent[] {
+    return this.#streams.get(stream) ?? [];
+  }
+
+  after(position: number, limit: number): readonly StoredEvent[] {
+    // Positions are gapless unless somebody tampered, so the next event is where its position says.
+    if (this.events[position]?.position === position + 1) {
+      return this.events.slice(position, position + limit);
+    }
+    return this.events.filter((event) => event.position > position).slice(0, limit);
+  }
+
+  cursor(consumer: string, partition: number): CursorState {
+    return this.#cursors.get(`${consumer}/${partition}`) ?? origin;
+  }
+
+  moveCursor(consumer: string, partition: number, to: CursorState, commitId: string | null): void {
+    const key = `${consumer}/${partition}`;
+    if (!isForward(this.cursor(consumer, partition), to)) return;
+    this.#cursors.set(key, { position: to.position, part: to.part });
+    if (commitId === null) this.#movedBy.delete(key);
+    else this.#movedBy.set(key, commitId);
+  }
+
+  /** The first result of a commit that was here before. */
+  repeatOf(request: AppendRequest): Committed | undefined {
+    const first = this.results.get(request.commitId);
+    if (first !== undefined) return { ...first, repeated: true };
+    const { cursor } = request;
+    if (cursor === undefined) return undefined;
+    const moved = this.#movedBy.get(`${cursor.consumer}/${cursor.partition}`);
+    if (moved !== request.commitId) return undefined;
+    return { kind: "committed", position: 0, streams: [], repeated: true };
+  }
+
+  /** Everything that a commit which was let through does. */
+  write(request: AppendRequest, nowMs: number): Committed {
+    this.#park(request, nowMs);
+    const { cursor } = request;
+    const moves =
+      cursor !== undefined && isForward(this.cursor(cursor.consumer, cursor.partition), cursor)
+        ? cursor
+        : undefined;
+    const { commitId } = request;
+    const empty = request.writes.length === 0;
+    if (moves !== undefined) {
+      this.moveCursor(moves.consumer, moves.partition, moves, empty ? commitId : null);
+    }
+    if (empty) return { kind: "committed", position: 0, streams: [], repeated: false };
+    const timeMs = Math.max(this.lastTimeMs, nowMs);
+    const written = this.#writeEvents(request, timeMs);
+    const position = written.at(-1)?.position ?? 0;
+    const commit = {
+      position,
+      timeMs,
+      commitId,
+      meta: request.meta,
+      cursor:
+        moves === undefined
+          ? null
+          : {
+              consumer: moves.consumer,
+              partition: moves.partition,
+              position: moves.position,
+              part: moves.part,
+            },
+    };
+    const hash = commitHash(this.commits.at(-1)?.hash ?? genesis, {
+      ...commit,
+      events: written.map((event) => ({ ...event, bodySha256: sha256Hex(event.body) })),
+    });
+    this.commits.push({ ...commit, count: written.length, hash });
+    const streams = request.writes.map(({ stream }) => ({ stream, version: this.version(stream) }));
+    const result: Committed = { kind: "committed", position, streams, repeated: false };
+    this.results.set(commitId, result);
+    return result;
+  }
+
+  #writeEvents(request: AppendRequest, timeMs: number): readonly StoredEvent[] {
+    const written: StoredEvent[] = [];
+    let position = this.head;
+    for (const write of request.writes) {
+      const stream = this.#streams.get(write.stream) ?? [];
+      this.#streams.set(write.stream, stream);
+      for (const event of write.events) {
+        position += 1;
+        const stored: StoredEvent = {
+          position,
+          stream: write.stream,
+          version: stream.length + 1,
+          id: event.id,
+          type: event.type,
+          timeMs,
+          commitId: request.commitId,
+          meta: request.meta,
+          body: event.body,
+        };
+        stream.push(stored);
+        written.push(stored);
+        this.events.push(stored);
+      }
+    }
+    return written;
+  }
+
+  #park({ cursor }: AppendRequest, nowMs: number): void {
+    if (cursor === undefined) return;
+    const { consumer, partition } = cursor;
+    const keyOf = (position: number): string => `${consumer}/${partition}/${position}`;
+    for (const position of cursor.unpark ?? []) this.#parked.delete(keyOf(position));
+    for (const { position, key, reason } of cursor.park ?? []) {
+      const row = { consumer, partition, position, key, reason, parkedAtMs: nowMs };
+      this.#parked.set(keyOf(position), row);
+    }
+  }
+
+  parked(consumer: string | undefined): readonly ParkedRow[] {
+    return [...this.#parked.values()]
+      .filter((row) => consumer === undefined || row.consumer === consumer)
+      .sort(
+        (a, b) =>
+          (a.consumer < b.consumer ? -1 : a.consumer > b.consumer ? 1 : 0) ||
+          a.partition - b.partition ||
+          a.position - b.position,
+      );
+  }
+}

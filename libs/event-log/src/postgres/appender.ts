@@ -1,0 +1,130 @@
+/**
+ * Group commit: appends of this process and role that wait at the same time travel together, in one statement and one fsync.
+ *
+ * States of an append: waiting (in arrival order), sent (in a batch), settled. At most `batchesInFlightMax` batches are under way, on one
+ * connection, so the database sees them in arrival order. If a batch fails, its appends are sent again one by one: a bad
+ * neighbour hurts nobody. That is safe because a commit that did go through answers as a repeat.
+ */
+import { Fault } from "@trainyard/kernel";
+import { logLimits } from "../limits.ts";
+import type { AppendRequest, AppendResult } from "../port.ts";
+import { bytesOf, refusalOf } from "../refusal.ts";
+import { type AppendRow, appendArguments, appendResults, appendStatement } from "./batch.ts";
+import type { LazyConnection } from "./connection.ts";
+import { faultOf, wasAnswered } from "./faults.ts";
+
+type Waiting = {
+  readonly request: AppendRequest;
+  readonly bytes: number;
+  readonly resolve: (result: AppendResult) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export class Appender {
+  readonly #connection: LazyConnection;
+  #waiting: Waiting[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+  #closed = false;
+  #idle: (() => void)[] = [];
+
+  constructor(connection: LazyConnection) {
+    this.#connection = connection;
+  }
+
+  append(request: AppendRequest): Promise<AppendResult> {
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    if (this.#closed) {
+      return Promise.reject(new Fault("log_closed", "the log was closed", { retry: "never" }));
+    }
+    if (this.#waiting.length >= logLimits.waitingAppendsMax) {
+      const detail = `${logLimits.waitingAppendsMax} appends wait already`;
+      return Promise.reject(new Fault("log_overloaded", detail, { retry: "later" }));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, bytes: bytesOf(request), resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** After the current turn of the event loop, so that callers woken together travel together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= logLimits.batchesInFlightMax) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#sendWaiting();
+    });
+  }
+
+  #sendWaiting(): void {
+    while (this.#waiting.length > 0 && this.#inFlight < logLimits.batchesInFlightMax) {
+      this.#inFlight += 1;
+      void this.#settle(this.#takeBatch()).then(() => {
+        this.#inFlight -= 1;
+        if (this.#waiting.length > 0) this.#schedule();
+        else if (this.#inFlight === 0) for (const wake of this.#idle.splice(0)) wake();
+      });
+    }
+  }
+
+  #takeBatch(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { bytes: more } of this.#waiting) {
+      if (count === logLimits.batchCommitsMax) break;
+      if (count > 0 && bytes + more > logLimits.batchBytesMax) break;
+      bytes += more;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Never throws: every append of the batch hears its own outcome. */
+  async #settle(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const results = await this.#send(batch);
+      batch.forEach(({ resolve }, index) => resolve(results[index] as AppendResult));
+    } catch (error) {
+      if (!wasAnswered(error)) await this.#connection.reset();
+      if (batch.length === 1) batch[0]?.reject(faultOf(error, "appending"));
+      else await this.#settleOneByOne(batch);
+    }
+  }
+
+  async #settleOneByOne(batch: readonly Waiting[]): Promise<void> {
+    for (const [index, waiting] of batch.entries()) {
+      try {
+        const [result] = await this.#send([waiting]);
+        waiting.resolve(result as AppendResult);
+      } catch (error) {
+        const fault = faultOf(error, "appending");
+        waiting.reject(fault);
+        if (wasAnswered(error)) continue;
+        await this.#connection.reset();
+        // Nobody answers: the rest would only wait for the same news.
+        for (const later of batch.slice(index + 1)) later.reject(fault);
+        return;
+      }
+    }
+  }
+
+  async #send(batch: readonly Waiting[]): Promise<readonly AppendResult[]> {
+    const requests = batch.map(({ request }) => request);
+    const rows = await this.#connection.query<[...AppendRow]>({
+      name: "append",
+      text: appendStatement,
+      values: appendArguments(requests),
+      rowMode: "array",
+    });
+    return appendResults(requests, rows);
+  }
+
+  /** Refuses new appends and resolves when the last one has heard its outcome. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#waiting.length === 0 && this.#inFlight === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+}

@@ -1,0 +1,86 @@
+import pg, { type ClientConfig, type QueryArrayConfig } from "pg";
+import { logLimits } from "../limits.ts";
+
+export type ConnectionConfig = {
+  readonly connectionString?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly database?: string;
+  readonly user?: string;
+  readonly password?: string | (() => Promise<string> | string);
+  readonly ssl?: ClientConfig["ssl"];
+  /** Shown in pg_stat_activity. */
+  readonly applicationName?: string;
+};
+
+const bigintOid = 20;
+
+/** Positions and counts stay below 2^53, so they are numbers here. */
+const types = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === bigintOid && format !== "binary"
+      ? Number
+      : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
+};
+
+export function clientConfig(config: ConnectionConfig): ClientConfig {
+  const { applicationName, ...rest } = config;
+  return {
+    ...rest,
+    types,
+    application_name: applicationName ?? "trainyard",
+    connectionTimeoutMillis: logLimits.connectTimeoutMs,
+    statement_timeout: logLimits.statementTimeoutMs,
+    query_timeout: logLimits.answerTimeoutMs,
+    keepAlive: true,
+  };
+}
+
+/** One connection for one purpose, made when first needed and made again after it failed. */
+export class LazyConnection {
+  readonly #config: ClientConfig;
+  #client: Promise<pg.Client> | undefined;
+  #closed = false;
+
+  constructor(config: ClientConfig) {
+    this.#config = config;
+  }
+
+  async query<Row extends unknown[]>(query: QueryArrayConfig): Promise<Row[]> {
+    const client = await this.#connected();
+    const result = await client.query<Row>(query);
+    return result.rows;
+  }
+
+  #connected(): Promise<pg.Client> {
+    if (this.#closed) return Promise.reject(new Error("the log was closed"));
+    if (this.#client !== undefined) return this.#client;
+    const client = new pg.Client(this.#config);
+    const connected = client.connect().then(() => client);
+    const forget = (): void => {
+      if (this.#client === connected) this.#client = undefined;
+    };
+    // An error between two queries has no other listener, and would end the process.
+    client.on("error", forget);
+    client.once("end", forget);
+    connected.catch(forget);
+    this.#client = connected;
+    return connected;
+  }
+
+  /** Drops the connection after an error that left its state unknown. */
+  async reset(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    const connected = await client?.catch(() => undefined);
+    connected?.connection.stream.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const client = this.#client;
+    this.#client = undefined;
+    const connected = await client?.catch(() => undefined);
+    await connected?.end().catch(() => {}); // A connection that is already gone is closed.
+  }
+}

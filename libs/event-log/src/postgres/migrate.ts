@@ -1,0 +1,137 @@
+/**
+ * Brings the log's schema to what this program knows, and says which role owns what. Numbered files in `migrations/`, each
+ * in a transaction of its own; replicas that start together wait for each other.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "@trainyard/kernel";
+import type { ClientBase } from "pg";
+import type { LogRoles } from "../owners.ts";
+import { faultOf } from "./faults.ts";
+
+export type MigrateOptions = {
+  readonly roles: LogRoles;
+  /** Owns the schema, and so everything in it. Must exist; the connection must be it, or be allowed to become it. */
+  readonly owner?: string;
+};
+
+const folder = join(import.meta.dirname, "..", "..", "migrations");
+const filePattern = /^(\d{4})_[a-z_]+\.sql$/;
+
+/** What service roles may call, and what they may read. `append` checks for itself who calls it. */
+const callable = [
+  "append",
+  "current_cursor",
+  "move_cursor",
+  "acquire_lease",
+  "release_lease",
+  "save_snapshot",
+];
+const readable = ["commits", "events", "streams", "cursors", "parked", "leases", "snapshots"];
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Resolves when the schema is current and the roles are granted what they own. Throws a Fault otherwise. */
+export async function migrateLog(admin: ClientBase, options: MigrateOptions): Promise<void> {
+  const owner = options.owner ?? "ty_migrator";
+  try {
+    await admin.query("select pg_advisory_lock(hashtext('trainyard log migration'))");
+    try {
+      await prepareSchema(admin, owner);
+      await admin.query(`set role ${quoted(owner)}`);
+      await applyMissing(admin);
+      await transaction(admin, () => grant(admin, options.roles));
+    } finally {
+      await admin.query("reset role");
+      await admin.query("select pg_advisory_unlock(hashtext('trainyard log migration'))");
+    }
+  } catch (error) {
+    throw faultOf(error, "migrating the log");
+  }
+}
+
+async function transaction(admin: ClientBase, body: () => Promise<void>): Promise<void> {
+  await admin.query("begin");
+  try {
+    await body();
+    await admin.query("commit");
+  } catch (error) {
+    await admin.query("rollback").catch(() => {}); // The connection may be what failed.
+    throw error;
+  }
+}
+
+async function prepareSchema(admin: ClientBase, owner: string): Promise<void> {
+  const { rows } = await admin.query<{ role: boolean; schema: boolean; encoding: string }>(
+    `select exists (select from pg_roles where rolname = $1) as role,
+      exists (select from pg_namespace where nspname = 'log') as schema,
+      current_setting('server_encoding') as encoding`,
+    [owner],
+  );
+  const present = rows[0];
+  if (present?.role !== true) {
+    const detail = `the role ${owner} does not exist: create it before the log`;
+    throw new Fault("log_owner_missing", detail, { retry: "never" });
+  }
+  if (present.encoding !== "UTF8") {
+    const detail = `the database's encoding is ${present.encoding}, and the log needs UTF8`;
+    throw new Fault("log_encoding", detail, { retry: "never" });
+  }
+  if (!present.schema) await admin.query(`create schema log authorization ${quoted(owner)}`);
+}
+
+async function applyMissing(admin: ClientBase): Promise<void> {
+  await admin.query(`create table if not exists log.migrations (
+    number integer primary key, name text not null, applied_at timestamptz not null default now())`);
+  const files = (await readdir(folder)).filter((name) => filePattern.test(name)).sort();
+  const known = files.length;
+  const { rows } = await admin.query<{ newest: number | null }>(
+    "select max(number) as newest from log.migrations",
+  );
+  const newest = rows[0]?.newest ?? 0;
+  if (newest > known) {
+    throw new Fault(
+      "log_newer",
+      `the log is at version ${newest} and this program knows ${known}: run the newer version of Trainyard`,
+      { retry: "never" },
+    );
+  }
+  for (const name of files.slice(newest)) {
+    await transaction(admin, async () => {
+      await admin.query(await readFile(join(folder, name), "utf8"));
+      const values = [Number(name.slice(0, 4)), name];
+      await admin.query("insert into log.migrations (number, name) values ($1, $2)", values);
+    });
+  }
+}
+
+/** The owners become exactly those given; roles that own nothing any more lose what they were granted. */
+async function grant(admin: ClientBase, roles: LogRoles): Promise<void> {
+  const owners = [
+    ...Object.entries(roles.categories).map(([name, role]) => ["category", name, role] as const),
+    ...Object.entries(roles.consumers).map(([name, role]) => ["consumer", name, role] as const),
+  ];
+  const wanted = new Set([...owners.map(([, , role]) => role), ...(roles.readers ?? [])]);
+  const { rows } = await admin.query<{ role: string }>(
+    `select distinct grantee as role from information_schema.role_table_grants
+     where table_schema = 'log' and grantee <> current_user and grantee <> 'PUBLIC'`,
+  );
+  for (const { role } of rows) {
+    if (wanted.has(role)) continue;
+    await admin.query(`revoke all on all tables in schema log from ${quoted(role)}`);
+    await admin.query(`revoke all on all functions in schema log from ${quoted(role)}`);
+    await admin.query(`revoke all on schema log from ${quoted(role)}`);
+  }
+  await admin.query("delete from log.owners");
+  await admin.query(
+    "insert into log.owners (kind, name, role) select * from unnest($1::text[], $2::text[], $3::name[])",
+    [owners.map(([kind]) => kind), owners.map(([, name]) => name), owners.map((entry) => entry[2])],
+  );
+  const tables = readable.map((name) => `log.${name}`).join(", ");
+  const functions = callable.map((name) => `log.${name}`).join(", ");
+  for (const role of wanted) {
+    await admin.query(`grant usage on schema log to ${quoted(role)}`);
+    await admin.query(`grant select on ${tables} to ${quoted(role)}`);
+    await admin.query(`grant execute on function ${functions} to ${quoted(role)}`);
+  }
+}

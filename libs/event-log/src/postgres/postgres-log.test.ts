@@ -1,0 +1,13 @@
+import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import { afterAll, beforeAll } from "vitest";
+import { eventLogContract } from "../contract.ts";
+import { createDatabase, prepareServer } from "./postgres-harness.ts";
+
+let server: TestPostgres;
+beforeAll(async () => {
+  server = await startTestPostgres();
+  await prepareServer(server);
+}, 60_000);
+afterAll(() => server[Symbol.asyncDispose]());
+
+eventLogContract("postgres", { create: () => createDatabase(server) });

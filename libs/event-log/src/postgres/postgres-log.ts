@@ -1,0 +1,143 @@
+import { assert } from "@trainyard/kernel";
+import pg from "pg";
+import { logLimits } from "../limits.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  CursorMove,
+  CursorState,
+  EventLog,
+  Fence,
+  Lease,
+  ParkedRow,
+  StoredEvent,
+  VerifyFinding,
+} from "../port.ts";
+import { Appender } from "./appender.ts";
+import { clientConfig, type ConnectionConfig, LazyConnection } from "./connection.ts";
+import { AppendListener } from "./listener.ts";
+import { Reader } from "./reads.ts";
+import { verifyChain } from "./verify.ts";
+
+export type PostgresLogOptions = ConnectionConfig & {
+  /** Connections for reading; appends and listening have one each besides. */
+  readonly readConnections?: number;
+};
+
+/**
+ * The log in a PostgreSQL database that `migrateLog` has prepared. The user that connects is the role that owns what it appends
+ * to. Connects when first used, and again after the connection was lost.
+ */
+export function createPostgresLog(options: PostgresLogOptions): EventLog {
+  return new PostgresLog(options);
+}
+
+class PostgresLog implements EventLog {
+  readonly #pool: pg.Pool;
+  readonly #connection: LazyConnection;
+  readonly #appender: Appender;
+  readonly #reader: Reader;
+  readonly #listener: AppendListener;
+
+  constructor({ readConnections, ...options }: PostgresLogOptions) {
+    const config = clientConfig(options);
+    this.#pool = new pg.Pool({ ...config, max: readConnections ?? logLimits.readConnectionsMax });
+    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+    this.#pool.on("error", () => {});
+    this.#connection = new LazyConnection({ ...config, pipeline: true });
+    this.#appender = new Appender(this.#connection);
+    this.#reader = new Reader(this.#pool);
+    this.#listener = new AppendListener(config, () => this.#reader.head());
+  }
+
+  append(request: AppendRequest): Promise<AppendResult> {
+    return this.#appender.append(request);
+  }
+
+  read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#reader.read(stream, afterVersion, limit);
+  }
+
+  readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#reader.readAll(afterPosition, limit);
+  }
+
+  head(): Promise<number> {
+    return this.#reader.head();
+  }
+
+  onAppended(callback: () => void): Promise<AsyncDisposable> {
+    return this.#listener.add(callback);
+  }
+
+  cursor(consumer: string, partition: number): Promise<CursorState> {
+    return this.#reader.cursor(consumer, partition);
+  }
+
+  moveCursor(move: CursorMove, fence?: Fence): Promise<void> {
+    assert(move.park === undefined && move.unpark === undefined, "a lazy move parks nothing");
+    const { consumer, partition, position, part } = move;
+    return this.#reader.moveCursor([
+      consumer,
+      partition,
+      position,
+      part,
+      fence?.lease ?? null,
+      fence?.epoch ?? null,
+    ]);
+  }
+
+  parked(consumer?: string): Promise<readonly ParkedRow[]> {
+    return this.#reader.parked(consumer);
+  }
+
+  async acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    assert(owner !== "", "a lease has an owner");
+    const rows = await this.#reader.rows<[number, number]>(
+      "acquire_lease",
+      "select epoch, remaining_ms from log.acquire_lease($1, $2, $3)",
+      [lease, owner, ttlMs],
+      `acquiring the lease ${lease}`,
+    );
+    const [epoch, remainingMs] = rows[0] ?? [];
+    if (epoch === undefined || remainingMs === undefined) return null;
+    return { lease, owner, epoch, remainingMs };
+  }
+
+  async releaseLease(lease: string, owner: string): Promise<void> {
+    const text = "select log.release_lease($1, $2)";
+    await this.#reader.rows("release_lease", text, [lease, owner], `releasing the lease ${lease}`);
+  }
+
+  async saveSnapshot(stream: string, version: number, schema: string, body: string): Promise<void> {
+    const text = "select log.save_snapshot($1, $2, $3, $4)";
+    const values = [stream, version, schema, body];
+    await this.#reader.rows("save_snapshot", text, values, `saving a snapshot of ${stream}`);
+  }
+
+  async loadSnapshot(
+    stream: string,
+    schema: string,
+  ): Promise<{ readonly version: number; readonly body: string } | null> {
+    const text = "select version, body from log.snapshots where stream = $1 and schema = $2";
+    const doing = `loading a snapshot of ${stream}`;
+    const values = [stream, schema];
+    const rows = await this.#reader.rows<[number, string]>("load_snapshot", text, values, doing);
+    const [version, body] = rows[0] ?? [];
+    return version === undefined || body === undefined ? null : { version, body };
+  }
+
+  verify(
+    afterPosition: number,
+    onProgress?: (position: number) => void,
+  ): AsyncIterable<VerifyFinding> {
+    return verifyChain(this.#reader, afterPosition, onProgress);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#appender.close();
+    await this.#listener.close();
+    await this.#connection.close();
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Walks the hash chain. Each commit is judged against the hash that is stored before it, so that one edited commit is one
+ * finding and not the start of an endless row of them.
+ */
+import { commitHash, type HashedCommit, type HashedEvent } from "./hash.ts";
+import type { VerifyFinding } from "./port.ts";
+
+export type ChainCommit = Omit<HashedCommit, "events"> & {
+  /** How many events it says it has. */
+  readonly count: number;
+  readonly hash: Uint8Array;
+};
+export type ChainEvent = HashedEvent & { readonly position: number };
+
+/** The commit before the first to be looked at. */
+export type ChainStart = {
+  readonly position: number;
+  readonly timeMs: number;
+  readonly hash: Uint8Array;
+};
+
+export class ChainWalk {
+  #before: ChainStart;
+
+  constructor(start: ChainStart) {
+    this.#before = start;
+  }
+
+  /** The last position looked at. */
+  get position(): number {
+    return this.#before.position;
+  }
+
+  /** The next commit, with the events that are stored between the commit before and it. */
+  step(commit: ChainCommit, events: readonly ChainEvent[]): readonly VerifyFinding[] {
+    const before = this.#before;
+    this.#before = commit;
+    const { position } = commit;
+    const first = position - commit.count + 1;
+    if (first !== before.position + 1) {
+      return [{ position, detail: `a commit is missing between ${before.position} and ${first}` }];
+    }
+    const missing = missingPosition(first, commit.count, events);
+    if (missing !== undefined) {
+      return [{ position: missing, detail: `the event at ${missing} is missing` }];
+    }
+    if (events.length !== commit.count) {
+      return [
+        { position, detail: `the commit has ${events.length} events instead of ${commit.count}` },
+      ];
+    }
+    if (commit.timeMs < before.timeMs) {
+      return [{ position, detail: "the time goes back" }];
+    }
+    const expected = commitHash(before.hash, { ...commit, events });
+    if (Buffer.compare(expected, commit.hash) !== 0) {
+      return [{ position, detail: "the commit or one of its events is not what was committed" }];
+    }
+    return [];
+  }
+
+  /** After the last commit: what is stored beyond it belongs to none. */
+  end(strays: readonly number[]): readonly VerifyFinding[] {
+    return strays.map((position) => ({
+      position,
+      detail: `the event at ${position} belongs to no commit`,
+    }));
+  }
+}
+
+function missingPosition(
+  first: number,
+  count: number,
+  events: readonly ChainEvent[],
+): number | undefined {
+  const present = new Set(events.map((event) => event.position));
+  for (let position = first; position < first + count; position += 1) {
+    if (!present.has(position)) return position;
+  }
+  return undefined;
+}

@@ -1,0 +1,3 @@
+export { freePort } from "./free-port.ts";
+export { type Decided, type Given, given } from "./given.ts";
+export { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres.ts";

@@ -1,0 +1,113 @@
+/** A real PostgreSQL for tests: a server of their own on a free port, gone with its data when disposed of. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort } from "./free-port.ts";
+import { postgresBinaries } from "./postgres-binaries.ts";
+
+const run = promisify(execFile);
+
+export type TestPostgres = AsyncDisposable & {
+  readonly host: string;
+  readonly port: number;
+  /** The superuser's name; connections from this machine are trusted, for every role. */
+  readonly user: string;
+  readonly pid: number;
+  /** A connection string, by default the superuser's to the database `postgres`. */
+  url(options?: { user?: string; database?: string }): string;
+};
+
+export type TestPostgresOptions = {
+  /** Survives a crash of the machine; off makes tests fast. Benchmarks and crash tests want it on. */
+  readonly fsync?: boolean;
+  /** Further lines of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string | number | boolean>>;
+};
+
+const host = "127.0.0.1";
+const startAttempts = 3;
+const startTimeoutMs = 30_000;
+
+/** Starts a fresh server; it is accepting connections when this resolves. */
+export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
+  const { initdb, postgres, runAs } = await postgresBinaries();
+  const home = await mkdtemp(join(tmpdir(), "trainyard-pg-"));
+  const data = join(home, "data");
+  if (runAs !== undefined) await chown(home, runAs.uid, runAs.gid);
+  const initdbFlags = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  await run(initdb, ["-D", data, ...initdbFlags], { cwd: home, ...runAs });
+  const fsync = options.fsync ?? false;
+  const settings = {
+    listen_addresses: host,
+    unix_socket_directories: "",
+    fsync,
+    full_page_writes: fsync,
+    max_connections: 200,
+    shared_buffers: "256MB",
+    ...options.settings,
+  };
+  const flags = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    const child = spawn(postgres, ["-D", data, "-p", String(port), ...flags], {
+      cwd: home,
+      stdio: ["ignore", "ignore", "pipe"],
+      ...runAs,
+    });
+    const failure = await accepting(child);
+    if (failure === undefined) return handle(child, port, home);
+    // Between looking for a port and listening on it, another process may have taken it.
+    if (attempt === startAttempts) throw new Error(`PostgreSQL did not start: ${failure}`);
+  }
+}
+
+/** Undefined once the server says that it is ready; otherwise what it said before it ended. */
+function accepting(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let said = "";
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      resolve(`nothing after ${startTimeoutMs} ms; ${said}`);
+    }, startTimeoutMs);
+    const settle = (outcome: string | undefined): void => {
+      clearTimeout(timer);
+      resolve(outcome);
+    };
+    child.stderr?.on("data", (chunk: Buffer) => {
+      if (said.length < 10_000) said += chunk.toString();
+      if (said.includes("database system is ready to accept connections")) settle(undefined);
+    });
+    child.once("exit", () => settle(said));
+    child.once("error", (error) => settle(String(error)));
+  });
+}
+
+function handle(child: ChildProcess, port: number, home: string): TestPostgres {
+  // A test that never disposes of its server must not leave it behind, nor be kept alive by it.
+  const onExit = (): void => void child.kill("SIGQUIT");
+  process.once("exit", onExit);
+  child.unref();
+  if (child.stderr !== null && "unref" in child.stderr) (child.stderr as { unref(): void }).unref();
+  return {
+    host,
+    port,
+    user: "postgres",
+    pid: child.pid ?? 0,
+    url: ({ user = "postgres", database = "postgres" } = {}) =>
+      `postgres://${encodeURIComponent(user)}@${host}:${port}/${encodeURIComponent(database)}`,
+    async [Symbol.asyncDispose]() {
+      process.off("exit", onExit);
+      if (child.exitCode === null && child.signalCode === null) {
+        child.ref();
+        const ended = once(child, "exit");
+        // Immediate shutdown: the data goes with it.
+        child.kill("SIGQUIT");
+        await ended;
+      }
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
