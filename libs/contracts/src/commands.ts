@@ -53,6 +53,12 @@ export {
   UploadPlanSchema,
 } from "./gen/trainyard/command/v1/registry_pb.ts";
 export {
+  type GetPoolCapacity,
+  GetPoolCapacitySchema,
+  type PoolCapacity,
+  PoolCapacitySchema,
+} from "./gen/trainyard/command/v1/scheduler_pb.ts";
+export {
   type Accepted,
   AcceptedSchema,
   type FieldProblem,
