@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import {
+  categoryOf,
+  idOf,
+  isCheckpointId,
+  isName,
+  parseRunId,
+  parseTrialId,
+  runId,
+  streamName,
+  trialId,
+} from "./ids.ts";
+
+describe("ids", () => {
+  it("are made of their parts and give them back", () => {
+    expect(parseRunId(runId(trialId("12", 3), 2))).toEqual({
+      trial: "12.3",
+      experiment: "12",
+      number: 3,
+      run: 2,
+    });
+    expect(parseTrialId("12.3")).toEqual({ experiment: "12", number: 3 });
+  });
+
+  it.each(["", "12", "12.0", "0.1", "12.3.4", "012.3", "12.3#1", " 12.3", "12.-3"])(
+    "%j is no trial's",
+    (text) => {
+      expect(parseTrialId(text)).toBeNull();
+    },
+  );
+
+  it.each(["12.3", "12.3#0", "12.3#", "12#1", "12.3#1#2"])("%j is no run's", (text) => {
+    expect(parseRunId(text)).toBeNull();
+  });
+
+  it("name streams whose category ends at the first dash", () => {
+    const stream = streamName("checkpoint", "0b8e4d0e-0000-4000-8000-000000000000");
+    expect(categoryOf(stream)).toBe("checkpoint");
+    expect(isCheckpointId(idOf(stream))).toBe(true);
+  });
+
+  it.each(["..", "a/b", "", "-a", "a b", "a*"])("%j names no agent", (text) => {
+    expect(isName(text)).toBe(false);
+  });
+});
