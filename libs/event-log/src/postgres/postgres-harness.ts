@@ -1,4 +1,4 @@
-/** A log in a database of its own, on a server that the test started. */
+/** A log on a server that the test started. */
 import type { TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { contractRoles, type LogUnderTest } from "../contract.ts";
@@ -6,8 +6,7 @@ import type { EventLog } from "../port.ts";
 import { migrateLog } from "./migrate.ts";
 import { createPostgresLog } from "./postgres-log.ts";
 
-const template = "trainyard_template";
-let databases = 0;
+const database = "trainyard";
 
 async function withClient<Value>(
   url: string,
@@ -22,40 +21,36 @@ async function withClient<Value>(
   }
 }
 
-/** Creates the roles and a migrated database to copy. Once per server. */
+/** Creates the roles and a migrated database. Once per server. */
 export async function prepareServer(server: TestPostgres): Promise<void> {
   await withClient(server.url(), async (client) => {
     await client.query("create role ty_migrator");
     for (const role of ["ty_experiments", "ty_searcher", "ty_reader"]) {
       await client.query(`create role ${role} login`);
     }
-    await client.query(`create database ${template}`);
+    await client.query(`create database ${database}`);
   });
-  await withClient(server.url({ database: template }), (client) =>
+  await withClient(server.url({ database }), (client) =>
     migrateLog(client, { roles: contractRoles }),
   );
 }
 
 export type PostgresUnderTest = LogUnderTest & {
-  readonly database: string;
   /** Runs statements as the superuser. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 };
 
-export async function createDatabase(server: TestPostgres): Promise<PostgresUnderTest> {
-  databases += 1;
-  const database = `log_${databases}`;
-  await withClient(server.url(), (client) =>
-    client.query(`create database ${database} template ${template} strategy file_copy`),
-  );
+/** The migrated log of the server, emptied. */
+export async function emptyLog(server: TestPostgres): Promise<PostgresUnderTest> {
   const pool = new pg.Pool({ connectionString: server.url({ database }), max: 2 });
   const logs: EventLog[] = [];
   const sql = async <Row extends pg.QueryResultRow>(
     text: string,
     values: unknown[] = [],
   ): Promise<Row[]> => (await pool.query<Row>(text, values)).rows;
+  await sql(`truncate log.commits, log.events, log.streams, log.cursors, log.parked, log.leases,
+    log.snapshots`);
   return {
-    database,
     sql,
     as(role) {
       const log = createPostgresLog({ connectionString: server.url({ user: role, database }) });
@@ -66,9 +61,6 @@ export async function createDatabase(server: TestPostgres): Promise<PostgresUnde
     async [Symbol.asyncDispose]() {
       await Promise.all(logs.map((log) => log[Symbol.asyncDispose]()));
       await pool.end();
-      await withClient(server.url(), (client) =>
-        client.query(`drop database ${database} with (force)`),
-      );
     },
   };
 }

@@ -1,7 +1,7 @@
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import { afterAll, beforeAll } from "vitest";
 import { eventLogContract } from "../contract.ts";
-import { createDatabase, prepareServer } from "./postgres-harness.ts";
+import { emptyLog, prepareServer } from "./postgres-harness.ts";
 
 let server: TestPostgres;
 beforeAll(async () => {
@@ -10,4 +10,4 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
-eventLogContract("postgres", { create: () => createDatabase(server) });
+eventLogContract("postgres", { create: () => emptyLog(server) });
