@@ -51,7 +51,7 @@ export interface Bus extends AsyncDisposable {
     commands: Readonly<Record<string, CommandHandler>>,
   ): Promise<AsyncDisposable>;
 
-  /** A core message; lost when nobody listens. Tokens are encoded by `subjectOf`. */
+  /** A core message; lost when nobody listens. Ids in it are encoded by the functions of `subjects.ts`. */
   publish(subject: string, body: Uint8Array): void;
   /** `*` stands for one token, `>` at the end for the rest. */
   subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
@@ -68,7 +68,7 @@ export interface Bus extends AsyncDisposable {
   /** The position of the last message in EVENTS; null for an empty (new or wiped) stream. */
   lastEvent(): Promise<{ readonly position: number; readonly id: string } | null>;
 
-  /** Publishes to a short-lived stream (METRICS, LOGS); acknowledged lazily, never waited for. */
+  /** Publishes to a short-lived stream (METRICS, LOGS); never waited for, lost while the server is away. */
   publishLive(stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void;
   /** Live copies from now on. */
   tailLive(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;

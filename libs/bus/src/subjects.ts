@@ -36,3 +36,9 @@ export const metricSubject = (experiment: string, trial: string, group: string):
   `ty.metric.${encodeToken(experiment)}.${encodeToken(trial)}.${encodeToken(group)}`;
 
 export const logSubject = (task: string): string => `ty.log.${encodeToken(task)}`;
+
+/** A service hears its own probe only while the link both ways is up. */
+export const probeSubject = (service: string): string => `ty.probe.${service}`;
+
+/** Answers to a user's own questions come in below this, and no other user may listen there. */
+export const inboxPrefixOf = (user: string): string => `_INBOX_${encodeToken(user)}`;

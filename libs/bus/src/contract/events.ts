@@ -1,0 +1,149 @@
+import type { StoredEvent } from "@trainyard/event-log";
+import { expect, test } from "vitest";
+import { busLimits } from "../limits.ts";
+import {
+  awkwardIds,
+  eventAt,
+  eventsFrom,
+  type OpenFixture,
+  positionsOf,
+  until,
+} from "./fixture.ts";
+
+export function eventContract(open: OpenFixture): void {
+  test("the live tail is the events as they were stored, in position order", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    const service = await fixture.connect("searcher");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    const total = 3 * busLimits.eventsInFlightMax;
+    const events = eventsFrom(1, total);
+    await relay.publishEvents(events);
+    await until("all are heard", () => heard.length === total);
+    expect(heard).toEqual(events);
+    expect(await relay.lastEvent()).toEqual({ position: total, id: events.at(-1)?.id });
+  });
+
+  test("every attribute and body survives, whatever characters it holds", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    const service = await fixture.connect("gateway");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    const none = { workspace: "", correlationid: "", causationid: "", authid: "", traceparent: "" };
+    const events = awkwardIds.map((id, index) =>
+      eventAt(index + 1, {
+        stream: `trial-${id}`,
+        body: JSON.stringify({ name: id }),
+        meta: index === 0 ? { ...eventAt(1).meta, ...none } : { ...eventAt(1).meta, authid: id },
+      }),
+    );
+    await relay.publishEvents(events);
+    await until("all are heard", () => heard.length === events.length);
+    expect(heard).toEqual(events);
+  });
+
+  test("the tail begins now, and a gap shows in the positions", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    await relay.publishEvents(eventsFrom(1, 3));
+    const service = await fixture.connect("searcher");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    await relay.publishEvents(eventsFrom(4, 5));
+    await until("the rest is heard", () => heard.length === 2);
+    expect(positionsOf(heard)).toEqual([4, 5]);
+  });
+
+  test("several runs under way at once stay in order", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    const service = await fixture.connect("searcher");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    const runs = Array.from({ length: 20 }, (_, run) => eventsFrom(run * 50 + 1, run * 50 + 50));
+    await Promise.all(runs.map((run) => relay.publishEvents(run)));
+    await until("all are heard", () => heard.length === 1_000);
+    expect(positionsOf(heard)).toEqual(positionsOf(runs.flat()));
+    expect((await relay.lastEvent())?.position).toBe(1_000);
+  });
+
+  test("publishing again what is stored changes nothing, also by another relay", async () => {
+    await using fixture = await open();
+    const first = await fixture.connect("relay");
+    const second = await fixture.connect("relay");
+    const service = await fixture.connect("searcher");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    expect(await second.lastEvent()).toBeNull();
+    await first.publishEvents(eventsFrom(1, 10));
+    await first.publishEvents(eventsFrom(5, 10));
+    // The second relay looked before the first one published, so that the server alone knows of the repeat.
+    await second.publishEvents(eventsFrom(1, 12));
+    await until("all are heard", () => heard.length === 12);
+    expect(positionsOf(heard)).toEqual(positionsOf(eventsFrom(1, 12)));
+    expect(await first.lastEvent()).toEqual({ position: 12, id: eventAt(12).id });
+  });
+
+  test("another publisher in between is noticed, and what it published stays", async () => {
+    await using fixture = await open();
+    const first = await fixture.connect("relay");
+    const second = await fixture.connect("relay");
+    await first.publishEvents(eventsFrom(1, 3));
+    expect(await second.lastEvent()).toEqual({ position: 3, id: eventAt(3).id });
+    const other = eventAt(4, { id: "01931b5e-0000-7000-8000-00000000ffff" });
+    await second.publishEvents([other]);
+    await expect(first.publishEvents(eventsFrom(4, 600))).rejects.toMatchObject({
+      code: "relay_diverged",
+      retry: "now",
+    });
+    expect(await first.lastEvent()).toEqual({ position: 4, id: other.id });
+    await first.publishEvents(eventsFrom(5, 6));
+    expect((await second.lastEvent())?.position).toBe(6);
+  });
+
+  test("an empty stream has no last event, and takes its first one from any position", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    expect(await relay.lastEvent()).toBeNull();
+    await relay.publishEvents([]);
+    await relay.publishEvents(eventsFrom(41, 43));
+    expect(await relay.lastEvent()).toEqual({ position: 43, id: eventAt(43).id });
+  });
+
+  test("a wiped stream is noticed by the next publish, can be refilled, and the tail goes on", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    const service = await fixture.connect("searcher");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    await relay.publishEvents(eventsFrom(1, 3));
+    await until("the first are heard", () => heard.length === 3);
+    await fixture.wipe();
+    await until("both are back", () => relay.connected() && service.connected());
+    expect(await relay.lastEvent()).toBeNull();
+    await relay.publishEvents(eventsFrom(2, 5));
+    await until("the new ones are heard", () => heard.length === 5);
+    expect(positionsOf(heard)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("while the server is away publishing fails as a Fault, and a repeat afterwards succeeds", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    const service = await fixture.connect("searcher");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    await relay.publishEvents(eventsFrom(1, 2));
+    await until("the first are heard", () => heard.length === 2);
+    await fixture.down();
+    await until("both know", () => !relay.connected() && !service.connected());
+    await expect(relay.publishEvents(eventsFrom(3, 4))).rejects.toMatchObject({ retry: "later" });
+    await expect(relay.lastEvent()).rejects.toMatchObject({ retry: "later" });
+    await fixture.up();
+    await until("both are back", () => relay.connected() && service.connected());
+    await relay.publishEvents(eventsFrom(3, 4));
+    await until("the rest is heard", () => heard.length === 4);
+    expect(positionsOf(heard)).toEqual([1, 2, 3, 4]);
+  });
+}

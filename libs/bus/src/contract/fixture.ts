@@ -1,0 +1,89 @@
+/** What an adapter gives the contract suite, and what the tests share. */
+import type { StoredEvent } from "@trainyard/event-log";
+import type { Bus, CommandRequest } from "../port.ts";
+
+export interface BusFixture extends AsyncDisposable {
+  /** A client; several of one name are replicas. */
+  connect(name: string): Promise<Bus>;
+  /** The server goes away. */
+  down(): Promise<void>;
+  /** And comes back, with the data that it had. */
+  up(): Promise<void>;
+  /** The server's data is gone, as if its folder had been deleted between two starts. */
+  wipe(): Promise<void>;
+}
+
+export type OpenFixture = () => Promise<BusFixture>;
+
+const waitMs = 10_000;
+const lookEveryMs = 5;
+
+/** Resolves when the condition holds; the reason is in the error of one that never does. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + waitMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    await new Promise((done) => setTimeout(done, lookEveryMs));
+  }
+}
+
+/** An event as the log would give it at that position. */
+export function eventAt(position: number, changes: Partial<StoredEvent> = {}): StoredEvent {
+  const suffix = String(position).padStart(12, "0");
+  return {
+    position,
+    stream: `trial-7.${position}`,
+    version: 1,
+    id: `01931b5e-0000-7000-8000-${suffix}`,
+    type: "dev.trainyard.trial.TrialCreated.v1",
+    timeMs: 1_764_000_000_000 + position,
+    commitId: `01931b5e-0000-7000-9000-${suffix}`,
+    meta: {
+      source: "/trainyard/experiments",
+      workspace: "default",
+      correlationid: `correlation-${position}`,
+      causationid: `01931b5e-0000-7000-8000-${String(position - 1).padStart(12, "0")}`,
+      authid: "user-1",
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    },
+    body: `{"number":${position}}`,
+    ...changes,
+  };
+}
+
+export function eventsFrom(first: number, last: number): readonly StoredEvent[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => eventAt(first + index));
+}
+
+export const positionsOf = (events: readonly StoredEvent[]): readonly number[] =>
+  events.map((event) => event.position);
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+export const bytes = (text: string): Uint8Array => encoder.encode(text);
+export const text = (body: Uint8Array): string => decoder.decode(body);
+
+export function commandOf(body: string): CommandRequest {
+  return {
+    headers: {
+      commitId: "01931b5e-0000-7000-9000-000000000001",
+      authid: "user-1",
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      correlationid: "correlation-1",
+    },
+    body: bytes(body),
+  };
+}
+
+/** Ids that hold what NATS gives a meaning in subjects, and more. */
+export const awkwardIds = [
+  "12.3",
+  "12.3#2",
+  "*",
+  ">",
+  "a b",
+  "a%2Eb",
+  "a.b",
+  "Übung-数据-🙂",
+  "tab\tand\r\nline",
+] as const;

@@ -1,0 +1,79 @@
+/**
+ * An event as a message: CloudEvents 1.0 in binary mode (attributes as `ce-*` headers, the body as it is stored), and
+ * two headers for what CloudEvents has no attribute for. Attributes that are not known are left out.
+ */
+import type { StoredEvent } from "@trainyard/event-log";
+import { categoryOf, Fault, idOf } from "@trainyard/kernel";
+import { decodeHeaderValue, encodeHeaderValue, headerNames } from "./headers.ts";
+import { eventSubject } from "./subjects.ts";
+
+export type HeaderRecord = Record<string, string>;
+
+const metaNames = [
+  "workspace",
+  "correlationid",
+  "causationid",
+  "authid",
+  "traceparent",
+] as const satisfies readonly (keyof StoredEvent["meta"])[];
+
+export function headersOfEvent(event: StoredEvent): HeaderRecord {
+  const headers: HeaderRecord = {
+    "ce-specversion": "1.0",
+    "ce-id": encodeHeaderValue(event.id),
+    "ce-source": encodeHeaderValue(event.meta.source),
+    "ce-type": encodeHeaderValue(event.type),
+    "ce-subject": encodeHeaderValue(event.stream),
+    "ce-time": new Date(event.timeMs).toISOString(),
+    "ce-sequence": String(event.position),
+    [headerNames.contentType]: "application/json",
+    [headerNames.streamVersion]: String(event.version),
+    [headerNames.commitId]: encodeHeaderValue(event.commitId),
+  };
+  for (const name of metaNames) {
+    const value = event.meta[name];
+    if (value !== "") headers[`ce-${name}`] = encodeHeaderValue(value);
+  }
+  return headers;
+}
+
+/** The event of a message. Throws a Fault `not_an_event`, never to be retried, where headers are missing. */
+export function eventOfHeaders(get: (name: string) => string, body: string): StoredEvent {
+  const read = (name: string): string => decodeHeaderValue(get(name));
+  const position = Number(get("ce-sequence"));
+  const version = Number(get(headerNames.streamVersion));
+  const timeMs = Date.parse(get("ce-time"));
+  const id = read("ce-id");
+  if (!(position > 0) || !(version > 0) || Number.isNaN(timeMs) || id === "") {
+    throw new Fault("not_an_event", "a message lacks the headers of an event", { retry: "never" });
+  }
+  return {
+    position,
+    stream: read("ce-subject"),
+    version,
+    id,
+    type: read("ce-type"),
+    timeMs,
+    commitId: read(headerNames.commitId),
+    meta: {
+      source: read("ce-source"),
+      workspace: read("ce-workspace"),
+      correlationid: read("ce-correlationid"),
+      causationid: read("ce-causationid"),
+      authid: read("ce-authid"),
+      traceparent: read("ce-traceparent"),
+    },
+    body,
+  };
+}
+
+/** ty.event.<aggregate>.<id>.<Event> of a stored event. */
+export function subjectOfEvent(event: StoredEvent): string {
+  const name = event.type.split(".")[3];
+  if (name === undefined) {
+    throw new Fault("not_an_event", `"${event.type}" is not the type of an event`, {
+      retry: "never",
+    });
+  }
+  return eventSubject(categoryOf(event.stream), idOf(event.stream), name);
+}

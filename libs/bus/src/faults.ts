@@ -1,0 +1,57 @@
+/** The Faults of the bus, in one place so that both adapters say the same. */
+import { Fault } from "@trainyard/kernel";
+
+export const busAway = (): Fault =>
+  new Fault("bus_away", "the message bus is out of reach", { retry: "later" });
+
+export const linkLost = (subject: string): Fault =>
+  new Fault("bus_away", "the link to the message bus was lost before an answer came", {
+    retry: "later",
+    fields: { subject },
+  });
+
+export const noResponders = (subject: string): Fault =>
+  new Fault("no_responders", `nothing answers ${subject} now`, {
+    retry: "later",
+    fields: { subject },
+  });
+
+export const deadlineExceeded = (subject: string, deadlineMs: number): Fault =>
+  new Fault("deadline_exceeded", `${subject} gave no answer within ${deadlineMs} ms`, {
+    retry: "later",
+    fields: { subject, deadlineMs },
+  });
+
+export const notPermitted = (operation: string, subject: string): Fault =>
+  new Fault("not_permitted", `this user may not ${operation} ${subject}`, {
+    retry: "never",
+    fields: { operation, subject },
+  });
+
+export const messageTooLarge = (subject: string, bytes: number, cause: unknown): Fault =>
+  new Fault("message_too_large", `a message of ${bytes} bytes is more than the bus carries`, {
+    retry: "never",
+    cause,
+    fields: { subject, bytes },
+  });
+
+export const commandFailed = (subject: string): Fault =>
+  new Fault("command_failed", `${subject} failed inside its service; its log says why`, {
+    retry: "never",
+    fields: { subject },
+  });
+
+export const relayDiverged = (position: number, detail: string): Fault =>
+  new Fault("relay_diverged", `another publisher came before event ${position}: ${detail}`, {
+    retry: "now",
+    fields: { position },
+  });
+
+export const unconfirmed = (position: number, detail: string): Fault =>
+  new Fault("publish_unconfirmed", `event ${position} was not confirmed: ${detail}`, {
+    retry: "later",
+    fields: { position },
+  });
+
+export const callbackThrew = (what: string, cause: unknown): Fault =>
+  new Fault("callback_threw", `${what} threw`, { retry: "never", cause });

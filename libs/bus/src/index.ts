@@ -1,0 +1,40 @@
+export { busLimits } from "./limits.ts";
+export {
+  createMemoryBus,
+  type Delivery,
+  type Fate,
+  type MemoryHub,
+  type MemoryHubOptions,
+} from "./memory/memory-hub.ts";
+export { createNatsBus, type NatsBusConfig } from "./nats/nats-bus.ts";
+export type { StreamKey, StreamLimits } from "./nats/streams.ts";
+export type {
+  Bus,
+  CommandHandler,
+  CommandHeaders,
+  CommandReply,
+  CommandRequest,
+  Message,
+} from "./port.ts";
+export {
+  agentDoSubject,
+  agentReportSubject,
+  allAgentReports,
+  commandSubject,
+  decodeToken,
+  encodeToken,
+  eventSubject,
+  inboxPrefixOf,
+  logSubject,
+  metricSubject,
+  probeSubject,
+} from "./subjects.ts";
+export { type NatsConfigOptions, type NatsUser, renderNatsConfig } from "./nats-config.ts";
+export {
+  type BusPrincipal,
+  type BusService,
+  busServices,
+  busUserOf,
+  type Permissions,
+  permissionsOf,
+} from "./permissions.ts";

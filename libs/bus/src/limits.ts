@@ -1,0 +1,59 @@
+/** The limits of the bus, each with its reason. */
+const mebibyte = 1024 * 1024;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+export const busLimits = {
+  /** How long opening a bus waits for the first connection before it goes on without one. */
+  firstConnectMs: 1_500,
+  /** One attempt to connect: a host that swallows packets must not hold up the next. */
+  connectTimeoutMs: 2_000,
+  /** Between attempts: a killed server is back within a second, and a thousand agents must not hammer it. */
+  reconnectWaitMs: 250,
+  /** Spread over the attempts of many clients that lost the same server. */
+  reconnectJitterMs: 100,
+  /** With two unanswered pings allowed, a link that is half open is noticed within 15 s. */
+  pingIntervalMs: 5_000,
+  pingsUnansweredMax: 2,
+  /** How long closing waits for handlers that are at work. */
+  drainMs: 5_000,
+
+  /** Commands that one process works on at once; group commit gains nothing beyond, and memory stays bounded. */
+  commandsInFlightMax: 512,
+  /** What a caller is told to wait when that many are in flight, or when a handler could not say. */
+  retryAfterMs: 500,
+
+  /** Events on the way to the server without a confirmation. */
+  eventsInFlightMax: 512,
+  /** The same in bytes: 512 events of the largest size would be 128 MiB in a socket's buffer. */
+  eventBytesInFlightMax: 8 * mebibyte,
+  /** Every so many events one asks for a confirmation, which stands for all before it. */
+  eventsPerConfirmation: 128,
+  eventBytesPerConfirmation: mebibyte,
+  /** No confirmation for this long: the outcome is unknown and the relay starts again from what is stored. */
+  confirmationMs: 5_000,
+  /** Answers of the server about streams. */
+  streamApiMs: 3_000,
+
+  /** How far back integrators can start: a week, or until the space is used. */
+  eventsAgeMs: 7 * 24 * hourMs,
+  eventsBytes: 1024 * mebibyte,
+  /** Longer than any retry of the relay; ids of this long are held in the server's memory. */
+  eventsDuplicateWindowMs: 30_000,
+  /** Live copies: whoever looks further back asks the service that stores them. */
+  liveAgeMs: 10 * minuteMs,
+  liveBytes: 128 * mebibyte,
+  /** Live copies are not de-duplicated; the server's smallest window keeps no ids for long. */
+  liveDuplicateWindowMs: 100,
+
+  /** Replies that a service may send to one request, and for how long after it. */
+  repliesPerRequest: 1,
+  replyPermissionMs: 2 * minuteMs,
+  /** The server's own limit for one message: a log batch of 512 KiB, encoded, fits. */
+  messageBytesMax: mebibyte,
+
+  /** How long a started server has until it accepts connections; recovering a large store takes seconds. */
+  serverStartMs: 20_000,
+  /** Fetching the server's package or release over a slow line. */
+  downloadMs: 2 * minuteMs,
+} as const;

@@ -1,0 +1,188 @@
+/**
+ * The bus inside one process, for unit tests and simulations: a hub that stands for the server, and a client of it for
+ * each service. What is sent arrives later, never within the call. Faults are injected by the test.
+ */
+import type { StoredEvent } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import { eventOfHeaders, headersOfEvent, subjectOfEvent } from "../envelope.ts";
+import { relayDiverged } from "../faults.ts";
+import type { Bus, CommandHandler, Message } from "../port.ts";
+import { matchesSubject } from "../subject-matching.ts";
+import { MemoryBus } from "./memory-bus.ts";
+
+/** One message on its way to one client. */
+export type Delivery = {
+  readonly kind: "message" | "event" | "request" | "reply";
+  readonly subject: string;
+  readonly from: string;
+  readonly to: string;
+};
+
+/** What happens to it; the default is one copy at once. */
+export type Fate = { readonly copies?: number; readonly delayMs?: number };
+
+export type MemoryHubOptions = {
+  readonly clock?: Clock;
+  readonly fate?: (delivery: Delivery) => Fate;
+};
+
+type Listener = {
+  readonly client: MemoryBus;
+  readonly subject: string;
+  readonly receive: (message: Message) => void;
+};
+type EventListener = { readonly client: MemoryBus; readonly receive: (event: StoredEvent) => void };
+export type MemoryServer = {
+  readonly client: MemoryBus;
+  readonly service: string;
+  readonly commands: Readonly<Record<string, CommandHandler>>;
+  inFlight: number;
+};
+
+const processClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  timer(afterMs, callback) {
+    const handle = setTimeout(callback, afterMs);
+    return { [Symbol.dispose]: () => clearTimeout(handle) };
+  },
+};
+
+export function createMemoryBus(options: MemoryHubOptions = {}): MemoryHub {
+  return new MemoryHub(options);
+}
+
+export class MemoryHub {
+  readonly clock: Clock;
+  readonly #fate: (delivery: Delivery) => Fate;
+  readonly #clients = new Set<MemoryBus>();
+  readonly #listeners = new Set<Listener>();
+  readonly #eventListeners = new Set<EventListener>();
+  readonly #servers = new Set<MemoryServer>();
+  readonly #storedIds = new Set<string>();
+  #last: StoredEvent | null = null;
+  #turn = 0;
+
+  constructor(options: MemoryHubOptions) {
+    this.clock = options.clock ?? processClock;
+    this.#fate = options.fate ?? (() => ({}));
+  }
+
+  /** A client of this hub; several of one name are replicas. */
+  connect(name: string): Bus {
+    const client = new MemoryBus(this, name);
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** Cuts the links of a name, or of everybody, until `reconnect`. */
+  disconnect(name?: string): void {
+    for (const client of this.#clients) {
+      if (name === undefined || client.name === name) client.setConnected(false);
+    }
+  }
+
+  reconnect(name?: string): void {
+    for (const client of this.#clients) {
+      if (name === undefined || client.name === name) client.setConnected(true);
+    }
+  }
+
+  /** EVENTS loses what it holds, as when the server's data folder is deleted. */
+  wipe(): void {
+    this.#last = null;
+    this.#storedIds.clear();
+  }
+
+  get last(): StoredEvent | null {
+    return this.#last;
+  }
+
+  remove(client: MemoryBus): void {
+    this.#clients.delete(client);
+    for (const set of [this.#listeners, this.#eventListeners, this.#servers]) {
+      for (const entry of set)
+        if (entry.client === client) (set as Set<typeof entry>).delete(entry);
+    }
+  }
+
+  listen(listener: Listener): AsyncDisposable {
+    this.#listeners.add(listener);
+    return { [Symbol.asyncDispose]: async () => void this.#listeners.delete(listener) };
+  }
+
+  listenToEvents(listener: EventListener): AsyncDisposable {
+    this.#eventListeners.add(listener);
+    return { [Symbol.asyncDispose]: async () => void this.#eventListeners.delete(listener) };
+  }
+
+  serve(server: MemoryServer): AsyncDisposable {
+    this.#servers.add(server);
+    return { [Symbol.asyncDispose]: async () => void this.#servers.delete(server) };
+  }
+
+  publish(from: MemoryBus, subject: string, body: Uint8Array): void {
+    const copy = body.slice();
+    for (const listener of [...this.#listeners]) {
+      if (!matchesSubject(listener.subject, subject)) continue;
+      this.deliver({ kind: "message", subject, from, to: listener.client }, () => {
+        if (this.#listeners.has(listener)) listener.receive({ subject, body: copy });
+      });
+    }
+  }
+
+  /** Stores what follows the last event; ids seen before count as stored. */
+  append(from: MemoryBus, events: readonly StoredEvent[], expectedId: string | null): void {
+    let previousId = expectedId;
+    for (const event of events) {
+      if (!this.#storedIds.has(event.id)) {
+        if ((this.#last?.id ?? null) !== previousId) {
+          throw relayDiverged(event.position, `the last one is ${this.#last?.position ?? "gone"}`);
+        }
+        this.#storedIds.add(event.id);
+        this.#last = event;
+        this.#announce(from, event);
+      }
+      previousId = event.id;
+    }
+  }
+
+  #announce(from: MemoryBus, event: StoredEvent): void {
+    // Through the headers and back, so that a test without NATS meets what NATS would do to an event.
+    const headers = headersOfEvent(event);
+    const heard = eventOfHeaders((name) => headers[name] ?? "", event.body);
+    const subject = subjectOfEvent(event);
+    for (const listener of [...this.#eventListeners]) {
+      this.deliver({ kind: "event", subject, from, to: listener.client }, () => {
+        if (this.#eventListeners.has(listener)) listener.receive(heard);
+      });
+    }
+  }
+
+  /** The next replica in turn; undefined when none can be reached. */
+  replica(service: string, command: string): MemoryServer | undefined {
+    const able = [...this.#servers].filter(
+      (server) =>
+        server.service === service &&
+        server.commands[command] !== undefined &&
+        server.client.connected(),
+    );
+    this.#turn += 1;
+    return able[this.#turn % Math.max(1, able.length)];
+  }
+
+  deliver(
+    delivery: Omit<Delivery, "from" | "to"> & { from: MemoryBus; to: MemoryBus },
+    arrive: () => void,
+  ): void {
+    const { kind, subject, from, to } = delivery;
+    const { copies = 1, delayMs = 0 } = this.#fate({ kind, subject, from: from.name, to: to.name });
+    const arriveIfConnected = (): void => {
+      if (to.connected()) arrive();
+    };
+    for (let copy = 0; copy < copies; copy += 1) {
+      if (delayMs > 0) this.clock.timer(delayMs, arriveIfConnected);
+      else queueMicrotask(arriveIfConnected);
+    }
+  }
+}

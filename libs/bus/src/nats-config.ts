@@ -1,0 +1,59 @@
+/** The configuration file of a nats-server that belongs to a cluster on one machine: 127.0.0.1 only, users as given. */
+import { busLimits } from "./limits.ts";
+import type { Permissions } from "./permissions.ts";
+
+export type NatsUser = {
+  readonly name: string;
+  /** Plain, in which case the file must be readable by its owner only, or a bcrypt hash. */
+  readonly password: string;
+  readonly permissions: Permissions;
+};
+
+export type NatsConfigOptions = {
+  readonly port: number;
+  /** JetStream's folder. */
+  readonly storeDir: string;
+  /** Without users the server asks for none. */
+  readonly users?: readonly NatsUser[];
+};
+
+export function renderNatsConfig(options: NatsConfigOptions): string {
+  const lines = [
+    "listen: " + quote(`127.0.0.1:${options.port}`),
+    "server_name: trainyard",
+    `max_payload: ${busLimits.messageBytesMax}`,
+    "jetstream {",
+    `  store_dir: ${quote(options.storeDir)}`,
+    "}",
+  ];
+  if (options.users !== undefined) {
+    lines.push("authorization {", "  users = [", ...options.users.flatMap(renderUser), "  ]", "}");
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function renderUser(user: NatsUser): readonly string[] {
+  const { publish, subscribe, respond } = user.permissions;
+  const expires = `${busLimits.replyPermissionMs / 1_000}s`;
+  const responses = `      allow_responses: { max: ${busLimits.repliesPerRequest}, expires: "${expires}" }`;
+  return [
+    "    {",
+    `      user: ${quote(user.name)}`,
+    `      password: ${quote(user.password)}`,
+    "      permissions: {",
+    `        publish: ${renderSubjects(publish)}`,
+    `        subscribe: ${renderSubjects(subscribe)}`,
+    ...(respond ? [`  ${responses}`] : []),
+    "      }",
+    "    }",
+  ];
+}
+
+/** An empty allow list would allow everything; denying everything says what is meant. */
+function renderSubjects(subjects: readonly string[]): string {
+  if (subjects.length === 0) return '{ deny: [">"] }';
+  return `{ allow: [${subjects.map(quote).join(", ")}] }`;
+}
+
+/** JSON's escapes are among those of this format; `$` begins a variable only outside quotes. */
+const quote = (text: string): string => JSON.stringify(text);

@@ -1,0 +1,65 @@
+/** Commands and their answers as messages. */
+import type { Msg, MsgHdrs } from "@nats-io/nats-core";
+import { commandFailed } from "../faults.ts";
+import { decodeHeaderValue, encodeHeaderValue, headerNames } from "../headers.ts";
+import { busLimits } from "../limits.ts";
+import type { CommandHeaders, CommandReply } from "../port.ts";
+import { wireHeaders } from "./wire-headers.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const nothing = new Uint8Array(0);
+
+export function commandHeadersToWire(headers: CommandHeaders): MsgHdrs {
+  return wireHeaders({
+    [headerNames.commitId]: encodeHeaderValue(headers.commitId),
+    [headerNames.authid]: encodeHeaderValue(headers.authid),
+    [headerNames.traceparent]: encodeHeaderValue(headers.traceparent),
+    [headerNames.correlationid]: encodeHeaderValue(headers.correlationid),
+  });
+}
+
+export function commandHeadersOf(message: Msg): CommandHeaders {
+  const read = (name: string): string => decodeHeaderValue(message.headers?.get(name) ?? "");
+  return {
+    commitId: read(headerNames.commitId),
+    authid: read(headerNames.authid),
+    traceparent: read(headerNames.traceparent),
+    correlationid: read(headerNames.correlationid),
+  };
+}
+
+type WireReply = { readonly body: Uint8Array; readonly headers: MsgHdrs };
+
+export function replyToWire(reply: CommandReply): WireReply {
+  if (reply.kind === "unavailable") {
+    const headers = wireHeaders({
+      [headerNames.reply]: reply.kind,
+      [headerNames.retryAfterMs]: String(reply.retryAfterMs),
+    });
+    return { body: encoder.encode(reply.detail), headers };
+  }
+  return { body: reply.body, headers: wireHeaders({ [headerNames.reply]: reply.kind }) };
+}
+
+/** What a handler that broke answers with: the headers of the services API and no word of what happened. */
+export function failureToWire(): WireReply {
+  const headers = wireHeaders({
+    [headerNames.serviceErrorCode]: "500",
+    [headerNames.serviceError]: "internal error",
+  });
+  return { body: nothing, headers };
+}
+
+/** Throws a Fault `command_failed` for anything that is not one of the three answers. */
+export function replyOf(message: Msg, subject: string): CommandReply {
+  const kind = message.headers?.get(headerNames.reply);
+  if (kind === "ok" || kind === "rejected") return { kind, body: message.data };
+  if (kind !== "unavailable") throw commandFailed(subject);
+  const retryAfterMs = Number(message.headers?.get(headerNames.retryAfterMs));
+  return {
+    kind,
+    detail: decoder.decode(message.data),
+    retryAfterMs: retryAfterMs > 0 ? retryAfterMs : busLimits.retryAfterMs,
+  };
+}

@@ -1,0 +1,267 @@
+/**
+ * Publishes the log into EVENTS in order, several hundred events at a time.
+ *
+ * Each message carries its id, which makes a repeat harmless, and the id of the message before it, without which the
+ * server refuses it. JetStream takes the messages of one connection in the order in which they were sent, so nothing
+ * need be waited for in between: where one is missing or refused, every later one is refused too, and never is
+ * anything reordered. For the same reason the confirmation of one message stands for all before it in the chain, and
+ * only some are asked for one. The first message after a look at the stream names the stream's last sequence instead
+ * of an id: a server that was restarted has forgotten the last id once the duplicate window is over.
+ *
+ *   idle ──publish──► looking at the stream's end ──► sending ⇄ waiting for a confirmation ──all confirmed──► idle
+ * Any failure ends all that is under way; the next publish starts behind what was confirmed last.
+ */
+import type { Msg } from "@nats-io/nats-core";
+import type { StoredEvent } from "@trainyard/event-log";
+import { assert, Fault } from "@trainyard/kernel";
+import { headersOfEvent, subjectOfEvent } from "../envelope.ts";
+import { messageTooLarge, relayDiverged, unconfirmed } from "../faults.ts";
+import { decodeHeaderValue, headerNames } from "../headers.ts";
+import { busLimits } from "../limits.ts";
+import type { Link } from "./link.ts";
+import type { Replies } from "./replies.ts";
+import type { Streams } from "./streams.ts";
+import { wireHeaders } from "./wire-headers.ts";
+
+/** The end of the chain; `sequence` where it was read from the stream and nothing was sent since. */
+type End = { readonly position: number; readonly id: string; readonly sequence?: number };
+type Batch = {
+  readonly lastIndex: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+};
+type Item = {
+  readonly event: StoredEvent;
+  readonly bytes: Uint8Array;
+  readonly closesBatch: boolean;
+};
+
+const wrongLastId = 10070;
+const wrongLastSequence = 10071;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class EventPublisher {
+  readonly #link: Link;
+  readonly #replies: Replies;
+  readonly #streams: Streams;
+  /** Items by their index, counted from the first ever published; from `#confirmed + 1` to `#enqueued`. */
+  readonly #items = new Map<number, Item>();
+  #batches: Batch[] = [];
+  #enqueued = 0;
+  #sent = 0;
+  #confirmed = 0;
+  #bytesInFlight = 0;
+  #unasked = { events: 0, bytes: 0 };
+  /** What the next message follows; null when the stream must be looked at first. */
+  #end: End | null = null;
+  #running = false;
+  #progressed: () => void = () => {};
+  #failed: ((fault: unknown) => void) | null = null;
+
+  constructor(link: Link, replies: Replies, streams: Streams) {
+    this.#link = link;
+    this.#replies = replies;
+    this.#streams = streams;
+  }
+
+  publish(events: readonly StoredEvent[]): Promise<void> {
+    if (events.length === 0) return Promise.resolve();
+    let previous = 0;
+    for (const [index, event] of events.entries()) {
+      assert(event.position > previous, "events are published in position order");
+      previous = event.position;
+      this.#enqueued += 1;
+      this.#items.set(this.#enqueued, {
+        event,
+        bytes: encoder.encode(event.body),
+        closesBatch: index === events.length - 1,
+      });
+    }
+    return new Promise((resolve, reject) => {
+      this.#batches.push({ lastIndex: this.#enqueued, resolve, reject });
+      void this.#run();
+    });
+  }
+
+  /** The last message of the stream; what is published next follows it. */
+  async last(): Promise<{ readonly position: number; readonly id: string } | null> {
+    const end = await this.#look();
+    if (this.#sent === this.#enqueued) this.#end = end;
+    return end.position === 0 ? null : { position: end.position, id: end.id };
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      while (this.#confirmed < this.#enqueued) {
+        await this.#streams.ensure("EVENTS");
+        this.#end ??= await this.#look();
+        await this.#sendAll();
+      }
+    } catch (fault) {
+      this.#abandon(fault);
+    }
+    this.#running = false;
+  }
+
+  /** Sends while there is something to send, and waits while too much is in flight. */
+  async #sendAll(): Promise<void> {
+    const failure = new Promise<never>((_, reject) => {
+      this.#failed = reject;
+    });
+    // Nobody may be waiting at the moment of a failure; the next wait sees it.
+    failure.catch(() => {});
+    while (this.#confirmed < this.#enqueued) {
+      while (this.#sent < this.#enqueued && this.#hasRoom()) this.#sendNext();
+      if (this.#confirmed === this.#enqueued) return;
+      const progress = new Promise<void>((resolve) => {
+        this.#progressed = resolve;
+      });
+      await Promise.race([progress, failure]);
+    }
+  }
+
+  #hasRoom(): boolean {
+    return (
+      this.#sent - this.#confirmed < busLimits.eventsInFlightMax &&
+      this.#bytesInFlight < busLimits.eventBytesInFlightMax
+    );
+  }
+
+  #sendNext(): void {
+    const index = this.#sent + 1;
+    const item = this.#items.get(index);
+    const end = this.#end;
+    assert(item !== undefined && end !== null, "an item is sent after the stream's end is known");
+    const { event, bytes } = item;
+    this.#sent = index;
+    if (event.position <= end.position) {
+      // Stored or on its way already: it is confirmed together with what was sent before it.
+      this.#items.delete(index);
+      this.#confirm(this.#confirmed);
+      return;
+    }
+    const headers = headersOfEvent(event);
+    headers[headerNames.messageId] = event.id;
+    if (end.sequence === undefined) headers[headerNames.expectedLastId] = end.id;
+    else headers[headerNames.expectedLastSequence] = String(end.sequence);
+    const subject = subjectOfEvent(event);
+    const inbox = this.#confirmationFor(index, item, subject);
+    try {
+      const options = {
+        headers: wireHeaders(headers),
+        ...(inbox === null ? {} : { reply: inbox }),
+      };
+      this.#link.connection().publish(subject, bytes, options);
+    } catch (error) {
+      throw error instanceof Fault ? error : messageTooLarge(subject, bytes.byteLength, error);
+    }
+    this.#end = { position: event.position, id: event.id };
+    this.#bytesInFlight += bytes.byteLength;
+  }
+
+  /** An inbox for the server's word, for the last of a batch and every so often; null for the others. */
+  #confirmationFor(index: number, item: Item, subject: string): string | null {
+    this.#unasked.events += 1;
+    this.#unasked.bytes += item.bytes.byteLength;
+    const due =
+      item.closesBatch ||
+      this.#unasked.events >= busLimits.eventsPerConfirmation ||
+      this.#unasked.bytes >= busLimits.eventBytesPerConfirmation;
+    if (!due) return null;
+    this.#unasked = { events: 0, bytes: 0 };
+    const position = item.event.position;
+    const end = (): void => {
+      clearTimeout(timer);
+      expected[Symbol.dispose]();
+    };
+    const fail = (fault: unknown): void => {
+      end();
+      if (index > this.#confirmed) this.#failed?.(fault);
+    };
+    const expected = this.#replies.expect(
+      subject,
+      (message) => {
+        end();
+        const fault = refusalOf(message, position);
+        if (fault === null) this.#confirm(index);
+        else fail(fault);
+      },
+      (fault) => fail(unconfirmed(position, fault.message)),
+    );
+    const timer = setTimeout(
+      () => fail(unconfirmed(position, `no word within ${busLimits.confirmationMs} ms`)),
+      busLimits.confirmationMs,
+    );
+    return expected.inbox;
+  }
+
+  #confirm(index: number): void {
+    if (index < this.#confirmed || index > this.#sent) return;
+    while (this.#confirmed < this.#sent) {
+      const next = this.#confirmed + 1;
+      const item = this.#items.get(next);
+      // Items that were skipped are gone already and need no word of the server.
+      if (next > index && item !== undefined) break;
+      this.#bytesInFlight -= item?.bytes.byteLength ?? 0;
+      this.#items.delete(next);
+      this.#confirmed = next;
+    }
+    while (this.#batches[0] !== undefined && this.#batches[0].lastIndex <= this.#confirmed) {
+      this.#batches.shift()?.resolve();
+    }
+    this.#progressed();
+  }
+
+  #abandon(fault: unknown): void {
+    const batches = this.#batches;
+    this.#batches = [];
+    this.#items.clear();
+    this.#confirmed = this.#enqueued;
+    this.#sent = this.#enqueued;
+    this.#bytesInFlight = 0;
+    this.#unasked = { events: 0, bytes: 0 };
+    this.#failed = null;
+    this.#end = null;
+    this.#streams.forget("EVENTS");
+    for (const batch of batches) batch.reject(fault);
+  }
+
+  async #look(): Promise<End> {
+    const manager = await this.#streams.ensure("EVENTS");
+    try {
+      const { state } = await manager.streams.info("EVENTS");
+      const sequence = state.last_seq;
+      if (state.messages === 0) return { position: 0, id: "", sequence };
+      const message = await manager.streams.getMessage("EVENTS", { seq: sequence });
+      // The last message aged out between the two questions: the stream is empty now.
+      if (message === null) return { position: 0, id: "", sequence };
+      const position = Number(message.header.get("ce-sequence"));
+      assert(position > 0, "every message in EVENTS has a position");
+      return { position, id: decodeHeaderValue(message.header.get("ce-id")), sequence };
+    } catch (error) {
+      this.#streams.forget("EVENTS");
+      throw new Fault("stream_unavailable", "the end of stream EVENTS cannot be read", {
+        retry: "later",
+        cause: error,
+      });
+    }
+  }
+}
+
+/** What the server answered to a publish: null when it stored the message, or had stored it before. */
+function refusalOf(message: Msg, position: number): Fault | null {
+  let answer: { error?: { err_code?: number; description?: string }; seq?: number };
+  try {
+    answer = JSON.parse(decoder.decode(message.data));
+  } catch {
+    return unconfirmed(position, "the server's answer cannot be read");
+  }
+  if (answer.error === undefined) return null;
+  const detail = answer.error.description ?? "refused";
+  const code = answer.error.err_code;
+  if (code === wrongLastId || code === wrongLastSequence) return relayDiverged(position, detail);
+  return unconfirmed(position, detail);
+}

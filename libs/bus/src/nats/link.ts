@@ -1,0 +1,181 @@
+/**
+ * The connection, which nothing outside ever loses: until the first attempt succeeds this class dials again and again,
+ * afterwards the client reconnects for ever and subscribes again by itself. Should a connection end for good all the
+ * same, a new one takes its place. What must exist on every connection (subscriptions) is an attachment.
+ *
+ *   dialling ──connected──► up ⇄ down (the client reconnects) ──ended──► dialling;   closed from anywhere
+ */
+import { errors, type NatsConnection, type Status } from "@nats-io/nats-core";
+import { connect } from "@nats-io/transport-node";
+import type { Fault } from "@trainyard/kernel";
+import { busAway, callbackThrew, notPermitted } from "../faults.ts";
+import { busLimits } from "../limits.ts";
+
+export type LinkConfig = {
+  readonly servers: string | readonly string[];
+  readonly name: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly inboxPrefix: string;
+  readonly onProblem: (problem: Fault) => void;
+};
+
+type Attachment = (connection: NatsConnection) => void;
+type Refusal = { readonly operation: string; readonly subject: string };
+
+export class Link implements AsyncDisposable {
+  readonly #config: LinkConfig;
+  readonly #attachments = new Set<Attachment>();
+  readonly #connectionCallbacks = new Set<(connected: boolean) => void>();
+  readonly #refusalCallbacks = new Set<(refusal: Refusal) => void>();
+  readonly #closing = new AbortController();
+  #connection: NatsConnection | null = null;
+  #up = false;
+  #firstTry: () => void = () => {};
+  #keeping: Promise<void> = Promise.resolve();
+
+  private constructor(config: LinkConfig) {
+    this.#config = config;
+  }
+
+  /** Resolves with the first connection, or after a short wait without one. */
+  static async open(config: LinkConfig): Promise<Link> {
+    const link = new Link(config);
+    const tried = new Promise<void>((resolve) => {
+      link.#firstTry = resolve;
+      setTimeout(resolve, busLimits.firstConnectMs).unref();
+    });
+    link.#keeping = link.#keep();
+    await tried;
+    return link;
+  }
+
+  get up(): boolean {
+    return this.#up;
+  }
+
+  /** The connection while it is up; a Fault `bus_away` otherwise. */
+  connection(): NatsConnection {
+    if (!this.#up || this.#connection === null) throw busAway();
+    return this.#connection;
+  }
+
+  /** Runs now, if there is a connection, and on every new one. */
+  attach(attachment: Attachment): Disposable {
+    this.#attachments.add(attachment);
+    if (this.#connection !== null) attachment(this.#connection);
+    return { [Symbol.dispose]: () => void this.#attachments.delete(attachment) };
+  }
+
+  onConnection(callback: (connected: boolean) => void): Disposable {
+    this.#connectionCallbacks.add(callback);
+    return { [Symbol.dispose]: () => void this.#connectionCallbacks.delete(callback) };
+  }
+
+  /** Calls back when the server refuses a subject to this user. */
+  onRefusal(callback: (refusal: Refusal) => void): Disposable {
+    this.#refusalCallbacks.add(callback);
+    return { [Symbol.dispose]: () => void this.#refusalCallbacks.delete(callback) };
+  }
+
+  /** Resolves when the server has seen everything sent before; at once while it is away. */
+  async settled(): Promise<void> {
+    if (!this.#up || this.#connection === null) return;
+    // A link lost in between needs no word here: the client sends the subscriptions again.
+    await this.#connection.flush().catch(() => {});
+  }
+
+  async #keep(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const connection = await this.#dial();
+      if (connection === null) {
+        await this.#wait();
+        continue;
+      }
+      this.#connection = connection;
+      for (const attachment of this.#attachments) attachment(connection);
+      const watched = this.#watch(connection.status());
+      this.#setUp(true);
+      this.#firstTry();
+      await connection.closed();
+      await watched;
+      this.#connection = null;
+      this.#setUp(false);
+    }
+  }
+
+  async #dial(): Promise<NatsConnection | null> {
+    const { servers, name, user, password, inboxPrefix } = this.#config;
+    try {
+      const connection = await connect({
+        servers: typeof servers === "string" ? servers : [...servers],
+        name,
+        ...(user === undefined ? {} : { user, pass: password ?? "" }),
+        inboxPrefix,
+        timeout: busLimits.connectTimeoutMs,
+        maxReconnectAttempts: -1,
+        ignoreAuthErrorAbort: true,
+        reconnectTimeWait: busLimits.reconnectWaitMs,
+        reconnectJitter: busLimits.reconnectJitterMs,
+        pingInterval: busLimits.pingIntervalMs,
+        maxPingOut: busLimits.pingsUnansweredMax,
+        noAsyncTraces: true,
+      });
+      if (!this.#closing.signal.aborted) return connection;
+      await connection.close();
+    } catch (error) {
+      if (error instanceof errors.AuthorizationError) {
+        this.#config.onProblem(notPermitted("connect to", this.#config.name));
+      }
+    }
+    return null;
+  }
+
+  async #watch(statuses: AsyncIterable<Status>): Promise<void> {
+    for await (const status of statuses) {
+      if (status.type === "disconnect") this.#setUp(false);
+      if (status.type === "reconnect") this.#setUp(true);
+      if (status.type === "error") this.#report(status.error);
+    }
+  }
+
+  #report(error: Error): void {
+    if (!(error instanceof errors.PermissionViolationError)) return;
+    const operation = error.operation === "publish" ? "publish to" : "subscribe to";
+    const refusal = { operation, subject: error.subject };
+    this.#config.onProblem(notPermitted(refusal.operation, refusal.subject));
+    for (const callback of this.#refusalCallbacks) callback(refusal);
+  }
+
+  #setUp(up: boolean): void {
+    if (this.#up === up) return;
+    this.#up = up;
+    for (const callback of this.#connectionCallbacks) {
+      try {
+        callback(up);
+      } catch (error) {
+        this.#config.onProblem(callbackThrew("a callback of onConnection", error));
+      }
+    }
+  }
+
+  #wait(): Promise<void> {
+    const spread = Math.random() * busLimits.reconnectJitterMs;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#closing.signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, busLimits.reconnectWaitMs + spread);
+      this.#closing.signal.addEventListener("abort", done);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    this.#firstTry();
+    await this.#connection?.close();
+    await this.#keeping;
+  }
+}

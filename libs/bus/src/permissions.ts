@@ -1,0 +1,115 @@
+/**
+ * Who may say and hear what: the table of the bus, subject by subject. A user is refused everything that is not named
+ * here. Pure, so that the same rules make the configuration of the embedded server and of a production cluster.
+ */
+import { agentDoSubject, agentReportSubject, inboxPrefixOf, probeSubject } from "./subjects.ts";
+import type { StreamKey } from "./nats/streams.ts";
+
+export type Permissions = {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  /** May answer who asked, at the address that came with the question. */
+  readonly respond: boolean;
+};
+
+export const busServices = [
+  "experiments",
+  "searcher",
+  "scheduler",
+  "metrics",
+  "logs",
+  "registry",
+  "checkpoint-gc",
+  "gateway",
+  "relay",
+] as const;
+export type BusService = (typeof busServices)[number];
+
+/** A service's name, or the name of an agent's user. */
+export type BusPrincipal =
+  | { readonly kind: "service"; readonly service: BusService }
+  | { readonly kind: "agent"; readonly agent: string };
+
+/** Those who fold or show what others decide. */
+const hearEvents: readonly BusService[] = [
+  "experiments",
+  "searcher",
+  "scheduler",
+  "metrics",
+  "registry",
+  "checkpoint-gc",
+  "gateway",
+];
+
+/** What agents ask for themselves. */
+const agentCommands = ["ty.cmd.logs.WriteLines", "ty.cmd.registry.PlanContextDownload"];
+
+/** The user, and with it the inbox, that a principal connects as. */
+export function busUserOf(principal: BusPrincipal): string {
+  return principal.kind === "service" ? principal.service : `agent-${principal.agent}`;
+}
+
+export function permissionsOf(principal: BusPrincipal): Permissions {
+  const inbox = `${inboxPrefixOf(busUserOf(principal))}.>`;
+  if (principal.kind === "agent") {
+    const { agent } = principal;
+    return {
+      publish: [agentReportSubject(agent), ...agentCommands],
+      subscribe: [agentDoSubject(agent), inbox],
+      respond: false,
+    };
+  }
+  const { service } = principal;
+  const own = ownSubjects(service);
+  const serves = service !== "relay";
+  return {
+    publish: own.publish,
+    subscribe: [
+      ...(hearEvents.includes(service) ? ["ty.event.>"] : []),
+      ...(serves ? servedSubjects(service) : []),
+      ...own.subscribe,
+      inbox,
+    ],
+    respond: serves,
+  };
+}
+
+function servedSubjects(service: BusService): readonly string[] {
+  return [`ty.cmd.${service}.*`, "$SRV.*", `$SRV.*.${service}`, `$SRV.*.${service}.*`];
+}
+
+type Subjects = { readonly publish: readonly string[]; readonly subscribe: readonly string[] };
+
+function ownSubjects(service: BusService): Subjects {
+  switch (service) {
+    case "gateway":
+      return {
+        publish: ["ty.cmd.*.*", "$SRV.>"],
+        subscribe: ["ty.metric.>", "ty.log.>"],
+      };
+    case "relay":
+      return {
+        publish: ["ty.event.>", ...streamSubjects("EVENTS"), "$JS.API.STREAM.MSG.GET.EVENTS"],
+        subscribe: [],
+      };
+    case "scheduler":
+      return {
+        publish: ["ty.agent.*.do", probeSubject(service)],
+        subscribe: ["ty.agent.*.report", probeSubject(service)],
+      };
+    case "metrics":
+      return { publish: ["ty.metric.>", ...streamSubjects("METRICS")], subscribe: [] };
+    case "logs":
+      return { publish: ["ty.log.>", ...streamSubjects("LOGS")], subscribe: [] };
+    case "experiments":
+    case "searcher":
+    case "registry":
+    case "checkpoint-gc":
+      return { publish: [], subscribe: [] };
+  }
+}
+
+/** What setting up a stream asks of JetStream. */
+function streamSubjects(stream: StreamKey): readonly string[] {
+  return ["CREATE", "UPDATE", "INFO"].map((verb) => `$JS.API.STREAM.${verb}.${stream}`);
+}

@@ -1,0 +1,97 @@
+/**
+ * Finds a nats-server, or fetches one: TRAINYARD_NATS_SERVER, PATH, the cache, then (into the cache) the package of the
+ * distribution, which is unpacked and not installed, and last the official release. Any number of processes may do
+ * this at once: each unpacks in a folder of its own and renames the finished file into place.
+ */
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { delimiter, join } from "node:path";
+import { Fault } from "@trainyard/kernel";
+import { fetchFromDistribution, fetchFromRelease } from "./nats-download.ts";
+
+export type NatsBinaryOptions = {
+  /** Where a fetched server is kept, as `nats-server/nats-server`. */
+  readonly cacheDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told when something takes a while. */
+  readonly onProgress?: (line: string) => void;
+  /** The ways to fetch one, in order; each puts a runnable file at the path that it is given. */
+  readonly sources?: readonly NatsSource[];
+};
+
+export type NatsSource = {
+  readonly name: string;
+  readonly fetch: (folder: string) => Promise<string>;
+};
+
+/** Debian puts servers where the PATH of ordinary users does not lead. */
+const systemFolders = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
+
+const defaultSources: readonly NatsSource[] = [
+  { name: "the distribution's package", fetch: fetchFromDistribution },
+  { name: "the official release", fetch: fetchFromRelease },
+];
+
+/** The path of an executable nats-server. Throws a Fault `no_nats_server` whose sentence says what to do. */
+export async function natsServerBinary(options: NatsBinaryOptions): Promise<string> {
+  const { cacheDir, env, onProgress = () => {}, sources = defaultSources } = options;
+  const named = env["TRAINYARD_NATS_SERVER"];
+  if (named !== undefined && named !== "") {
+    if (isExecutable(named)) return named;
+    throw new Fault(
+      "no_nats_server",
+      `TRAINYARD_NATS_SERVER names ${named}, which is not an executable file: correct it or unset it.`,
+      { retry: "never" },
+    );
+  }
+  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  for (const folder of [...folders, ...systemFolders]) {
+    const candidate = join(folder, "nats-server");
+    if (isExecutable(candidate)) return candidate;
+  }
+  const cacheFolder = join(cacheDir, "nats-server");
+  const cached = join(cacheFolder, "nats-server");
+  if (isExecutable(cached)) return cached;
+  mkdirSync(cacheFolder, { recursive: true });
+  const failures: string[] = [];
+  for (const source of sources) {
+    onProgress(`fetching nats-server from ${source.name}`);
+    const draft = mkdtempSync(join(cacheFolder, "draft-"));
+    try {
+      renameSync(await source.fetch(draft), cached);
+      return cached;
+    } catch (error) {
+      failures.push(`${source.name}: ${firstLine(error)}`);
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+    // Another process may have had more luck meanwhile.
+    if (isExecutable(cached)) return cached;
+  }
+  throw new Fault(
+    "no_nats_server",
+    `There is no nats-server on this machine and none could be fetched (${failures.join("; ")}): install it (on Debian or Ubuntu: apt-get install nats-server) or set TRAINYARD_NATS_SERVER to one of version 2.9 or newer.`,
+    { retry: "never" },
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split("\n", 1)[0] ?? text;
+}
