@@ -13,14 +13,15 @@ export class MemoryBus implements Bus {
   readonly #hub: MemoryHub;
   readonly #connectionCallbacks = new Set<(connected: boolean) => void>();
   readonly #requests = new Set<(fault: Error) => void>();
-  #connected = true;
+  #connected: boolean;
   /** The id that the next event follows; undefined before the end of the stream was looked at. */
   #expectedId: string | null | undefined;
   #end = 0;
 
-  constructor(hub: MemoryHub, name: string) {
+  constructor(hub: MemoryHub, name: string, connected: boolean) {
     this.#hub = hub;
     this.name = name;
+    this.#connected = connected;
   }
 
   connected(): boolean {
@@ -106,7 +107,7 @@ export class MemoryBus implements Bus {
 
   async publishEvents(events: readonly StoredEvent[]): Promise<void> {
     if (!this.#connected) throw busAway();
-    if (this.#expectedId === undefined) await this.lastEvent();
+    if (this.#expectedId === undefined) this.#look();
     const fresh = events.filter((event) => event.position > this.#end);
     let previous = this.#end;
     for (const event of fresh) {
@@ -127,10 +128,15 @@ export class MemoryBus implements Bus {
 
   async lastEvent(): Promise<{ readonly position: number; readonly id: string } | null> {
     if (!this.#connected) throw busAway();
+    const last = this.#look();
+    return last === null ? null : { position: last.position, id: last.id };
+  }
+
+  #look(): StoredEvent | null {
     const last = this.#hub.last;
     this.#expectedId = last?.id ?? null;
     this.#end = last?.position ?? 0;
-    return last === null ? null : { position: last.position, id: last.id };
+    return last;
   }
 
   publishLive(_stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void {

@@ -62,6 +62,7 @@ export class MemoryHub {
   readonly #storedIds = new Set<string>();
   #last: StoredEvent | null = null;
   #turn = 0;
+  #away = false;
 
   constructor(options: MemoryHubOptions) {
     this.clock = options.clock ?? processClock;
@@ -70,19 +71,21 @@ export class MemoryHub {
 
   /** A client of this hub; several of one name are replicas. */
   connect(name: string): Bus {
-    const client = new MemoryBus(this, name);
+    const client = new MemoryBus(this, name, !this.#away);
     this.#clients.add(client);
     return client;
   }
 
   /** Cuts the links of a name, or of everybody, until `reconnect`. */
   disconnect(name?: string): void {
+    if (name === undefined) this.#away = true;
     for (const client of this.#clients) {
       if (name === undefined || client.name === name) client.setConnected(false);
     }
   }
 
   reconnect(name?: string): void {
+    if (name === undefined) this.#away = false;
     for (const client of this.#clients) {
       if (name === undefined || client.name === name) client.setConnected(true);
     }
