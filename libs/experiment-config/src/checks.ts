@@ -173,6 +173,10 @@ function checkHyperparameter(value: Json, path: string, grid: boolean, note: Not
   }
 }
 
+/** Beyond these a double loses precision or ends. */
+const POWER_MIN = 1e-300;
+const POWER_MAX = 1e300;
+
 function checkRange(range: JsonObject, path: string, note: Note): void {
   const minval = valueAt(range, "minval");
   const maxval = valueAt(range, "maxval");
@@ -186,7 +190,7 @@ function checkRange(range: JsonObject, path: string, note: Note): void {
   if (range["type"] !== "log" || typeof base !== "number" || base <= 0) return;
   for (const [key, exponent] of [["minval", minval] as const, ["maxval", maxval] as const]) {
     const power = base ** exponent;
-    if (!Number.isFinite(power) || power === 0) {
+    if (power < POWER_MIN || power > POWER_MAX) {
       note(
         keyPath(path, key),
         `is an exponent: ${base} to the power of ${exponent} is not a number that can be used`,

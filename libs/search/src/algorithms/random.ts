@@ -1,0 +1,43 @@
+/**
+ * Random search: trials are drawn independently, as many at a time as may be unended, another at each end until
+ * `max_trials` have been proposed. Single is random search of one trial. A trial whose hyperparameters turned out to be
+ * invalid is replaced by one with the next number and does not count, up to a limit (`limits.ts`), and not where every
+ * trial would get the same hyperparameters again. Source: Determined 0.38, `master/pkg/searcher/random.go`; its
+ * replacement has no limit.
+ */
+import type { SearcherConfig } from "@trainyard/experiment-config";
+import type { Algorithm, Size } from "../algorithm.ts";
+import { searchLimits } from "../limits.ts";
+import { isConstant, sampledPoint } from "../space.ts";
+import type { RunningSearch } from "../state.ts";
+import { topUp } from "./top-up.ts";
+
+function drawn(name: string, sizeOf: (config: SearcherConfig) => Size): Algorithm {
+  return {
+    name,
+    version: 1,
+    sizeOf,
+    initial: () => null,
+    evolve: (memory) => memory,
+    on: (search, observation) => {
+      if (observation.kind === "validated") return [];
+      const { space, seed } = search.plan;
+      return topUp(search, wantedTrials(search), (trial) => sampledPoint(space, seed, trial));
+    },
+  };
+}
+
+/** Trials that count, and those that replace others. */
+export function wantedTrials({ plan, outcomes }: RunningSearch): number {
+  if (outcomes.invalid === 0 || isConstant(plan.space)) return plan.trialsMax;
+  const replaced = Math.max(searchLimits.replacementsMin, plan.trialsMax);
+  return plan.trialsMax + Math.min(outcomes.invalid, replaced);
+}
+
+export const random: Algorithm = drawn("random", (config) =>
+  config.name === "random"
+    ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
+    : { trialsMax: 1, concurrentTrialsMax: 1 },
+);
+
+export const single: Algorithm = drawn("single", () => ({ trialsMax: 1, concurrentTrialsMax: 1 }));

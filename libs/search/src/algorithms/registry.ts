@@ -1,0 +1,14 @@
+import type { Algorithm } from "../algorithm.ts";
+import { grid } from "./grid.ts";
+import { random, single } from "./random.ts";
+
+/** Every version that a recorded search may have; the last of a name is what new searches get. */
+const algorithms: readonly Algorithm[] = [single, random, grid];
+
+export function newestAlgorithm(name: string): Algorithm | undefined {
+  return algorithms.findLast((algorithm) => algorithm.name === name);
+}
+
+export function recordedAlgorithm(name: string, version: number): Algorithm | undefined {
+  return algorithms.find((algorithm) => algorithm.name === name && algorithm.version === version);
+}

@@ -1,0 +1,31 @@
+/** Which trial is the best so far. Values that are not finite are never the best, and of equal values the first stands. */
+import type { Best, SearchState, TrialState } from "./state.ts";
+import { itemsOf } from "./vector.ts";
+
+export function isBetter(value: number, than: number | null, smallerIsBetter: boolean): boolean {
+  if (!Number.isFinite(value)) return false;
+  return than === null || (smallerIsBetter ? value < than : value > than);
+}
+
+/**
+ * The best among trials that `counts` accepts. Looks at every trial: asked for only when the best one drops out because
+ * its hyperparameters were invalid.
+ */
+export function bestOfAll(
+  search: SearchState,
+  smallerIsBetter: boolean,
+  counts: (trial: TrialState) => boolean,
+): Best | null {
+  let best: (Best & { readonly at: number }) | null = null;
+  let number = 0;
+  for (const trial of itemsOf(search.trials)) {
+    number += 1;
+    const value = trial.best;
+    if (value === null || !counts(trial)) continue;
+    const tie = best !== null && value === best.value && trial.bestAt < best.at;
+    if (tie || isBetter(value, best?.value ?? null, smallerIsBetter)) {
+      best = { trial: number, value, at: trial.bestAt };
+    }
+  }
+  return best === null ? null : { trial: best.trial, value: best.value };
+}

@@ -1,0 +1,40 @@
+/** What can be asked of a search. The searcher service makes each of them out of another service's event. */
+import type { TrialOutcome } from "@trainyard/contracts/events";
+import type { NormalisedConfig } from "@trainyard/experiment-config";
+
+/** From ExperimentCreated. A search that has started already stays as it is. */
+export type StartSearch = {
+  readonly type: "StartSearch";
+  readonly config: NormalisedConfig;
+  /** The experiment's seed, an unsigned 32-bit integer. */
+  readonly seed: number;
+};
+
+/**
+ * From ValidationReported. A report of a run that was not the trial's latest any more when the report reached the log is
+ * nothing to the search; which run that was, only the order of the log tells, so whoever reads it says so here.
+ */
+export type RecordValidation = {
+  readonly type: "RecordValidation";
+  /** The trial's number in the search, from 1. */
+  readonly trial: number;
+  readonly run: number;
+  /** The number of the latest RunRequested of the trial before the report in the log. */
+  readonly currentRun: number;
+  readonly step: number;
+  readonly scalars: Readonly<Record<string, number>>;
+  /** The id of the ValidationReported. */
+  readonly measurement: string;
+};
+
+/** From TrialEnded. */
+export type RecordOutcome = {
+  readonly type: "RecordOutcome";
+  readonly trial: number;
+  readonly outcome: TrialOutcome;
+};
+
+/** From ExperimentStopRequested: no more trials. Nothing that comes later is recorded. */
+export type CancelSearch = { readonly type: "CancelSearch" };
+
+export type SearchCommand = StartSearch | RecordValidation | RecordOutcome | CancelSearch;

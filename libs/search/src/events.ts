@@ -1,0 +1,13 @@
+import type { EventOf } from "@trainyard/contracts";
+
+/** The events of the stream `search-<experiment>`. */
+export type SearchEvent = EventOf<
+  | "SearchStarted"
+  | "TrialProposed"
+  | "ObservationRecorded"
+  | "TrialSuspended"
+  | "TrialResumed"
+  | "TrialStopDecided"
+  | "TrialOutcomeRecorded"
+  | "SearchCompleted"
+>;

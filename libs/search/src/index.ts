@@ -1,0 +1,23 @@
+export type { Algorithm, Decision, Observation, Size } from "./algorithm.ts";
+export type {
+  CancelSearch,
+  RecordOutcome,
+  RecordValidation,
+  SearchCommand,
+  StartSearch,
+} from "./commands.ts";
+export { searchDecider } from "./decider.ts";
+export type { SearchEvent } from "./events.ts";
+export { searchLimits } from "./limits.ts";
+export { decodeSearch, encodeSearch } from "./snapshot.ts";
+export { gridPoint, sampledPoint, trialSeed } from "./space.ts";
+export {
+  type Best,
+  type OutcomeCounts,
+  proposedTrials,
+  type SearchPlan,
+  type SearchState,
+  type TrialState,
+  type TrialWanted,
+  trialOf,
+} from "./state.ts";

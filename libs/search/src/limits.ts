@@ -1,0 +1,15 @@
+/** The searches' named limits, each with its reason. */
+export const searchLimits = {
+  /**
+   * Proposals in one decision: composing them stays within the few milliseconds that a reaction may take, also where
+   * concurrency is unlimited. What is left over is proposed at the next outcomes; there are always some to come.
+   */
+  proposalsPerDecisionMax: 1_000,
+  /** Bytes of hyperparameters in one decision, so that a space with a large constant does not make a huge commit. */
+  proposalBytesPerDecisionMax: 4 * 1024 * 1024,
+  /**
+   * Trials whose hyperparameters were invalid are replaced without being counted, but not for ever: as many as the
+   * search has trials, and at least this many. A space in which nothing works would never end otherwise.
+   */
+  replacementsMin: 100,
+} as const;

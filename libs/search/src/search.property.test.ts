@@ -1,0 +1,266 @@
+/** What holds for every search, whatever order its trials end in and however often it hears of it. */
+import { decodeEvent, type EventData, encodeEvent } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import {
+  gridSize,
+  type HyperparameterSpace,
+  type SearcherConfig,
+} from "@trainyard/experiment-config";
+import { fold } from "@trainyard/kernel";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { searchDecider } from "./decider.ts";
+import type { SearchEvent } from "./events.ts";
+import { searchLimits } from "./limits.ts";
+import { decodeSearch, encodeSearch } from "./snapshot.ts";
+import {
+  configOf,
+  DrivenSearch,
+  gridOf,
+  proposalsOf,
+  randomOf,
+  validation,
+} from "./test-searches.ts";
+
+const gridSpace: HyperparameterSpace = {
+  a: { type: "int", minval: 0, maxval: 4, count: 3 },
+  b: { c: { type: "categorical", vals: ["x", "y"] }, d: {} },
+};
+
+const outcomes = [
+  TrialOutcome.COMPLETED,
+  TrialOutcome.STOPPED_EARLY,
+  TrialOutcome.CANCELED,
+  TrialOutcome.FAILED,
+  TrialOutcome.INVALID_HYPERPARAMETERS,
+];
+
+/** One thing that happens in the world: which of the unended trials, and what of it. */
+type Step = {
+  readonly pick: number;
+  readonly outcome: number;
+  readonly time: number;
+  readonly value: number;
+  readonly twice: boolean;
+};
+
+const steps = fc.array(
+  fc.record({
+    pick: fc.nat(),
+    outcome: fc.nat({ max: outcomes.length * 2 }),
+    time: fc.nat({ max: 8 }),
+    value: fc.oneof(fc.double(), fc.integer({ min: 0, max: 3 })),
+    twice: fc.boolean(),
+  }),
+  { maxLength: 60 },
+);
+
+const searcher: fc.Arbitrary<SearcherConfig> = fc
+  .tuple(
+    fc.constantFrom("random", "grid", "single"),
+    fc.integer({ min: 1, max: 8 }),
+    fc.nat({ max: 4 }),
+    fc.boolean(),
+  )
+  .map(([name, trials, concurrent, smaller_is_better]) => {
+    if (name === "grid") return { ...gridOf(concurrent), smaller_is_better };
+    if (name === "random") return { ...randomOf(trials, concurrent), smaller_is_better };
+    return { name: "single", metric: "loss", smaller_is_better };
+  });
+
+const seeds = fc.nat({ max: 0xffff_ffff });
+
+function unended(search: DrivenSearch): number[] {
+  const ended = new Set(
+    search.events.flatMap((event) =>
+      event.type === "TrialOutcomeRecorded" ? [event.data.trial] : [],
+    ),
+  );
+  return search.proposals().flatMap(({ number }) => (ended.has(number) ? [] : [number]));
+}
+
+const ignored: (search: DrivenSearch) => void = () => {};
+
+/** Lets the steps happen; `look` sees the search after each. */
+function driven(
+  config: SearcherConfig,
+  seed: number,
+  happening: readonly Step[],
+  { duplicates = true, look = ignored } = {},
+): DrivenSearch {
+  const search = new DrivenSearch();
+  search.start(configOf(config, gridSpace), seed);
+  look(search);
+  for (const { pick, outcome, time, value, twice } of happening) {
+    const running = unended(search);
+    const trial = running[pick % running.length];
+    if (trial === undefined) break;
+    const ending = outcomes[outcome];
+    for (let times = twice && duplicates ? 2 : 1; times > 0; times -= 1) {
+      if (ending !== undefined) search.end(trial, ending);
+      else search.send(validation(trial, time, { loss: value }));
+      look(search);
+    }
+  }
+  return search;
+}
+
+describe("every search", () => {
+  it("has no more trials than it may, nor more at one time", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, (config, seed, happening) => {
+        driven(config, seed, happening, {
+          look: (search) => {
+            const { plan, outcomes: counts } = search.state;
+            const counted = search.proposals().length;
+            const most =
+              config.name === "grid"
+                ? gridSize(gridSpace)
+                : "max_trials" in config
+                  ? config.max_trials
+                  : 1;
+            const replaced =
+              config.name === "grid"
+                ? 0
+                : Math.min(counts.invalid, Math.max(searchLimits.replacementsMin, most));
+            expect(counted).toBeLessThanOrEqual(most + replaced);
+            expect(search.state.unended).toBe(unended(search).length);
+            const concurrent = plan?.concurrentTrialsMax ?? 0;
+            if (concurrent > 0) expect(search.state.unended).toBeLessThanOrEqual(concurrent);
+          },
+        });
+      }),
+    );
+  });
+
+  it("gives trial n the same hyperparameters and seed, whatever happened before", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, steps, (config, seed, one, other) => {
+        const same = ({
+          number,
+          hyperparameters,
+          seed: trialSeed,
+        }: EventData<"TrialProposed">) => ({ number, hyperparameters, trialSeed });
+        const first = driven(config, seed, one).proposals().map(same);
+        const second = driven(config, seed, other).proposals().map(same);
+        const both = Math.min(first.length, second.length);
+        expect(first.slice(0, both)).toEqual(second.slice(0, both));
+      }),
+    );
+  });
+
+  it("takes no notice of what it is told twice", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, (config, seed, happening) => {
+        const once = driven(config, seed, happening, { duplicates: false });
+        expect(driven(config, seed, happening).events).toEqual(once.events);
+      }),
+    );
+  });
+
+  it("is, at every point of its history, what a replay from the start or from a snapshot gives", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, fc.nat(), (config, seed, happening, cut) => {
+        const live: string[] = [];
+        const look = (search: DrivenSearch): void => {
+          live[search.events.length] = encodeSearch(search.state);
+        };
+        const { events } = driven(config, seed, happening, { look });
+        const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
+        const at = cut % (stored.length + 1);
+        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
+        const restored = decodeSearch(encodeSearch(half));
+        expect(restored).not.toBe(null);
+        const whole = fold(
+          searchDecider.evolve,
+          restored ?? searchDecider.initial,
+          stored.slice(at),
+        );
+        expect(encodeSearch(whole)).toBe(live[events.length]);
+        if (live[at] !== undefined) expect(encodeSearch(half)).toBe(live[at]);
+      }),
+    );
+  });
+
+  it("comes to an end, with the best finite value of a trial that was valid", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, (config, seed, happening) => {
+        const search = driven(config, seed, happening);
+        for (let [trial] = unended(search); trial !== undefined; [trial] = unended(search)) {
+          search.end(trial, TrialOutcome.COMPLETED);
+        }
+        const completion = search.completion();
+        const invalid = new Set(
+          search.events.flatMap((event) =>
+            event.type === "TrialOutcomeRecorded" &&
+            event.data.outcome === TrialOutcome.INVALID_HYPERPARAMETERS
+              ? [event.data.trial]
+              : [],
+          ),
+        );
+        const values = search.events.flatMap((event) => {
+          if (event.type !== "ObservationRecorded" || event.data.repeat) return [];
+          const value = event.data.values["loss"] ?? Number.NaN;
+          return invalid.has(event.data.trial) || !Number.isFinite(value) ? [] : [value];
+        });
+        const best =
+          values.length === 0
+            ? undefined
+            : config.smaller_is_better
+              ? Math.min(...values)
+              : Math.max(...values);
+        expect(completion?.bestValue).toBe(best);
+        expect(
+          proposalsOf(
+            search.events.slice(
+              search.events.findIndex((event) => event.type === "SearchCompleted"),
+            ),
+          ),
+        ).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe("a search of 100,000 trials", () => {
+  /** Median milliseconds for ending trials one by one, from a search that has proposed `before` of them. */
+  function costPerEvent(before: number): number {
+    const search = new DrivenSearch();
+    let { state } = search;
+    const apply = (events: readonly SearchEvent[]): void => {
+      state = fold(searchDecider.evolve, state, events);
+    };
+    const command = (trial: number): void => {
+      const observed = searchDecider.decide(state, validation(trial, 1, { loss: 1 / trial }));
+      apply(observed as SearchEvent[]);
+      const ended = searchDecider.decide(state, {
+        type: "RecordOutcome",
+        trial,
+        outcome: TrialOutcome.COMPLETED,
+      });
+      apply(ended as SearchEvent[]);
+    };
+    apply(
+      searchDecider.decide(state, {
+        type: "StartSearch",
+        config: configOf(randomOf(110_000, 16)),
+        seed: 1,
+      }) as SearchEvent[],
+    );
+    for (let trial = 1; trial <= before; trial += 1) command(trial);
+    const rounds: number[] = [];
+    for (let round = 0; round < 9; round += 1) {
+      const from = performance.now();
+      for (let i = 1; i <= 500; i += 1) command(before + round * 500 + i);
+      rounds.push(performance.now() - from);
+    }
+    return rounds.sort((a, b) => a - b)[4] ?? 0;
+  }
+
+  it("costs about as much per event as one of 1,000", { timeout: 60_000 }, () => {
+    const small = costPerEvent(1_000);
+    const large = costPerEvent(100_000);
+    // A quadratic search would be a hundred times slower; the tree is a level deeper, and garbage is collected.
+    expect(large / small).toBeLessThan(5);
+  });
+});

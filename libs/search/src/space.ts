@@ -1,0 +1,134 @@
+/**
+ * Points of a hyperparameter space. Semantics of Determined 0.38 (`master/pkg/searcher`: hyperparameters.go, grid.go),
+ * with chance of our own: draw number `n` of the stream `hyperparameters/<path>` belongs to trial `n`, so that a trial's
+ * point depends on the seed and its number alone, never on what other hyperparameters or trials there are.
+ */
+import {
+  gridAxisLength,
+  type HyperparameterSpace,
+  isTyped,
+  type Json,
+  type JsonObject,
+  type SpaceNode,
+  type TypedHyperparameter,
+} from "@trainyard/experiment-config";
+import { assertNever, draw, drawInteger } from "@trainyard/kernel";
+import { power, roundHalfAway } from "./math.ts";
+
+/** A trial's own seed is one that NumPy, PyTorch and Python all take: 0 ≤ seed < 2^31. */
+const TRIAL_SEED_BELOW = 2 ** 31;
+
+export function trialSeed(seed: number, trial: number): number {
+  return drawInteger(seed, "trial-seed", trial, TRIAL_SEED_BELOW);
+}
+
+/** The point that random search gives a trial. */
+export function sampledPoint(space: HyperparameterSpace, seed: number, trial: number): JsonObject {
+  return sampledNest(space, seed, trial, "hyperparameters");
+}
+
+function sampledNest(
+  space: HyperparameterSpace,
+  seed: number,
+  trial: number,
+  path: string,
+): JsonObject {
+  const point: JsonObject = {};
+  for (const [key, node] of sortedNodes(space)) {
+    const inner = `${path}/${escaped(key)}`;
+    point[key] = isTyped(node)
+      ? sampledValue(node, draw(seed, inner, trial))
+      : sampledNest(node, seed, trial, inner);
+  }
+  return point;
+}
+
+/** One path component as in a JSON Pointer, so that no two hyperparameters share a stream's name. */
+function escaped(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The value at `u`, 0 ≤ u < 1, of a hyperparameter's range. Ints include both ends, log is uniform in the exponent. */
+function sampledValue(hyperparameter: TypedHyperparameter, u: number): Json {
+  switch (hyperparameter.type) {
+    case "const":
+      return hyperparameter.val;
+    case "int": {
+      const { minval, maxval } = hyperparameter;
+      return Math.min(maxval, minval + Math.floor(u * (maxval - minval + 1)));
+    }
+    case "double":
+      return between(hyperparameter, u);
+    case "log":
+      return power(hyperparameter.base, between(hyperparameter, u));
+    case "categorical":
+      return hyperparameter.vals[Math.floor(u * hyperparameter.vals.length)] ?? null;
+    default:
+      return assertNever(hyperparameter, "a hyperparameter");
+  }
+}
+
+function between({ minval, maxval }: { minval: number; maxval: number }, u: number): number {
+  return Math.min(maxval, minval + u * (maxval - minval));
+}
+
+/**
+ * Point number `index` of the grid, 0 ≤ index < gridSize(space): axes in the order of sorted keys, nests in their place,
+ * the last axis running fastest.
+ */
+export function gridPoint(space: HyperparameterSpace, index: number): JsonObject {
+  return gridNest(space, { rest: index });
+}
+
+/** Reads the index as a number of mixed base, its last digit first. */
+function gridNest(space: HyperparameterSpace, cursor: { rest: number }): JsonObject {
+  const backwards: [string, Json][] = [];
+  for (const [key, node] of sortedNodes(space).reverse()) {
+    if (!isTyped(node)) {
+      backwards.push([key, gridNest(node, cursor)]);
+      continue;
+    }
+    const length = gridAxisLength(node);
+    backwards.push([key, axisValue(node, cursor.rest % length, length)]);
+    cursor.rest = Math.floor(cursor.rest / length);
+  }
+  return Object.fromEntries(backwards.reverse());
+}
+
+/** Value number `i` of an axis of `length` values, evenly spaced with both ends; a single one is the middle. */
+function axisValue(hyperparameter: TypedHyperparameter, i: number, length: number): Json {
+  switch (hyperparameter.type) {
+    case "const":
+      return hyperparameter.val;
+    case "categorical":
+      return hyperparameter.vals[i] ?? null;
+    case "int":
+      return roundHalfAway(spaced(hyperparameter, i, length));
+    case "double":
+      return spaced(hyperparameter, i, length);
+    case "log":
+      return power(hyperparameter.base, spaced(hyperparameter, i, length));
+    default:
+      return assertNever(hyperparameter, "a hyperparameter");
+  }
+}
+
+function spaced(range: { minval: number; maxval: number }, i: number, length: number): number {
+  const { minval, maxval } = range;
+  if (length === 1) return minval + (maxval - minval) / 2;
+  return i === length - 1 ? maxval : minval + (i * (maxval - minval)) / (length - 1);
+}
+
+/** A space in which every trial gets the same point. */
+export function isConstant(space: HyperparameterSpace): boolean {
+  return Object.values(space).every((node) =>
+    isTyped(node)
+      ? node.type === "const" || (node.type === "categorical" && node.vals.length === 1)
+      : isConstant(node),
+  );
+}
+
+/** Order does not survive every store of JSON, so it is made here, by UTF-16 code units. */
+function sortedNodes(space: HyperparameterSpace): [string, SpaceNode][] {
+  return Object.entries(space).sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,88 @@
+/** The state of one search: a fold of its own events, plain JSON so that a snapshot is its text. */
+import type { TrialOutcome } from "@trainyard/contracts/events";
+import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
+import { emptyVector, itemAt, type Vector } from "./vector.ts";
+
+/** What was decided when the search started, and holds for all of it. */
+export type SearchPlan = {
+  readonly algorithm: string;
+  readonly algorithmVersion: number;
+  /** The searcher section of the configuration. */
+  readonly searcher: JsonObject;
+  readonly space: HyperparameterSpace;
+  readonly spaceBytes: number;
+  readonly metric: string;
+  readonly smallerIsBetter: boolean;
+  /** The name of the value that counts as time; empty for the training step. */
+  readonly timeMetric: string;
+  readonly seed: number;
+  /** Trials that count. */
+  readonly trialsMax: number;
+  /** Trials unended at one time; 0 for no limit. */
+  readonly concurrentTrialsMax: number;
+};
+
+export type TrialWanted = "run" | "suspended" | "stopped";
+
+export type TrialState = {
+  readonly wanted: TrialWanted;
+  /** 0 (unspecified) while it has not ended. */
+  readonly outcome: TrialOutcome;
+  /** The best finite value of the metric that it reported; null for none. */
+  readonly best: number | null;
+  /** The version of the search at which `best` was recorded: of two equal values the earlier is the better. */
+  readonly bestAt: number;
+  /** The times at which it was observed, as far as they came in increasing order. */
+  readonly times: Vector<number>;
+  /** The times that came out of order, which only a restarted run with another rhythm has. */
+  readonly lateTimes: readonly number[];
+  /** The last observation's measurement, to tell a delivery that is repeated. */
+  readonly measurement: string;
+};
+
+export type Best = { readonly trial: number; readonly value: number };
+
+export type OutcomeCounts = {
+  /** Completed, also early. */
+  readonly trained: number;
+  readonly canceled: number;
+  readonly failed: number;
+  readonly invalid: number;
+};
+
+export type SearchState = {
+  /** Events folded, which is the version of the stream. */
+  readonly version: number;
+  readonly phase: "unknown" | "running" | "completed";
+  readonly plan: SearchPlan | null;
+  /** Trial number n at n - 1. */
+  readonly trials: Vector<TrialState>;
+  readonly unended: number;
+  readonly outcomes: OutcomeCounts;
+  readonly best: Best | null;
+  /** What the algorithm keeps for itself. */
+  readonly memory: Json;
+};
+
+/** A search between its start and its completion: what algorithms see. */
+export type RunningSearch = SearchState & { readonly plan: SearchPlan };
+
+export const initialSearch: SearchState = {
+  version: 0,
+  phase: "unknown",
+  plan: null,
+  trials: emptyVector(),
+  unended: 0,
+  outcomes: { trained: 0, canceled: 0, failed: 0, invalid: 0 },
+  best: null,
+  memory: null,
+};
+
+export function trialOf(search: SearchState, number: number): TrialState | undefined {
+  return itemAt(search.trials, number - 1);
+}
+
+/** Trials proposed so far. */
+export function proposedTrials(search: SearchState): number {
+  return search.trials.size;
+}

@@ -1,0 +1,112 @@
+/** What the tests build their searches from. */
+import type { EventData } from "@trainyard/contracts";
+import type { TrialOutcome } from "@trainyard/contracts/events";
+import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
+import { fold, isRejection } from "@trainyard/kernel";
+import type { RecordValidation, SearchCommand } from "./commands.ts";
+import { searchDecider } from "./decider.ts";
+import type { SearchEvent } from "./events.ts";
+import type { SearchState } from "./state.ts";
+
+const storage = { save_experiment_best: 0, save_trial_best: 1, save_trial_latest: 1 };
+
+export const spaceOfTwo: NormalisedConfig["hyperparameters"] = {
+  lr: { type: "log", minval: -4, maxval: -1, base: 10, count: null },
+  units: { type: "int", minval: 4, maxval: 64, count: null },
+};
+
+export function configOf(
+  searcher: SearcherConfig,
+  hyperparameters: NormalisedConfig["hyperparameters"] = spaceOfTwo,
+): NormalisedConfig {
+  return {
+    name: "",
+    description: "",
+    labels: [],
+    workspace: "",
+    project: "",
+    entrypoint: "true",
+    hyperparameters,
+    searcher,
+    resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+    max_restarts: 0,
+    checkpoint_storage: { type: "directory", container_path: "/c", ...storage },
+    environment: { environment_variables: { cpu: [], cuda: [], rocm: [] } },
+    reproducibility: { experiment_seed: null },
+    data: {},
+    debug: false,
+  };
+}
+
+export const randomOf = (max_trials: number, max_concurrent_trials: number): SearcherConfig => ({
+  name: "random",
+  metric: "loss",
+  smaller_is_better: true,
+  max_trials,
+  max_concurrent_trials,
+});
+
+export const gridOf = (max_concurrent_trials: number): SearcherConfig => ({
+  name: "grid",
+  metric: "loss",
+  smaller_is_better: true,
+  max_concurrent_trials,
+});
+
+/** A search that is driven by commands: its events so far and their fold. */
+export class DrivenSearch {
+  state: SearchState = searchDecider.initial;
+  readonly events: SearchEvent[] = [];
+
+  /** Carries a command out; gives the events it caused. Throws on a rejection. */
+  send(command: SearchCommand): readonly SearchEvent[] {
+    const decided = searchDecider.decide(this.state, command);
+    if (isRejection(decided)) throw new Error(decided.detail);
+    this.state = fold(searchDecider.evolve, this.state, decided);
+    this.events.push(...decided);
+    return decided;
+  }
+
+  start(config: NormalisedConfig, seed = 1): readonly SearchEvent[] {
+    return this.send({ type: "StartSearch", config, seed });
+  }
+
+  end(trial: number, outcome: TrialOutcome): readonly SearchEvent[] {
+    return this.send({ type: "RecordOutcome", trial, outcome });
+  }
+
+  validate(trial: number, step: number, loss: number): readonly SearchEvent[] {
+    return this.send(validation(trial, step, { loss }));
+  }
+
+  proposals(): EventData<"TrialProposed">[] {
+    return proposalsOf(this.events);
+  }
+
+  completion(): EventData<"SearchCompleted"> | undefined {
+    return this.events.find((event) => event.type === "SearchCompleted")?.data;
+  }
+}
+
+export function validation(
+  trial: number,
+  step: number,
+  scalars: Readonly<Record<string, number>>,
+  more: Partial<RecordValidation> = {},
+): RecordValidation {
+  const measurement = `m-${trial}-${step}`;
+  return {
+    type: "RecordValidation",
+    trial,
+    run: 1,
+    currentRun: 1,
+    step,
+    scalars,
+    measurement,
+    ...more,
+  };
+}
+
+export function proposalsOf(events: readonly SearchEvent[]): EventData<"TrialProposed">[] {
+  return events.flatMap((event) => (event.type === "TrialProposed" ? [event.data] : []));
+}
