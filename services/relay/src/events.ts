@@ -1,0 +1,55 @@
+import { Counter, Gauge } from "prom-client";
+import type { Logger, Registry } from "@trainyard/runtime";
+
+/** What the relay tells of itself: one function per thing that happens. */
+export type RelayEvents = {
+  published(events: number, position: number): void;
+  resumed(after: number): void;
+  refilling(after: number, head: number): void;
+  rewound(detail: string): void;
+  failed(error: unknown, waitMs: number): void;
+};
+
+export function relayEvents(logger: Logger, registry: Registry): RelayEvents {
+  const registers = [registry];
+  const published = new Counter({
+    name: "trainyard_relay_published_events_total",
+    help: "Events that the bus confirmed",
+    registers,
+  });
+  const position = new Gauge({
+    name: "trainyard_relay_position",
+    help: "Log position of the last event that the bus confirmed",
+    registers,
+  });
+  const failures = new Counter({
+    name: "trainyard_relay_failures_total",
+    help: "Times that reading or publishing failed and was begun again",
+    registers,
+  });
+  const rewinds = new Counter({
+    name: "trainyard_relay_rewinds_total",
+    help: "Times that the log was found to be behind the stream",
+    registers,
+  });
+  return {
+    published(events, at) {
+      published.inc(events);
+      position.set(at);
+    },
+    resumed(after) {
+      logger.info({ after }, "relay_resumed");
+    },
+    refilling(after, head) {
+      logger.info({ after, head }, "stream_refilled_from_log");
+    },
+    rewound(detail) {
+      rewinds.inc();
+      logger.error({ detail }, "log_rewound");
+    },
+    failed(error, waitMs) {
+      failures.inc();
+      logger.warn({ err: error, waitMs }, "relay_retried");
+    },
+  };
+}

@@ -1,0 +1,251 @@
+import { createMemoryBus } from "@trainyard/bus";
+import {
+  type AppendRequest,
+  createMemoryLog,
+  type EventLog,
+  newEventId,
+  type StoredEvent,
+} from "@trainyard/event-log";
+import { type Clock, Fault } from "@trainyard/kernel";
+import { createLogger, createRegistry, systemClock } from "@trainyard/runtime";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { relayEvents } from "../events.ts";
+import { relayLimits } from "../limits.ts";
+import { relay } from "./relay.ts";
+
+const meta = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+let clock: Clock = systemClock;
+let log = createMemoryLog();
+let hub = createMemoryBus();
+let heard: StoredEvent[] = [];
+let versions = new Map<string, number>();
+let stop = new AbortController();
+let running: Promise<void>[] = [];
+
+beforeEach(async () => {
+  clock = systemClock;
+  log = createMemoryLog();
+  hub = createMemoryBus();
+  heard = [];
+  versions = new Map();
+  stop = new AbortController();
+  running = [];
+  await listen();
+});
+
+/** A listener of its own forgets what came before: one that goes on takes no position twice. */
+async function listen(): Promise<void> {
+  const since: StoredEvent[] = [];
+  heard = since;
+  await hub.connect("listener").tailEvents((event) => since.push(event));
+}
+
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(running);
+});
+
+async function append(count: number, writer: EventLog = log.as("writer")): Promise<void> {
+  for (let written = 0; written < count; written += 100) {
+    const size = Math.min(100, count - written);
+    const stream = `pool-${versions.size % 7}`;
+    const expectedVersion = versions.get(stream) ?? 0;
+    const events = Array.from({ length: size }, () => ({
+      id: newEventId(),
+      type: "dev.trainyard.pool.PoolRemoved.v1",
+      body: "{}",
+    }));
+    const request: AppendRequest = {
+      commitId: newEventId(),
+      writes: [{ stream, expectedVersion, events }],
+      guards: [],
+      meta,
+    };
+    expect((await writer.append(request)).kind).toBe("committed");
+    versions.set(stream, expectedVersion + size);
+  }
+}
+
+function start(reader: EventLog = log.as("relay"), name = "relay"): AbortController {
+  const logger = createLogger("relay", "silent");
+  const events = relayEvents(logger, createRegistry("relay"));
+  const own = new AbortController();
+  const signal = AbortSignal.any([stop.signal, own.signal]);
+  running.push(relay({ log: reader, bus: hub.connect(name), clock, events }, signal));
+  return own;
+}
+
+const positions = (): readonly number[] => heard.map((event) => event.position);
+const upTo = (last: number, first = 1): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+const untilHeard = (count: number): Promise<void> =>
+  vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(count), { timeout: 5_000 });
+
+test("what is in the log already, and what comes later, arrives once and in order", async () => {
+  await append(1_234);
+  start();
+  await untilHeard(1_234);
+  await append(5);
+  await untilHeard(1_239);
+  expect(positions()).toEqual(upTo(1_239));
+});
+
+test("a relay that starts again goes on behind what the stream has", async () => {
+  await append(10);
+  const first = start();
+  await untilHeard(10);
+  first.abort();
+  await running[0];
+  await append(10);
+  start();
+  await untilHeard(20);
+  expect(positions()).toEqual(upTo(20));
+});
+
+test("two relays at once neither repeat nor reorder", async () => {
+  start(log.as("relay"), "relay-a");
+  start(log.as("relay"), "relay-b");
+  for (let round = 0; round < 30; round += 1) {
+    await append(7);
+    await untilHeard((round + 1) * 7);
+  }
+  expect(positions()).toEqual(upTo(210));
+});
+
+test("a wiped stream is refilled before what is new", async () => {
+  await append(3);
+  const first = start();
+  await untilHeard(3);
+  first.abort();
+  await running[0];
+  hub.wipe();
+  await append(2);
+  await listen();
+  start();
+  await untilHeard(5);
+  expect(positions()).toEqual(upTo(5));
+});
+
+test("a stream that is wiped while the relay runs is refilled as well", async () => {
+  await append(3);
+  start();
+  await untilHeard(3);
+  hub.wipe();
+  await listen();
+  await append(1);
+  await untilHeard(4);
+  expect(positions()).toEqual(upTo(4));
+});
+
+test("a server that comes back without its data is refilled although nothing new happens", async () => {
+  await append(3);
+  start();
+  await untilHeard(3);
+  hub.disconnect("relay");
+  hub.wipe();
+  await listen();
+  hub.reconnect("relay");
+  await untilHeard(3);
+  expect(positions()).toEqual(upTo(3));
+});
+
+test("events older than the retention stay out of a refill", async () => {
+  await append(3);
+  let relaying = false;
+  const reader = log.as("relay");
+  const onAppended = reader.onAppended.bind(reader);
+  reader.onAppended = (callback) => {
+    relaying = true;
+    return onAppended(callback);
+  };
+  clock = { ...systemClock, nowMs: () => Date.now() + relayLimits.refillAgeMs + 60_000 };
+  start(reader);
+  await vi.waitFor(() => expect(relaying).toBe(true));
+  await append(1);
+  await untilHeard(1);
+  expect(positions()).toEqual([4]);
+});
+
+test("a log that went back is told again from its start", async () => {
+  await append(9);
+  const first = start();
+  await untilHeard(9);
+  first.abort();
+  await running[0];
+  log = createMemoryLog();
+  versions.clear();
+  await listen();
+  await append(4);
+  start();
+  await untilHeard(4);
+  await append(8);
+  await untilHeard(12);
+  expect(positions()).toEqual(upTo(12));
+  expect(hub.last?.position).toBe(12);
+});
+
+test("a bus that goes away and comes back misses nothing", async () => {
+  start();
+  await append(5);
+  await untilHeard(5);
+  hub.disconnect("relay");
+  await append(5);
+  hub.reconnect("relay");
+  await untilHeard(10);
+  expect(positions()).toEqual(upTo(10));
+});
+
+test("a log that fails is asked again", async () => {
+  let failures = 0;
+  log = createMemoryLog({
+    beforeCall: (method) => {
+      if (method !== "readAll" || failures >= 5) return;
+      failures += 1;
+      throw new Fault("connection_lost", "the connection to the log failed", { retry: "later" });
+    },
+  });
+  start();
+  await append(5);
+  await untilHeard(5);
+  expect(positions()).toEqual(upTo(5));
+  expect(failures).toBe(5);
+});
+
+test("a log whose hint never comes is polled", async () => {
+  const deaf = log.as("relay");
+  deaf.onAppended = async () => ({ [Symbol.asyncDispose]: async () => {} });
+  start(deaf);
+  await append(2);
+  await untilHeard(2);
+  await append(2);
+  await untilHeard(4);
+  expect(positions()).toEqual(upTo(4));
+});
+
+test("reading does not run away from a bus that confirms nothing", async () => {
+  await append(5_000);
+  const slow = hub.connect("relay");
+  let read = 0;
+  const confirmations: (() => void)[] = [];
+  slow.publishEvents = (events) => {
+    read += events.length;
+    return new Promise((resolve) => {
+      confirmations.push(resolve);
+    });
+  };
+  const events = relayEvents(createLogger("relay", "silent"), createRegistry("relay"));
+  running.push(relay({ log: log.as("relay"), bus: slow, clock, events }, stop.signal));
+  await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax));
+  confirmations.shift()?.();
+  await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax + relayLimits.pageEvents));
+  stop.abort();
+  for (const confirm of confirmations) confirm();
+});

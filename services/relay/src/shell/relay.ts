@@ -1,0 +1,185 @@
+/**
+ * The relay while it holds the lease: reads the log in order and publishes it, page after page.
+ *
+ *   starting ──where the stream ends──► tailing ──any failure──► waiting ──► starting
+ *
+ * Reading runs ahead of publishing: the next page is read while the bus works on those before it, up to a limit. Pages
+ * are handed over in order and the bus chains them, so a failure of one fails all after it; then everything under way
+ * is let go, and the stream's own end says where to go on. A second relay (a lease that was lost without being noticed)
+ * can therefore neither reorder nor repeat: the bus refuses whichever comes second, and that one starts again.
+ */
+import type { Bus } from "@trainyard/bus";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { type Clock, Fault } from "@trainyard/kernel";
+import { pause, runtimeLimits } from "@trainyard/runtime";
+import { refillAfter, whereToStart } from "../core/start.ts";
+import type { RelayEvents } from "../events.ts";
+import { relayLimits } from "../limits.ts";
+
+export type RelayDeps = {
+  readonly log: EventLog;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly events: RelayEvents;
+};
+
+/** Publishes until the signal aborts; never throws. */
+export async function relay(deps: RelayDeps, signal: AbortSignal): Promise<void> {
+  let waitMs: number = runtimeLimits.retryFirstMs;
+  while (!signal.aborted) {
+    try {
+      const after = await startAfter(deps);
+      await tail(deps, after, signal, () => {
+        waitMs = runtimeLimits.retryFirstMs;
+      });
+    } catch (error) {
+      deps.events.failed(error, waitMs);
+      await pause(deps.clock, waitMs, signal);
+      waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
+    }
+  }
+}
+
+async function startAfter({ log, bus, clock, events }: RelayDeps): Promise<number> {
+  const last = await bus.lastEvent();
+  const [inLog] = last === null ? [] : await log.readAll(last.position - 1, 1);
+  const idInLog = inLog?.position === last?.position ? (inLog?.id ?? null) : null;
+  const start = whereToStart(last, idInLog);
+  if (start.kind === "resume") {
+    events.resumed(start.after);
+    return start.after;
+  }
+  if (start.kind === "rewound") {
+    events.rewound(start.detail);
+    await bus.clearEvents();
+  }
+  const head = await log.head();
+  const oldestMs = clock.nowMs() - relayLimits.refillAgeMs;
+  const timeAt = (position: number): Promise<number> => timeOf(log, position);
+  const after = await refillAfter(head, relayLimits.refillEventsMax, oldestMs, timeAt);
+  events.refilling(after, head);
+  return after;
+}
+
+async function timeOf(log: EventLog, position: number): Promise<number> {
+  const [event] = await log.readAll(position - 1, 1);
+  if (event !== undefined) return event.timeMs;
+  throw new Fault("log_shrank", `the log has no event ${position} any more`, { retry: "later" });
+}
+
+async function tail(
+  deps: RelayDeps,
+  after: number,
+  signal: AbortSignal,
+  onProgress: () => void,
+): Promise<void> {
+  const { log, bus, clock, events } = deps;
+  const stop = new AbortController();
+  const stopped = AbortSignal.any([signal, stop.signal]);
+  const bell = new Bell(clock, stopped);
+  const ahead = new Ahead(stopped);
+  const failures: unknown[] = [];
+  const publish = async (page: readonly StoredEvent[], last: StoredEvent): Promise<void> => {
+    try {
+      await bus.publishEvents(page);
+      events.published(page.length, last.position);
+      onProgress();
+    } catch (error) {
+      failures.push(error);
+      stop.abort();
+    }
+  };
+  // A server that comes back may come back empty.
+  using _link = bus.onConnection(() => stop.abort());
+  await using _hint = await log.onAppended(() => bell.ring());
+  const publishing = new Set<Promise<void>>();
+  let position = after;
+  try {
+    while (!stopped.aborted) {
+      bell.silence();
+      const page = await log.readAll(position, relayLimits.pageEvents);
+      const last = page.at(-1);
+      if (last === undefined) {
+        await bell.heard();
+        continue;
+      }
+      position = last.position;
+      ahead.add(page.length);
+      const published = publish(page, last).then(() => {
+        publishing.delete(published);
+        ahead.remove(page.length);
+      });
+      publishing.add(published);
+      await ahead.room();
+    }
+  } finally {
+    // What is under way ends before the stream's end is looked at again.
+    await Promise.all(publishing);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Waits for a ring; one that comes while nobody waits is not lost until it is silenced. */
+class Bell {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  #rang = false;
+  #wake: () => void = () => {};
+
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.ring(), { once: true });
+  }
+
+  ring(): void {
+    this.#rang = true;
+    this.#wake();
+  }
+
+  silence(): void {
+    this.#rang = false;
+  }
+
+  /** Resolves at a ring, or after the time at which one counts as lost. */
+  async heard(): Promise<void> {
+    if (this.#rang || this.#signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.timer(relayLimits.pollMs, resolve);
+      this.#wake = () => {
+        timer[Symbol.dispose]();
+        resolve();
+      };
+    });
+    this.#wake = () => {};
+  }
+}
+
+/** Counts what is on its way, and holds the reader back. */
+class Ahead {
+  readonly #signal: AbortSignal;
+  #events = 0;
+  #wake: () => void = () => {};
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#wake(), { once: true });
+  }
+
+  add(events: number): void {
+    this.#events += events;
+  }
+
+  remove(events: number): void {
+    this.#events -= events;
+    this.#wake();
+  }
+
+  async room(): Promise<void> {
+    while (this.#events >= relayLimits.eventsAheadMax && !this.#signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
