@@ -14,6 +14,7 @@ export class EventFeed implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #stack = new AsyncDisposableStack();
   #live: StoredEvent[] = [];
+  #nudged = false;
   #wake: () => void = () => {};
 
   private constructor(log: EventLog, bus: Bus, clock: Clock) {
@@ -41,10 +42,17 @@ export class EventFeed implements AsyncDisposable {
       if (signal.aborted) return [];
       const live = this.#takeLive(after);
       if (live.length > 0) return live;
+      this.#nudged = false;
       const stored = await this.#log.readAll(after, runtimeLimits.pageEvents);
       if (stored.length > 0) return stored;
       await this.#waitForMore(after, signal);
     }
+  }
+
+  /** Someone waits for what was just committed: look into the log now, whatever the bus says. */
+  nudge(): void {
+    this.#nudged = true;
+    this.#wake();
   }
 
   /** The run of buffered events that continues at `after + 1`. */
@@ -67,7 +75,7 @@ export class EventFeed implements AsyncDisposable {
   }
 
   async #waitForMore(after: number, signal: AbortSignal): Promise<void> {
-    if (this.#live.some((event) => event.position > after)) return;
+    if (this.#nudged || this.#live.some((event) => event.position > after)) return;
     const woken = new AbortController();
     const onAbort = (): void => woken.abort();
     signal.addEventListener("abort", onAbort, { once: true });

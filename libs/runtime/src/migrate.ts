@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 
 /**
  * Applies a folder of numbered SQL files (0001_name.sql, …) to a schema, each in its own transaction, each once.
@@ -13,7 +13,7 @@ export async function migrate(pool: Pool, schema: string, folder: string): Promi
   try {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`migrate ${schema}`]);
-    await client.query(`create schema if not exists ${schema}`);
+    await ensureSchema(client, schema);
     await client.query(
       `create table if not exists ${schema}.migrations (number int primary key, name text not null, applied_at timestamptz not null default now())`,
     );
@@ -45,4 +45,10 @@ export async function migrate(pool: Pool, schema: string, folder: string): Promi
   } finally {
     client.release();
   }
+}
+
+/** A role that may not create schemas finds its own there already; "if not exists" would ask for the right all the same. */
+async function ensureSchema(client: PoolClient, schema: string): Promise<void> {
+  const { rowCount } = await client.query("select from pg_namespace where nspname = $1", [schema]);
+  if (rowCount === 0) await client.query(`create schema ${schema}`);
 }

@@ -27,6 +27,7 @@ export class View {
   readonly #logger: Logger;
   readonly #waiting = new Set<{ readonly position: number; readonly resolve: () => void }>();
   #position = 0;
+  #feed: EventFeed | null = null;
 
   constructor(spec: ViewSpec, pool: Pool, clock: Clock, logger: Logger) {
     this.#spec = spec;
@@ -42,6 +43,7 @@ export class View {
 
   /** Follows the log until the signal aborts. */
   async run(feed: EventFeed, signal: AbortSignal): Promise<void> {
+    this.#feed = feed;
     await this.#persist(async () => {
       this.#position = await this.#readCursor();
     }, signal);
@@ -130,6 +132,7 @@ export class View {
         );
       });
       this.#waiting.add(waiter);
+      this.#feed?.nudge();
     });
   }
 }

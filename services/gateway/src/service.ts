@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openDirectoryBlobStore } from "@trainyard/blob";
-import { type Bus, createNatsBus } from "@trainyard/bus";
-import { createPostgresLog, type EventLog } from "@trainyard/event-log";
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import {
   createLogger,
@@ -11,27 +11,23 @@ import {
   FoldCache,
   type Logger,
   migrate,
-  pause,
+  openBus,
+  openLog,
+  openPool,
   type Service,
   systemClock,
   View,
 } from "@trainyard/runtime";
-import { Pool } from "pg";
-import { checkpointHandlers } from "./api/checkpoints.ts";
-import { clusterHandlers } from "./api/cluster.ts";
-import { experimentHandlers } from "./api/experiments.ts";
-import { runHandlers } from "./api/runs.ts";
-import { logHandlers } from "./api/trial-logs.ts";
-import { metricHandlers } from "./api/trial-metrics.ts";
+import { apiHandlers } from "./api/handlers.ts";
 import type { GatewayConfig } from "./config.ts";
 import { authenticate } from "./http/caller.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { createHttpServer } from "./http/server.ts";
-import { gatewayLimits } from "./limits.ts";
 import { Backend } from "./shell/backend.ts";
 import { DocumentStore } from "./shell/document-store.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
+import { sweepIdempotency } from "./shell/sweep.ts";
 
 export type GatewayOverrides = {
   readonly log?: EventLog;
@@ -51,18 +47,14 @@ export async function createService(
 ): Promise<Gateway> {
   const stack = new AsyncDisposableStack();
   const stop = new AbortController();
+  let ready = false;
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger("gateway", config.logLevel);
   const registry = createRegistry("gateway");
-  const pool = new Pool({
-    connectionString: config.postgresUrl,
-    max: gatewayLimits.poolConnections,
-  });
-  pool.on("error", (error) => logger.warn({ err: error }, "database_connection_lost"));
+  const pool = openPool(config, "gateway", logger);
   stack.defer(() => pool.end());
-  const log =
-    overrides.log ?? stack.use(createPostgresLog({ connectionString: config.postgresUrl }));
-  const bus = overrides.bus ?? stack.use(await createNatsBus({ ...config.nats, name: "gateway" }));
+  const log = overrides.log ?? stack.use(openLog(config, "gateway"));
+  const bus = overrides.bus ?? stack.use(await openBus(config, "gateway", logger));
   const executor = new Executor(log, new FoldCache(log));
   const moved = new PositionSignal();
   const documents = new DocumentStore();
@@ -83,24 +75,9 @@ export async function createService(
   const blobs = await openDirectoryBlobStore(config.blobDir);
   const backend = new Backend({ log, bus, pool, clock, logger, documents, view, blobs, executor });
   const idempotency = new IdempotencyStore(pool);
-  const readiness = (): string | null => (started ? null : "is starting");
-  let started = false;
-  const cluster = clusterHandlers(backend, moved);
-  const logs = logHandlers(backend);
-  const checkpoints = checkpointHandlers(backend);
+  const readiness = (): string | null => (ready ? null : "is starting or draining");
   const server = createHttpServer({
-    handlers: {
-      unary: {
-        ...experimentHandlers(backend, config.checkpointDir),
-        ...metricHandlers(backend),
-        ...runHandlers(backend, moved),
-        ...logs.unary,
-        ...checkpoints.unary,
-        ...cluster.unary,
-      },
-      streams: { ...logs.streams, ...cluster.streams },
-      raw: checkpoints.raw,
-    },
+    handlers: apiHandlers(backend, moved, config.checkpointDir),
     idempotency,
     authenticate: (authorization) =>
       authenticate(
@@ -115,11 +92,11 @@ export async function createService(
     health: { readiness },
     position: () => view.position,
   });
-
   const address = (): string => {
     const bound = server.server.address();
-    if (bound === null || typeof bound === "string") return "";
-    return `http://${config.http.host}:${bound.port}`;
+    return bound === null || typeof bound === "string"
+      ? ""
+      : `http://${config.http.host}:${bound.port}`;
   };
 
   return {
@@ -129,39 +106,24 @@ export async function createService(
       const feed = stack.use(await EventFeed.open(log, bus, clock));
       const running = [
         view.run(feed, stop.signal),
-        sweepDaily(idempotency, clock, logger, stop.signal),
+        sweepIdempotency(idempotency, clock, logger, stop.signal),
       ];
-      stack.defer(async () => {
-        stop.abort();
-        await Promise.all(running);
-      });
+      stack.defer(() => Promise.all(running).then(() => {}));
       stack.defer(() => server.close());
       if (config.firstTokenFile !== null) await issueFirstToken(backend, config.firstTokenFile);
+      // Whoever is told that the gateway is ready may use the first token at once. A rebuild takes longer than a read waits.
+      await view.reach(await log.head()).catch(() => {});
       await server.listen(config.http);
-      started = true;
+      ready = true;
       logger.info({ address: address() }, "ready");
     },
     readiness,
     address,
     async [Symbol.asyncDispose]() {
-      started = false;
+      ready = false;
       // Open streams end first: closing the server waits for them.
       stop.abort();
       await stack.disposeAsync();
     },
   };
-}
-
-async function sweepDaily(
-  idempotency: IdempotencyStore,
-  clock: Clock,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await idempotency
-      .sweep()
-      .catch((error: unknown) => logger.warn({ err: error }, "sweep_failed"));
-    await pause(clock, gatewayLimits.sweepMs, signal);
-  }
 }

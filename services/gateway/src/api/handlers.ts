@@ -1,0 +1,32 @@
+import type { Handlers } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import type { PositionSignal } from "../shell/position-signal.ts";
+import { checkpointHandlers } from "./checkpoints.ts";
+import { clusterHandlers } from "./cluster.ts";
+import { experimentHandlers } from "./experiments.ts";
+import { runHandlers } from "./runs.ts";
+import { logHandlers } from "./trial-logs.ts";
+import { metricHandlers } from "./trial-metrics.ts";
+
+/** Every call of the public API, by Service.Method. */
+export function apiHandlers(
+  backend: Backend,
+  moved: PositionSignal,
+  checkpointDir: string,
+): Handlers {
+  const cluster = clusterHandlers(backend, moved);
+  const logs = logHandlers(backend);
+  const checkpoints = checkpointHandlers(backend);
+  return {
+    unary: {
+      ...experimentHandlers(backend, checkpointDir),
+      ...metricHandlers(backend),
+      ...runHandlers(backend, moved),
+      ...logs.unary,
+      ...checkpoints.unary,
+      ...cluster.unary,
+    },
+    streams: { ...logs.streams, ...cluster.streams },
+    raw: checkpoints.raw,
+  };
+}

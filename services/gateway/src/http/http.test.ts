@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+}, 60_000);
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+describe("who may call", () => {
+  it("nobody without a token, save for the version", async () => {
+    const refused = await gateway.call("GET", "/api/v1/experiments", { token: null });
+    expect(refused).toMatchObject({ status: 401, body: { code: "no_token", status: 401 } });
+    expect(refused.headers.get("content-type")).toContain("application/problem+json");
+    expect(refused.headers.get("www-authenticate")).toContain("Bearer");
+    const version = await gateway.call("GET", "/api/v1/version", { token: null });
+    expect(version).toMatchObject({ status: 200, body: { api: "v1" } });
+  });
+
+  it("nobody with a token that is made up, altered, revoked or expired", async () => {
+    const forged = gateway.token.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+    const list = "/api/v1/experiments";
+    expect((await gateway.call("GET", list, { token: "x" })).body["code"]).toBe("invalid_token");
+    expect((await gateway.call("GET", list, { token: forged })).body["code"]).toBe("invalid_token");
+    const made = await gateway.call("POST", "/api/v1/tokens", { body: { label: "ci" } });
+    const secret = String(made.body["secret"]);
+    expect((await gateway.call("GET", list, { token: secret })).status).toBe(200);
+    const { id } = made.body["token"] as { id: string };
+    expect((await gateway.call("DELETE", `/api/v1/tokens/${id}`)).status).toBe(200);
+    expect((await gateway.call("GET", list, { token: secret })).body["code"]).toBe("token_revoked");
+    const brief = await gateway.call("POST", "/api/v1/tokens", { body: { ttlSeconds: 0.001 } });
+    const late = await gateway.call("GET", list, { token: String(brief.body["secret"]) });
+    expect(late.body["code"]).toBe("token_expired");
+  });
+
+  it("no page of another origin", async () => {
+    const foreign = await gateway.call("GET", "/api/v1/version", {
+      headers: { origin: "https://evil.example" },
+    });
+    expect(foreign).toMatchObject({ status: 403, body: { code: "cross_origin" } });
+    const own = await gateway.call("GET", "/api/v1/version", { headers: { origin: gateway.url } });
+    expect(own.status).toBe(200);
+  });
+
+  it("never shows the digest of a token's secret", async () => {
+    const listed = await gateway.call("GET", "/api/v1/tokens");
+    expect(JSON.stringify(listed.body)).not.toContain("ecretDigest");
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const post = (key: string, label: string) =>
+    gateway.call("POST", "/api/v1/tokens", {
+      body: { label },
+      headers: { "idempotency-key": key },
+    });
+
+  it("gives the first answer again", async () => {
+    const first = await post("k-1", "once");
+    expect(await post("k-1", "once")).toMatchObject({ status: 200, body: first.body });
+  });
+
+  it("is refused for another body", async () => {
+    await post("k-2", "once");
+    expect(await post("k-2", "twice")).toMatchObject({
+      status: 422,
+      body: { code: "idempotency_key_reused" },
+    });
+  });
+
+  it("is refused when it is not one", async () => {
+    expect(await post("a b", "once")).toMatchObject({ status: 400 });
+  });
+});
+
+describe("what the server says", () => {
+  it("of paths, bodies and content types that it does not know", async () => {
+    expect((await gateway.call("GET", "/api/v1/nothing")).body["code"]).toBe("no_such_path");
+    const text = await fetch(`${gateway.url}/api/v1/tokens`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+      body: "{",
+    });
+    expect(text.status).toBe(400);
+    expect(await text.json()).toMatchObject({ code: "invalid_request" });
+    const wrong = await gateway.call("POST", "/api/v1/tokens", { body: { label: 7 } });
+    expect(wrong).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+    expect(String(wrong.body["detail"])).toContain("label");
+  });
+
+  it("of a service that is away: 503 with Retry-After", async () => {
+    const answer = await gateway.call("POST", "/api/v1/experiments/1/pause", { body: {} });
+    expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
+    expect(answer.headers.get("retry-after")).toBe("1");
+  });
+
+  it("in its OpenAPI description: every route, with resolvable references", async () => {
+    const { body } = await gateway.call("GET", "/api/v1/openapi.json", { token: null });
+    expect(body["openapi"]).toBe("3.1.0");
+    const text = JSON.stringify(body);
+    const { schemas } = body["components"] as { schemas: object };
+    for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      expect(schemas).toHaveProperty(name ?? "");
+    }
+    expect(Object.keys(body["paths"] as object)).toContain("/api/v1/trials/{trial}/logs:follow");
+  });
+
+  it("at / and of its health", async () => {
+    expect((await fetch(gateway.url)).headers.get("content-type")).toContain("text/html");
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${gateway.url}/metrics`)).text()).toContain("process_cpu");
+  });
+});

@@ -1,0 +1,74 @@
+import type { EventData, EventOf } from "@trainyard/contracts";
+
+export function created(
+  over: Partial<EventData<"ExperimentCreated">>,
+): EventOf<"ExperimentCreated"> {
+  return {
+    type: "ExperimentCreated",
+    data: {
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      seed: 1,
+      name: "example",
+      description: "",
+      labels: [],
+      owner: "admin",
+      workspace: "",
+      project: "",
+      ...over,
+    },
+  };
+}
+
+export function searchStarted(): EventOf<"SearchStarted"> {
+  return {
+    type: "SearchStarted",
+    data: {
+      algorithm: "random",
+      algorithmVersion: 1,
+      metric: "loss",
+      smallerIsBetter: true,
+      timeMetric: "",
+      seed: 1,
+      trialsMax: 2,
+      concurrentTrialsMax: 1,
+    },
+  };
+}
+
+export function trialCreated(number: number): EventOf<"TrialCreated"> {
+  return {
+    type: "TrialCreated",
+    data: { experiment: "1", number, seed: 1, warmStartCheckpoint: "", sourceTrial: "" },
+  };
+}
+
+export function requested(run: number, fromStep: number): EventOf<"RunRequested"> {
+  return {
+    type: "RunRequested",
+    data: {
+      run,
+      fromCheckpoint: "",
+      fromStep,
+      preemptible: true,
+      experiment: "1",
+      delayMs: 0,
+    },
+  };
+}
+
+export function validation({
+  step,
+  loss,
+  run = 1,
+}: {
+  readonly step: number;
+  readonly loss: number;
+  readonly run?: number;
+}): EventOf<"ValidationReported"> {
+  return {
+    type: "ValidationReported",
+    data: { trial: "1.1", run, step, scalars: { loss }, reportKey: `0-${step}` },
+  };
+}

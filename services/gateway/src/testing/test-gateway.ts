@@ -1,0 +1,147 @@
+/** A gateway over a real PostgreSQL and an in-memory bus, and the hands that write into its log. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Bus, createMemoryBus } from "@trainyard/bus";
+import { type AnyEvent, categoryOwners, encodeEvent } from "@trainyard/contracts";
+import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
+import { createLogger } from "@trainyard/runtime";
+import { startTestPostgres } from "@trainyard/testing";
+import pg from "pg";
+import { newToken } from "../api/tokens.ts";
+import { parseConfig } from "../config.ts";
+import { createService } from "../service.ts";
+
+export type TestGateway = AsyncDisposable & {
+  readonly url: string;
+  readonly token: string;
+  readonly bus: Bus;
+  readonly sql: (text: string) => Promise<pg.QueryResult>;
+  /** Appends events to a stream as its owner would. Gives the position. */
+  readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
+};
+
+export type CallOptions = {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Null for none. */
+  readonly token?: string | null;
+};
+
+export type CallAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: { readonly [key: string]: unknown };
+};
+
+export const runTokenKey = "07".repeat(32);
+
+export async function startTestGateway(): Promise<TestGateway> {
+  const stack = new AsyncDisposableStack();
+  const postgres = stack.use(await startTestPostgres());
+  const database = "trainyard";
+  await prepare(postgres.url(), postgres.url({ database }));
+  const folder = await mkdtemp(join(tmpdir(), "trainyard-gateway-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const { text: token } = newToken();
+  await writeFile(join(folder, "token"), token, { mode: 0o600 });
+  const hub = createMemoryBus();
+  const config = parseConfig({
+    TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_gateway", database }),
+    TRAINYARD_NATS_URL: "127.0.0.1:1",
+    TRAINYARD_BLOB_DIR: join(folder, "blobs"),
+    TRAINYARD_CHECKPOINT_DIR: join(folder, "checkpoints"),
+    TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
+    TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
+  });
+  const gateway = stack.use(
+    await createService(config, {
+      bus: hub.connect("gateway"),
+      logger: createLogger("gateway", "silent"),
+    }),
+  );
+  await gateway.start();
+  const log = stack.use(createPostgresLog({ connectionString: postgres.url({ database }) }));
+  const admin = new pg.Pool({ connectionString: postgres.url({ database }), max: 2 });
+  stack.defer(() => admin.end());
+  const url = gateway.address();
+  return {
+    url,
+    token,
+    bus: hub.connect("test"),
+    sql: (text) => admin.query(text),
+    append: (stream, ...events) => append(log, stream, events),
+    call: (method, path, options) => call(url, token, method, path, options ?? {}),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function prepare(adminUrl: string, databaseUrl: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  await admin.query("create role ty_migrator");
+  await admin.query("create role ty_gateway login");
+  await admin.query("create database trainyard");
+  await admin.end();
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query("create schema gateway authorization ty_gateway");
+  const user = client.user ?? "postgres";
+  const categories = Object.fromEntries(
+    Object.entries(categoryOwners).map(([category, owner]) => [
+      category,
+      owner === "gateway" ? "ty_gateway" : user,
+    ]),
+  );
+  await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway" } } });
+  await client.end();
+}
+
+async function append(log: EventLog, stream: string, events: readonly AnyEvent[]): Promise<number> {
+  const before = await log.read(stream, 0, 10_000);
+  const result = await log.append({
+    commitId: randomUUID(),
+    writes: [
+      {
+        stream,
+        expectedVersion: before.length,
+        events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+      },
+    ],
+    guards: [],
+    meta: {
+      source: "/trainyard/test",
+      workspace: "",
+      correlationid: "",
+      causationid: "",
+      authid: "",
+      traceparent: "",
+    },
+  });
+  if (result.kind !== "committed") throw new Error(JSON.stringify(result));
+  return result.position;
+}
+
+async function call(
+  url: string,
+  token: string,
+  method: string,
+  path: string,
+  { body, headers, token: other }: CallOptions,
+): Promise<CallAnswer> {
+  const bearer = other === undefined ? token : other;
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const parsed = text.startsWith("{") ? JSON.parse(text) : { text };
+  return { status: answer.status, headers: answer.headers, body: parsed };
+}
