@@ -75,7 +75,13 @@ export function permissionsOf(principal: BusPrincipal): Permissions {
 }
 
 function servedSubjects(service: BusService): readonly string[] {
-  return [`ty.cmd.${service}.*`, "$SRV.*", `$SRV.*.${service}`, `$SRV.*.${service}.*`];
+  // The server takes a wildcard in place of a token too: "$SRV.*" would let in "$SRV.>".
+  const discovery = ["PING", "INFO", "STATS"].flatMap((verb) => [
+    `$SRV.${verb}`,
+    `$SRV.${verb}.${service}`,
+    `$SRV.${verb}.${service}.*`,
+  ]);
+  return [`ty.cmd.${service}.*`, ...discovery];
 }
 
 type Subjects = { readonly publish: readonly string[]; readonly subscribe: readonly string[] };
@@ -89,7 +95,12 @@ function ownSubjects(service: BusService): Subjects {
       };
     case "relay":
       return {
-        publish: ["ty.event.>", ...streamSubjects("EVENTS"), "$JS.API.STREAM.MSG.GET.EVENTS"],
+        publish: [
+          "ty.event.>",
+          ...streamSubjects("EVENTS"),
+          "$JS.API.STREAM.MSG.GET.EVENTS",
+          "$JS.API.STREAM.PURGE.EVENTS",
+        ],
         subscribe: [],
       };
     case "scheduler":

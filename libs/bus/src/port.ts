@@ -67,6 +67,8 @@ export interface Bus extends AsyncDisposable {
   publishEvents(events: readonly StoredEvent[]): Promise<void>;
   /** The position of the last message in EVENTS; null for an empty (new or wiped) stream. */
   lastEvent(): Promise<{ readonly position: number; readonly id: string } | null>;
+  /** Empties EVENTS: the log went back (a restored backup), and what is there tells of events that it does not have. */
+  clearEvents(): Promise<void>;
 
   /** Publishes to a short-lived stream (METRICS, LOGS); never waited for, lost while the server is away. */
   publishLive(stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void;

@@ -128,6 +128,24 @@ export function eventContract(open: OpenFixture): void {
     expect(positionsOf(heard)).toEqual([1, 2, 3, 4, 5]);
   });
 
+  test("a cleared stream is empty, and takes the events of a log that went back", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    await relay.publishEvents(eventsFrom(1, 5));
+    await relay.clearEvents();
+    expect(await relay.lastEvent()).toBeNull();
+    const service = await fixture.connect("searcher");
+    const heard: StoredEvent[] = [];
+    await service.tailEvents((event) => heard.push(event));
+    const other = [2, 3].map((position) =>
+      eventAt(position, { id: `01931b5e-0000-7000-8000-00000000000${position + 6}` }),
+    );
+    await relay.publishEvents(other);
+    await until("they are heard", () => heard.length === 2);
+    expect(heard).toEqual(other);
+    expect(await relay.lastEvent()).toEqual({ position: 3, id: other[1]?.id });
+  });
+
   test("while the server is away publishing fails as a Fault, and a repeat afterwards succeeds", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");

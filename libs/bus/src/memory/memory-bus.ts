@@ -139,6 +139,12 @@ export class MemoryBus implements Bus {
     return last;
   }
 
+  async clearEvents(): Promise<void> {
+    if (!this.#connected) throw busAway();
+    this.#hub.wipe();
+    this.#expectedId = undefined;
+  }
+
   publishLive(_stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void {
     this.publish(subject, body);
   }

@@ -91,6 +91,24 @@ export class EventPublisher {
     return end.position === 0 ? null : { position: end.position, id: end.id };
   }
 
+  /**
+   * Empties the stream. The server goes on to know the ids of the last half minute: until it has forgotten them, a repeat
+   * of one of them is refused together with what follows it, and is to be tried again.
+   */
+  async clear(): Promise<void> {
+    const manager = await this.#streams.ensure("EVENTS");
+    try {
+      await manager.streams.purge("EVENTS");
+    } catch (error) {
+      this.#streams.forget("EVENTS");
+      throw new Fault("stream_unavailable", "stream EVENTS cannot be emptied", {
+        retry: "later",
+        cause: error,
+      });
+    }
+    if (this.#sent === this.#enqueued) this.#end = null;
+  }
+
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;

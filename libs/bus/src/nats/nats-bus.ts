@@ -145,6 +145,10 @@ class NatsBus implements Bus {
     return this.#publisher.last();
   }
 
+  clearEvents(): Promise<void> {
+    return this.#publisher.clear();
+  }
+
   publishLive(stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void {
     // The copy goes out whether or not the stream is there yet; only looking back needs the stream.
     if (this.#link.up) this.#streams.ensure(stream).catch(this.#onProblem);
