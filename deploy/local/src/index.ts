@@ -1,4 +1,15 @@
+export {
+  clusterAccess,
+  clusterDown,
+  clusterStatus,
+  clusterUp,
+  processLog,
+  restartProcess,
+  type UpOptions,
+  type UpResult,
+} from "./cluster.ts";
 export { ClusterError } from "./cluster-error.ts";
+export type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
 export { type DatabaseRole, ensureDatabase } from "./database.ts";
 export { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home.ts";
 export { type Command, type Launched, launch } from "./launch.ts";

@@ -19,9 +19,11 @@ export const limits = {
   /** Left-over processes of trials, from SIGTERM to SIGKILL. */
   sweepMs: 5_000,
   /** A first start on a slow disk (initdb and its fsyncs), and recovery of a large write-ahead log. */
-  postgresReadyMs: 120_000,
-  natsReadyMs: 30_000,
+  infrastructureReadyMs: 120_000,
   servicesReadyMs: 120_000,
+  /** All steps of a start, the fetching of a nats-server included, and all steps of an end. */
+  upMs: 600_000,
+  downMs: 120_000,
   /** Between two looks at a condition that nothing announces. */
   pollMs: 20,
   /** One line of the control socket. */

@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { readJson, readText, writeAtomically, writeJson } from "./atomic-file.ts";
 import { ClusterError, errorText } from "./cluster-error.ts";
 import type { Home } from "./home.ts";
@@ -68,13 +68,22 @@ export function keptPlace(home: Home): { readonly folder: string; readonly reloc
   return { folder: kept?.folder ?? home.postgres, relocated: kept?.relocated ?? false };
 }
 
+/** Removes data and programs that were moved out of the home. */
+export function removeRelocated(home: Home): void {
+  const { folder, relocated } = keptPlace(home);
+  // The path comes from a file: nothing outside our own folder is ever removed because of it.
+  if (relocated && dirname(dirname(folder)) === sharedRoot && basename(folder) === "postgres") {
+    rmSync(dirname(folder), { recursive: true, force: true });
+  }
+}
+
 function relocate(
   home: Home,
   folder: string,
   packaged: PostgresBinaries,
   user: ServerUser,
 ): PostgresPlace {
-  const shared = join(folder, "..");
+  const shared = dirname(folder);
   mkdirSync(shared, { recursive: true, mode: 0o755 });
   // Kept first: whatever a crash leaves there is found by a purge.
   keep(home, { folder, user: user.name, relocated: true });

@@ -14,3 +14,12 @@ export async function waitUntil(
     await delay(limits.pollMs);
   }
 }
+
+/** Resolves after a time, or as soon as the signal aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * All services in one process, each with its own configuration, role, pool and NATS user, as if they were alone.
+ * Arguments: the folder of the environment files, then the folder of each service. A service that fails to start ends
+ * the process, and the supervisor starts all of them again.
+ */
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseEnvFile, runMain, type Service } from "@trainyard/runtime";
+
+type ConfigModule = {
+  readonly parseConfig: (environment: Readonly<Record<string, string>>) => unknown;
+};
+type ServiceModule = {
+  readonly createService: (config: unknown) => Service | Promise<Service>;
+};
+
+async function createOne(environments: string, folder: string): Promise<Service> {
+  const load = (file: string): Promise<unknown> =>
+    import(pathToFileURL(join(folder, "src", file)).href);
+  const { parseConfig } = (await load("config.ts")) as ConfigModule;
+  const { createService } = (await load("service.ts")) as ServiceModule;
+  const file = join(environments, `${basename(folder)}.env`);
+  const own = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  // The same order as a service that is alone: the process's variables go before those of the file.
+  const environment = { ...parseEnvFile(readFileSync(file, "utf8")), ...Object.fromEntries(own) };
+  return createService(parseConfig(environment));
+}
+
+async function createAll(): Promise<Service> {
+  const [environments = "", ...folders] = process.argv.slice(2);
+  const services = await Promise.all(folders.map((folder) => createOne(environments, folder)));
+  return {
+    name: "trainyard",
+    async start() {
+      await Promise.all(services.map((service) => service.start()));
+    },
+    readiness() {
+      const problems = services.flatMap((service) => {
+        const problem = service.readiness();
+        return problem === null ? [] : [`${service.name}: ${problem}`];
+      });
+      return problems.length === 0 ? null : problems.join("; ");
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+await runMain(createAll);

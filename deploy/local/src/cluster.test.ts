@@ -1,0 +1,343 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "pg";
+import { afterEach, expect, test } from "vitest";
+import {
+  clusterDown,
+  clusterStatus,
+  clusterUp,
+  restartProcess,
+  type UpOptions,
+} from "./cluster.ts";
+import type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
+import { homeAt } from "./home.ts";
+import { readSecrets } from "./secrets.ts";
+import {
+  allProcesses,
+  identityOf,
+  isAlive,
+  type ProcessIdentity,
+  signal,
+} from "./process-identity.ts";
+import { temporaryHome } from "./testing.ts";
+import { waitUntil } from "./wait.ts";
+
+const slow = 180_000;
+const servicesModule = join(import.meta.dirname, "fixtures", "services.ts");
+const homes: string[] = [];
+
+afterEach(async () => {
+  for (const home of homes.splice(0)) {
+    await clusterDown(home, { purge: true });
+    rmSync(home, { recursive: true, force: true });
+  }
+}, slow);
+
+/** A home whose cluster is taken down after the test, whatever the test does. */
+function newHome(): string {
+  const { path } = temporaryHome();
+  homes.push(path);
+  return path;
+}
+
+const up = (home: string, options: UpOptions = {}): ReturnType<typeof clusterUp> =>
+  clusterUp({ home, servicesModule, slots: 2, ...options });
+
+function named(info: ClusterInfo | null, name: string): ProcessInfo {
+  const found = info?.processes.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no process is called ${name}`);
+  return found;
+}
+
+function identified(info: ClusterInfo | null, name: string): ProcessIdentity {
+  const identity = identityOf(named(info, name).pid ?? 0);
+  if (identity === null) throw new Error(`${name} does not run`);
+  return identity;
+}
+
+function trial(home: string, agent = "agent-1"): ProcessIdentity {
+  const pid = Number(readFileSync(join(homeAt(home).agents, agent, "runs", "1", "pid"), "utf8"));
+  const identity = identityOf(pid);
+  if (identity === null) throw new Error("the trial does not run");
+  return identity;
+}
+
+async function eventually(
+  home: string,
+  holds: (info: ClusterInfo) => boolean,
+): Promise<ClusterInfo> {
+  let last: ClusterInfo | null = null;
+  const done = await waitUntil(async () => {
+    last = await clusterStatus(home);
+    return last !== null && holds(last);
+  }, 60_000);
+  if (!done || last === null) throw new Error(`it did not come to that: ${JSON.stringify(last)}`);
+  return last;
+}
+
+async function given(info: ClusterInfo): Promise<Record<string, string>> {
+  return (await fetch(`${info.api}/given`)).json() as Promise<Record<string, string>>;
+}
+
+test(
+  "up, status, a second up, and down, which leaves nothing running",
+  async () => {
+    const home = newHome();
+    const steps: string[] = [];
+    const { cluster, alreadyUp } = await up(home, { onProgress: (step) => steps.push(step) });
+    expect(alreadyUp).toBe(false);
+    expect(steps.length).toBeGreaterThan(1);
+    expect(cluster.processes.map(({ name, kind, state }) => [name, kind, state])).toEqual([
+      ["supervisor", "supervisor", "running"],
+      ["postgres", "postgres", "running"],
+      ["nats", "nats", "running"],
+      ["trainyard", "service", "running"],
+      ["agent-1", "agent", "running"],
+    ]);
+    expect(JSON.parse(readFileSync(join(home, "cluster.json"), "utf8"))).toEqual(cluster);
+    expect(await clusterStatus(home)).toEqual(cluster);
+
+    const again = await up(home, { agents: 3 });
+    expect(again.alreadyUp).toBe(true);
+    expect(again.cluster).toEqual(cluster);
+
+    const members = [...cluster.processes.map((one) => identified(cluster, one.name)), trial(home)];
+    expect(await clusterDown(home)).toBe(true);
+    expect(members.filter(isAlive)).toEqual([]);
+    expect(processesNaming(home)).toEqual([]);
+    expect(await clusterStatus(home)).toBeNull();
+    expect(await clusterDown(home)).toBe(false);
+
+    const ports = readFileSync(join(home, "ports.json"), "utf8");
+    const second = await up(home);
+    expect(readFileSync(join(home, "ports.json"), "utf8")).toBe(ports);
+    expect(second.cluster.api).toBe(cluster.api);
+    await clusterDown(home, { purge: true });
+    expect(() => readdirSync(home)).toThrow(/ENOENT/);
+  },
+  slow,
+);
+
+/** Command lines that name the home; this process and its shell do not. */
+function processesNaming(home: string): readonly string[] {
+  return allProcesses()
+    .map((one) => one.argv.join(" "))
+    .filter((line) => line.includes(home));
+}
+
+test(
+  "each process is told its own, in files that only the owner reads, and no secret shows in a process list or log",
+  async () => {
+    const home = newHome();
+    const { cluster } = await up(home, { processes: true });
+    const told = await given(cluster);
+    expect(told).toMatchObject({
+      TRAINYARD_NATS_USER: "gateway",
+      TRAINYARD_API_URL: cluster.api,
+      TRAINYARD_FIRST_TOKEN_FILE: join(home, "token"),
+      TRAINYARD_BLOB_DIR: join(home, "blobs"),
+    });
+    expect(told["TRAINYARD_RUN_TOKEN_KEY"]).toMatch(/^[0-9a-f]{64}$/);
+    const agentFile = readFileSync(join(home, "run", "environment", "agent-1.env"), "utf8");
+    expect(agentFile).toContain("TRAINYARD_AGENT_SLOTS=2\n");
+    expect(agentFile).not.toMatch(/POSTGRES|RUN_TOKEN_KEY/);
+
+    const client = new Client({ connectionString: told["TRAINYARD_POSTGRES_URL"] });
+    await client.connect();
+    const { rows } = await client.query(
+      "select current_user as role, count(*)::int as n from log.commits",
+    );
+    expect(rows).toEqual([{ role: "ty_gateway", n: 0 }]);
+    await client.end();
+
+    const secrets = readSecrets(homeAt(home));
+    if (secrets === null) throw new Error("there are no secrets");
+    const hidden = [
+      secrets.postgresAdminPassword,
+      ...Object.values(secrets.postgresPasswords),
+      ...Object.values(secrets.natsPasswords),
+      secrets.runTokenKey.secretHex,
+      readFileSync(join(home, "token"), "utf8").trim(),
+    ];
+    const pids = new Set(cluster.processes.map((one) => one.pid));
+    const shown = allProcesses()
+      .filter((one) => pids.has(one.pid))
+      .flatMap((one) => [...one.argv, ...one.environment]);
+    const logs = readdirSync(join(home, "logs")).map((name) =>
+      readFileSync(join(home, "logs", name), "utf8"),
+    );
+    const seen = [...shown, ...logs].join("\n");
+    expect(hidden.filter((secret) => seen.includes(secret))).toEqual([]);
+
+    for (const file of [
+      "secrets.json",
+      "token",
+      "cluster.json",
+      "nats/nats.conf",
+      "run/control.sock",
+    ]) {
+      expect([file, statSync(join(home, file)).mode & 0o777]).toEqual([file, 0o600]);
+    }
+    for (const name of readdirSync(join(home, "run", "environment"))) {
+      expect(statSync(join(home, "run", "environment", name)).mode & 0o777).toBe(0o600);
+    }
+  },
+  slow,
+);
+
+test(
+  "what dies is started again: a service, NATS with its data folder deleted, PostgreSQL",
+  async () => {
+    const home = newHome();
+    const { cluster } = await up(home, { processes: true });
+    for (const name of ["searcher", "gateway", "nats", "postgres", "agent-1"]) {
+      const before = identified(cluster, name);
+      signal(before, "SIGKILL");
+      if (name === "nats") rmSync(join(home, "nats"), { recursive: true, force: true });
+      const after = await eventually(
+        home,
+        (info) => named(info, name).state === "running" && named(info, name).pid !== before.pid,
+      );
+      expect(isAlive(identified(after, name))).toBe(true);
+    }
+    // The agent's trial outlived the agent.
+    expect(isAlive(trial(home))).toBe(true);
+    expect((await given(cluster))["TRAINYARD_NATS_USER"]).toBe("gateway");
+  },
+  slow,
+);
+
+test(
+  "kill -9 of the supervisor: everything goes on, and the next up takes it over",
+  async () => {
+    const home = newHome();
+    const { cluster } = await up(home, { agents: 2 });
+    const before = cluster.processes.map((one) => identified(cluster, one.name));
+    const trials = [trial(home, "agent-1"), trial(home, "agent-2")];
+    const [supervisor] = before;
+    if (supervisor === undefined) throw new Error("there is no supervisor");
+    signal(supervisor, "SIGKILL");
+    expect(await waitUntil(() => !isAlive(supervisor), 10_000)).toBe(true);
+
+    const left = await clusterStatus(home);
+    expect(named(left, "supervisor").state).toBe("ended");
+    expect(named(left, "trainyard").state).toBe("running");
+    expect(left?.notes.join()).toContain("The supervisor was killed");
+
+    // A service also died meanwhile: it is started, the others are taken over.
+    signal(identified(cluster, "trainyard"), "SIGKILL");
+    const again = await up(home, { agents: 2 });
+    expect(again.alreadyUp).toBe(false);
+    for (const name of ["postgres", "nats", "agent-1", "agent-2"]) {
+      expect([name, named(again.cluster, name).pid]).toEqual([name, named(cluster, name).pid]);
+    }
+    expect(named(again.cluster, "trainyard").pid).not.toBe(named(cluster, "trainyard").pid);
+    expect(again.cluster.api).toBe(cluster.api);
+    expect(trials.every(isAlive)).toBe(true);
+
+    // What was taken over is kept alive like a child.
+    signal(identified(again.cluster, "nats"), "SIGKILL");
+    await eventually(
+      home,
+      (info) =>
+        named(info, "nats").state === "running" &&
+        named(info, "nats").pid !== named(cluster, "nats").pid,
+    );
+  },
+  slow,
+);
+
+test(
+  "after kill -9 of the supervisor another mode of start replaces the services and keeps the rest",
+  async () => {
+    const home = newHome();
+    const { cluster } = await up(home, { processes: true });
+    const trialBefore = trial(home);
+    signal(identified(cluster, "supervisor"), "SIGKILL");
+    const { cluster: next } = await up(home, { processes: false });
+    expect(next.processes.map((one) => one.name)).toEqual([
+      "supervisor",
+      "postgres",
+      "nats",
+      "trainyard",
+      "agent-1",
+    ]);
+    expect(named(next, "postgres").pid).toBe(named(cluster, "postgres").pid);
+    expect(identityOf(named(cluster, "gateway").pid ?? 0)).toBeNull();
+    expect(next.api).toBe(cluster.api);
+    expect(isAlive(trialBefore)).toBe(true);
+  },
+  slow,
+);
+
+test(
+  "down after kill -9 of supervisor and agent ends what is left, trials included",
+  async () => {
+    const home = newHome();
+    const { cluster } = await up(home);
+    const members = cluster.processes.map((one) => identified(cluster, one.name));
+    const trialBefore = trial(home);
+    signal(identified(cluster, "supervisor"), "SIGKILL");
+    signal(identified(cluster, "agent-1"), "SIGKILL");
+    expect(await clusterDown(home)).toBe(true);
+    expect([...members, trialBefore].filter(isAlive)).toEqual([]);
+  },
+  slow,
+);
+
+test(
+  "two starts at once: one cluster, which both find",
+  async () => {
+    const home = newHome();
+    const [one, two] = await Promise.all([up(home), up(home)]);
+    expect(one.cluster.processes).toEqual(two.cluster.processes);
+    expect([one.alreadyUp, two.alreadyUp].filter((already) => !already)).toHaveLength(1);
+  },
+  slow,
+);
+
+test(
+  "with --no-restart what died stays down until it is restarted by name",
+  async () => {
+    const home = newHome();
+    const { cluster } = await up(home, { processes: true, restart: false });
+    signal(identified(cluster, "searcher"), "SIGKILL");
+    const after = await eventually(home, (info) => named(info, "searcher").state === "ended");
+    expect(named(after, "searcher").pid).toBeNull();
+    await restartProcess("searcher", home);
+    expect(named(await clusterStatus(home), "searcher").state).toBe("running");
+  },
+  slow,
+);
+
+test(
+  "restart by name gives a new process; a name that is not one is refused with the names that are",
+  async () => {
+    const home = newHome();
+    const { cluster } = await up(home);
+    for (const name of ["trainyard", "agent-1", "postgres"]) {
+      await restartProcess(name, home);
+      const after = await clusterStatus(home);
+      expect(named(after, name).state).toBe("running");
+      expect(named(after, name).pid).not.toBe(named(cluster, name).pid);
+    }
+    expect(isAlive(trial(home))).toBe(true);
+    await expect(restartProcess("gateway", home)).rejects.toThrow(/runs in one process/);
+    await expect(restartProcess("nobody", home)).rejects.toThrow(
+      /there are postgres, nats, trainyard, agent-1/,
+    );
+  },
+  slow,
+);
+
+test(
+  "a home of a newer version is refused with a sentence and nothing is started",
+  async () => {
+    const home = newHome();
+    const file = join(home, "VERSION");
+    writeFileSync(file, "99\n");
+    await expect(up(home)).rejects.toThrow(/written by a newer Trainyard/);
+    expect(await clusterStatus(home)).toBeNull();
+  },
+  slow,
+);

@@ -1,0 +1,226 @@
+/** What `yard cluster …` calls. Everything that goes wrong for a person's reasons is a ClusterError with one sentence. */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readJson, readText } from "./atomic-file.ts";
+import { ClusterError } from "./cluster-error.ts";
+import type { ClusterInfo } from "./cluster-info.ts";
+import { ask, type SupervisorStatus } from "./control.ts";
+import { inheritedEnvironment } from "./environment.ts";
+import { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home.ts";
+import { type Launched, launch } from "./launch.ts";
+import { limits } from "./limits.ts";
+import { lockHolder, tryLock } from "./lock.ts";
+import { lastLines } from "./log-files.ts";
+import { type ClusterOptions, optionArguments } from "./options.ts";
+import { logOf } from "./plans.ts";
+import { runningPostgres } from "./postgres.ts";
+import { keptPlace, removeRelocated } from "./postgres-place.ts";
+import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
+import { ProcessRecords } from "./records.ts";
+import { readSecrets } from "./secrets.ts";
+import { endLeftovers } from "./supervisor.ts";
+import { failureFile, supervisorLock } from "./supervisor-files.ts";
+import { sweep } from "./sweep.ts";
+import { waitUntil } from "./wait.ts";
+
+export type UpResult = {
+  readonly cluster: ClusterInfo;
+  /** A cluster was up in this home already; the options of this call changed nothing. */
+  readonly alreadyUp: boolean;
+};
+
+export type UpOptions = Partial<ClusterOptions> & {
+  readonly home?: string;
+  /** What is being done, whenever that changes. */
+  readonly onProgress?: (step: string) => void;
+};
+
+/** Starts the cluster of a home, or finds the one that runs, and waits until it is ready. */
+export async function clusterUp(options: UpOptions = {}): Promise<UpResult> {
+  const home = homeAt(options.home ?? homeFolder());
+  const running = await ask(home, { verb: "status" });
+  if (running !== null && running.phase !== "stopping") {
+    return { cluster: await untilReady(home, null, options.onProgress), alreadyUp: true };
+  }
+  if (running !== null) await untilGone(home);
+  prepareHome(home);
+  const launched = await startSupervisor(home, {
+    agents: options.agents ?? 1,
+    slots: options.slots ?? null,
+    processes: options.processes ?? false,
+    restart: options.restart ?? true,
+    servicesModule: options.servicesModule ?? null,
+  });
+  const cluster = await untilReady(home, launched, options.onProgress);
+  const own = cluster.processes.find((one) => one.kind === "supervisor");
+  return { cluster, alreadyUp: own?.pid !== launched.child.pid };
+}
+
+function startSupervisor(home: Home, options: ClusterOptions): Promise<Launched> {
+  rmSync(failureFile(home), { force: true });
+  return launch(
+    {
+      program: process.execPath,
+      parameters: [
+        join(import.meta.dirname, "supervisor-main.ts"),
+        ...optionArguments(home.path, options),
+      ],
+      environment: inheritedEnvironment(process.env, new Set()),
+      folder: checkout,
+      user: null,
+    },
+    logOf(home, "supervisor"),
+  );
+}
+
+/** Follows the supervisor until everything serves; throws the sentence with which it failed. */
+async function untilReady(
+  home: Home,
+  launched: Launched | null,
+  onProgress: (step: string) => void = () => {},
+): Promise<ClusterInfo> {
+  let status: SupervisorStatus | null = null;
+  let shown = "";
+  await waitUntil(async () => {
+    status = await ask(home, { verb: "status" });
+    if (status === null) return !supervisorLives(home, launched);
+    if (status.phase === "starting" && status.step !== shown) onProgress(status.step);
+    shown = status.step;
+    return status.phase !== "starting";
+  }, limits.upMs);
+  return settled(home, status);
+}
+
+/** The one that was started, or the one that was quicker. */
+function supervisorLives(home: Home, launched: Launched | null): boolean {
+  const started = launched?.identity ?? null;
+  return (started !== null && isAlive(started)) || lockHolder(supervisorLock(home)) !== null;
+}
+
+function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {
+  if (status?.phase === "ready" && status.cluster !== null) return status.cluster;
+  if (status?.failure != null) throw new ClusterError("not_ready", status.failure);
+  if (status?.phase === "stopping") {
+    throw new ClusterError("stopping", "The cluster was told to stop while it was starting.");
+  }
+  const failure = readJson(failureFile(home)) as { code: string; sentence: string } | null;
+  if (failure !== null) throw new ClusterError(failure.code, failure.sentence);
+  const log = logOf(home, "supervisor");
+  const quoted = lastLines(log).join("\n");
+  throw new ClusterError(
+    "not_up",
+    `The cluster did not come up; the last lines of ${log} are:\n${quoted}`,
+  );
+}
+
+/** What runs in a home; null when nothing does. Without its supervisor the rest is shown as it was left. */
+export async function clusterStatus(folder: string = homeFolder()): Promise<ClusterInfo | null> {
+  const home = homeAt(folder);
+  const status = await ask(home, { verb: "status" });
+  if (status !== null) return status.cluster;
+  const left = readJson(home.clusterFile) as ClusterInfo | null;
+  if (left === null) return null;
+  const living = new Map(
+    new ProcessRecords(home).living().map((record) => [record.name, record.identity.pid]),
+  );
+  if (living.size === 0) return null;
+  return {
+    ...left,
+    processes: left.processes.map((one) => {
+      const pid = living.get(one.name) ?? null;
+      return { ...one, pid, state: pid === null ? "ended" : "running" };
+    }),
+    notes: [
+      ...left.notes,
+      'The supervisor was killed: what still runs is not started again when it ends. "yard cluster up" takes over.',
+    ],
+  };
+}
+
+/** Ends everything of a home's cluster; with `purge` its data goes too. False when there was nothing to do. */
+export async function clusterDown(
+  folder: string = homeFolder(),
+  options: { readonly purge?: boolean } = {},
+): Promise<boolean> {
+  const home = homeAt(folder);
+  if (!existsSync(home.run)) return false;
+  const told = await ask(home, { verb: "down" });
+  if (told !== null) await untilGone(home);
+  await endHolder(home);
+  const lock = tryLock(supervisorLock(home));
+  if (!lock.held)
+    throw new ClusterError("busy", "Another start of this cluster came in between: try again.");
+  const left = await endLeft(home);
+  rmSync(home.clusterFile, { force: true });
+  if (options.purge === true) {
+    removeRelocated(home);
+    removeHome(home);
+    return true;
+  }
+  lock.lock[Symbol.dispose]();
+  return told !== null || left;
+}
+
+/** A supervisor that no longer answers: it is asked by a signal, and killed when that does not help either. */
+async function endHolder(home: Home): Promise<void> {
+  const holder = lockHolder(supervisorLock(home));
+  if (holder === null) return;
+  signal(holder, "SIGTERM");
+  if (await gone(holder, limits.downMs)) return;
+  signal(holder, "SIGKILL");
+  await gone(holder, limits.sweepMs);
+}
+
+/** What a supervisor that was killed left behind. */
+async function endLeft(home: Home): Promise<boolean> {
+  const ended = await endLeftovers(new ProcessRecords(home), () => false, true);
+  const postgres = runningPostgres(keptPlace(home).folder);
+  if (postgres !== null) {
+    signal(postgres, "SIGINT");
+    await gone(postgres, limits.stopPostgresMs);
+  }
+  const secrets = readSecrets(home);
+  if (secrets !== null) await sweep(secrets.clusterId, home);
+  return ended.length > 0 || postgres !== null;
+}
+
+async function untilGone(home: Home): Promise<void> {
+  await waitUntil(() => lockHolder(supervisorLock(home)) === null, limits.downMs);
+}
+
+function gone(process: ProcessIdentity, limitMs: number): Promise<boolean> {
+  return waitUntil(() => !isAlive(process), limitMs);
+}
+
+/** Stops one process and starts it again, and waits until it serves. */
+export async function restartProcess(name: string, folder: string = homeFolder()): Promise<void> {
+  const home = homeAt(folder);
+  const status = await ask(home, { verb: "restart", name });
+  if (status === null) {
+    throw new ClusterError(
+      "not_up",
+      'No cluster runs in this home: start one with "yard cluster up".',
+    );
+  }
+}
+
+/** The log of one process, also of one that has ended. */
+export function processLog(name: string, folder: string = homeFolder()): string {
+  const home = homeAt(folder);
+  const path = logOf(home, name);
+  if (/^[a-z0-9-]+$/.test(name) && existsSync(path)) return path;
+  throw new ClusterError(
+    "no_such_log",
+    `There is no log of a process called ${name}: "yard cluster status" lists them.`,
+  );
+}
+
+/** The address and the token of a home's cluster, as the command line needs them; null when none was started. */
+export function clusterAccess(
+  folder: string = homeFolder(),
+): { readonly api: string; readonly token: string } | null {
+  const home = homeAt(folder);
+  const info = readJson(home.clusterFile) as ClusterInfo | null;
+  const token = readText(home.tokenFile)?.trim();
+  return info === null || token === undefined ? null : { api: info.api, token };
+}

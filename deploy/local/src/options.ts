@@ -1,0 +1,53 @@
+import { parseArgs } from "node:util";
+
+/** How a cluster is to be started; what the supervisor gets as its arguments. Nothing here is secret. */
+export type ClusterOptions = {
+  readonly agents: number;
+  /** Slots of each agent; null for the number of CPU cores. */
+  readonly slots: number | null;
+  /** A process of its own for each service, instead of one for all. */
+  readonly processes: boolean;
+  /** Whether what dies is started again. */
+  readonly restart: boolean;
+  /** A module that exports `services` and `agentMain` in place of ./services.ts, for tests. */
+  readonly servicesModule: string | null;
+};
+
+export function optionArguments(home: string, options: ClusterOptions): readonly string[] {
+  return [
+    `--home=${home}`,
+    `--agents=${options.agents}`,
+    ...(options.slots === null ? [] : [`--slots=${options.slots}`]),
+    ...(options.processes ? ["--processes"] : []),
+    ...(options.restart ? [] : ["--no-restart"]),
+    ...(options.servicesModule === null ? [] : [`--services-module=${options.servicesModule}`]),
+  ];
+}
+
+export function parseOptionArguments(argv: readonly string[]): {
+  readonly home: string;
+  readonly options: ClusterOptions;
+} {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      home: { type: "string" },
+      agents: { type: "string", default: "1" },
+      slots: { type: "string" },
+      processes: { type: "boolean", default: false },
+      "no-restart": { type: "boolean", default: false },
+      "services-module": { type: "string" },
+    },
+  });
+  if (values.home === undefined) throw new Error("--home is missing");
+  return {
+    home: values.home,
+    options: {
+      agents: Number(values.agents),
+      slots: values.slots === undefined ? null : Number(values.slots),
+      processes: values.processes,
+      restart: !values["no-restart"],
+      servicesModule: values["services-module"] ?? null,
+    },
+  };
+}
