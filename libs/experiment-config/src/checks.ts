@@ -94,20 +94,19 @@ function checkStorage(storage: Json | undefined, note: Note): void {
   }
   if (!isMapping(storage)) return;
   const type = valueAt(storage, "type");
-  const path = { directory: "container_path", shared_fs: "host_path" }[String(type)];
-  if (path !== undefined && valueAt(storage, path) === undefined) {
+  const path = type === "directory" ? "container_path" : type === "shared_fs" ? "host_path" : null;
+  if (path !== null && valueAt(storage, path) === undefined) {
     note(
       keyPath("checkpoint_storage", path),
       `is missing: checkpoints of the type ${type} lie there`,
     );
   }
-  if (typeof type === "string" && Object.hasOwn(storages, type)) {
-    if (!runningStorages.some((running) => running === type)) {
-      note(
-        "checkpoint_storage.type",
-        `is ${type}, to which this version does not write checkpoints; ${runningStorages.join(" and ")} work`,
-      );
-    }
+  const known = typeof type === "string" && Object.hasOwn(storages, type);
+  if (known && !runningStorages.some((running) => running === type)) {
+    note(
+      "checkpoint_storage.type",
+      `is ${type}, to which this version does not write checkpoints; ${runningStorages.join(" and ")} work`,
+    );
   }
   if (type === "shared_fs") checkStoragePath(storage, note);
 }

@@ -246,6 +246,13 @@ describe("parseExperiment refuses", () => {
     expect(problems(yaml("", [key]))).toEqual([expect.stringMatching(`^${key} is missing`)]);
   });
 
+  it("a type that is a mapping with the names of methods", () => {
+    const text = yaml("checkpoint_storage: {type: {toString: 1, valueOf: 1}}");
+    expect(problems(text)).toEqual([
+      "checkpoint_storage.type must be one of directory, shared_fs, not a mapping",
+    ]);
+  });
+
   it("a prefix that climbs, beside the storage that does not work", () => {
     const text = yaml("checkpoint_storage: {type: gcs, bucket: b, prefix: a/../b}");
     expect(problems(text)).toEqual([
