@@ -1,0 +1,230 @@
+/** Examples of what this service sees and decides: for tests, here and in the simulation. */
+import type { EventData, EventOf } from "@trainyard/contracts";
+import {
+  AllocationEndCause,
+  EndReason,
+  RunEndWhy,
+  StopKind,
+  StopMode,
+  StopWhy,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
+import { limits } from "../limits.ts";
+
+export const exampleConfig = {
+  name: "iris",
+  description: "",
+  labels: ["demo"],
+  workspace: "lab",
+  project: "",
+  entrypoint: "python3 train.py",
+  max_restarts: 2,
+  resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+  searcher: { name: "single", metric: "loss", smaller_is_better: true },
+  hyperparameters: {},
+};
+
+export const exampleResources = {
+  pool: "default",
+  slots: 1,
+  priority: 42,
+  weight: 1,
+  singleAgent: false,
+};
+
+export const checkpointA = "aaaaaaaa-0000-4000-8000-000000000001";
+export const checkpointB = "bbbbbbbb-0000-4000-8000-000000000002";
+
+export function experimentCreated(
+  config: EventData<"ExperimentCreated">["config"] = exampleConfig,
+): EventOf<"ExperimentCreated"> {
+  return {
+    type: "ExperimentCreated",
+    data: {
+      ...(config === undefined ? {} : { config }),
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      seed: 7,
+      name: "iris",
+      description: "",
+      labels: ["demo"],
+      owner: "",
+      workspace: "lab",
+      project: "",
+    },
+  };
+}
+
+export const activated: EventOf<"ExperimentActivated"> = { type: "ExperimentActivated", data: {} };
+export const paused: EventOf<"ExperimentPaused"> = { type: "ExperimentPaused", data: {} };
+
+export function stopRequested(
+  kind: StopKind = StopKind.CANCEL,
+): EventOf<"ExperimentStopRequested"> {
+  return { type: "ExperimentStopRequested", data: { kind, reason: "enough" } };
+}
+
+export function trialCreated(number = 1, warmStartCheckpoint = ""): EventOf<"TrialCreated"> {
+  return {
+    type: "TrialCreated",
+    data: {
+      experiment: "12",
+      number,
+      hyperparameters: { lr: 0.1 },
+      seed: 99,
+      warmStartCheckpoint,
+      sourceTrial: "",
+    },
+  };
+}
+
+type Overrides = Partial<EventData<"RunRequested">>;
+
+export function runRequested(run = 1, overrides: Overrides = {}): EventOf<"RunRequested"> {
+  return {
+    type: "RunRequested",
+    data: {
+      run,
+      fromCheckpoint: "",
+      fromStep: 0,
+      resources: exampleResources,
+      preemptible: true,
+      experiment: "12",
+      delayMs: 0,
+      ...overrides,
+    },
+  };
+}
+
+export function runStarted(run = 1): EventOf<"RunStarted"> {
+  return { type: "RunStarted", data: { run, allocation: `12.1#${run}` } };
+}
+
+const graceByWhy: Readonly<Record<number, number>> = {
+  [StopWhy.PAUSE]: limits.preemptionGraceMs,
+  [StopWhy.SEARCH_SUSPEND]: limits.preemptionGraceMs,
+  [StopWhy.SEARCH_STOP]: limits.searchStopGraceMs,
+  [StopWhy.CANCEL]: limits.cancelGraceMs,
+};
+
+export function runStopRequested(
+  run: number,
+  why: StopWhy,
+  graceMs: number = graceByWhy[why] ?? 0,
+): EventOf<"RunStopRequested"> {
+  const mode = why === StopWhy.KILL ? StopMode.KILL : StopMode.GRACEFUL;
+  return { type: "RunStopRequested", data: { run, mode, why, graceMs } };
+}
+
+export function runEnded(
+  run: number,
+  why: RunEndWhy,
+  overrides: Partial<EventData<"RunEnded">> = {},
+): EventOf<"RunEnded"> {
+  const countsAsRestart = why === RunEndWhy.FAILED;
+  return {
+    type: "RunEnded",
+    data: { run, why, exits: [], message: "", countsAsRestart, ...overrides },
+  };
+}
+
+export function trialCheckpointed(
+  checkpoint = checkpointA,
+  run = 1,
+  step = 100,
+): EventOf<"TrialCheckpointed"> {
+  return { type: "TrialCheckpointed", data: { checkpoint, run, step } };
+}
+
+export function trialEnded(
+  outcome: TrialOutcome,
+  reason: string,
+  restarts = 0,
+): EventOf<"TrialEnded"> {
+  return { type: "TrialEnded", data: { outcome, reason, restarts } };
+}
+
+export function checkpointCompleted(
+  run = 1,
+  step = 100,
+  trial = "12.1",
+): EventOf<"CheckpointCompleted"> {
+  return {
+    type: "CheckpointCompleted",
+    data: { manifestDigest: "d", files: 1, bytes: 10, trial, run, step },
+  };
+}
+
+export function trialProposed(number = 1, startFromTrial?: number): EventOf<"TrialProposed"> {
+  return {
+    type: "TrialProposed",
+    data: {
+      number,
+      hyperparameters: { lr: 0.1 },
+      seed: 99,
+      draws: {},
+      searchVersion: 1,
+      ...(startFromTrial === undefined ? {} : { startFromTrial }),
+    },
+  };
+}
+
+export const trialStopDecided: EventOf<"TrialStopDecided"> = {
+  type: "TrialStopDecided",
+  data: { trial: 1, rule: "asha" },
+};
+export const trialSuspended: EventOf<"TrialSuspended"> = {
+  type: "TrialSuspended",
+  data: { trial: 1, rung: 0, rule: "asha" },
+};
+export const trialResumed: EventOf<"TrialResumed"> = {
+  type: "TrialResumed",
+  data: { trial: 1, target: 10 },
+};
+
+export const allocationStarted: EventOf<"AllocationStarted"> = {
+  type: "AllocationStarted",
+  data: { starts: [] },
+};
+
+/** How a run's process ended: by itself unless another cause is given. */
+export function allocationEnded(
+  overrides: Partial<EventData<"AllocationEnded">> = {},
+): EventOf<"AllocationEnded"> {
+  return {
+    type: "AllocationEnded",
+    data: { cause: AllocationEndCause.EXITED, exits: [exit(0)], message: "", ...overrides },
+  };
+}
+
+export function exit(code: number, signal = ""): EventData<"AllocationEnded">["exits"][number] {
+  const base = { nodeRank: 0, agent: "a1", signal, message: "" };
+  return signal === "" ? { ...base, code } : base;
+}
+
+export const finished = allocationEnded({
+  endRecord: { reason: EndReason.FINISHED, message: "" },
+});
+export const acknowledged = allocationEnded({
+  endRecord: { reason: EndReason.ACKNOWLEDGED_STOP, message: "" },
+});
+export const crashed = allocationEnded({
+  exits: [exit(1)],
+  endRecord: { reason: EndReason.ERROR, message: "ValueError: boom" },
+});
+export const withdrawn = allocationEnded({ cause: AllocationEndCause.WITHDRAWN, exits: [] });
+export const agentLost = allocationEnded({
+  cause: AllocationEndCause.AGENT_LOST,
+  exits: [],
+  message: "agent a1 was not heard of for 60 s",
+});
+export const launchFailed = allocationEnded({
+  cause: AllocationEndCause.LAUNCH_FAILED,
+  exits: [],
+  message: "the disk of a1 is full",
+});
+export const killed = allocationEnded({
+  cause: AllocationEndCause.KILLED,
+  exits: [exit(0, "SIGKILL")],
+});

@@ -1,0 +1,66 @@
+import { StopKind } from "@trainyard/contracts/events";
+import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import type { ExperimentCommand } from "./commands.ts";
+import { evolveExperiment, initialExperiment } from "./evolve.ts";
+import type { ExperimentEvent, ExperimentState } from "./state.ts";
+
+type Decision = readonly ExperimentEvent[] | Rejection;
+
+const alreadySo: Decision = [];
+const notFound = reject("experiment_not_found", "there is no such experiment");
+const ended = reject("experiment_ended", "the experiment has ended");
+const stopping = reject("experiment_stopping", "the experiment is being stopped for good");
+
+export function decideExperiment(state: ExperimentState, command: ExperimentCommand): Decision {
+  if (command.kind === "create") return create(state, command);
+  if (state.status === "none") return notFound;
+  switch (command.kind) {
+    case "activate":
+      if (state.status === "ended") return ended;
+      if (state.stop !== null) return stopping;
+      return state.status === "active" ? alreadySo : [{ type: "ExperimentActivated", data: {} }];
+    case "pause":
+      if (state.status === "ended") return ended;
+      if (state.stop !== null) return stopping;
+      return state.status === "paused" ? alreadySo : [{ type: "ExperimentPaused", data: {} }];
+    case "stop":
+      return stop(state, command);
+    case "end": {
+      if (state.status === "ended") return alreadySo;
+      const { outcome, reason } = command;
+      return [{ type: "ExperimentEnded", data: { outcome, reason } }];
+    }
+    default:
+      return assertNever(command, "an experiment's command");
+  }
+}
+
+function create(
+  state: ExperimentState,
+  { created, paused }: ExperimentCommand & { kind: "create" },
+): Decision {
+  if (state.status !== "none") {
+    return reject("experiment_exists", "an experiment with this id exists");
+  }
+  const first: ExperimentEvent = { type: "ExperimentCreated", data: created };
+  return paused ? [first] : [first, { type: "ExperimentActivated", data: {} }];
+}
+
+/** Stopping what has ended is no error: it is what was asked for. A kill after a cancel is the harsher request. */
+function stop(
+  state: ExperimentState,
+  { stop: kind, reason }: ExperimentCommand & { kind: "stop" },
+): Decision {
+  if (kind !== StopKind.CANCEL && kind !== StopKind.KILL) {
+    return reject("invalid_request", "kind must be cancel or kill");
+  }
+  if (state.status === "ended") return alreadySo;
+  if (state.stop !== null && state.stop.kind >= kind) return alreadySo;
+  return [{ type: "ExperimentStopRequested", data: { kind, reason } }];
+}
+
+export const experimentDecider: Decider<ExperimentState, ExperimentCommand, ExperimentEvent> = {
+  initial: initialExperiment,
+  decide: decideExperiment,
+  evolve: evolveExperiment,
+};

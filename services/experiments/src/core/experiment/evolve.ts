@@ -1,0 +1,21 @@
+import { runPlan, emptyPlan } from "./run-plan.ts";
+import type { ExperimentEvent, ExperimentState } from "./state.ts";
+
+export const initialExperiment: ExperimentState = { status: "none", stop: null, plan: emptyPlan };
+
+export function evolveExperiment(state: ExperimentState, event: ExperimentEvent): ExperimentState {
+  switch (event.type) {
+    case "ExperimentCreated":
+      return { ...state, status: "paused", plan: runPlan(event.data.config ?? {}) };
+    case "ExperimentActivated":
+      return { ...state, status: "active" };
+    case "ExperimentPaused":
+      return { ...state, status: "paused" };
+    case "ExperimentStopRequested":
+      return { ...state, stop: { kind: event.data.kind, reason: event.data.reason } };
+    case "ExperimentEnded":
+      return { ...state, status: "ended" };
+    default:
+      return state;
+  }
+}

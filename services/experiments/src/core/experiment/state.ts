@@ -1,0 +1,23 @@
+/**
+ * An experiment's life: none → active ⇄ paused → ended, and beside it a request to stop that is never withdrawn: a
+ * cancel may still become a kill. What its trials need of the configuration is read once, here.
+ */
+import type { EventOf, Plain } from "@trainyard/contracts";
+import type { Resources, StopKind } from "@trainyard/contracts/events";
+
+export type ExperimentEvent = EventOf<
+  | "ExperimentCreated"
+  | "ExperimentActivated"
+  | "ExperimentPaused"
+  | "ExperimentStopRequested"
+  | "ExperimentEnded"
+>;
+
+/** What every run of the experiment asks for, and how often a trial may fail. */
+export type RunPlan = { readonly resources: Plain<Resources>; readonly maxRestarts: number };
+
+export type ExperimentState = {
+  readonly status: "none" | "active" | "paused" | "ended";
+  readonly stop: { readonly kind: StopKind; readonly reason: string } | null;
+  readonly plan: RunPlan;
+};

@@ -1,0 +1,72 @@
+/**
+ * What the search wants of each trial, folded from its own stream. A search may propose a million trials, so a change
+ * copies one chunk of the list, never all of it.
+ */
+import type { AnyEvent } from "@trainyard/contracts";
+import type { SearchCompletion } from "@trainyard/contracts/events";
+
+/** over: the search has recorded the trial's outcome. */
+export type SearchWant = "run" | "suspended" | "stopped" | "over";
+
+export type SearchState = {
+  readonly chunks: readonly (readonly SearchWant[])[];
+  readonly proposed: number;
+  readonly completed: SearchCompletion | null;
+};
+
+export const initialSearch: SearchState = { chunks: [], proposed: 0, completed: null };
+
+const chunkSize = 512;
+
+export function evolveSearch(state: SearchState, event: AnyEvent): SearchState {
+  switch (event.type) {
+    case "TrialProposed":
+      return propose(state, event.data.number);
+    case "TrialSuspended":
+      return change(state, event.data.trial, "suspended");
+    case "TrialResumed":
+      return change(state, event.data.trial, "run");
+    case "TrialStopDecided":
+      return change(state, event.data.trial, "stopped");
+    case "TrialOutcomeRecorded":
+      return change(state, event.data.trial, "over");
+    case "SearchCompleted":
+      return { ...state, completed: event.data.reason };
+    default:
+      return state;
+  }
+}
+
+/** Numbers rise by one from 1; a number that was proposed before changes nothing. */
+function propose(state: SearchState, number: number): SearchState {
+  if (number !== state.proposed + 1) return state;
+  const chunk = state.chunks[state.chunks.length - 1];
+  const chunks =
+    chunk === undefined || chunk.length === chunkSize
+      ? [...state.chunks, ["run" as const]]
+      : state.chunks.with(-1, [...chunk, "run"]);
+  return { ...state, chunks, proposed: number };
+}
+
+/** What is over stays over, and a stop is never withdrawn. */
+function change(state: SearchState, number: number, want: SearchWant): SearchState {
+  const before = searchWant(state, number);
+  if (before === null || before === "over" || before === want) return state;
+  if (before === "stopped" && want !== "over") return state;
+  const at = Math.floor((number - 1) / chunkSize);
+  const chunk = state.chunks[at] ?? [];
+  return { ...state, chunks: state.chunks.with(at, chunk.with((number - 1) % chunkSize, want)) };
+}
+
+/** Null for a trial that was never proposed. */
+export function searchWant(state: SearchState, number: number): SearchWant | null {
+  const index = number - 1;
+  return state.chunks[Math.floor(index / chunkSize)]?.[index % chunkSize] ?? null;
+}
+
+/** The numbers of the trials whose outcome the search has not recorded, in order. */
+export function trialsNotOver(state: SearchState): readonly number[] {
+  return state.chunks.flatMap((chunk, at) =>
+    chunk.flatMap((want, index) => (want === "over" ? [] : [at * chunkSize + index + 1])),
+  );
+}

@@ -1,0 +1,35 @@
+/** When an experiment is over, and how it ended. */
+import { ExperimentOutcome, SearchCompletion } from "@trainyard/contracts/events";
+import type { ExperimentState } from "../experiment/state.ts";
+import type { SearchState } from "../foreign/search.ts";
+import { isStopping } from "./next-step.ts";
+
+/** Whether it ends as soon as no trial is open: before that, nobody need look at the trials. */
+export function mayEnd(experiment: ExperimentState, search: SearchState): boolean {
+  if (experiment.status === "none" || experiment.status === "ended") return false;
+  return isStopping(experiment) || search.completed !== null;
+}
+
+export type End = { readonly outcome: ExperimentOutcome; readonly reason: string };
+
+/** `lastFailure`: how the last trial that failed did; empty for none. */
+export function experimentEnd(
+  experiment: ExperimentState,
+  search: SearchState,
+  lastFailure: string,
+): End {
+  if (experiment.stop !== null) {
+    return { outcome: ExperimentOutcome.CANCELED, reason: experiment.stop.reason || "canceled" };
+  }
+  switch (search.completed) {
+    case SearchCompletion.EXHAUSTED:
+      return { outcome: ExperimentOutcome.COMPLETED, reason: "the search is complete" };
+    case SearchCompletion.FAILED:
+      return {
+        outcome: ExperimentOutcome.FAILED,
+        reason: lastFailure || "no trial could be trained to an end",
+      };
+    default:
+      return { outcome: ExperimentOutcome.CANCELED, reason: "the search was canceled" };
+  }
+}

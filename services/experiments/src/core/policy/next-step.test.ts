@@ -1,0 +1,195 @@
+import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { fold } from "@trainyard/kernel";
+import { describe, expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import {
+  activated,
+  checkpointA,
+  exampleResources,
+  experimentCreated,
+  paused,
+  runEnded,
+  runRequested,
+  runStarted,
+  runStopRequested,
+  stopRequested,
+  trialCreated,
+  trialEnded,
+} from "../examples.ts";
+import { evolveExperiment, initialExperiment } from "../experiment/evolve.ts";
+import type { ExperimentEvent } from "../experiment/state.ts";
+import type { SearchWant } from "../foreign/search.ts";
+import { evolveTrial, initialTrial } from "../trial/evolve.ts";
+import type { TrialEvent } from "../trial/state.ts";
+import { nextStep, type Origin } from "./next-step.ts";
+
+type Situation = {
+  readonly trial: readonly TrialEvent[];
+  readonly experiment?: readonly ExperimentEvent[];
+  readonly search?: SearchWant | null;
+  readonly origin?: Origin;
+};
+
+const active = [experimentCreated(), activated] as const;
+const nothing: Origin = { kind: "nothing" };
+
+function next({ trial, experiment = active, search = "run", origin = nothing }: Situation) {
+  return nextStep({
+    id: "12.1",
+    trial: fold(evolveTrial, initialTrial, trial),
+    experiment: fold(evolveExperiment, initialExperiment, experiment),
+    search,
+    origin,
+  });
+}
+
+const fresh = [trialCreated()] as const;
+const queued = [trialCreated(), runRequested(1)] as const;
+const running = [...queued, runStarted(1)] as const;
+const after = (why: RunEndWhy, message = "") => [...running, runEnded(1, why, { message })];
+const run = {
+  kind: "request_run",
+  experiment: "12",
+  resources: exampleResources,
+  from: null,
+} as const;
+const ends = (outcome: TrialOutcome) => expect.objectContaining({ kind: "end", outcome });
+const stops = (why: StopWhy, graceMs: number, mode: StopMode = StopMode.GRACEFUL) => ({
+  kind: "stop_run",
+  stop: { mode, why, graceMs },
+});
+
+describe("without an unended run", () => {
+  test("a trial that is wanted gets its first run", () => {
+    expect(next({ trial: fresh })).toEqual(run);
+  });
+
+  test("a run starts from the latest checkpoint", () => {
+    const origin: Origin = { kind: "checkpoint", checkpoint: checkpointA, step: 100 };
+    expect(next({ trial: after(RunEndWhy.FAILED), origin })).toEqual({
+      ...run,
+      from: { checkpoint: checkpointA, step: 100 },
+    });
+  });
+
+  test("a trial whose warm start is gone cannot be trained as it was meant to be", () => {
+    expect(next({ trial: fresh, origin: { kind: "gone", checkpoint: checkpointA } })).toEqual(
+      ends(TrialOutcome.FAILED),
+    );
+  });
+
+  test("nothing is wanted while the experiment is paused or the search has suspended the trial", () => {
+    expect(next({ trial: fresh, experiment: [experimentCreated()] })).toBeNull();
+    expect(next({ trial: fresh, experiment: [...active, paused] })).toBeNull();
+    expect(next({ trial: fresh, search: "suspended" })).toBeNull();
+  });
+
+  test.each([
+    RunEndWhy.ACKNOWLEDGED_STOP,
+    RunEndWhy.LOST,
+    RunEndWhy.KILLED,
+    RunEndWhy.WITHDRAWN,
+    RunEndWhy.FAILED,
+  ])("the next run follows one that ended otherwise than by finishing (%i)", (why) => {
+    expect(next({ trial: after(why) })).toEqual(run);
+  });
+
+  test("a finished run completes the trial, whatever is wanted", () => {
+    for (const search of ["run", "suspended", "stopped"] as const) {
+      expect(next({ trial: after(RunEndWhy.FINISHED), search })).toEqual(
+        ends(TrialOutcome.COMPLETED),
+      );
+    }
+    const experiment = [...active, stopRequested(StopKind.KILL)];
+    expect(next({ trial: after(RunEndWhy.FINISHED), experiment })).toEqual(
+      ends(TrialOutcome.COMPLETED),
+    );
+  });
+
+  test("a trial that the search stopped ends as stopped early, also after a failure", () => {
+    expect(next({ trial: fresh, search: "stopped" })).toEqual(ends(TrialOutcome.STOPPED_EARLY));
+    expect(next({ trial: after(RunEndWhy.FAILED), search: "stopped" })).toEqual(
+      ends(TrialOutcome.STOPPED_EARLY),
+    );
+  });
+
+  test("a trial of an experiment that stops is canceled", () => {
+    const experiment = [...active, stopRequested()];
+    expect(next({ trial: fresh, experiment, search: "stopped" })).toEqual(
+      ends(TrialOutcome.CANCELED),
+    );
+    expect(next({ trial: after(RunEndWhy.FAILED), experiment })).toEqual(
+      ends(TrialOutcome.CANCELED),
+    );
+  });
+
+  test("hyperparameters that cannot work end the trial with the script's reason", () => {
+    const trial = after(RunEndWhy.INVALID_HYPERPARAMETERS, "batch too large");
+    expect(next({ trial })).toEqual({
+      kind: "end",
+      outcome: TrialOutcome.INVALID_HYPERPARAMETERS,
+      reason: "batch too large",
+    });
+  });
+
+  test("restarts used up fail the trial with the last message, also while it is paused", () => {
+    const twice = [
+      ...after(RunEndWhy.FAILED),
+      runRequested(2),
+      runEnded(2, RunEndWhy.FAILED),
+      runRequested(3),
+      runEnded(3, RunEndWhy.FAILED, { message: "boom" }),
+    ];
+    const failed = {
+      kind: "end",
+      outcome: TrialOutcome.FAILED,
+      reason: "run 3: boom (after 2 restarts)",
+    };
+    expect(next({ trial: twice })).toEqual(failed);
+    expect(next({ trial: twice, experiment: [...active, paused] })).toEqual(failed);
+    expect(next({ trial: twice.slice(0, -2) })).toEqual(run);
+  });
+
+  test("max_restarts 0 means one run", () => {
+    const experiment = [experimentCreated({ max_restarts: 0 }), activated];
+    expect(next({ trial: after(RunEndWhy.FAILED), experiment })).toEqual(ends(TrialOutcome.FAILED));
+  });
+});
+
+describe("with an unended run", () => {
+  test("nothing is to be done while it is wanted", () => {
+    expect(next({ trial: queued })).toBeNull();
+    expect(next({ trial: running })).toBeNull();
+  });
+
+  test("a stop that was asked for stands, also when it is wanted again", () => {
+    expect(next({ trial: [...running, runStopRequested(1, StopWhy.PAUSE)] })).toBeNull();
+  });
+
+  test.each([
+    ["pause", [...active, paused], "run", stops(StopWhy.PAUSE, limits.preemptionGraceMs)],
+    ["suspension", active, "suspended", stops(StopWhy.SEARCH_SUSPEND, limits.preemptionGraceMs)],
+    ["search stop", active, "stopped", stops(StopWhy.SEARCH_STOP, limits.searchStopGraceMs)],
+    ["cancel", [...active, stopRequested()], "run", stops(StopWhy.CANCEL, limits.cancelGraceMs)],
+    [
+      "kill",
+      [...active, stopRequested(StopKind.KILL)],
+      "run",
+      stops(StopWhy.KILL, 0, StopMode.KILL),
+    ],
+  ] as const)("it is asked to stop by a %s", (_, experiment, search, expected) => {
+    expect(next({ trial: running, experiment, search })).toEqual(expected);
+  });
+
+  test("of several reasons the harshest is given", () => {
+    const experiment = [...active, paused, stopRequested(StopKind.KILL)];
+    expect(next({ trial: running, experiment, search: "stopped" })).toEqual(
+      stops(StopWhy.KILL, 0, StopMode.KILL),
+    );
+  });
+});
+
+test("nothing is wanted of a trial that does not exist or has ended", () => {
+  expect(next({ trial: [] })).toBeNull();
+  expect(next({ trial: [...fresh, trialEnded(TrialOutcome.CANCELED, "canceled")] })).toBeNull();
+});

@@ -1,0 +1,111 @@
+/**
+ * What is wanted next of a trial: the one rule by which every event that concerns a trial becomes a decision about it.
+ *
+ * It depends only on what the trial is (its unended run, how the last one ended, its restarts), on what is wanted of it by
+ * the experiment (run, paused, stopping) and by the search (run, suspended, stopped), and on where a run would start.
+ * So it does not matter in which order the wishes came, how often the rule is asked, or what happened meanwhile.
+ *
+ * A run that has not ended: is it wanted? If not, it is asked to stop, by the harshest of the reasons; a stop that was
+ * asked for stands, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it is
+ * wanted to run, the next run is requested.
+ */
+import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { limits } from "../../limits.ts";
+import type { ExperimentState } from "../experiment/state.ts";
+import type { SearchWant } from "../foreign/search.ts";
+import type { TrialCommand } from "../trial/commands.ts";
+import type { Stop, TrialState } from "../trial/state.ts";
+import { harshest } from "../trial/stops.ts";
+
+/** Where a run would start. gone: the checkpoint of another trial that it has to start from cannot be had any more. */
+export type Origin =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "checkpoint"; readonly checkpoint: string; readonly step: number }
+  | { readonly kind: "gone"; readonly checkpoint: string };
+
+export type Asked = {
+  readonly id: string;
+  readonly trial: TrialState;
+  readonly experiment: ExperimentState;
+  /** Null: the search does not know the trial, so that only the experiment's wishes count. */
+  readonly search: SearchWant | null;
+  readonly origin: Origin;
+};
+
+export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
+
+/** Null when nothing is to be done. */
+export function nextStep(asked: Asked): Step | null {
+  const { trial } = asked;
+  if (trial.status !== "open") return null;
+  if (trial.unended !== null) {
+    const stop = harshest(stopsWanted(asked));
+    return stop === null ? null : { kind: "stop_run", stop };
+  }
+  return endWanted(asked) ?? runWanted(asked);
+}
+
+function graceful(why: StopWhy, graceMs: number): Stop {
+  return { mode: StopMode.GRACEFUL, why, graceMs };
+}
+
+function stopsWanted({ experiment, search }: Asked): readonly Stop[] {
+  const stops: Stop[] = [];
+  if (experiment.stop?.kind === StopKind.KILL) {
+    stops.push({ mode: StopMode.KILL, why: StopWhy.KILL, graceMs: 0 });
+  } else if (isStopping(experiment)) {
+    stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
+  }
+  if (experiment.status === "paused") {
+    stops.push(graceful(StopWhy.PAUSE, limits.preemptionGraceMs));
+  }
+  if (search === "stopped") stops.push(graceful(StopWhy.SEARCH_STOP, limits.searchStopGraceMs));
+  if (search === "suspended") {
+    stops.push(graceful(StopWhy.SEARCH_SUSPEND, limits.preemptionGraceMs));
+  }
+  return stops;
+}
+
+export function isStopping(experiment: ExperimentState): boolean {
+  return experiment.stop !== null || experiment.status === "ended";
+}
+
+/** Whether the trial ends here, and how. What a run achieved before it could be stopped counts first. */
+function endWanted({ trial, experiment, search }: Asked): Step | null {
+  const { lastEnd } = trial;
+  if (lastEnd?.why === RunEndWhy.FINISHED) return end(TrialOutcome.COMPLETED, "finished");
+  if (isStopping(experiment)) {
+    const reason = experiment.stop?.kind === StopKind.KILL ? "killed" : "canceled";
+    return end(TrialOutcome.CANCELED, reason);
+  }
+  if (search === "stopped") return end(TrialOutcome.STOPPED_EARLY, "the search stopped it");
+  if (lastEnd?.why === RunEndWhy.INVALID_HYPERPARAMETERS) {
+    const reason = lastEnd.message || "the script cannot work with these hyperparameters";
+    return end(TrialOutcome.INVALID_HYPERPARAMETERS, reason);
+  }
+  if (lastEnd?.countsAsRestart === true && trial.restarts >= experiment.plan.maxRestarts) {
+    const what = lastEnd.message || "it failed";
+    const after = trial.restarts === 0 ? "" : ` (after ${trial.restarts} restarts)`;
+    return end(TrialOutcome.FAILED, `run ${lastEnd.run}: ${what}${after}`);
+  }
+  return null;
+}
+
+function end(outcome: TrialOutcome, reason: string): Step {
+  return { kind: "end", outcome, reason };
+}
+
+function runWanted({ id, experiment, search, origin }: Asked): Step | null {
+  if (experiment.status !== "active" || search === "suspended") return null;
+  if (origin.kind === "gone") {
+    const reason = `the checkpoint ${origin.checkpoint} that it has to start from is gone`;
+    return end(TrialOutcome.FAILED, reason);
+  }
+  return {
+    kind: "request_run",
+    experiment: id.slice(0, id.indexOf(".")),
+    resources: experiment.plan.resources,
+    from:
+      origin.kind === "checkpoint" ? { checkpoint: origin.checkpoint, step: origin.step } : null,
+  };
+}

@@ -1,0 +1,95 @@
+import { AllocationEndCause, EndReason, RunEndWhy } from "@trainyard/contracts/events";
+import { describe, expect, test } from "vitest";
+import {
+  acknowledged,
+  agentLost,
+  allocationEnded,
+  crashed,
+  exit,
+  finished,
+  killed,
+  launchFailed,
+  withdrawn,
+} from "../examples.ts";
+import { runEnd } from "./run-end.ts";
+
+const quiet = { stopAcknowledged: false };
+const why = (ended: typeof finished, allocation = quiet) => runEnd(1, ended.data, allocation).why;
+const word = (reason: EndReason, code: number) =>
+  allocationEnded({ exits: [exit(code)], endRecord: { reason, message: "" } });
+
+describe("why a run ended", () => {
+  test("the script's last word decides", () => {
+    expect(why(finished)).toBe(RunEndWhy.FINISHED);
+    expect(why(acknowledged)).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+    expect(why(crashed)).toBe(RunEndWhy.FAILED);
+    expect(why(word(EndReason.INVALID_HYPERPARAMETERS, 1))).toBe(RunEndWhy.INVALID_HYPERPARAMETERS);
+  });
+
+  test("a script that acknowledged its stop and then fails to leave cleanly did what was asked", () => {
+    expect(why(word(EndReason.ACKNOWLEDGED_STOP, 1))).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+  });
+
+  test("a script that had finished and then exits with an error has failed", () => {
+    expect(why(word(EndReason.FINISHED, 1))).toBe(RunEndWhy.FAILED);
+  });
+
+  test("an error that left the context counts, also when the process exits with 0", () => {
+    expect(why(word(EndReason.ERROR, 0))).toBe(RunEndWhy.FAILED);
+  });
+
+  test("without a word, a clean exit is the end of the training", () => {
+    expect(why(allocationEnded())).toBe(RunEndWhy.FINISHED);
+  });
+
+  test("without a word, a clean exit after an acknowledged stop is that stop", () => {
+    expect(why(allocationEnded(), { stopAcknowledged: true })).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+  });
+
+  test("without a word, any node's error or signal is a failure", () => {
+    expect(why(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(RunEndWhy.FAILED);
+    expect(why(allocationEnded({ exits: [exit(0, "SIGSEGV")] }))).toBe(RunEndWhy.FAILED);
+    expect(why(allocationEnded({ exits: [exit(1)] }), { stopAcknowledged: true })).toBe(
+      RunEndWhy.FAILED,
+    );
+  });
+
+  test("a kill is no failure, and what the script had said before it stands", () => {
+    expect(why(killed)).toBe(RunEndWhy.KILLED);
+    const after = (reason: EndReason) =>
+      why(allocationEnded({ ...killed.data, endRecord: { reason, message: "" } }));
+    expect(after(EndReason.FINISHED)).toBe(RunEndWhy.FINISHED);
+    expect(after(EndReason.ACKNOWLEDGED_STOP)).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+    expect(after(EndReason.INVALID_HYPERPARAMETERS)).toBe(RunEndWhy.INVALID_HYPERPARAMETERS);
+  });
+
+  test("what the platform lost is lost", () => {
+    expect(why(agentLost)).toBe(RunEndWhy.LOST);
+    expect(why(launchFailed)).toBe(RunEndWhy.LOST);
+    expect(why(allocationEnded({ exits: [] }))).toBe(RunEndWhy.LOST);
+    expect(why(allocationEnded({ cause: AllocationEndCause.UNSPECIFIED }))).toBe(RunEndWhy.LOST);
+  });
+
+  test("what was withdrawn from the queue was withdrawn", () => {
+    expect(why(withdrawn)).toBe(RunEndWhy.WITHDRAWN);
+  });
+});
+
+describe("the message of a run's end", () => {
+  const message = (ended: typeof finished) => runEnd(1, ended.data, quiet).message;
+
+  test("is the script's own word first", () => {
+    expect(message(crashed)).toBe("ValueError: boom");
+  });
+
+  test("else the scheduler's, else what the exits say", () => {
+    expect(message(launchFailed)).toBe("the disk of a1 is full");
+    expect(message(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(
+      "node 0 exited with code 3",
+    );
+    expect(message(allocationEnded({ exits: [exit(0, "SIGSEGV")] }))).toBe(
+      "node 0 was ended by SIGSEGV",
+    );
+    expect(message(allocationEnded())).toBe("");
+  });
+});

@@ -1,0 +1,69 @@
+/** Why a run ended, from what the scheduler says of its allocation. */
+import type { EventData, Plain } from "@trainyard/contracts";
+import { AllocationEndCause, EndReason, type Exit, RunEndWhy } from "@trainyard/contracts/events";
+import type { AllocationState } from "../foreign/allocation.ts";
+import type { EndRun } from "../trial/commands.ts";
+
+type Ended = EventData<"AllocationEnded">;
+
+export function runEnd(run: number, ended: Ended, allocation: AllocationState): EndRun {
+  const why = whyEnded(ended, allocation);
+  return { kind: "end_run", run, why, exits: ended.exits, message: messageOf(ended) };
+}
+
+function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {
+  switch (ended.cause) {
+    case AllocationEndCause.WITHDRAWN:
+      return RunEndWhy.WITHDRAWN;
+    case AllocationEndCause.KILLED:
+      return lastWord(ended) ?? RunEndWhy.KILLED;
+    case AllocationEndCause.EXITED:
+      return exited(ended, allocation);
+    default:
+      // The agent was lost or could not launch it; or a cause that this version does not know, which is no error of the script's.
+      return RunEndWhy.LOST;
+  }
+}
+
+/**
+ * The script's own last word, which it wrote before its process ended. Whoever was killed after that hung while it was
+ * leaving, and its work was done.
+ */
+function lastWord({ endRecord }: Ended): RunEndWhy | null {
+  switch (endRecord?.reason) {
+    case EndReason.FINISHED:
+      return RunEndWhy.FINISHED;
+    case EndReason.ACKNOWLEDGED_STOP:
+      return RunEndWhy.ACKNOWLEDGED_STOP;
+    case EndReason.INVALID_HYPERPARAMETERS:
+      return RunEndWhy.INVALID_HYPERPARAMETERS;
+    case EndReason.ERROR:
+      return RunEndWhy.FAILED;
+    default:
+      return null;
+  }
+}
+
+function exited(ended: Ended, { stopAcknowledged }: AllocationState): RunEndWhy {
+  const word = lastWord(ended);
+  const clean = ended.exits.every(({ code, signal }) => code === 0 && signal === "");
+  // A script that had finished and then exits with an error has failed: what comes after training is part of it.
+  if (word !== null && (clean || word !== RunEndWhy.FINISHED)) return word;
+  if (ended.exits.length === 0) return RunEndWhy.LOST;
+  if (!clean) return RunEndWhy.FAILED;
+  return stopAcknowledged ? RunEndWhy.ACKNOWLEDGED_STOP : RunEndWhy.FINISHED;
+}
+
+function messageOf({ endRecord, message, exits }: Ended): string {
+  const said = endRecord?.message ?? "";
+  if (said !== "") return said;
+  if (message !== "") return message;
+  return exits.map(exitMessage).find((text) => text !== "") ?? "";
+}
+
+function exitMessage({ nodeRank, code, signal, message }: Plain<Exit>): string {
+  if (message !== "") return message;
+  if (signal !== "") return `node ${nodeRank} was ended by ${signal}`;
+  if (code !== undefined && code !== 0) return `node ${nodeRank} exited with code ${code}`;
+  return "";
+}

@@ -1,0 +1,228 @@
+import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { fold, isRejection } from "@trainyard/kernel";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  activated,
+  exampleResources,
+  experimentCreated,
+  paused,
+  runEnded,
+  runRequested,
+  runStarted,
+  runStopRequested,
+  stopRequested,
+  trialCheckpointed,
+  trialCreated,
+  trialEnded,
+} from "./examples.ts";
+import type { ExperimentCommand } from "./experiment/commands.ts";
+import { experimentDecider } from "./experiment/decide.ts";
+import type { SearchWant } from "./foreign/search.ts";
+import { nextStep } from "./policy/next-step.ts";
+import type { TrialCommand } from "./trial/commands.ts";
+import { trialDecider } from "./trial/decide.ts";
+import type { TrialEvent, TrialState } from "./trial/state.ts";
+import { isHarsher } from "./trial/stops.ts";
+
+const whys = [
+  StopWhy.PAUSE,
+  StopWhy.SEARCH_SUSPEND,
+  StopWhy.SEARCH_STOP,
+  StopWhy.CANCEL,
+  StopWhy.KILL,
+];
+const ends = [1, 2, 3, 4, 5, 6, 7] as readonly RunEndWhy[];
+const run = fc.integer({ min: 1, max: 4 });
+const step = fc.integer({ min: 0, max: 500 });
+
+const stop = fc.record({
+  mode: fc.constantFrom<StopMode>(StopMode.GRACEFUL, StopMode.KILL),
+  why: fc.constantFrom(...whys),
+  graceMs: fc.integer({ min: 0, max: 10_000 }),
+});
+
+const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
+  fc.constant({ kind: "create", created: trialCreated().data } as const),
+  fc.record({
+    kind: fc.constant("request_run" as const),
+    experiment: fc.constant("12"),
+    resources: fc.constant(exampleResources),
+    from: fc.option(fc.record({ checkpoint: fc.constantFrom("a", "b"), step })),
+  }),
+  fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant("") }),
+  fc.record({ kind: fc.constant("stop_run" as const), stop }),
+  fc.record({
+    kind: fc.constant("end_run" as const),
+    run,
+    why: fc.constantFrom(...ends),
+    exits: fc.constant([]),
+    message: fc.string(),
+  }),
+  fc.record({
+    kind: fc.constant("note_checkpoint" as const),
+    noted: fc.record({ checkpoint: fc.constantFrom("a", "b", "c"), run, step }),
+  }),
+  fc.record({
+    kind: fc.constant("end" as const),
+    outcome: fc.constant<TrialOutcome>(TrialOutcome.CANCELED),
+    reason: fc.constant(""),
+  }),
+);
+
+const trialEvent: fc.Arbitrary<TrialEvent> = fc.oneof(
+  fc.constant(trialCreated()),
+  run.map((n) => runRequested(n)),
+  run.map((n) => runStarted(n)),
+  fc.tuple(run, fc.constantFrom(...whys)).map(([n, why]) => runStopRequested(n, why)),
+  fc.tuple(run, fc.constantFrom(...ends)).map(([n, why]) => runEnded(n, why)),
+  fc.tuple(run, step).map(([n, at]) => trialCheckpointed(`c${at}`, n, at)),
+  fc.constant(trialEnded(TrialOutcome.COMPLETED, "")),
+);
+
+type History = { readonly events: readonly TrialEvent[]; readonly state: TrialState };
+
+/** What a decider makes of commands in any order. */
+function decideAll(commands: readonly TrialCommand[]): History {
+  let state = trialDecider.initial;
+  const events: TrialEvent[] = [];
+  for (const command of commands) {
+    const decided = trialDecider.decide(state, command);
+    if (isRejection(decided)) continue;
+    events.push(...decided);
+    state = fold(trialDecider.evolve, state, decided);
+  }
+  return { events, state };
+}
+
+describe("a trial, whatever it is told", () => {
+  test("never has two unended runs, and numbers them without gaps", () => {
+    fc.assert(
+      fc.property(fc.array(trialCommand, { maxLength: 60 }), (commands) => {
+        let unended = 0;
+        let runs = 0;
+        for (const event of decideAll(commands).events) {
+          if (event.type === "RunRequested") {
+            runs += 1;
+            unended += 1;
+            expect(event.data.run).toBe(runs);
+          }
+          if (event.type === "RunEnded") unended -= 1;
+          expect(unended).toBeGreaterThanOrEqual(0);
+          expect(unended).toBeLessThanOrEqual(1);
+        }
+      }),
+    );
+  });
+
+  test("speaks only of the newest run, and of nothing once it has ended", () => {
+    fc.assert(
+      fc.property(fc.array(trialCommand, { maxLength: 60 }), (commands) => {
+        let runs = 0;
+        let ended = false;
+        for (const event of decideAll(commands).events) {
+          expect(ended).toBe(false);
+          if (event.type === "RunRequested") runs = event.data.run;
+          else if ("run" in event.data) expect(event.data.run).toBe(runs);
+          ended = event.type === "TrialEnded";
+        }
+      }),
+    );
+  });
+
+  test("only makes the stop of a run harsher, and never grants it more time", () => {
+    fc.assert(
+      fc.property(fc.array(trialCommand, { maxLength: 60 }), (commands) => {
+        let before: TrialEvent | null = null;
+        for (const event of decideAll(commands).events) {
+          if (event.type === "RunRequested") before = null;
+          if (event.type !== "RunStopRequested") continue;
+          if (before?.type === "RunStopRequested") {
+            expect(isHarsher(event.data, before.data)).toBe(true);
+            expect(event.data.graceMs).toBeLessThanOrEqual(before.data.graceMs);
+          }
+          before = event;
+        }
+      }),
+    );
+  });
+
+  test("decides nothing when it is told the same again", () => {
+    fc.assert(
+      fc.property(fc.array(trialCommand, { maxLength: 40 }), trialCommand, (commands, command) => {
+        const { state } = decideAll([...commands, command]);
+        const again = trialDecider.decide(state, command);
+        // A request while a run is unended is refused rather than ignored: the rule never asks for it.
+        expect(isRejection(again) || again.length === 0).toBe(true);
+      }),
+    );
+  });
+
+  test("folds any events in any order", () => {
+    fc.assert(
+      fc.property(fc.array(trialEvent), (events) => {
+        expect(() => fold(trialDecider.evolve, trialDecider.initial, events)).not.toThrow();
+      }),
+    );
+  });
+});
+
+const experimentCommand: fc.Arbitrary<ExperimentCommand> = fc.oneof(
+  fc.constant({ kind: "create", created: experimentCreated().data, paused: true } as const),
+  fc.constant({ kind: "activate" } as const),
+  fc.constant({ kind: "pause" } as const),
+  fc.record({
+    kind: fc.constant("stop" as const),
+    stop: fc.constantFrom<StopKind>(StopKind.CANCEL, StopKind.KILL),
+    reason: fc.string(),
+  }),
+);
+
+describe("an experiment, whatever it is told", () => {
+  test("decides nothing when it is told the same again", () => {
+    const decideOn = (commands: readonly ExperimentCommand[]) =>
+      commands.reduce((state, command) => {
+        const decided = experimentDecider.decide(state, command);
+        return isRejection(decided) ? state : fold(experimentDecider.evolve, state, decided);
+      }, experimentDecider.initial);
+    fc.assert(
+      fc.property(fc.array(experimentCommand), experimentCommand, (commands, command) => {
+        const again = experimentDecider.decide(decideOn([...commands, command]), command);
+        expect(isRejection(again) || again.length === 0).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("what is wanted next", () => {
+  const experiments = [
+    [experimentCreated()],
+    [experimentCreated(), activated],
+    [experimentCreated(), activated, paused],
+    [experimentCreated(), activated, stopRequested(StopKind.CANCEL)],
+    [experimentCreated(), paused, stopRequested(StopKind.KILL)],
+  ].map((events) => fold(experimentDecider.evolve, experimentDecider.initial, events));
+  const want = fc.option(fc.constantFrom<SearchWant>("run", "suspended", "stopped"));
+
+  test("is something that the trial takes, and once it is done nothing more is wanted", () => {
+    fc.assert(
+      fc.property(
+        fc.array(trialCommand, { maxLength: 40 }),
+        fc.constantFrom(...experiments),
+        want,
+        (commands, experiment, search) => {
+          const { state } = decideAll(commands);
+          const asked = { id: "12.1", experiment, search, origin: { kind: "nothing" } } as const;
+          const step = nextStep({ ...asked, trial: state });
+          if (step === null) return;
+          const decided = trialDecider.decide(state, step);
+          expect(isRejection(decided)).toBe(false);
+          if (isRejection(decided)) return;
+          const after = fold(trialDecider.evolve, state, decided);
+          const more = nextStep({ ...asked, trial: after });
+          if (more !== null) expect(trialDecider.decide(after, more)).toEqual([]);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,28 @@
+import type { EventData, Plain } from "@trainyard/contracts";
+import type { Exit, Resources, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import type { Checkpoint, Stop } from "./state.ts";
+
+export type EndRun = {
+  readonly kind: "end_run";
+  readonly run: number;
+  readonly why: RunEndWhy;
+  readonly exits: readonly Plain<Exit>[];
+  readonly message: string;
+};
+
+export type RequestRun = {
+  readonly kind: "request_run";
+  readonly experiment: string;
+  readonly resources: Plain<Resources>;
+  /** Null to start from nothing. */
+  readonly from: { readonly checkpoint: string; readonly step: number } | null;
+};
+
+export type TrialCommand =
+  | { readonly kind: "create"; readonly created: EventData<"TrialCreated"> }
+  | RequestRun
+  | { readonly kind: "start_run"; readonly run: number; readonly allocation: string }
+  | { readonly kind: "stop_run"; readonly stop: Stop }
+  | EndRun
+  | { readonly kind: "note_checkpoint"; readonly noted: Checkpoint }
+  | { readonly kind: "end"; readonly outcome: TrialOutcome; readonly reason: string };

@@ -1,0 +1,118 @@
+import { RunEndWhy } from "@trainyard/contracts/events";
+import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import { limits } from "../../limits.ts";
+import type { EndRun, RequestRun, TrialCommand } from "./commands.ts";
+import { evolveTrial, initialTrial } from "./evolve.ts";
+import type { Checkpoint, Stop, TrialEvent, TrialState } from "./state.ts";
+import { isHarsher } from "./stops.ts";
+
+type Decision = readonly TrialEvent[] | Rejection;
+
+const alreadySo: Decision = [];
+const notOpen = reject("trial_not_open", "the trial does not exist or has ended");
+const runUnended = reject("run_unended", "the trial has a run that has not ended");
+
+export function decideTrial(state: TrialState, command: TrialCommand): Decision {
+  switch (command.kind) {
+    case "create":
+      if (state.status !== "none") return alreadySo;
+      return [{ type: "TrialCreated", data: command.created }];
+    case "request_run":
+      return requestRun(state, command);
+    case "start_run": {
+      const { run, allocation } = command;
+      if (!isUnended(state, run) || state.unended?.started === true) return alreadySo;
+      return [{ type: "RunStarted", data: { run, allocation } }];
+    }
+    case "stop_run":
+      return stopRun(state, command.stop);
+    case "end_run":
+      return endRun(state, command);
+    case "note_checkpoint":
+      return noteCheckpoint(state, command.noted);
+    case "end": {
+      if (state.status === "ended") return alreadySo;
+      if (state.status === "none") return notOpen;
+      if (state.unended !== null) return runUnended;
+      const { outcome, reason } = command;
+      return [{ type: "TrialEnded", data: { outcome, reason, restarts: state.restarts } }];
+    }
+    default:
+      return assertNever(command, "a trial's command");
+  }
+}
+
+/** Whether it is this run, the newest one, that has not ended. What is said of any other comes from a ghost. */
+function isUnended(state: TrialState, run: number): boolean {
+  return state.unended !== null && state.runs === run;
+}
+
+function requestRun(state: TrialState, { experiment, resources, from }: RequestRun): Decision {
+  if (state.status !== "open") return notOpen;
+  if (state.unended !== null) return runUnended;
+  return [
+    {
+      type: "RunRequested",
+      data: {
+        run: state.runs + 1,
+        fromCheckpoint: from?.checkpoint ?? "",
+        fromStep: from?.step ?? 0,
+        resources,
+        preemptible: true,
+        experiment,
+        delayMs: launchDelayMs(state.launchFailures),
+      },
+    },
+  ];
+}
+
+/** A launch that fails is tried again at once; what fails again waits longer each time, instead of spinning. */
+function launchDelayMs(failures: number): number {
+  if (failures < 2) return 0;
+  return Math.min(limits.launchDelayFirstMs * 2 ** (failures - 2), limits.launchDelayLastMs);
+}
+
+/** A stop cannot be withdrawn, only be made harsher: then the rest of its time shrinks, never grows. */
+function stopRun(state: TrialState, stop: Stop): Decision {
+  if (state.unended === null) return alreadySo;
+  const before = state.unended.stop;
+  if (before !== null && !isHarsher(stop, before)) return alreadySo;
+  const graceMs = Math.min(stop.graceMs, before?.graceMs ?? stop.graceMs);
+  return [{ type: "RunStopRequested", data: { run: state.runs, ...stop, graceMs } }];
+}
+
+function endRun(state: TrialState, { run, why, exits, message }: EndRun): Decision {
+  if (!isUnended(state, run)) return alreadySo;
+  return [
+    {
+      type: "RunEnded",
+      data: {
+        run,
+        why,
+        exits,
+        message: message.slice(0, limits.messageCharsMax),
+        countsAsRestart: countsAsRestart(state, why),
+      },
+    },
+  ];
+}
+
+/** Errors count. What the platform lost does not, until it has lost so many launches that the trial may be why. */
+function countsAsRestart(state: TrialState, why: RunEndWhy): boolean {
+  if (why === RunEndWhy.FAILED) return true;
+  if (why !== RunEndWhy.LOST || state.unended?.started === true) return false;
+  return state.launchFailures >= limits.launchFailuresFree;
+}
+
+/** Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. */
+function noteCheckpoint(state: TrialState, noted: Checkpoint): Decision {
+  if (state.status !== "open" || noted.run !== state.runs) return alreadySo;
+  if (state.checkpoints.some(({ checkpoint }) => checkpoint === noted.checkpoint)) return alreadySo;
+  return [{ type: "TrialCheckpointed", data: noted }];
+}
+
+export const trialDecider: Decider<TrialState, TrialCommand, TrialEvent> = {
+  initial: initialTrial,
+  decide: decideTrial,
+  evolve: evolveTrial,
+};

@@ -1,0 +1,101 @@
+import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { given } from "@trainyard/testing";
+import { describe, test } from "vitest";
+import { limits } from "../../limits.ts";
+import { exit, runEnded, runRequested, runStarted, trialCreated, trialEnded } from "../examples.ts";
+import { trialDecider } from "./decide.ts";
+
+const running = [trialCreated(), runRequested(1), runStarted(1)] as const;
+const endRun = (run: number, why: RunEndWhy) =>
+  ({ kind: "end_run", run, why, exits: [], message: "" }) as const;
+
+describe("a run that starts", () => {
+  test("is recorded once", () => {
+    given(trialDecider, trialCreated(), runRequested(1))
+      .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
+      .then(runStarted(1));
+    given(trialDecider, ...running)
+      .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
+      .thenNothing();
+  });
+
+  test("a ghost's start is ignored", () => {
+    given(trialDecider, ...running, runEnded(1, RunEndWhy.LOST), runRequested(2))
+      .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
+      .thenNothing();
+  });
+});
+
+describe("a run that ends", () => {
+  test("keeps exits and message, cut to what a table can show", () => {
+    const message = "x".repeat(limits.messageCharsMax + 1);
+    given(trialDecider, ...running)
+      .when({ kind: "end_run", run: 1, why: RunEndWhy.FAILED, exits: [exit(1)], message })
+      .then(
+        runEnded(1, RunEndWhy.FAILED, {
+          exits: [exit(1)],
+          message: message.slice(0, limits.messageCharsMax),
+        }),
+      );
+  });
+
+  test("counts as a restart when it failed", () => {
+    given(trialDecider, ...running)
+      .when(endRun(1, RunEndWhy.FAILED))
+      .then(runEnded(1, RunEndWhy.FAILED, { countsAsRestart: true }));
+  });
+
+  test.each([
+    RunEndWhy.FINISHED,
+    RunEndWhy.ACKNOWLEDGED_STOP,
+    RunEndWhy.LOST,
+    RunEndWhy.KILLED,
+    RunEndWhy.WITHDRAWN,
+    RunEndWhy.INVALID_HYPERPARAMETERS,
+  ])("does not count as a restart otherwise (%i)", (why) => {
+    given(trialDecider, ...running)
+      .when(endRun(1, why))
+      .then(runEnded(1, why, { countsAsRestart: false }));
+  });
+
+  test("ends once, and a ghost's end is ignored", () => {
+    const lost = [...running, runEnded(1, RunEndWhy.LOST)] as const;
+    given(trialDecider, ...lost)
+      .when(endRun(1, RunEndWhy.FINISHED))
+      .thenNothing();
+    given(trialDecider, ...lost, runRequested(2))
+      .when(endRun(1, RunEndWhy.FINISHED))
+      .thenNothing();
+    given(trialDecider).when(endRun(1, RunEndWhy.FINISHED)).thenNothing();
+  });
+});
+
+describe("ending a trial", () => {
+  const end = { kind: "end", outcome: TrialOutcome.COMPLETED, reason: "finished" } as const;
+  const ended = trialEnded(TrialOutcome.COMPLETED, "finished");
+
+  test("happens once", () => {
+    const history = [...running, runEnded(1, RunEndWhy.FINISHED)] as const;
+    given(trialDecider, ...history)
+      .when(end)
+      .then(ended);
+    given(trialDecider, ...history, ended)
+      .when(end)
+      .thenNothing();
+  });
+
+  test("is refused while a run has not ended, and before the trial exists", () => {
+    given(trialDecider, ...running)
+      .when(end)
+      .thenRejected("run_unended");
+    given(trialDecider).when(end).thenRejected("trial_not_open");
+  });
+});
+
+describe("creating a trial", () => {
+  test("happens once", () => {
+    const create = { kind: "create", created: trialCreated().data } as const;
+    given(trialDecider).when(create).then(trialCreated());
+    given(trialDecider, trialCreated()).when(create).thenNothing();
+  });
+});

@@ -1,0 +1,73 @@
+import { RunEndWhy } from "@trainyard/contracts/events";
+import { limits } from "../../limits.ts";
+import type { Checkpoint, TrialEvent, TrialState } from "./state.ts";
+
+export const initialTrial: TrialState = {
+  status: "none",
+  warmStart: "",
+  runs: 0,
+  unended: null,
+  lastEnd: null,
+  restarts: 0,
+  launchFailures: 0,
+  checkpoints: [],
+  end: null,
+};
+
+export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
+  switch (event.type) {
+    case "TrialCreated":
+      return { ...state, status: "open", warmStart: event.data.warmStartCheckpoint };
+    case "RunRequested":
+      return {
+        ...state,
+        runs: event.data.run,
+        unended: { started: false, stop: null },
+        restarts: state.restarts + (state.lastEnd?.countsAsRestart === true ? 1 : 0),
+        checkpoints: state.checkpoints.filter(({ step }) => step <= event.data.fromStep),
+      };
+    case "RunStarted":
+      if (state.unended === null) return state;
+      return { ...state, unended: { ...state.unended, started: true }, launchFailures: 0 };
+    case "RunStopRequested": {
+      if (state.unended === null) return state;
+      const { mode, why, graceMs } = event.data;
+      return { ...state, unended: { ...state.unended, stop: { mode, why, graceMs } } };
+    }
+    case "RunEnded":
+      return endRun(state, event);
+    case "TrialCheckpointed":
+      return { ...state, checkpoints: remember(state.checkpoints, event.data) };
+    case "TrialEnded": {
+      const { outcome, reason } = event.data;
+      return { ...state, status: "ended", unended: null, end: { outcome, reason } };
+    }
+    default:
+      return state;
+  }
+}
+
+function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }): TrialState {
+  const neverStarted = data.why === RunEndWhy.LOST && state.unended?.started === false;
+  return {
+    ...state,
+    unended: null,
+    lastEnd: {
+      run: data.run,
+      why: data.why,
+      message: data.message,
+      countsAsRestart: data.countsAsRestart,
+    },
+    launchFailures: neverStarted ? state.launchFailures + 1 : state.launchFailures,
+  };
+}
+
+/** Uploads may finish in another order than they began: the latest is the one that holds most steps. */
+function remember(
+  known: readonly Checkpoint[],
+  { checkpoint, run, step }: Checkpoint,
+): readonly Checkpoint[] {
+  return [...known, { checkpoint, run, step }]
+    .sort((a, b) => a.step - b.step)
+    .slice(-limits.checkpointsRemembered);
+}

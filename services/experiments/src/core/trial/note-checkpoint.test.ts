@@ -1,0 +1,67 @@
+import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { given } from "@trainyard/testing";
+import { describe, expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import {
+  checkpointA,
+  checkpointB,
+  runEnded,
+  runRequested,
+  trialCheckpointed,
+  trialCreated,
+  trialEnded,
+} from "../examples.ts";
+import { trialDecider } from "./decide.ts";
+
+const running = [trialCreated(), runRequested(1)] as const;
+const note = (run: number, checkpoint = checkpointA, step = 100) =>
+  ({ kind: "note_checkpoint", noted: { checkpoint, run, step } }) as const;
+
+describe("noting a checkpoint", () => {
+  test("of the newest run, also when it has just ended", () => {
+    given(trialDecider, ...running)
+      .when(note(1))
+      .then(trialCheckpointed());
+    given(trialDecider, ...running, runEnded(1, RunEndWhy.FAILED))
+      .when(note(1))
+      .then(trialCheckpointed());
+  });
+
+  test("once", () => {
+    given(trialDecider, ...running, trialCheckpointed())
+      .when(note(1))
+      .thenNothing();
+  });
+
+  test("not of a run that a later one has superseded", () => {
+    given(trialDecider, ...running, runEnded(1, RunEndWhy.LOST), runRequested(2))
+      .when(note(1))
+      .thenNothing();
+  });
+
+  test("not of a trial that does not exist or has ended", () => {
+    given(trialDecider).when(note(0)).thenNothing();
+    const ended = trialEnded(TrialOutcome.COMPLETED, "finished");
+    given(trialDecider, ...running, runEnded(1, RunEndWhy.FINISHED), ended)
+      .when(note(1))
+      .thenNothing();
+  });
+
+  test("the latest is the one with most steps, whichever completed last", () => {
+    const { state } = given(
+      trialDecider,
+      ...running,
+      trialCheckpointed(checkpointB, 1, 200),
+      trialCheckpointed(checkpointA, 1, 100),
+    );
+    expect(state.checkpoints.at(-1)?.checkpoint).toBe(checkpointB);
+  });
+
+  test("only so many are remembered, the latest", () => {
+    const many = limits.checkpointsRemembered + 5;
+    const noted = Array.from({ length: many }, (_, n) => trialCheckpointed(`c${n}`, 1, n));
+    const { checkpoints } = given(trialDecider, ...running, ...noted).state;
+    expect(checkpoints).toHaveLength(limits.checkpointsRemembered);
+    expect(checkpoints.at(-1)?.checkpoint).toBe(`c${many - 1}`);
+  });
+});

@@ -1,0 +1,120 @@
+import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { given } from "@trainyard/testing";
+import { describe, expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import {
+  checkpointA,
+  exampleResources,
+  runEnded,
+  runRequested,
+  runStarted,
+  trialCheckpointed,
+  trialCreated,
+  trialEnded,
+} from "../examples.ts";
+import { trialDecider } from "./decide.ts";
+import type { TrialEvent } from "./state.ts";
+
+const request = {
+  kind: "request_run",
+  experiment: "12",
+  resources: exampleResources,
+  from: null,
+} as const;
+
+describe("requesting a run", () => {
+  test("numbers runs from 1", () => {
+    given(trialDecider, trialCreated()).when(request).then(runRequested(1));
+    given(trialDecider, trialCreated(), runRequested(1), runEnded(1, RunEndWhy.LOST))
+      .when(request)
+      .then(runRequested(2));
+  });
+
+  test("names the checkpoint that it starts from and its steps", () => {
+    given(trialDecider, trialCreated())
+      .when({ ...request, from: { checkpoint: checkpointA, step: 100 } })
+      .then(runRequested(1, { fromCheckpoint: checkpointA, fromStep: 100 }));
+  });
+
+  test("is refused while a run has not ended", () => {
+    given(trialDecider, trialCreated(), runRequested(1)).when(request).thenRejected("run_unended");
+  });
+
+  test("is refused before the trial exists and after it ended", () => {
+    given(trialDecider).when(request).thenRejected("trial_not_open");
+    given(trialDecider, trialCreated(), trialEnded(TrialOutcome.CANCELED, "canceled"))
+      .when(request)
+      .thenRejected("trial_not_open");
+  });
+
+  test("after a failure is a restart, after anything else is not", () => {
+    const failed = [trialCreated(), runRequested(1), runEnded(1, RunEndWhy.FAILED)] as const;
+    expect(given(trialDecider, ...failed).state.restarts).toBe(0);
+    expect(given(trialDecider, ...failed, runRequested(2)).state.restarts).toBe(1);
+    const preempted = runEnded(1, RunEndWhy.ACKNOWLEDGED_STOP);
+    expect(
+      given(trialDecider, trialCreated(), runRequested(1), preempted, runRequested(2)).state
+        .restarts,
+    ).toBe(0);
+  });
+
+  test("cuts off the checkpoints beyond the step that it starts from", () => {
+    const history = [
+      trialCreated(),
+      runRequested(1),
+      trialCheckpointed("c1", 1, 100),
+      trialCheckpointed("c2", 1, 200),
+      runEnded(1, RunEndWhy.FAILED),
+      runRequested(2, { fromCheckpoint: "c1", fromStep: 100 }),
+    ] as const;
+    expect(given(trialDecider, ...history).state.checkpoints).toEqual([
+      { checkpoint: "c1", run: 1, step: 100 },
+    ]);
+  });
+});
+
+describe("launches that fail one after the other", () => {
+  const afterFailures = (failures: number): readonly TrialEvent[] => [
+    trialCreated(),
+    ...Array.from({ length: failures }, (_, n) => [
+      runRequested(n + 1),
+      runEnded(n + 1, RunEndWhy.LOST),
+    ]).flat(),
+  ];
+  const delayAfter = (failures: number) => {
+    const [event] = given(trialDecider, ...afterFailures(failures))
+      .when(request)
+      .events();
+    return event?.type === "RunRequested" ? event.data.delayMs : null;
+  };
+
+  test("are repeated at once, then after growing delays", () => {
+    expect([0, 1, 2, 3, 4, 20].map(delayAfter)).toEqual([
+      0,
+      0,
+      limits.launchDelayFirstMs,
+      2 * limits.launchDelayFirstMs,
+      4 * limits.launchDelayFirstMs,
+      limits.launchDelayLastMs,
+    ]);
+  });
+
+  test("count as restarts once there were too many", () => {
+    const endsAfter = (failures: number) => {
+      const run = failures + 1;
+      const [event] = given(trialDecider, ...afterFailures(failures), runRequested(run))
+        .when({ kind: "end_run", run, why: RunEndWhy.LOST, exits: [], message: "" })
+        .events();
+      return event?.type === "RunEnded" && event.data.countsAsRestart;
+    };
+    expect(endsAfter(limits.launchFailuresFree - 1)).toBe(false);
+    expect(endsAfter(limits.launchFailuresFree)).toBe(true);
+  });
+
+  test("are forgotten when a run starts", () => {
+    const run = limits.launchFailuresFree + 1;
+    given(trialDecider, ...afterFailures(run - 1), runRequested(run), runStarted(run))
+      .when({ kind: "end_run", run, why: RunEndWhy.LOST, exits: [], message: "" })
+      .then(runEnded(run, RunEndWhy.LOST));
+  });
+});

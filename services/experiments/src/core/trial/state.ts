@@ -1,0 +1,51 @@
+/**
+ * A trial's life: none → open → ended. An open trial has at most one unended run; runs are numbered from 1.
+ *
+ * Its stream also knows the complete checkpoints that later runs may start from (TrialCheckpointed): those of the line of
+ * runs that leads to the newest one. A run that starts from step s cuts off what lies beyond s, for checkpoints as for
+ * measurements, and what an older run still completes after that is not of the line any more.
+ */
+import type { EventOf } from "@trainyard/contracts";
+import type { RunEndWhy, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+
+export type TrialEvent = EventOf<
+  | "TrialCreated"
+  | "RunRequested"
+  | "RunStarted"
+  | "RunStopRequested"
+  | "RunEnded"
+  | "TrialCheckpointed"
+  | "TrialEnded"
+>;
+
+export type Stop = { readonly mode: StopMode; readonly why: StopWhy; readonly graceMs: number };
+
+export type Checkpoint = {
+  readonly checkpoint: string;
+  readonly run: number;
+  readonly step: number;
+};
+
+export type LastEnd = {
+  readonly run: number;
+  readonly why: RunEndWhy;
+  readonly message: string;
+  readonly countsAsRestart: boolean;
+};
+
+export type TrialState = {
+  readonly status: "none" | "open" | "ended";
+  /** A checkpoint of another trial that the first run starts from; empty for none. */
+  readonly warmStart: string;
+  /** The highest number of a run that was requested. */
+  readonly runs: number;
+  readonly unended: { readonly started: boolean; readonly stop: Stop | null } | null;
+  readonly lastEnd: LastEnd | null;
+  /** Runs that were requested because the one before failed. */
+  readonly restarts: number;
+  /** Runs in a row that the platform lost before they started. */
+  readonly launchFailures: number;
+  /** By step, the latest last; at most `limits.checkpointsRemembered`. */
+  readonly checkpoints: readonly Checkpoint[];
+  readonly end: { readonly outcome: TrialOutcome; readonly reason: string } | null;
+};

@@ -1,0 +1,63 @@
+import { RunEndWhy, StopMode, StopWhy } from "@trainyard/contracts/events";
+import { given } from "@trainyard/testing";
+import { describe, test } from "vitest";
+import { limits } from "../../limits.ts";
+import { runEnded, runRequested, runStarted, runStopRequested, trialCreated } from "../examples.ts";
+import { trialDecider } from "./decide.ts";
+
+const running = [trialCreated(), runRequested(1), runStarted(1)] as const;
+const pause = {
+  mode: StopMode.GRACEFUL,
+  why: StopWhy.PAUSE,
+  graceMs: limits.preemptionGraceMs,
+};
+const searchStop = {
+  mode: StopMode.GRACEFUL,
+  why: StopWhy.SEARCH_STOP,
+  graceMs: limits.searchStopGraceMs,
+};
+const kill = { mode: StopMode.KILL, why: StopWhy.KILL, graceMs: 0 };
+
+describe("asking a run to stop", () => {
+  test("names the run, the reason and its grace", () => {
+    given(trialDecider, ...running)
+      .when({ kind: "stop_run", stop: pause })
+      .then(runStopRequested(1, StopWhy.PAUSE));
+  });
+
+  test("a stop decided while the run is queued", () => {
+    given(trialDecider, trialCreated(), runRequested(1))
+      .when({ kind: "stop_run", stop: searchStop })
+      .then(runStopRequested(1, StopWhy.SEARCH_STOP));
+  });
+
+  test("the harsher of two stops wins", () => {
+    given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE))
+      .when({ kind: "stop_run", stop: kill })
+      .then(runStopRequested(1, StopWhy.KILL));
+    given(trialDecider, ...running, runStopRequested(1, StopWhy.KILL))
+      .when({ kind: "stop_run", stop: searchStop })
+      .thenNothing();
+    given(trialDecider, ...running, runStopRequested(1, StopWhy.SEARCH_STOP))
+      .when({ kind: "stop_run", stop: pause })
+      .thenNothing();
+  });
+
+  test("a harsher stop never grants more time", () => {
+    given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE, 5_000))
+      .when({ kind: "stop_run", stop: searchStop })
+      .then(runStopRequested(1, StopWhy.SEARCH_STOP, 5_000));
+  });
+
+  test("is not repeated", () => {
+    given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE))
+      .when({ kind: "stop_run", stop: pause })
+      .thenNothing();
+  });
+
+  test("nothing is asked of a run that has ended", () => {
+    given(trialDecider, ...running, runEnded(1, RunEndWhy.FINISHED))
+      .when({ kind: "stop_run", stop: kill })
+      .thenNothing();
+  });
+});

@@ -1,0 +1,47 @@
+/** Telemetry: what this service decided, counted as its own events pass by on the log. */
+import { type AnyEvent, categoryOwners, decodeEvent } from "@trainyard/contracts";
+import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import type { StoredEvent } from "@trainyard/event-log";
+import { categoryOf } from "@trainyard/kernel";
+import type { Registry } from "@trainyard/runtime";
+import { Counter } from "prom-client";
+
+/** Counts an event of this service; others' it ignores. After a takeover the last few may be counted again. */
+export function createTelemetry(registry: Registry): (event: StoredEvent) => void {
+  const count = counters(registry);
+  return (stored) => {
+    if (categoryOwners[categoryOf(stored.stream)] === "experiments") count(decodeEvent(stored));
+  };
+}
+
+function counters(registry: Registry): (event: AnyEvent) => void {
+  const created = counter(registry, "experiments_created_total", "Experiments created");
+  const ended = counter(registry, "experiments_ended_total", "Experiments ended", "outcome");
+  const trials = counter(registry, "trials_ended_total", "Trials ended", "outcome");
+  const requested = counter(registry, "runs_requested_total", "Runs requested");
+  const runs = counter(registry, "runs_ended_total", "Runs ended", "why");
+  return (event) => {
+    switch (event.type) {
+      case "ExperimentCreated":
+        return created.inc();
+      case "ExperimentEnded":
+        return ended.inc({ outcome: label(ExperimentOutcome, event.data.outcome) });
+      case "TrialEnded":
+        return trials.inc({ outcome: label(TrialOutcome, event.data.outcome) });
+      case "RunRequested":
+        return requested.inc();
+      case "RunEnded":
+        return runs.inc({ why: label(RunEndWhy, event.data.why) });
+      default:
+        return undefined;
+    }
+  };
+}
+
+function counter(registry: Registry, name: string, help: string, ...labelNames: string[]) {
+  return new Counter({ name: `trainyard_${name}`, help, labelNames, registers: [registry] });
+}
+
+function label(names: Readonly<Record<number, string>>, value: number): string {
+  return (names[value] ?? "unknown").toLowerCase();
+}

@@ -1,0 +1,22 @@
+/** The limits of what this service decides, each with its reason. */
+export const limits = {
+  /** A pause waits for the script's own checkpoint; Determined's preemption timeout, which its users' scripts are written for. */
+  preemptionGraceMs: 3_600_000,
+  /** What the search has stopped holds slots that others wait for: time for a last checkpoint, no more. */
+  searchStopGraceMs: 60_000,
+  /** A person waits for a cancel to take effect. */
+  cancelGraceMs: 60_000,
+  /** Complete checkpoints that a trial remembers as places to start from; older ones are only ever a last resort. */
+  checkpointsRemembered: 16,
+  /** Runs in a row that the platform lost before they started, before each further one counts as a restart. */
+  launchFailuresFree: 8,
+  /** The first run after one that never started is placed at once, the next after this long, each later one after twice the time. */
+  launchDelayFirstMs: 1_000,
+  launchDelayLastMs: 60_000,
+  /** Longer messages are for logs; an event keeps what a table can show. */
+  messageCharsMax: 2_000,
+  /** Only the numbers of new experiments are drawn outside the log. */
+  poolConnectionsMax: 2,
+  /** How long a command waits for such a connection before it says that the database is away. */
+  databaseWaitMs: 5_000,
+} as const;

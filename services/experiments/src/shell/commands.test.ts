@@ -1,0 +1,146 @@
+import type { CommandReply } from "@trainyard/bus";
+import {
+  AcceptedSchema,
+  ActivateExperimentSchema,
+  CreateExperimentSchema,
+  PauseExperimentSchema,
+  StopExperimentSchema,
+} from "@trainyard/contracts/commands";
+import { StopKind } from "@trainyard/contracts/events";
+import { newEventId } from "@trainyard/event-log";
+import { Fault } from "@trainyard/kernel";
+import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
+import { Stage } from "@trainyard/runtime/stage";
+import { pino } from "pino";
+import { beforeEach, describe, expect, test } from "vitest";
+import { exampleConfig } from "../core/examples.ts";
+import { commandTable } from "./commands.ts";
+import { type ExperimentIds, memoryIds } from "./experiment-ids.ts";
+
+const quiet = pino({ enabled: false });
+const creation = {
+  config: exampleConfig,
+  configSourceDigest: "c0",
+  contextDigest: "c1",
+  contextBytes: 10,
+  seed: 7,
+  owner: "u1",
+  paused: false,
+};
+
+let stage: Stage;
+let ids: ExperimentIds;
+
+beforeEach(() => {
+  stage = new Stage("experiments", () => ({}));
+  ids = memoryIds();
+});
+
+async function send(
+  name: string,
+  body: Uint8Array,
+  commitId: string = newEventId(),
+): Promise<CommandReply> {
+  const handler = commandHandlers("experiments", commandTable(stage.executor, ids), quiet)[name];
+  if (handler === undefined) throw new Error(`${name} is not a command`);
+  const headers = { commitId, authid: "u1", traceparent: "", correlationid: "" };
+  return handler({ headers, body });
+}
+
+const create = (commitId?: string, overrides: Partial<typeof creation> = {}) =>
+  send(
+    "CreateExperiment",
+    encodeRequest(CreateExperimentSchema, { ...creation, ...overrides }),
+    commitId,
+  );
+
+function rejection({ kind, ...reply }: CommandReply): string {
+  return kind === "rejected" && "body" in reply ? readRejected(reply.body).rejected : kind;
+}
+
+function acceptedStream(reply: CommandReply): string {
+  return reply.kind === "ok" ? decodeReply(AcceptedSchema, reply.body).stream : reply.kind;
+}
+
+describe("CreateExperiment", () => {
+  test("creates and activates under the next number, with what the configuration says", async () => {
+    expect(acceptedStream(await create())).toBe("experiment-1");
+    expect(acceptedStream(await create())).toBe("experiment-2");
+    expect(await stage.stream("experiment-1")).toMatchObject([
+      {
+        type: "ExperimentCreated",
+        data: { name: "iris", labels: ["demo"], workspace: "lab", owner: "u1", seed: 7 },
+      },
+      { type: "ExperimentActivated" },
+    ]);
+    const [event] = await stage.log.read("experiment-1", 0, 1);
+    expect(event?.meta).toMatchObject({ workspace: "lab", authid: "u1" });
+  });
+
+  test("creates a paused one", async () => {
+    await create(undefined, { paused: true });
+    expect(await stage.names("experiment-1")).toEqual(["ExperimentCreated"]);
+  });
+
+  test("a repeat answers with the first one's number and writes nothing", async () => {
+    const commitId = newEventId();
+    expect(acceptedStream(await create(commitId))).toBe("experiment-1");
+    expect(acceptedStream(await create(commitId))).toBe("experiment-1");
+    stage.afresh();
+    expect(acceptedStream(await create(commitId))).toBe("experiment-1");
+    expect(await stage.log.head()).toBe(2);
+  });
+
+  test("a number that could not be drawn is worth another try", async () => {
+    const fault = new Fault("ids_unavailable", "away", { retry: "later" });
+    ids = { next: () => Promise.reject(fault) };
+    expect((await create()).kind).toBe("unavailable");
+  });
+
+  test("needs a configuration", async () => {
+    const { config: _, ...without } = creation;
+    const reply = await send("CreateExperiment", encodeRequest(CreateExperimentSchema, without));
+    expect(rejection(reply)).toBe("invalid_request");
+  });
+});
+
+describe("the other commands", () => {
+  const pause = (experiment: string) =>
+    send("PauseExperiment", encodeRequest(PauseExperimentSchema, { experiment }));
+  const activate = (experiment: string) =>
+    send("ActivateExperiment", encodeRequest(ActivateExperimentSchema, { experiment }));
+  const stop = (experiment: string, kind: StopKind) =>
+    send("StopExperiment", encodeRequest(StopExperimentSchema, { experiment, kind, reason: "" }));
+
+  test("pause, activate and stop", async () => {
+    await create();
+    expect(acceptedStream(await pause("1"))).toBe("experiment-1");
+    await activate("1");
+    await stop("1", StopKind.KILL);
+    expect((await stage.names("experiment-1")).slice(2)).toEqual([
+      "ExperimentPaused",
+      "ExperimentActivated",
+      "ExperimentStopRequested",
+    ]);
+  });
+
+  test("what is so already is accepted and writes nothing", async () => {
+    await create();
+    const reply = await activate("1");
+    expect(reply.kind === "ok" && decodeReply(AcceptedSchema, reply.body)).toEqual({
+      position: 0,
+      stream: "",
+    });
+  });
+
+  test("an experiment that does not exist is not found", async () => {
+    expect(rejection(await pause("1"))).toBe("experiment_not_found");
+    expect(rejection(await pause("not a number"))).toBe("experiment_not_found");
+    expect(rejection(await stop("7", StopKind.CANCEL))).toBe("experiment_not_found");
+  });
+
+  test("a stop without a kind is refused", async () => {
+    await create();
+    expect(rejection(await stop("1", StopKind.UNSPECIFIED))).toBe("invalid_request");
+  });
+});

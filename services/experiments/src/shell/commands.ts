@@ -1,0 +1,94 @@
+/** The commands of people, carried here by the gateway. Each is one commit of one experiment's stream. */
+import { type EventData, type Plain } from "@trainyard/contracts";
+import {
+  ActivateExperimentSchema,
+  type CreateExperiment,
+  CreateExperimentSchema,
+  PauseExperimentSchema,
+  StopExperimentSchema,
+} from "@trainyard/contracts/commands";
+import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import {
+  AcceptedSchema,
+  accepted,
+  type CommandContext,
+  type CommandSpec,
+  command,
+  type Executor,
+} from "@trainyard/runtime";
+import type { ExperimentCommand } from "../core/experiment/commands.ts";
+import { text, texts } from "../core/experiment/run-plan.ts";
+import type { ExperimentIds } from "./experiment-ids.ts";
+import { experiments } from "./streams.ts";
+
+export function commandTable(
+  executor: Executor,
+  ids: ExperimentIds,
+): Readonly<Record<string, CommandSpec>> {
+  const change = async (id: string, context: CommandContext, wanted: ExperimentCommand) => {
+    if (!isExperimentId(id)) {
+      return reject("experiment_not_found", `"${id}" is not the number of an experiment`);
+    }
+    const result = await executor.execute(context.identity, async (work) => {
+      const decided = await work.decide(experiments, id, wanted);
+      if (isRejection(decided))
+        return { ...decided, detail: `experiment ${id}: ${decided.detail}` };
+      return undefined;
+    });
+    return accepted(result);
+  };
+  return {
+    CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, (request, context) =>
+      create(executor, ids, request, context),
+    ),
+    ActivateExperiment: command(ActivateExperimentSchema, AcceptedSchema, (request, context) =>
+      change(request.experiment, context, { kind: "activate" }),
+    ),
+    PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, (request, context) =>
+      change(request.experiment, context, { kind: "pause" }),
+    ),
+    StopExperiment: command(StopExperimentSchema, AcceptedSchema, (request, context) => {
+      const { experiment, kind, reason } = request;
+      return change(experiment, context, { kind: "stop", stop: kind, reason });
+    }),
+  };
+}
+
+/**
+ * A repeat of a command draws a number again, and the log answers with what the first one wrote: the number in the answer
+ * comes from there.
+ */
+async function create(
+  executor: Executor,
+  ids: ExperimentIds,
+  request: Plain<CreateExperiment>,
+  { identity }: CommandContext,
+): Promise<ReturnType<typeof accepted>> {
+  const created = createdFrom(request);
+  if (isRejection(created)) return created;
+  const meta = { ...identity.meta, workspace: created.workspace };
+  const result = await executor.execute({ ...identity, meta }, async (work) => {
+    const wanted = { kind: "create", created, paused: request.paused } as const;
+    const decided = await work.decide(experiments, await ids.next(), wanted);
+    return isRejection(decided) ? decided : undefined;
+  });
+  return accepted(result);
+}
+
+function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
+  const { config, configSourceDigest, contextDigest, contextBytes, seed, owner } = request;
+  if (config === undefined) return reject("invalid_request", "config is missing");
+  return {
+    config,
+    configSourceDigest,
+    contextDigest,
+    contextBytes,
+    seed,
+    name: text(config, "name"),
+    description: text(config, "description"),
+    labels: texts(config, "labels"),
+    owner,
+    workspace: text(config, "workspace"),
+    project: text(config, "project"),
+  };
+}

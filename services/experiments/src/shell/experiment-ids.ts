@@ -1,0 +1,37 @@
+/** Where the numbers of experiments come from: each is drawn once, in rising order; gaps are normal. */
+import { type ExperimentId, experimentId, Fault } from "@trainyard/kernel";
+import type { Pool } from "pg";
+
+export interface ExperimentIds {
+  /** Throws a Fault, to be retried later, when the database is away. */
+  next(): Promise<ExperimentId>;
+}
+
+export function postgresIds(pool: Pool): ExperimentIds {
+  return {
+    async next() {
+      try {
+        const { rows } = await pool.query<{ id: string }>(
+          "select nextval('experiments.experiment_ids') as id",
+        );
+        return experimentId(rows[0]?.id ?? "");
+      } catch (cause) {
+        throw new Fault("ids_unavailable", "no number could be drawn for the experiment", {
+          retry: "later",
+          cause,
+        });
+      }
+    },
+  };
+}
+
+/** For tests and simulations. */
+export function memoryIds(): ExperimentIds {
+  let last = 0;
+  return {
+    async next() {
+      last += 1;
+      return experimentId(last);
+    },
+  };
+}

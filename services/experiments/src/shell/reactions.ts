@@ -1,0 +1,128 @@
+/** Others' events, and this service's own, to decisions about experiments and trials. */
+import type { EventData } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import { assert, isRejection, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
+import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
+import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
+import { experimentEnd, mayEnd } from "../core/policy/experiment-end.ts";
+import { isStopping } from "../core/policy/next-step.ts";
+import { runEnd } from "../core/policy/run-end.ts";
+import { advance, decideTrial } from "./advance.ts";
+import { allocations, experiments, searches, trials } from "./streams.ts";
+
+export function reactionHandlers(): ReactionHandlers {
+  const advanceAll = (event: { readonly id: string }, work: Work) => advanceTrials(work, event.id);
+  const advanceOne = (
+    event: { readonly id: string; readonly data: { readonly trial: number } },
+    work: Work,
+  ) => advance(work, trialId(event.id, event.data.trial));
+  return {
+    TrialProposed: ({ id, data }, work) => createTrial(work, id, data),
+    TrialSuspended: advanceOne,
+    TrialResumed: advanceOne,
+    TrialStopDecided: advanceOne,
+    ExperimentActivated: advanceAll,
+    ExperimentPaused: advanceAll,
+    ExperimentStopRequested: async ({ id }, work) => {
+      await advanceTrials(work, id);
+      await endExperiment(work, id);
+    },
+    SearchCompleted: ({ id }, work) => endExperiment(work, id),
+    AllocationStarted: startRun,
+    AllocationEnded: endRun,
+    CheckpointCompleted: noteCheckpoint,
+    TrialEnded: async ({ id }, work) => {
+      const parts = parseTrialId(id);
+      if (parts !== null) await endExperiment(work, parts.experiment);
+    },
+  };
+}
+
+async function createTrial(
+  work: Work,
+  experiment: string,
+  proposed: EventData<"TrialProposed">,
+): Promise<void> {
+  const state = await work.guard(foldOf(experiments), experiment);
+  assert(state.status !== "none", `the experiment of search-${experiment} exists`);
+  if (isStopping(state)) return;
+  const id = trialId(experiment, proposed.number);
+  const source =
+    proposed.startFromTrial === undefined ? "" : trialId(experiment, proposed.startFromTrial);
+  await decideTrial(work, id, {
+    kind: "create",
+    created: {
+      experiment,
+      number: proposed.number,
+      ...(proposed.hyperparameters === undefined
+        ? {}
+        : { hyperparameters: proposed.hyperparameters }),
+      seed: proposed.seed,
+      warmStartCheckpoint: source === "" ? "" : await latestCheckpoint(work, source),
+      sourceTrial: source,
+    },
+  });
+  await advance(work, id);
+}
+
+async function latestCheckpoint(work: Work, trial: string): Promise<string> {
+  const { checkpoints } = await work.load(foldOf(trials), trial);
+  return checkpoints.at(-1)?.checkpoint ?? "";
+}
+
+/** A large experiment is brought along in several commits; each trial is decided on fresh states. */
+async function advanceTrials(work: Work, experiment: string): Promise<void> {
+  const search = await work.load(searches, experiment);
+  for (const number of trialsNotOver(search)) {
+    await advance(work, trialId(experiment, number));
+    await work.part();
+  }
+}
+
+async function startRun({ id }: Reaction<"AllocationStarted">, work: Work): Promise<void> {
+  const parts = parseRunId(id);
+  if (parts === null) return;
+  await decideTrial(work, parts.trial, { kind: "start_run", run: parts.run, allocation: id });
+}
+
+async function endRun({ id, data }: Reaction<"AllocationEnded">, work: Work): Promise<void> {
+  const parts = parseRunId(id);
+  if (parts === null) return;
+  const allocation = await work.load(allocations, id);
+  await decideTrial(work, parts.trial, runEnd(parts.run, data, allocation));
+  await advance(work, parts.trial);
+}
+
+async function noteCheckpoint(
+  { id, data }: Reaction<"CheckpointCompleted">,
+  work: Work,
+): Promise<void> {
+  const { trial, run, step } = data;
+  if (parseTrialId(trial) === null) return;
+  const noted = { checkpoint: id, run, step };
+  await decideTrial(work, trial, { kind: "note_checkpoint", noted });
+}
+
+/** Ends the experiment if nothing more can come of it: no trial is open, and none will be. */
+async function endExperiment(work: Work, id: string): Promise<void> {
+  const experiment = await work.load(foldOf(experiments), id);
+  const search = await work.load(searches, id);
+  if (!mayEnd(experiment, search)) return;
+  for (const number of trialsNotOver(search)) {
+    const trial = await work.load(foldOf(trials), trialId(id, number));
+    if (trial.status === "open") return;
+    // A proposal that was not reached yet becomes a trial, unless the experiment is stopping.
+    if (trial.status === "none" && !isStopping(experiment)) return;
+  }
+  const end = experimentEnd(experiment, search, await lastFailure(work, id, search));
+  const decided = await work.decide(experiments, id, { kind: "end", ...end });
+  assert(!isRejection(decided), `experiment ${id} can end`);
+}
+
+/** What people want to read beside "failed": of the last trial, which in a single training is the only one. */
+async function lastFailure(work: Work, id: string, search: SearchState): Promise<string> {
+  if (search.proposed === 0) return "";
+  const last = trialId(id, search.proposed);
+  const { end } = await work.load(foldOf(trials), last);
+  return end?.outcome === TrialOutcome.FAILED ? `trial ${last}: ${end.reason}` : "";
+}
