@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
 import { writeAtomically } from "./atomic-file.ts";
-import type { Home } from "./home.ts";
+import { checkout, type Home } from "./home.ts";
 import type { Ports } from "./ports.ts";
 import { postgresUrl } from "./postgres.ts";
 import type { Secrets } from "./secrets.ts";
@@ -125,5 +125,7 @@ export function inheritedEnvironment(
       !ofRuns.test(name) &&
       !decided.has(name),
   );
-  return Object.fromEntries(kept);
+  // Compiled code is kept between starts: a service is up in half the time, in less memory.
+  const compiled = { NODE_COMPILE_CACHE: join(checkout, ".cache", "compiled") };
+  return { ...compiled, ...Object.fromEntries(kept) };
 }

@@ -10,7 +10,6 @@
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { migrateLog } from "@trainyard/event-log";
-import type { Logger } from "@trainyard/runtime";
 import { ClusterError, errorText } from "./cluster-error.ts";
 import { type ClusterInfo, writeClusterFile } from "./cluster-info.ts";
 import { codeStamp } from "./code-stamp.ts";
@@ -28,6 +27,7 @@ import { adminRole, postgresUrl } from "./postgres.ts";
 import { ProcessRecords } from "./records.ts";
 import type { ServiceEntry } from "./services.ts";
 import { endLeftovers, Supervisor } from "./supervisor.ts";
+import type { SupervisorLog } from "./supervisor-log.ts";
 import { sweep } from "./sweep.ts";
 import { trainyardVersion } from "./version.ts";
 
@@ -48,7 +48,7 @@ type Parts = {
 export class RunningCluster {
   readonly #home: Home;
   readonly #options: ClusterOptions;
-  readonly #logger: Logger;
+  readonly #log: SupervisorLog;
   readonly #records: ProcessRecords;
   readonly #stopping = new AbortController();
   #phase: SupervisorPhase = "starting";
@@ -58,10 +58,10 @@ export class RunningCluster {
   #parts: Parts | null = null;
   #coming: Promise<void> = Promise.resolve();
 
-  constructor(home: Home, options: ClusterOptions, logger: Logger) {
+  constructor(home: Home, options: ClusterOptions, log: SupervisorLog) {
     this.#home = home;
     this.#options = options;
-    this.#logger = logger;
+    this.#log = log;
     this.#records = new ProcessRecords(home);
   }
 
@@ -160,7 +160,7 @@ export class RunningCluster {
 
   async #endLeftovers(wanted: ReadonlySet<string>): Promise<void> {
     const ended = await endLeftovers(this.#records, (record) => wanted.has(record.name), false);
-    if (ended.length > 0) this.#logger.warn({ ended }, "ended what another mode of start had left");
+    if (ended.length > 0) this.#log("warn", "ended what another mode of start had left", { ended });
   }
 
   async #startInfrastructure(
@@ -174,7 +174,7 @@ export class RunningCluster {
       records: this.#records,
       restart: this.#options.restart,
       onChange: (one, event, fields) => {
-        this.#logger.info({ process: one.plan.name, state: one.state, ...fields }, event);
+        this.#log("info", event, { process: one.plan.name, state: one.state, ...fields });
         this.#writeInfo();
       },
     });
@@ -207,13 +207,13 @@ export class RunningCluster {
     } catch (error) {
       this.#phase = "failed";
       this.#failure = errorText(error);
-      this.#logger.error({ reason: this.#failure }, "the cluster is not ready");
+      this.#log("error", "the cluster is not ready", { reason: this.#failure });
     }
   }
 
   #next(step: string): void {
     this.#step = step;
-    this.#logger.info({ phase: this.#phase }, step);
+    this.#log("info", step, { phase: this.#phase });
     this.#writeInfo();
   }
 

@@ -3,7 +3,6 @@
  * by SIGTERM. Killed, it leaves everything running; the next one takes over.
  */
 import { rmSync } from "node:fs";
-import { createLogger } from "@trainyard/runtime";
 import { writeJson } from "./atomic-file.ts";
 import { ClusterError, errorText } from "./cluster-error.ts";
 import { serveControl } from "./control.ts";
@@ -12,21 +11,21 @@ import { tryLock } from "./lock.ts";
 import { parseOptionArguments } from "./options.ts";
 import { RunningCluster } from "./running-cluster.ts";
 import { failureFile, supervisorLock } from "./supervisor-files.ts";
+import { writeLog } from "./supervisor-log.ts";
 
 const { home: folder, options } = parseOptionArguments(process.argv.slice(2));
 const home = homeAt(folder);
-const logger = createLogger("supervisor", "info");
 
 async function main(): Promise<void> {
   prepareHome(home);
   const lock = tryLock(supervisorLock(home));
   if (!lock.held) {
     // Another start was quicker; whoever started this one finds that one's socket.
-    logger.info({ holder: lock.holder.pid }, "another supervisor holds this home");
+    writeLog("info", "another supervisor holds this home", { holder: lock.holder.pid });
     return;
   }
   rmSync(failureFile(home), { force: true });
-  const cluster = new RunningCluster(home, options, logger);
+  const cluster = new RunningCluster(home, options, writeLog);
   let ended: () => void = () => {};
   const end = new Promise<void>((resolve) => {
     ended = resolve;
@@ -55,7 +54,7 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  logger.error({ err: error }, errorText(error));
+  writeLog("error", errorText(error), { stack: error instanceof Error ? error.stack : undefined });
   const code = error instanceof ClusterError ? error.code : "failed";
   writeJson(failureFile(home), { code, sentence: errorText(error) });
   process.exitCode = 1;

@@ -1,0 +1,12 @@
+/** The supervisor's own log: one JSON object a line, as the services write theirs. */
+export type SupervisorLog = (
+  level: "info" | "warn" | "error",
+  message: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
+export const writeLog: SupervisorLog = (level, message, fields = {}) => {
+  const time = new Date().toISOString();
+  const line = { level, time, service: "supervisor", ...fields, msg: message };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+};
