@@ -22,6 +22,8 @@ export type NatsBinaryOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told when something takes a while. */
   readonly onProgress?: (line: string) => void;
+  /** Searched after PATH. */
+  readonly systemFolders?: readonly string[];
   /** The ways to fetch one, in order; each puts a runnable file at the path that it is given. */
   readonly sources?: readonly NatsSource[];
 };
@@ -32,7 +34,7 @@ export type NatsSource = {
 };
 
 /** Debian puts servers where the PATH of ordinary users does not lead. */
-const systemFolders = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
+const defaultSystemFolders = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 
 const defaultSources: readonly NatsSource[] = [
   { name: "the distribution's package", fetch: fetchFromDistribution },
@@ -41,7 +43,8 @@ const defaultSources: readonly NatsSource[] = [
 
 /** The path of an executable nats-server. Throws a Fault `no_nats_server` whose sentence says what to do. */
 export async function natsServerBinary(options: NatsBinaryOptions): Promise<string> {
-  const { cacheDir, env, onProgress = () => {}, sources = defaultSources } = options;
+  const { cacheDir, env, onProgress = () => {} } = options;
+  const { systemFolders = defaultSystemFolders, sources = defaultSources } = options;
   const named = env["TRAINYARD_NATS_SERVER"];
   if (named !== undefined && named !== "") {
     if (isExecutable(named)) return named;
