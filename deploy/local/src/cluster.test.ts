@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterEach, expect, test } from "vitest";
@@ -338,6 +347,45 @@ test(
     writeFileSync(file, "99\n");
     await expect(up(home)).rejects.toThrow(/written by a newer Trainyard/);
     expect(await clusterStatus(home)).toBeNull();
+  },
+  slow,
+);
+
+test(
+  "a service that keeps ending fails the start with its name and log, and the cluster recovers with it",
+  async () => {
+    const home = newHome();
+    const broken = join(home, "blobs", "broken-gateway");
+    writeFileSync(broken, "");
+    const failed = up(home, { processes: true });
+    await expect(failed).rejects.toThrow(
+      /process gateway keeps ending: its log .*gateway\.log says why/,
+    );
+    // The rest is kept: trials must not pay for it.
+    expect(isAlive(trial(home))).toBe(true);
+    rmSync(broken);
+    await eventually(home, (info) => named(info, "gateway").state === "running");
+    expect((await up(home)).alreadyUp).toBe(true);
+  },
+  slow,
+);
+
+test(
+  "a home in a deep folder that only root may enter: the socket fits, status says where the database is, purge removes it",
+  async () => {
+    const parent = mkdtempSync(join(tmpdir(), "trainyard-root-only-"));
+    const home = join(parent, "a-folder-with-a-long-name".repeat(6), "home");
+    homes.push(home, parent);
+    const { cluster } = await up(home);
+    const clusterId = readSecrets(homeAt(home))?.clusterId ?? "";
+    const shared = join("/var/lib/trainyard", clusterId);
+    const moved = process.getuid?.() === 0;
+    expect(cluster.notes.join()).toContain(moved ? shared : "");
+    expect(cluster.notes).toHaveLength(moved ? 1 : 0);
+    expect((await clusterStatus(home))?.notes).toEqual(cluster.notes);
+    await clusterDown(home, { purge: true });
+    expect(existsSync(shared)).toBe(false);
+    expect(existsSync(home)).toBe(false);
   },
   slow,
 );

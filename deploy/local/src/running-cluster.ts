@@ -169,15 +169,19 @@ export class RunningCluster {
   ): Promise<Parts> {
     const prepared = await prepareInfrastructure(this.#home, services, agents);
     const ports = await ensurePorts(this.#home, this.#portWishes(services, agents));
-    const supervisor = new Supervisor({
-      clusterId: prepared.secrets.clusterId,
-      records: this.#records,
-      restart: this.#options.restart,
-      onChange: (one, event, fields) => {
-        this.#log("info", event, { process: one.plan.name, state: one.state, ...fields });
-        this.#writeInfo();
+    const supervisor = new Supervisor(
+      {
+        clusterId: prepared.secrets.clusterId,
+        records: this.#records,
+        restart: this.#options.restart,
+        onChange: (one, event, fields) => {
+          this.#log("info", event, { process: one.plan.name, state: one.state, ...fields });
+          this.#recover();
+          this.#writeInfo();
+        },
       },
-    });
+      logOf(this.#home, "supervisor"),
+    );
     const parts = { infrastructure: prepared, ports, supervisor };
     this.#parts = parts;
     this.#next("starting PostgreSQL and NATS");
@@ -209,6 +213,14 @@ export class RunningCluster {
       this.#failure = errorText(error);
       this.#log("error", "the cluster is not ready", { reason: this.#failure });
     }
+  }
+
+  /** A service that needed longer, or a person's help, ends the failure when it serves after all. */
+  #recover(): void {
+    if (this.#phase !== "failed" || this.#parts?.supervisor.serves !== true) return;
+    this.#phase = "ready";
+    this.#failure = null;
+    this.#next("running");
   }
 
   #next(step: string): void {

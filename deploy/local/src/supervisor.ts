@@ -15,10 +15,12 @@ const hopelessDeaths = 5;
 export class Supervisor {
   readonly #options: KeptProcessOptions;
   readonly #processes: KeptProcess[] = [];
+  readonly #ownLog: string;
   readonly #logTimer: NodeJS.Timeout;
 
-  constructor(options: KeptProcessOptions) {
+  constructor(options: KeptProcessOptions, ownLog: string) {
     this.#options = options;
+    this.#ownLog = ownLog;
     this.#logTimer = setInterval(() => this.#boundLogs(), limits.logCheckMs);
   }
 
@@ -40,6 +42,10 @@ export class Supervisor {
     }));
   }
 
+  get serves(): boolean {
+    return this.#processes.every((one) => one.state === "running");
+  }
+
   /** Waits until all of them serve. Throws when one keeps dying, is given up, or takes longer than the limit. */
   async ready(limitMs: number, signal: AbortSignal): Promise<void> {
     const all = await waitUntil(
@@ -48,7 +54,7 @@ export class Supervisor {
           (one) => one.deathsInARow >= hopelessDeaths || one.state === "ended",
         );
         if (dead !== undefined) throw notReady(dead, "keeps ending");
-        return this.#processes.every((one) => one.state === "running");
+        return this.serves;
       },
       limitMs,
       signal,
@@ -91,7 +97,7 @@ export class Supervisor {
   }
 
   #boundLogs(): void {
-    for (const { plan } of this.#processes) boundLog(plan.log);
+    for (const log of [this.#ownLog, ...this.#processes.map((one) => one.plan.log)]) boundLog(log);
   }
 }
 
