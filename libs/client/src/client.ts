@@ -1,0 +1,181 @@
+/** The public API, called by the names and messages of its descriptors. One place knows how a request becomes HTTP. */
+import { create, type DescMessage, type JsonObject, toJson } from "@bufbuild/protobuf";
+import {
+  codecOf,
+  gatewayServices,
+  type Plain,
+  pathOf,
+  type Route,
+  routesOf,
+} from "@trainyard/contracts";
+import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
+import { ApiError, Unreachable } from "./api-error.ts";
+import type { ReplyOf, RequestOf, StreamName, UnaryName } from "./calls.ts";
+import { readEvents } from "./event-stream.ts";
+
+export type ClientOptions = {
+  /** http://127.0.0.1:8080 */
+  readonly url: string;
+  readonly token: string;
+};
+
+export type CallOptions = {
+  /** A mutating call that names one may be repeated without a second effect. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+};
+
+export type StreamedMessage<Message> = { readonly id: string; readonly message: Message };
+
+/** A method may have several paths; the one whose fields are all given is taken. */
+const routes = new Map<string, readonly Route[]>();
+for (const route of routesOf(gatewayServices)) {
+  const name = route.name.charAt(0).toLowerCase() + route.name.slice(1);
+  routes.set(name, [...(routes.get(name) ?? []), route]);
+}
+
+export class Client {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(options: ClientOptions) {
+    this.#url = options.url.replace(/\/+$/, "");
+    this.#token = options.token;
+  }
+
+  /** One call, one answer. Throws ApiError for a problem, Unreachable when nobody answers. */
+  async call<Name extends UnaryName>(
+    name: Name,
+    request: RequestOf<Name>,
+    options: CallOptions = {},
+  ): Promise<ReplyOf<Name>> {
+    const { route, response } = await this.#send(name, request, options);
+    const text = await response.text();
+    return codecOf<ReplyOf<Name>>(route.reply).decode(text);
+  }
+
+  /** The bytes of an answer that is no message. */
+  async download(
+    name: "downloadCheckpoint",
+    request: RequestOf<"downloadCheckpoint">,
+    options: CallOptions = {},
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { response } = await this.#send(name, request, options);
+    if (response.body === null) throw new Unreachable("the answer has no body");
+    return response.body;
+  }
+
+  /**
+   * The messages of a stream, until it ends. A connection that breaks is opened again after the last message, so that
+   * none is missing and none comes twice.
+   */
+  async *stream<Name extends StreamName>(
+    name: Name,
+    request: RequestOf<Name>,
+    options: CallOptions = {},
+  ): AsyncGenerator<StreamedMessage<ReplyOf<Name>>> {
+    let lastId = "";
+    for (;;) {
+      const headers = lastId === "" ? {} : { "last-event-id": lastId };
+      const { route, response } = await this.#send(name, request, options, headers);
+      const codec = codecOf<ReplyOf<Name>>(route.reply);
+      for await (const event of readEvents(response)) {
+        if (event.type === "end") return;
+        if (event.type === "problem") throw new Unreachable(problemDetail(event.data));
+        if (event.id !== "") lastId = event.id;
+        yield { id: event.id, message: codec.decode(event.data) };
+      }
+      if (options.signal?.aborted === true) return;
+      // A stream without ids cannot be resumed: it would begin again.
+      if (lastId === "") throw new Unreachable("the stream broke off before its end");
+    }
+  }
+
+  async #send(
+    name: string,
+    request: object,
+    options: CallOptions,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly route: Route; readonly response: Response }> {
+    const { route, fields } = routeFor(name, request);
+    const path = pathOf(route, pathValues(route, fields));
+    const rest = Object.fromEntries(
+      Object.entries(fields).filter(([field]) => !route.pathFields.includes(snakeCase(field))),
+    );
+    const query = route.hasBody ? "" : queryOf(rest);
+    const response = await this.#fetch(`${this.#url}${path}${query}`, {
+      method: route.method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(route.hasBody ? { "content-type": "application/json" } : {}),
+        ...(options.idempotencyKey === undefined
+          ? {}
+          : { "idempotency-key": options.idempotencyKey }),
+        ...headers,
+      },
+      ...(route.hasBody ? { body: JSON.stringify(rest) } : {}),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+    if (!response.ok) throw await apiError(response);
+    return { route, response };
+  }
+
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(url, init);
+    } catch (cause) {
+      if (init.signal?.aborted === true) throw cause;
+      throw new Unreachable(`no answer from ${this.#url}`, { cause });
+    }
+  }
+}
+
+function routeFor(
+  name: string,
+  request: object,
+): { readonly route: Route; readonly fields: JsonObject } {
+  const candidates = routes.get(name) ?? [];
+  for (const route of candidates) {
+    const fields = jsonOf(route.request, request);
+    const given = route.pathFields.every((field) => fields[camelCase(field)] !== undefined);
+    if (given) return { route, fields };
+  }
+  throw new TypeError(`${name} is no call of the API, or lacks a field of its path`);
+}
+
+function pathValues(route: Route, fields: JsonObject): JsonObject {
+  return Object.fromEntries(route.pathFields.map((name) => [name, fields[camelCase(name)] ?? ""]));
+}
+
+/** The request as proto JSON: once per call, so the runtime's own conversion is fast enough. */
+function jsonOf(descriptor: DescMessage, request: object): JsonObject {
+  // The name of the call chose both the descriptor and the type of the request.
+  return toJson(descriptor, create(descriptor, request as Record<string, unknown>)) as JsonObject;
+}
+
+function queryOf(fields: JsonObject): string {
+  const query = new URLSearchParams(
+    Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  return query === "" ? "" : `?${query}`;
+}
+
+const camelCase = (name: string): string =>
+  name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+async function apiError(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  const codec = codecOf<Plain<Problem>>(ProblemSchema);
+  if (response.headers.get("content-type")?.includes("problem+json") === true) {
+    return new ApiError(codec.decode(text));
+  }
+  const detail = `HTTP ${response.status} from something that is not Trainyard`;
+  return new ApiError({ ...codec.decode("{}"), status: response.status, detail });
+}
+
+function problemDetail(data: string): string {
+  const { detail } = JSON.parse(data) as { readonly detail?: string };
+  return detail ?? "the stream ended with a problem";
+}

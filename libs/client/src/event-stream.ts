@@ -1,0 +1,37 @@
+/** Server-sent events (WHATWG HTML §9.2.6) from a response, as far as the gateway uses them. */
+export type ServerSentEvent = {
+  readonly type: string;
+  readonly id: string;
+  readonly data: string;
+};
+
+/** The events until the connection ends, also by breaking: whoever reads decides whether to come back. */
+export async function* readEvents(response: Response): AsyncGenerator<ServerSentEvent> {
+  if (response.body === null) return;
+  const decoder = new TextDecoder();
+  let rest = "";
+  const chunks = response.body[Symbol.asyncIterator]();
+  for (;;) {
+    const chunk = await chunks.next().catch(() => null); // A broken connection is the end of it.
+    if (chunk === null || chunk.done === true) return;
+    rest += decoder.decode(chunk.value, { stream: true });
+    for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
+      const event = parseEvent(rest.slice(0, end));
+      rest = rest.slice(end + 2);
+      if (event !== null) yield event;
+    }
+  }
+}
+
+/** Null for comments. */
+function parseEvent(block: string): ServerSentEvent | null {
+  let type = "message";
+  let id = "";
+  const data: string[] = [];
+  for (const line of block.split("\n")) {
+    if (line.startsWith("data:")) data.push(line.slice(5).trimStart());
+    else if (line.startsWith("id:")) id = line.slice(3).trim();
+    else if (line.startsWith("event:")) type = line.slice(6).trim();
+  }
+  return data.length === 0 ? null : { type, id, data: data.join("\n") };
+}
