@@ -1,6 +1,6 @@
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import { streamName } from "@trainyard/kernel";
+import { assert, streamName } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import type { StreamFold } from "./folds.ts";
 import { runtimeLimits } from "./limits.ts";
@@ -16,10 +16,13 @@ type Entry = { readonly fold: StreamFold<unknown>; state: unknown; version: numb
 export class FoldCache {
   readonly #log: EventLog;
   readonly #streams: LRUCache<string, Map<string, Entry>>;
+  /** The newest versions that passed by, for a fold that was being read meanwhile and would miss them. */
+  readonly #passed: LRUCache<string, number>;
 
   constructor(log: EventLog, foldsMax: number = runtimeLimits.cachedFoldsMax) {
     this.#log = log;
     this.#streams = new LRUCache({ max: foldsMax });
+    this.#passed = new LRUCache({ max: foldsMax });
   }
 
   async load<State>(fold: StreamFold<State>, id: string): Promise<Loaded<State>> {
@@ -30,14 +33,33 @@ export class FoldCache {
   }
 
   async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
-    const entry: Entry = { fold, state: fold.initial, version: 0 };
+    const start = await this.#start(fold, stream);
+    const entry: Entry = { fold, ...start };
     for (;;) {
       const page = await this.#log.read(stream, entry.version, runtimeLimits.pageEvents);
       for (const stored of page) advance(entry, decodeEvent(stored), stored.version);
-      if (page.length < runtimeLimits.pageEvents) break;
+      if (page.length === runtimeLimits.pageEvents) continue;
+      if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
     }
     this.#keep(stream, entry);
     return { state: entry.state as State, version: entry.version };
+  }
+
+  async #start<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
+    const beginning = { state: fold.initial, version: 0 };
+    if (fold.snapshot === undefined) return beginning;
+    const saved = await this.#log.loadSnapshot(stream, fold.snapshot.schema);
+    const state = saved === null ? null : fold.snapshot.decode(saved.body);
+    return saved === null || state === null ? beginning : { state, version: saved.version };
+  }
+
+  /** Saves what the next holder starts from. Only a shortcut: nothing is lost when it fails. */
+  async saveSnapshot<State>(fold: StreamFold<State>, id: string): Promise<void> {
+    assert(fold.snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
+    const { schema } = fold.snapshot;
+    const { state, version } = await this.load(fold, id);
+    const text = fold.snapshot.encode(state);
+    await this.#log.saveSnapshot(streamName(fold.category, id), version, schema, text);
   }
 
   #keep(stream: string, entry: Entry): void {
@@ -50,6 +72,7 @@ export class FoldCache {
 
   /** An event that passed by on the log. */
   observe(stored: StoredEvent): void {
+    this.#pass(stored.stream, stored.version);
     const folds = this.#streams.get(stored.stream);
     if (folds === undefined) return;
     let event: AnyEvent | undefined;
@@ -66,6 +89,7 @@ export class FoldCache {
 
   /** Events of this process that were just committed, the first of them as `version`. */
   committed(stream: string, version: number, events: readonly AnyEvent[]): void {
+    this.#pass(stream, version + events.length - 1);
     const folds = this.#streams.get(stream);
     if (folds === undefined) return;
     for (const [name, entry] of folds) {
@@ -76,6 +100,10 @@ export class FoldCache {
       }
       for (const [index, event] of events.entries()) advance(entry, event, version + index);
     }
+  }
+
+  #pass(stream: string, version: number): void {
+    if (version > (this.#passed.get(stream) ?? 0)) this.#passed.set(stream, version);
   }
 
   forget(stream: string): void {

@@ -29,7 +29,7 @@ export {
   LeaseLost,
 } from "./executor.ts";
 export { FoldCache } from "./fold-cache.ts";
-export { type Aggregate, foldOf, type StreamFold } from "./folds.ts";
+export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds.ts";
 export { answerHealth, type HealthChecks, startHealthServer } from "./health-server.ts";
 export { type HeldLease, LeaseHolder } from "./lease-holder.ts";
 export { runtimeLimits } from "./limits.ts";

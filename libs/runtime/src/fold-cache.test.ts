@@ -1,0 +1,65 @@
+import { encodeEvent } from "@trainyard/contracts";
+import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { expect, test } from "vitest";
+import { FoldCache } from "./fold-cache.ts";
+import type { StreamFold } from "./folds.ts";
+
+const meta = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+const counted: StreamFold<number> = {
+  name: "counted",
+  category: "experiment",
+  initial: 0,
+  evolve: (count) => count + 1,
+};
+
+async function append(log: EventLog, expectedVersion: number): Promise<void> {
+  const event = encodeEvent({ type: "ExperimentPaused", data: {} });
+  await log.append({
+    commitId: newEventId(),
+    writes: [{ stream: "experiment-1", expectedVersion, events: [{ id: newEventId(), ...event }] }],
+    guards: [],
+    meta,
+  });
+}
+
+test("an event that passes by while the fold is read is in the fold", async () => {
+  const log = createMemoryLog().as("experiments");
+  await append(log, 0);
+  const slow = { ...log, read: log.read.bind(log) } as EventLog;
+  const cache = new FoldCache(slow);
+  let first = true;
+  slow.read = async (stream, afterVersion, limit) => {
+    const page = await log.read(stream, afterVersion, limit);
+    if (first) {
+      first = false;
+      await append(log, 1);
+      const [passing] = await log.read(stream, 1, 1);
+      if (passing !== undefined) cache.observe(passing);
+    }
+    return page;
+  };
+  expect(await cache.load(counted, "1")).toEqual({ state: 2, version: 2 });
+  expect(await cache.load(counted, "1")).toEqual({ state: 2, version: 2 });
+});
+
+test("a kept fold goes on with the events that pass by, and starts anew after a gap", async () => {
+  const log = createMemoryLog().as("experiments");
+  const cache = new FoldCache(log);
+  await append(log, 0);
+  expect((await cache.load(counted, "1")).version).toBe(1);
+  for (const version of [1, 2, 3]) await append(log, version);
+  const events = await log.read("experiment-1", 0, 10);
+  const [, second, , fourth] = events;
+  if (second !== undefined) cache.observe(second);
+  expect((await cache.load(counted, "1")).version).toBe(2);
+  if (fourth !== undefined) cache.observe(fourth);
+  expect(await cache.load(counted, "1")).toEqual({ state: 4, version: 4 });
+});
