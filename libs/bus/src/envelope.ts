@@ -38,7 +38,8 @@ export function headersOfEvent(event: StoredEvent): HeaderRecord {
 }
 
 /** The event of a message. Throws a Fault `not_an_event`, never to be retried, where headers are missing. */
-export function eventOfHeaders(get: (name: string) => string, body: string): StoredEvent {
+export function eventOfHeaders(headers: Readonly<HeaderRecord>, body: string): StoredEvent {
+  const get = (name: string): string => headers[name] ?? "";
   const read = (name: string): string => decodeHeaderValue(get(name));
   const position = Number(get("ce-sequence"));
   const version = Number(get(headerNames.streamVersion));

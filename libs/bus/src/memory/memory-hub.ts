@@ -152,8 +152,7 @@ export class MemoryHub {
 
   #announce(from: MemoryBus, event: StoredEvent): void {
     // Through the headers and back, so that a test without NATS meets what NATS would do to an event.
-    const headers = headersOfEvent(event);
-    const heard = eventOfHeaders((name) => headers[name] ?? "", event.body);
+    const heard = eventOfHeaders(headersOfEvent(event), event.body);
     const subject = subjectOfEvent(event);
     for (const listener of [...this.#eventListeners]) {
       this.deliver({ kind: "event", subject, from, to: listener.client }, () => {

@@ -4,7 +4,7 @@ import { commandFailed } from "../faults.ts";
 import { decodeHeaderValue, encodeHeaderValue, headerNames } from "../headers.ts";
 import { busLimits } from "../limits.ts";
 import type { CommandHeaders, CommandReply } from "../port.ts";
-import { wireHeaders } from "./wire-headers.ts";
+import { headerRecordOf, wireHeaders } from "./wire-headers.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -20,7 +20,8 @@ export function commandHeadersToWire(headers: CommandHeaders): MsgHdrs {
 }
 
 export function commandHeadersOf(message: Msg): CommandHeaders {
-  const read = (name: string): string => decodeHeaderValue(message.headers?.get(name) ?? "");
+  const headers = headerRecordOf(message);
+  const read = (name: string): string => decodeHeaderValue(headers[name] ?? "");
   return {
     commitId: read(headerNames.commitId),
     authid: read(headerNames.authid),
@@ -53,10 +54,11 @@ export function failureToWire(): WireReply {
 
 /** Throws a Fault `command_failed` for anything that is not one of the three answers. */
 export function replyOf(message: Msg, subject: string): CommandReply {
-  const kind = message.headers?.get(headerNames.reply);
+  const headers = headerRecordOf(message);
+  const kind = headers[headerNames.reply];
   if (kind === "ok" || kind === "rejected") return { kind, body: message.data };
   if (kind !== "unavailable") throw commandFailed(subject);
-  const retryAfterMs = Number(message.headers?.get(headerNames.retryAfterMs));
+  const retryAfterMs = Number(headers[headerNames.retryAfterMs]);
   return {
     kind,
     detail: decoder.decode(message.data),

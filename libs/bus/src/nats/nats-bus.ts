@@ -12,6 +12,7 @@ import { Link } from "./link.ts";
 import { Replies } from "./replies.ts";
 import { ServiceServer } from "./service-server.ts";
 import { type StreamKey, type StreamLimits, Streams } from "./streams.ts";
+import { headerRecordOf } from "./wire-headers.ts";
 
 export type NatsBusConfig = {
   /** `host:port` or `nats://host:port`, one or several of a cluster. */
@@ -128,9 +129,7 @@ class NatsBus implements Bus {
   tailEvents(callback: (event: StoredEvent) => void): Promise<AsyncDisposable> {
     let lastPosition = 0;
     return this.#listen("ty.event.>", (message) => {
-      const { headers } = message;
-      const get = (name: string): string => headers?.get(name) ?? "";
-      const event = eventOfHeaders(get, decoder.decode(message.data));
+      const event = eventOfHeaders(headerRecordOf(message), decoder.decode(message.data));
       if (event.position <= lastPosition) return;
       lastPosition = event.position;
       callback(event);
