@@ -46,7 +46,7 @@ export {
 } from "./reactions.ts";
 export { readRunToken, type RunTokenContent, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service.ts";
-export { createRegistry, Registry } from "./telemetry.ts";
+export { createRegistry, enumLabel, Registry } from "./telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { View, type ViewSpec } from "./view.ts";
 export { BufferedWork, MovedStream, type Work } from "./work.ts";

@@ -9,3 +9,9 @@ export function createRegistry(service: string): Registry {
   collectDefaultMetrics({ register: registry });
   return registry;
 }
+
+/** The label of an enum's value: agent_lost for AGENT_LOST. */
+export function enumLabel(names: Readonly<Record<string, number>>, value: number): string {
+  const name = Object.keys(names).find((key) => names[key] === value);
+  return (name ?? "unknown").toLowerCase();
+}

@@ -3,7 +3,7 @@ import { type AnyEvent, categoryOwners, decodeEvent } from "@trainyard/contracts
 import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf } from "@trainyard/kernel";
-import type { Registry } from "@trainyard/runtime";
+import { enumLabel, type Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
 /** Counts an event of this service; others' it ignores. After a takeover the last few may be counted again. */
@@ -25,13 +25,13 @@ function counters(registry: Registry): (event: AnyEvent) => void {
       case "ExperimentCreated":
         return created.inc();
       case "ExperimentEnded":
-        return ended.inc({ outcome: label(ExperimentOutcome, event.data.outcome) });
+        return ended.inc({ outcome: enumLabel(ExperimentOutcome, event.data.outcome) });
       case "TrialEnded":
-        return trials.inc({ outcome: label(TrialOutcome, event.data.outcome) });
+        return trials.inc({ outcome: enumLabel(TrialOutcome, event.data.outcome) });
       case "RunRequested":
         return requested.inc();
       case "RunEnded":
-        return runs.inc({ why: label(RunEndWhy, event.data.why) });
+        return runs.inc({ why: enumLabel(RunEndWhy, event.data.why) });
       default:
         return undefined;
     }
@@ -40,8 +40,4 @@ function counters(registry: Registry): (event: AnyEvent) => void {
 
 function counter(registry: Registry, name: string, help: string, ...labelNames: string[]) {
   return new Counter({ name: `trainyard_${name}`, help, labelNames, registers: [registry] });
-}
-
-function label(names: Readonly<Record<number, string>>, value: number): string {
-  return (names[value] ?? "unknown").toLowerCase();
 }

@@ -1,0 +1,34 @@
+/** Other services' events → what is asked of a search. The decisions themselves are in libs/search. */
+import type { EventData } from "@trainyard/contracts";
+import type { NormalisedConfig } from "@trainyard/experiment-config";
+import { parseTrialId } from "@trainyard/kernel";
+import type { RecordOutcome, RecordValidation, StartSearch } from "@trainyard/search";
+
+export function startSearch({ config, seed }: EventData<"ExperimentCreated">): StartSearch {
+  // The gateway normalised it before the command, and only a normalised one is accepted: its type is known.
+  return { type: "StartSearch", config: config as unknown as NormalisedConfig, seed };
+}
+
+/** Null for a report of something else than a trial. `currentRun` is that of the moment of the report. */
+export function recordValidation(
+  reported: EventData<"ValidationReported">,
+  measurement: string,
+  currentRun: number,
+): RecordValidation | null {
+  const { trial, run, step, scalars } = reported;
+  const parts = parseTrialId(trial);
+  if (parts === null) return null;
+  return {
+    type: "RecordValidation",
+    trial: parts.number,
+    run,
+    currentRun,
+    step,
+    scalars,
+    measurement,
+  };
+}
+
+export function recordOutcome(trial: number, { outcome }: EventData<"TrialEnded">): RecordOutcome {
+  return { type: "RecordOutcome", trial, outcome };
+}

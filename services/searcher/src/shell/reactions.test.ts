@@ -1,0 +1,208 @@
+import type { EventData, EventOf } from "@trainyard/contracts";
+import { SearchCompletion, StopKind, TrialOutcome } from "@trainyard/contracts/events";
+import { foldOf } from "@trainyard/runtime";
+import { Stage } from "@trainyard/runtime/stage";
+import { beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../limits.ts";
+import { reactionHandlers } from "./reactions.ts";
+import { RunIndex } from "./run-index.ts";
+import { searches } from "./searches.ts";
+import { saveSnapshots } from "./snapshots.ts";
+import { pino } from "pino";
+
+const config = {
+  name: "iris",
+  description: "",
+  labels: [],
+  workspace: "",
+  project: "",
+  entrypoint: "python3 train.py",
+  hyperparameters: { lr: { type: "double", minval: 0, maxval: 1, count: null } },
+  searcher: {
+    name: "random",
+    metric: "loss",
+    smaller_is_better: true,
+    max_trials: 3,
+    max_concurrent_trials: 2,
+  },
+  resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+  max_restarts: 5,
+  data: {},
+  debug: false,
+};
+
+let stage: Stage;
+
+beforeEach(() => {
+  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
+});
+
+function created(): EventOf<"ExperimentCreated"> {
+  return {
+    type: "ExperimentCreated",
+    data: {
+      config,
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      seed: 7,
+      name: "",
+      description: "",
+      labels: [],
+      owner: "",
+      workspace: "",
+      project: "",
+    },
+  };
+}
+
+function runRequested(run: number): EventOf<"RunRequested"> {
+  const data = { fromCheckpoint: "", fromStep: 0, preemptible: true, experiment: "12", delayMs: 0 };
+  return { type: "RunRequested", data: { ...data, run } };
+}
+
+function validation(
+  run: number,
+  step: number,
+  loss: number,
+  trial = "12.1",
+): EventOf<"ValidationReported"> {
+  const data = { trial, run, step, scalars: { loss }, reportKey: `0-${step}` };
+  return { type: "ValidationReported", data };
+}
+
+function trialEnded(outcome: TrialOutcome): EventOf<"TrialEnded"> {
+  return { type: "TrialEnded", data: { outcome, reason: "", restarts: 0 } };
+}
+
+const stopRequested: EventOf<"ExperimentStopRequested"> = {
+  type: "ExperimentStopRequested",
+  data: { kind: StopKind.KILL, reason: "" },
+};
+
+async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]): Promise<void> {
+  await stage.tell(stream, ...events);
+  await stage.settle();
+}
+
+async function observations(): Promise<readonly EventData<"ObservationRecorded">[]> {
+  const events = await stage.stream("search-12");
+  return events.flatMap((event) => (event.type === "ObservationRecorded" ? [event.data] : []));
+}
+
+describe("a search", () => {
+  test("starts with its experiment and proposes as many trials as may run at once", async () => {
+    await happens("experiment-12", created());
+    expect(await stage.names("search-12")).toEqual([
+      "SearchStarted",
+      "TrialProposed",
+      "TrialProposed",
+    ]);
+  });
+
+  test("proposes another when a trial ends, and completes with the last", async () => {
+    await happens("experiment-12", created());
+    await happens("trial-12.1", runRequested(1));
+    await happens("measurement-12.1", validation(1, 10, 0.5));
+    await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
+    await happens("trial-12.2", trialEnded(TrialOutcome.FAILED));
+    await happens("trial-12.3", trialEnded(TrialOutcome.COMPLETED));
+    expect((await stage.stream("search-12")).at(-1)).toEqual({
+      type: "SearchCompleted",
+      data: { reason: SearchCompletion.EXHAUSTED, bestTrial: 1, bestValue: 0.5 },
+    });
+  });
+
+  test("proposes the same trials for the same seed, however often it died", async () => {
+    const proposals = async () => {
+      const events = await stage.stream("search-12");
+      return events.filter(({ type }) => type === "TrialProposed");
+    };
+    await happens("experiment-12", created());
+    await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
+    const undisturbed = await proposals();
+    stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
+    await stage.tell("experiment-12", created());
+    stage.afresh();
+    await stage.settle();
+    stage.afresh();
+    await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
+    expect(await proposals()).toEqual(undisturbed);
+  });
+
+  test("is canceled with its experiment and proposes nothing after that", async () => {
+    await happens("experiment-12", created(), stopRequested);
+    await happens("trial-12.1", trialEnded(TrialOutcome.CANCELED));
+    expect((await stage.stream("search-12")).at(-1)).toMatchObject({
+      type: "SearchCompleted",
+      data: { reason: SearchCompletion.CANCELED },
+    });
+  });
+
+  test("a configuration that it has no algorithm for is parked with the reason", async () => {
+    const strange = { ...created().data, config: { ...config, searcher: { name: "tarot" } } };
+    await stage.tell("experiment-12", { type: "ExperimentCreated", data: strange });
+    await expect(stage.settle()).rejects.toThrow("tarot");
+  });
+});
+
+describe("hazards", () => {
+  test("a validation of run 1 after run 2 was requested is nothing to the search", async () => {
+    await happens("experiment-12", created());
+    await happens("trial-12.1", runRequested(1));
+    await happens("measurement-12.1", validation(1, 10, 0.5));
+    await happens("trial-12.1", runRequested(2));
+    await happens("measurement-12.1", validation(1, 20, 0.1));
+    expect(await observations()).toMatchObject([{ run: 1, time: 10 }]);
+  });
+
+  test("a validation of run 1 before run 2 was requested counts, however late it is read", async () => {
+    await happens("experiment-12", created());
+    await stage.tell("trial-12.1", runRequested(1));
+    await stage.tell("measurement-12.1", validation(1, 10, 0.5));
+    await stage.tell("trial-12.1", runRequested(2));
+    await stage.tell("measurement-12.1", validation(1, 20, 0.1), validation(2, 15, 0.4));
+    stage.afresh();
+    await stage.settle();
+    expect(await observations()).toMatchObject([
+      { run: 1, time: 10 },
+      { run: 2, time: 15 },
+    ]);
+  });
+
+  test("run 2 repeating a step of run 1 is recorded as a repeat and changes nothing", async () => {
+    await happens("experiment-12", created());
+    await happens("trial-12.1", runRequested(1));
+    await happens("measurement-12.1", validation(1, 10, 0.5));
+    await happens("trial-12.1", runRequested(2));
+    await happens("measurement-12.1", validation(2, 10, 0.1));
+    expect(await observations()).toMatchObject([{ repeat: false }, { run: 2, repeat: true }]);
+    expect((await stage.executor.cache.load(foldOf(searches), "12")).state.best?.value).toBe(0.5);
+  });
+
+  test("an experiment killed before its first trial exists", async () => {
+    await stage.tell("experiment-12", created(), stopRequested);
+    await stage.settle();
+    expect((await stage.names("search-12")).at(-1)).toBe("SearchCompleted");
+  });
+});
+
+describe("snapshots", () => {
+  test("are saved as the stream grows, and a new holder decides the same from one", async () => {
+    await happens("experiment-12", created());
+    await happens("trial-12.1", runRequested(1));
+    const many = Array.from({ length: limits.snapshotEveryEvents }, (_, n) =>
+      validation(1, n + 1, 1 / (n + 1)),
+    );
+    await happens("measurement-12.1", ...many);
+    const save = saveSnapshots(stage.executor.cache, pino({ enabled: false }));
+    for (const event of await stage.log.read("search-12", 0, 10_000)) save(event);
+    await expect.poll(() => stage.log.loadSnapshot("search-12", "search")).not.toBeNull();
+    stage.afresh();
+    const { state, version } = await stage.executor.cache.load(foldOf(searches), "12");
+    expect(version).toBe((await stage.names("search-12")).length);
+    expect(state.best).toEqual({ trial: 1, value: 1 / limits.snapshotEveryEvents });
+    await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
+    expect((await stage.names("search-12")).at(-1)).toBe("TrialProposed");
+  });
+});

@@ -1,0 +1,33 @@
+/** Experiments, runs, validations and trials' ends → what the search of the experiment makes of them. */
+import { Fault, isRejection, parseTrialId } from "@trainyard/kernel";
+import type { ReactionHandlers, Work } from "@trainyard/runtime";
+import type { SearchCommand } from "@trainyard/search";
+import { recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
+import type { RunIndex } from "./run-index.ts";
+import { searches } from "./searches.ts";
+
+export function reactionHandlers(runs: RunIndex): ReactionHandlers {
+  return {
+    ExperimentCreated: ({ id, data }, work) => decide(work, id, startSearch(data)),
+    ExperimentStopRequested: ({ id }, work) => decide(work, id, { type: "CancelSearch" }),
+    RunRequested: async ({ id, data, stored }) => runs.note(id, data.run, stored.position),
+    ValidationReported: async ({ data, stored }, work) => {
+      const parts = parseTrialId(data.trial);
+      if (parts === null) return;
+      const currentRun = await runs.currentRunAt(data.trial, stored.position);
+      const command = recordValidation(data, stored.id, currentRun);
+      if (command !== null) await decide(work, parts.experiment, command);
+    },
+    TrialEnded: async ({ id, data }, work) => {
+      const parts = parseTrialId(id);
+      if (parts === null) return;
+      await decide(work, parts.experiment, recordOutcome(parts.number, data));
+    },
+  };
+}
+
+/** What a search cannot take is parked with the search's own words, for an operator to look at. */
+async function decide(work: Work, experiment: string, command: SearchCommand): Promise<void> {
+  const decided = await work.decide(searches, experiment, command);
+  if (isRejection(decided)) throw new Fault(decided.rejected, decided.detail, { retry: "never" });
+}

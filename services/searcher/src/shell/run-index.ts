@@ -1,0 +1,53 @@
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { streamName } from "@trainyard/kernel";
+import { LRUCache } from "lru-cache";
+import { currentRunAt, type RunRequests, withRequest } from "../core/run-requests.ts";
+import { limits } from "../limits.ts";
+
+/**
+ * The run requests of trials, from their streams: read when a trial's first report comes, kept level by the requests that
+ * pass by. Nothing is lost with it, and its answer is the same however far the log has come meanwhile.
+ */
+export class RunIndex {
+  readonly #log: EventLog;
+  readonly #known = new LRUCache<string, { requests: RunRequests }>({
+    max: limits.runRequestsKept,
+  });
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /** A RunRequested that passes by. */
+  note(trial: string, run: number, position: number): void {
+    const known = this.#known.get(trial);
+    if (known !== undefined) known.requests = withRequest(known.requests, { run, position });
+  }
+
+  /** The run of the trial that was requested last before the position; 0 for none. */
+  async currentRunAt(trial: string, position: number): Promise<number> {
+    const known = this.#known.get(trial);
+    if (known !== undefined) return currentRunAt(known.requests, position);
+    const requests = await this.#read(trial);
+    this.#known.set(trial, { requests });
+    return currentRunAt(requests, position);
+  }
+
+  async #read(trial: string): Promise<RunRequests> {
+    let requests: RunRequests = [];
+    for (let version = 0; ; ) {
+      const page = await this.#log.read(streamName("trial", trial), version, limits.pageEvents);
+      for (const stored of page) requests = withRequestOf(requests, stored);
+      if (page.length < limits.pageEvents) return requests;
+      version = page.at(-1)?.version ?? version;
+    }
+  }
+}
+
+function withRequestOf(requests: RunRequests, stored: StoredEvent): RunRequests {
+  if (shortNameOf(stored.type) !== "RunRequested") return requests;
+  const event = decodeEvent(stored);
+  if (event.type !== "RunRequested") return requests;
+  return withRequest(requests, { run: event.data.run, position: stored.position });
+}
