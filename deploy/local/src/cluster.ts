@@ -173,7 +173,7 @@ async function endHolder(home: Home): Promise<void> {
 
 /** What a supervisor that was killed left behind. */
 async function endLeft(home: Home): Promise<boolean> {
-  const ended = await endLeftovers(new ProcessRecords(home), () => false, true);
+  const ended = await endLeftovers(new ProcessRecords(home), () => false);
   const postgres = runningPostgres(keptPlace(home).folder);
   if (postgres !== null) {
     signal(postgres, "SIGINT");

@@ -90,17 +90,19 @@ async function answer(line: string, handle: ControlHandler): Promise<ControlRepl
 export async function ask(home: Home, request: ControlRequest): Promise<SupervisorStatus | null> {
   if (!existsSync(home.run)) return null;
   using address = socketPath(home);
-  const text = await exchange(address.path, `${JSON.stringify(request)}\n`);
+  const limitMs = request.verb === "restart" ? limits.controlRestartMs : limits.controlStatusMs;
+  const text = await exchange(address.path, `${JSON.stringify(request)}\n`, limitMs);
   if (text === null) return null;
   const reply = JSON.parse(text) as ControlReply;
   if (!reply.ok) throw new ClusterError(reply.code, reply.sentence);
   return reply.status;
 }
 
-/** Null when nobody listens, or when the other side ended before it answered. */
-function exchange(path: string, line: string): Promise<string | null> {
+/** Null when nobody listens, when the other side ended before it answered, or when it hangs. */
+function exchange(path: string, line: string, limitMs: number): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const socket = connect(path, () => socket.write(line));
+    socket.setTimeout(limitMs, () => socket.destroy());
     onLine(socket, (reply) => {
       resolve(reply);
       socket.destroy();

@@ -14,6 +14,8 @@ export const limits = {
   /** An agent that stops its trials gives them time to leave by themselves. */
   stopAgentMs: 20_000,
   stopNatsMs: 10_000,
+  /** What an earlier supervisor left, of any kind. */
+  stopLeftoverMs: 20_000,
   /** A fast shutdown writes a checkpoint, which on a slow disk takes a while; what SIGKILL leaves is recovered. */
   stopPostgresMs: 30_000,
   /** Left-over processes of trials, from SIGTERM to SIGKILL. */
@@ -26,6 +28,10 @@ export const limits = {
   downMs: 120_000,
   /** Between two looks at a condition that nothing announces. */
   pollMs: 20,
+  /** A supervisor that does not answer a question for this long counts as hanging. */
+  controlStatusMs: 10_000,
+  /** A restart is answered when the process serves again. */
+  controlRestartMs: 180_000,
   /** One line of the control socket. */
   controlLineBytesMax: 1024 * 1024,
   /** The lines of a log that an error quotes. */

@@ -4,7 +4,7 @@ import { KeptProcess, type KeptProcessOptions } from "./kept-process.ts";
 import { limits } from "./limits.ts";
 import { boundLog } from "./log-files.ts";
 import { isAlive, signal } from "./process-identity.ts";
-import type { ProcessPlan } from "./process-plan.ts";
+import type { ProcessKind, ProcessPlan } from "./process-plan.ts";
 import type { ProcessRecord, ProcessRecords } from "./records.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -109,23 +109,29 @@ function notReady(process: KeptProcess, what: string): ClusterError {
   );
 }
 
+const endOrder: readonly ProcessKind[] = ["agent", "service", "supervisor", "nats", "postgres"];
+
+/** An agent that does not come back takes its trials with it. */
+const endSignals: Readonly<Record<ProcessKind, NodeJS.Signals>> = {
+  agent: "SIGUSR2",
+  service: "SIGTERM",
+  supervisor: "SIGTERM",
+  nats: "SIGTERM",
+  postgres: "SIGINT",
+};
+
 /** Ends processes that an earlier supervisor left and that the present one has no use for. */
 export async function endLeftovers(
   records: ProcessRecords,
   isWanted: (record: ProcessRecord) => boolean,
-  withTrials: boolean,
 ): Promise<readonly string[]> {
-  const rank = { agent: 0, service: 1, supervisor: 2, nats: 3, postgres: 4 };
   const left = records
     .living()
     .filter((record) => !isWanted(record))
-    .toSorted((a, b) => rank[a.kind] - rank[b.kind]);
+    .toSorted((a, b) => endOrder.indexOf(a.kind) - endOrder.indexOf(b.kind));
   for (const { identity, kind, name } of left) {
-    signal(
-      identity,
-      kind === "postgres" ? "SIGINT" : kind === "agent" && withTrials ? "SIGUSR2" : "SIGTERM",
-    );
-    if (!(await waitUntil(() => !isAlive(identity), limits.stopServiceMs))) {
+    signal(identity, endSignals[kind]);
+    if (!(await waitUntil(() => !isAlive(identity), limits.stopLeftoverMs))) {
       signal(identity, "SIGKILL");
       await waitUntil(() => !isAlive(identity), limits.sweepMs);
     }
