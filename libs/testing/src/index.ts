@@ -1,3 +1,4 @@
 export { freePort } from "./free-port.ts";
 export { type Decided, type Given, given } from "./given.ts";
+export { atRest, ManualClock } from "./manual-clock.ts";
 export { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres.ts";
