@@ -11,7 +11,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readJson, readText, writeJson } from "./atomic-file.ts";
-import { ClusterError } from "./cluster-error.ts";
+import { ClusterError, errorCode } from "./cluster-error.ts";
 import type { Home } from "./home.ts";
 import { tryLock } from "./lock.ts";
 
@@ -70,13 +70,24 @@ async function choose(
  * it too: all of them prefer the same one. The claim holds while this process lives.
  */
 function claim(port: number): boolean {
-  const folder = join(tmpdir(), `trainyard-ports-${process.getuid?.() ?? 0}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { uid } = lstatSync(folder);
-  // Somebody else's folder of that name proves nothing; without claims the next best protection is the check itself.
-  if (process.getuid !== undefined && uid !== process.getuid()) return true;
+  const folder = claimsFolder();
+  // Without claims the next best protection is the check itself.
+  if (folder === null) return true;
   const result = tryLock(join(folder, String(port)));
   return result.held || result.holder.pid === process.pid;
+}
+
+/** Null where temporary folders cannot be made, or where somebody else made one of that name, which proves nothing. */
+function claimsFolder(): string | null {
+  const uid = process.getuid?.() ?? 0;
+  const folder = join(tmpdir(), `trainyard-ports-${uid}`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return process.getuid === undefined || lstatSync(folder).uid === uid ? folder : null;
+  } catch (error) {
+    if (["EACCES", "EROFS", "ENOENT", "EEXIST"].includes(errorCode(error) ?? "")) return null;
+    throw error;
+  }
 }
 
 /** Whether a server could listen on 127.0.0.1 there now. */
