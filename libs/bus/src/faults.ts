@@ -55,3 +55,15 @@ export const unconfirmed = (position: number, detail: string): Fault =>
 
 export const callbackThrew = (what: string, cause: unknown): Fault =>
   new Fault("callback_threw", `${what} threw`, { retry: "never", cause });
+
+export const loginRefused = (user: string): Fault =>
+  new Fault("login_refused", `the NATS server refuses the user "${user}" or its password`, {
+    retry: "later",
+    fields: { user },
+  });
+
+export const serverProblem = (cause: Error): Fault =>
+  new Fault("nats_server_problem", `the NATS server reports: ${cause.message}`, {
+    retry: "later",
+    cause,
+  });

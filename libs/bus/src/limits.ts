@@ -15,6 +15,8 @@ export const busLimits = {
   /** With two unanswered pings allowed, a link that is half open is noticed within 15 s. */
   pingIntervalMs: 5_000,
   pingsUnansweredMax: 2,
+  /** How long closing waits until the server has what was published last. */
+  closeFlushMs: 1_000,
   /** How long closing waits for handlers that are at work. */
   drainMs: 5_000,
 
@@ -34,6 +36,8 @@ export const busLimits = {
   confirmationMs: 5_000,
   /** Answers of the server about streams. */
   streamApiMs: 3_000,
+  /** A live stream that could not be set up is tried again with a publish after this long, not with every one. */
+  liveStreamRetryMs: 5_000,
 
   /** How far back integrators can start: a week, or until the space is used. */
   eventsAgeMs: 7 * 24 * hourMs,

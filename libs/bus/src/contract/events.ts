@@ -103,6 +103,15 @@ export function eventContract(open: OpenFixture): void {
     expect((await second.lastEvent())?.position).toBe(6);
   });
 
+  test("events out of order are a bug of the caller, and none is published", async () => {
+    await using fixture = await open();
+    const relay = await fixture.connect("relay");
+    await expect(relay.publishEvents([eventAt(1), eventAt(3), eventAt(2)])).rejects.toThrow(
+      /position order/,
+    );
+    expect(await relay.lastEvent()).toBeNull();
+  });
+
   test("an empty stream has no last event, and takes its first one from any position", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");

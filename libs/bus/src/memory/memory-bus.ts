@@ -1,7 +1,7 @@
 /** One service's client of the memory hub. */
 import type { StoredEvent } from "@trainyard/event-log";
-import { assert } from "@trainyard/kernel";
 import { answer, overloaded } from "../answering.ts";
+import { assertAscending } from "../ascending.ts";
 import { busAway, commandFailed, deadlineExceeded, linkLost, noResponders } from "../faults.ts";
 import { busLimits } from "../limits.ts";
 import type { Bus, CommandHandler, CommandReply, CommandRequest, Message } from "../port.ts";
@@ -106,14 +106,10 @@ export class MemoryBus implements Bus {
   }
 
   async publishEvents(events: readonly StoredEvent[]): Promise<void> {
+    assertAscending(events);
     if (!this.#connected) throw busAway();
     if (this.#expectedId === undefined) this.#look();
     const fresh = events.filter((event) => event.position > this.#end);
-    let previous = this.#end;
-    for (const event of fresh) {
-      assert(event.position > previous, "events are published in position order");
-      previous = event.position;
-    }
     const last = fresh.at(-1);
     if (last === undefined) return;
     try {

@@ -15,6 +15,7 @@ import type { Msg } from "@nats-io/nats-core";
 import type { StoredEvent } from "@trainyard/event-log";
 import { assert, Fault } from "@trainyard/kernel";
 import { headersOfEvent, subjectOfEvent } from "../envelope.ts";
+import { assertAscending } from "../ascending.ts";
 import { messageTooLarge, relayDiverged, unconfirmed } from "../faults.ts";
 import { decodeHeaderValue, headerNames } from "../headers.ts";
 import { busLimits } from "../limits.ts";
@@ -67,10 +68,8 @@ export class EventPublisher {
 
   publish(events: readonly StoredEvent[]): Promise<void> {
     if (events.length === 0) return Promise.resolve();
-    let previous = 0;
+    assertAscending(events);
     for (const [index, event] of events.entries()) {
-      assert(event.position > previous, "events are published in position order");
-      previous = event.position;
       this.#enqueued += 1;
       this.#items.set(this.#enqueued, {
         event,

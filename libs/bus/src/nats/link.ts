@@ -8,7 +8,7 @@
 import { errors, type NatsConnection, type Status } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
 import type { Fault } from "@trainyard/kernel";
-import { busAway, callbackThrew, notPermitted } from "../faults.ts";
+import { busAway, callbackThrew, loginRefused, notPermitted, serverProblem } from "../faults.ts";
 import { busLimits } from "../limits.ts";
 
 export type LinkConfig = {
@@ -31,6 +31,7 @@ export class Link implements AsyncDisposable {
   readonly #closing = new AbortController();
   #connection: NatsConnection | null = null;
   #up = false;
+  #loginRefused = false;
   #firstTry: () => void = () => {};
   #keeping: Promise<void> = Promise.resolve();
 
@@ -62,8 +63,8 @@ export class Link implements AsyncDisposable {
 
   /** Runs now, if there is a connection, and on every new one. */
   attach(attachment: Attachment): Disposable {
-    this.#attachments.add(attachment);
     if (this.#connection !== null) attachment(this.#connection);
+    this.#attachments.add(attachment);
     return { [Symbol.dispose]: () => void this.#attachments.delete(attachment) };
   }
 
@@ -93,7 +94,7 @@ export class Link implements AsyncDisposable {
         continue;
       }
       this.#connection = connection;
-      for (const attachment of this.#attachments) attachment(connection);
+      for (const attachment of this.#attachments) this.#run(attachment, connection);
       const watched = this.#watch(connection.status());
       this.#setUp(true);
       this.#firstTry();
@@ -101,6 +102,14 @@ export class Link implements AsyncDisposable {
       await watched;
       this.#connection = null;
       this.#setUp(false);
+    }
+  }
+
+  #run(attachment: Attachment, connection: NatsConnection): void {
+    try {
+      attachment(connection);
+    } catch (error) {
+      this.#config.onProblem(callbackThrew("subscribing on a new connection", error));
     }
   }
 
@@ -124,9 +133,7 @@ export class Link implements AsyncDisposable {
       if (!this.#closing.signal.aborted) return connection;
       await connection.close();
     } catch (error) {
-      if (error instanceof errors.AuthorizationError) {
-        this.#config.onProblem(notPermitted("connect to", this.#config.name));
-      }
+      if (error instanceof errors.AuthorizationError) this.#reportRefusedLogin();
     }
     return null;
   }
@@ -140,16 +147,31 @@ export class Link implements AsyncDisposable {
   }
 
   #report(error: Error): void {
-    if (!(error instanceof errors.PermissionViolationError)) return;
+    if (error instanceof errors.AuthorizationError) {
+      this.#reportRefusedLogin();
+      return;
+    }
+    if (!(error instanceof errors.PermissionViolationError)) {
+      this.#config.onProblem(serverProblem(error));
+      return;
+    }
     const operation = error.operation === "publish" ? "publish to" : "subscribe to";
     const refusal = { operation, subject: error.subject };
     this.#config.onProblem(notPermitted(refusal.operation, refusal.subject));
     for (const callback of this.#refusalCallbacks) callback(refusal);
   }
 
+  /** Once, however often it is tried again; a login that works makes the next refusal news. */
+  #reportRefusedLogin(): void {
+    if (this.#loginRefused) return;
+    this.#loginRefused = true;
+    this.#config.onProblem(loginRefused(this.#config.user ?? ""));
+  }
+
   #setUp(up: boolean): void {
     if (this.#up === up) return;
     this.#up = up;
+    if (up) this.#loginRefused = false;
     for (const callback of this.#connectionCallbacks) {
       try {
         callback(up);
@@ -175,7 +197,13 @@ export class Link implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#firstTry();
+    // What was published last is still on its way; a link that is half open must not hold up the end.
+    await Promise.race([this.settled(), pause(busLimits.closeFlushMs)]);
     await this.#connection?.close();
     await this.#keeping;
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }

@@ -136,8 +136,8 @@ class NatsBus implements Bus {
     });
   }
 
-  publishEvents(events: readonly StoredEvent[]): Promise<void> {
-    return this.#publisher.publish(events);
+  async publishEvents(events: readonly StoredEvent[]): Promise<void> {
+    await this.#publisher.publish(events);
   }
 
   lastEvent(): Promise<{ readonly position: number; readonly id: string } | null> {
@@ -150,7 +150,7 @@ class NatsBus implements Bus {
 
   publishLive(stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void {
     // The copy goes out whether or not the stream is there yet; only looking back needs the stream.
-    if (this.#link.up) this.#streams.ensure(stream).catch(this.#onProblem);
+    this.#streams.ensureInBackground(stream, this.#onProblem);
     this.publish(subject, body);
   }
 

@@ -73,11 +73,16 @@ export class Streams {
   readonly #link: Link;
   readonly #limits: Readonly<Record<StreamKey, StreamLimits>>;
   readonly #ensured = new Map<StreamKey, Promise<JetStreamManager>>();
+  /** When a live stream that could not be set up may be tried again, by the monotonic clock. */
+  readonly #retryAtMs = new Map<StreamKey, number>();
 
   constructor(link: Link, limits: Partial<Record<StreamKey, StreamLimits>>) {
     this.#link = link;
     this.#limits = { ...defaultStreamLimits, ...limits };
-    link.onConnection(() => this.#ensured.clear());
+    link.onConnection(() => {
+      this.#ensured.clear();
+      this.#retryAtMs.clear();
+    });
   }
 
   /** The streams' management, once the stream exists as configured. */
@@ -88,6 +93,15 @@ export class Streams {
     this.#ensured.set(key, ensuring);
     ensuring.catch(() => this.forget(key, ensuring));
     return ensuring;
+  }
+
+  /** For streams that nobody waits for: says what is wrong, and not with every message. */
+  ensureInBackground(key: StreamKey, onProblem: (problem: Fault) => void): void {
+    if (!this.#link.up || performance.now() < (this.#retryAtMs.get(key) ?? 0)) return;
+    this.ensure(key).catch((problem: Fault) => {
+      this.#retryAtMs.set(key, performance.now() + busLimits.liveStreamRetryMs);
+      onProblem(problem);
+    });
   }
 
   forget(key: StreamKey, ensuring = this.#ensured.get(key)): void {

@@ -1,0 +1,71 @@
+import type { Fault } from "@trainyard/kernel";
+import { expect, test } from "vitest";
+import { bytes, text, until } from "../contract/fixture.ts";
+import { busLimits } from "../limits.ts";
+import { permissionsOf } from "../permissions.ts";
+import { startNats } from "../server/nats-server.ts";
+import { createNatsBus } from "./nats-bus.ts";
+
+const user = {
+  name: "scheduler",
+  password: "right",
+  permissions: permissionsOf({ kind: "service", service: "scheduler" }),
+};
+
+test("a refused login is said once and does not end the process or the dialling", async () => {
+  await using server = await startNats({ users: [user] });
+  const problems: Fault[] = [];
+  await using bus = await createNatsBus({
+    servers: server.url,
+    name: "scheduler",
+    password: "wrong",
+    onProblem: (problem) => problems.push(problem),
+  });
+  expect(bus.connected()).toBe(false);
+  const opened = performance.now();
+  await until(
+    "more attempts were made",
+    () => performance.now() - opened > 2 * busLimits.reconnectWaitMs,
+  );
+  expect(problems.map(({ code }) => code)).toEqual(["login_refused"]);
+});
+
+test("what was published last before the end arrives", async () => {
+  await using server = await startNats();
+  await using listener = await createNatsBus({ servers: server.url, name: "scheduler" });
+  const heard: string[] = [];
+  await listener.subscribe("ty.agent.a.report", ({ body }) => heard.push(text(body)));
+  {
+    await using agent = await createNatsBus({ servers: server.url, name: "agent-a" });
+    for (let count = 0; count < 100; count += 1) {
+      agent.publish("ty.agent.a.report", bytes(String(count)));
+    }
+  }
+  await until("all are heard", () => heard.length === 100);
+});
+
+test("a bus is closed at once while the server stands still or is away", async () => {
+  await using server = await startNats();
+  const paused = await createNatsBus({ servers: server.url, name: "agent-a" });
+  const away = await createNatsBus({ servers: "127.0.0.1:1", name: "agent-b" });
+  server.pause();
+  const started = performance.now();
+  await paused[Symbol.asyncDispose]();
+  await away[Symbol.asyncDispose]();
+  server.resume();
+  expect(performance.now() - started).toBeLessThan(
+    busLimits.closeFlushMs + busLimits.connectTimeoutMs,
+  );
+});
+
+test("a subject that cannot be is refused to its caller and harms nothing later", async () => {
+  await using server = await startNats();
+  await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
+  await expect(bus.subscribe("not a subject", () => {})).rejects.toThrow();
+  await server.restart();
+  await until("it is back", () => bus.connected());
+  const heard: string[] = [];
+  await bus.subscribe("ty.agent.a.report", ({ body }) => heard.push(text(body)));
+  bus.publish("ty.agent.a.report", bytes("still here"));
+  await until("it is heard", () => heard.length === 1);
+});
