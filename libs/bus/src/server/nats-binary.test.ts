@@ -26,9 +26,9 @@ afterEach(() => {
 
 const script = "#!/bin/sh\necho nats-server: v2.9.10\n";
 
-function program(path: string): string {
+function program(path: string, text = script): string {
   mkdirSync(join(path, ".."), { recursive: true });
-  writeFileSync(path, script);
+  writeFileSync(path, text);
   chmodSync(path, 0o755);
   return path;
 }
@@ -52,16 +52,18 @@ describe("finding", () => {
     expect(await find({ cacheDir, env: env(named) })).toBe(named);
     await expect(find({ cacheDir, env: env(join(folder, "absent")) })).rejects.toMatchObject({
       code: "no_nats_server",
-      message: expect.stringContaining("TRAINYARD_NATS_SERVER names"),
+      message: expect.stringContaining("TRAINYARD_NATS_SERVER names no usable nats-server"),
     });
   });
 
-  test("then PATH, where a folder of that name or a file that cannot run is none", async () => {
+  test("then PATH, where a folder of that name, a file that cannot run, another program or an old one is none", async () => {
     mkdirSync(join(folder, "a/nats-server"), { recursive: true });
     mkdirSync(join(folder, "b"));
     writeFileSync(join(folder, "b/nats-server"), "not executable", { mode: 0o644 });
+    program(join(folder, "old/nats-server"), script.replace("v2.9.10", "v2.7.4"));
+    program(join(folder, "other/nats-server"), "#!/bin/sh\necho something else\n");
     const found = program(join(folder, "c/nats-server"));
-    const path = ["a", "b", "c"].map((name) => join(folder, name)).join(":");
+    const path = ["a", "b", "old", "other", "c"].map((name) => join(folder, name)).join(":");
     expect(await find({ env: { PATH: path } })).toBe(found);
   });
 

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { Fault } from "@trainyard/kernel";
+import { checkNatsServer } from "./nats-version.ts";
 import { fetchFromDistribution, fetchFromRelease } from "./nats-download.ts";
 
 export type NatsBinaryOptions = {
@@ -47,17 +48,19 @@ export async function natsServerBinary(options: NatsBinaryOptions): Promise<stri
   const { systemFolders = defaultSystemFolders, sources = defaultSources } = options;
   const named = env["TRAINYARD_NATS_SERVER"];
   if (named !== undefined && named !== "") {
-    if (isExecutable(named)) return named;
+    const problem = await problemWith(named);
+    if (problem === null) return named;
     throw new Fault(
       "no_nats_server",
-      `TRAINYARD_NATS_SERVER names ${named}, which is not an executable file: correct it or unset it.`,
+      `TRAINYARD_NATS_SERVER names no usable nats-server (${problem}): correct it or unset it.`,
       { retry: "never" },
     );
   }
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   for (const folder of [...folders, ...systemFolders]) {
     const candidate = join(folder, "nats-server");
-    if (isExecutable(candidate)) return candidate;
+    // One that is too old is passed over: a newer one can be fetched beside it.
+    if (isExecutable(candidate) && (await problemWith(candidate)) === null) return candidate;
   }
   const cacheFolder = join(cacheDir, "nats-server");
   const cached = join(cacheFolder, "nats-server");
@@ -92,6 +95,11 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+async function problemWith(path: string): Promise<string | null> {
+  if (!isExecutable(path)) return `${path} is not an executable file`;
+  return await checkNatsServer(path).then(() => null, firstLine);
 }
 
 function firstLine(error: unknown): string {

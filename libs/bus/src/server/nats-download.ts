@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { busLimits } from "../limits.ts";
 import { arMembers } from "./ar-archive.ts";
+import { checkNatsServer } from "./nats-version.ts";
 
 const run = promisify(execFile);
 
@@ -89,10 +90,10 @@ export async function unpackRelease(
   return await checked(join(folder, name, "nats-server"));
 }
 
-/** The path again, once the file has been seen to run on this machine. */
+/** The path again, once the file has been seen to run on this machine and to be new enough. */
 async function checked(path: string): Promise<string> {
   chmodSync(path, 0o755);
-  await command(path, ["--version"], "/");
+  await checkNatsServer(path);
   return path;
 }
 
