@@ -12,12 +12,9 @@ create table log.commits (
   commit_id uuid not null unique,
   -- Milliseconds since 1970; never decreases along positions.
   time_ms bigint not null,
-  source text not null,
-  workspace text not null,
-  correlationid text not null,
-  causationid text not null,
-  authid text not null,
-  traceparent text not null,
+  -- The attributes that its events share, as the exact text of a JSON object of strings: source, workspace, correlationid,
+  -- causationid, authid, traceparent.
+  meta text not null,
   -- The reaction's progress that this commit carried, if it was one.
   consumer text collate "C",
   partition integer,

@@ -1,45 +1,44 @@
--- Whether every commit of a batch holds against what is stored, and none touches what another one of it writes. A false
--- answer only means that the batch has to be gone through commit by commit.
+-- Whether every commit of a batch holds against what is stored, and none touches what another one of it writes; then also
+-- whether it begins streams and whether it continues some. A false `holds` only means that the batch has to be gone through
+-- commit by commit.
 create function log.all_hold(
   head_position bigint,
   commit_ids uuid[], leases text[], epochs bigint[],
   consumers text[], partitions integer[], cursor_positions bigint[], cursor_parts integer[],
   event_commits integer[], event_streams text[], event_versions integer[], event_bodies text[],
-  guard_commits integer[], guard_streams text[], guard_versions integer[]
-) returns boolean
+  guard_commits integer[], guard_streams text[], guard_versions integer[],
+  out holds boolean, out begins boolean, out continues boolean
+)
 language plpgsql
 as $$
-declare
-  owned constant text[] := array(
-    select name from log.owners where kind = 'category' and role = session_user);
-  holds boolean;
 begin
-  select count(*) = count(distinct u.id)
-      and not exists (
-        select from unnest(commit_ids) as k (id) join log.commits m on m.commit_id = k.id)
-  into holds
-  from unnest(commit_ids) as u (id);
-  if not holds then return false; end if;
-
   select bool_and(w.before = coalesce(s.version, 0) and w.sound)
-    and count(*) = count(distinct w.stream)
-    and count(distinct w.event_commit) = cardinality(commit_ids)
-    and (count(*) <= 256 or count(*) <= 256 * cardinality(commit_ids) and not exists (
-      select from unnest(event_commits, event_streams) as u (event_commit, stream)
-      group by u.event_commit having count(distinct u.stream) > 256))
-  into holds
+      and count(*) = count(distinct w.stream)
+      and count(distinct w.event_commit) = cardinality(commit_ids)
+      and (count(*) <= 256 or not exists (
+        select from unnest(event_commits, event_streams) as u (event_commit, stream)
+        group by u.event_commit having count(distinct u.stream) > 256))
+      and (cardinality(commit_ids) = 1 or (
+        select count(*) = count(distinct u.id) from unnest(commit_ids) as u (id)))
+      and not exists (
+        select from unnest(commit_ids) as u (id) join log.commits m on m.commit_id = u.id),
+    bool_or(w.before = 0),
+    bool_or(w.before > 0)
+  into holds, begins, continues
   from (
     select u.event_commit, u.stream, min(u.version) - 1 as before,
       max(u.version) - min(u.version) + 1 = count(*)
         and max(octet_length(u.body)) <= 262144
         and strpos(u.stream, '-') > 1
-        and split_part(u.stream, '-', 1) = any (owned) as sound
+        and split_part(u.stream, '-', 1) = any (array(
+          select o.name from log.owners o where o.kind = 'category' and o.role = session_user))
+        as sound
     from unnest(event_commits, event_streams, event_versions, event_bodies)
       as u (event_commit, stream, version, body)
     group by u.event_commit, u.stream
   ) w
   left join log.streams s on s.stream = w.stream;
-  if not holds then return false; end if;
+  if not holds then return; end if;
 
   if cardinality(guard_commits) > 0 then
     select not exists (
@@ -49,7 +48,7 @@ begin
       left join log.streams s on s.stream = g.stream
       where g.version <> coalesce(s.version, 0)
     ) into holds;
-    if not holds then return false; end if;
+    if not holds then return; end if;
   end if;
 
   if cardinality(array_remove(leases, null)) > 0 then
@@ -58,7 +57,7 @@ begin
       where f.lease is not null
         and not exists (select from log.leases l where l.lease = f.lease and l.epoch = f.epoch)
     ) into holds;
-    if not holds then return false; end if;
+    if not holds then return; end if;
   end if;
 
   if cardinality(array_remove(consumers, null)) > 0 then
@@ -71,7 +70,6 @@ begin
       cross join lateral log.current_cursor(u.consumer, u.partition) k
     where u.consumer is not null;
   end if;
-  return holds;
 end
 $$;
 -- The one way in.
@@ -88,7 +86,7 @@ $$;
 -- by this text in UTF-8, in which <n:s> is a netstring without its comma (length of s in bytes, a colon, s):
 --
 --   trainyard-commit/1 <position> <events> <time_ms> <commit_id>\n
---   <n:source><n:workspace><n:correlationid><n:causationid><n:authid><n:traceparent>\n
+--   <n:meta>\n
 --   <cursor>\n                 "-", or: <partition> <cursor_position> <cursor_part> <n:consumer>
 --   and for each event, in order:
 --   <version> <id> <SHA-256 of the body's UTF-8, hexadecimal> <n:stream><n:type>\n
@@ -97,9 +95,7 @@ $$;
 
 create function log.append(
   -- One element a commit. Fence and cursor are null where there is none.
-  commit_ids uuid[],
-  sources text[], workspaces text[], correlationids text[],
-  causationids text[], authids text[], traceparents text[],
+  commit_ids uuid[], metas text[],
   leases text[], epochs bigint[],
   consumers text[], partitions integer[], cursor_positions bigint[], cursor_parts integer[],
   -- One element an event, in the order of the commits; `event_commits` is the commit's place from 1, `event_versions` the
@@ -124,7 +120,11 @@ set jit = off
 as $$
 declare
   ordinals integer[];
-  plain boolean;
+  -- Whether the batch is written as it came, and what it then does to `streams`.
+  plain boolean := false;
+  begins boolean := true;
+  continues boolean := true;
+  held record;
   decided record;
   extra log.append_result[];
   head record;
@@ -132,7 +132,10 @@ declare
   positions bigint[] := '{}';
   counts integer[] := '{}';
   hashes bytea[] := '{}';
+  -- The hash and the position of the last commit so far, and how many there are.
   link bytea;
+  tail bigint;
+  n integer := 0;
   c record;
 begin
   -- Commits without events or parking need no order, hence no lock.
@@ -155,11 +158,17 @@ begin
   end if;
   now_ms := greatest(head.time_ms, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
 
-  plain := cardinality(park_commits) + cardinality(unpark_commits) = 0
-    and log.all_hold(head.position, commit_ids, leases, epochs,
+  if cardinality(park_commits) + cardinality(unpark_commits) = 0 then
+    held := log.all_hold(head.position, commit_ids, leases, epochs,
       consumers, partitions, cursor_positions, cursor_parts,
       event_commits, event_streams, event_versions, event_bodies,
       guard_commits, guard_streams, guard_versions);
+    if held.holds then
+      plain := true;
+      begins := held.begins;
+      continues := held.continues;
+    end if;
+  end if;
   if not plain then
     select * into decided from log.decide(head.position, commit_ids, leases, epochs,
       consumers, partitions, cursor_positions, cursor_parts,
@@ -174,20 +183,15 @@ begin
     from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
       with ordinality as u (event_commit, stream, version, id, type, body, place)
     where decided.writes[u.event_commit];
-    select array_agg(u.ordinal order by u.ordinal), array_agg(u.id order by u.ordinal),
-      array_agg(u.source order by u.ordinal), array_agg(u.workspace order by u.ordinal),
-      array_agg(u.correlationid order by u.ordinal), array_agg(u.causationid order by u.ordinal),
-      array_agg(u.authid order by u.ordinal), array_agg(u.traceparent order by u.ordinal),
+    select array_agg(u.ordinal order by u.ordinal),
+      array_agg(u.id order by u.ordinal), array_agg(u.meta order by u.ordinal),
       array_agg(case when decided.moves[u.ordinal] then u.consumer end order by u.ordinal),
       array_agg(case when decided.moves[u.ordinal] then u.partition end order by u.ordinal),
       array_agg(case when decided.moves[u.ordinal] then u.at end order by u.ordinal),
       array_agg(case when decided.moves[u.ordinal] then u.part end order by u.ordinal)
-    into ordinals, commit_ids, sources, workspaces, correlationids, causationids, authids,
-      traceparents, consumers, partitions, cursor_positions, cursor_parts
-    from unnest(commit_ids, sources, workspaces, correlationids, causationids, authids,
-        traceparents, consumers, partitions, cursor_positions, cursor_parts)
-      with ordinality as u (id, source, workspace, correlationid, causationid, authid,
-        traceparent, consumer, partition, at, part, ordinal)
+    into ordinals, commit_ids, metas, consumers, partitions, cursor_positions, cursor_parts
+    from unnest(commit_ids, metas, consumers, partitions, cursor_positions, cursor_parts)
+      with ordinality as u (id, meta, consumer, partition, at, part, ordinal)
     where decided.writes[u.ordinal];
     if ordinals is null then
       return query select r.* from unnest(decided.results) r;
@@ -196,79 +200,67 @@ begin
   end if;
 
   link := head.hash;
+  tail := head.position;
   for c in
-    with e as (
-      select u.event_commit, max(u.place)::integer as last, count(*)::integer as events,
-        string_agg(concat(u.version, ' ', u.id, ' ',
-          encode(sha256(convert_to(u.body, 'UTF8')), 'hex'), ' ',
-          octet_length(u.stream), ':', u.stream, octet_length(u.type), ':', u.type, E'\n'),
-          '' order by u.place) as lines
-      from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
-        with ordinality as u (event_commit, stream, version, id, type, body, place)
-      group by u.event_commit
-    ), ordered as (
-      select array_agg(last order by event_commit) as lasts,
-        array_agg(events order by event_commit) as events,
-        array_agg(lines order by event_commit) as lines
-      from e
-    )
-    select head.position + u.last as position, u.events, convert_to(concat(
-      'trainyard-commit/1 ', head.position + u.last, ' ', u.events, ' ', now_ms, ' ', u.id, E'\n',
-      octet_length(u.source), ':', u.source, octet_length(u.workspace), ':', u.workspace,
-      octet_length(u.correlationid), ':', u.correlationid,
-      octet_length(u.causationid), ':', u.causationid,
-      octet_length(u.authid), ':', u.authid, octet_length(u.traceparent), ':', u.traceparent, E'\n',
-      case when u.consumer is null then '-' else concat(
-        u.partition, ' ', u.at, ' ', u.part, ' ', octet_length(u.consumer), ':', u.consumer) end,
-      E'\n', u.lines), 'UTF8') as fields
-    from ordered, unnest(ordered.lasts, ordered.events, ordered.lines, commit_ids, sources, workspaces,
-        correlationids, causationids, authids, traceparents,
-        consumers, partitions, cursor_positions, cursor_parts)
-      with ordinality as u (last, events, lines, id, source, workspace,
-        correlationid, causationid, authid, traceparent, consumer, partition, at, part, place)
-    order by u.place
+    select count(*)::integer as events,
+      string_agg(concat(u.version, ' ', u.id, ' ',
+        encode(sha256(convert_to(u.body, 'UTF8')), 'hex'), ' ',
+        octet_length(u.stream), ':', u.stream, octet_length(u.type), ':', u.type, E'\n'),
+        '' order by u.place) as lines
+    from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
+      with ordinality as u (event_commit, stream, version, id, type, body, place)
+    group by u.event_commit
+    order by u.event_commit
   loop
-    link := sha256(link || c.fields);
-    positions := positions || c.position;
-    counts := counts || c.events;
-    hashes := hashes || link;
+    n := n + 1;
+    tail := tail + c.events;
+    link := sha256(link || convert_to(concat(
+      'trainyard-commit/1 ', tail, ' ', c.events, ' ', now_ms, ' ', commit_ids[n], E'\n',
+      octet_length(metas[n]), ':', metas[n], E'\n',
+      case when consumers[n] is null then '-' else concat(partitions[n], ' ', cursor_positions[n], ' ',
+        cursor_parts[n], ' ', octet_length(consumers[n]), ':', consumers[n]) end, E'\n',
+      c.lines), 'UTF8'));
+    positions[n] := tail;
+    counts[n] := c.events;
+    hashes[n] := link;
   end loop;
 
-  insert into log.commits (position, events, commit_id, time_ms, source, workspace, correlationid,
-    causationid, authid, traceparent, consumer, partition, cursor_position, cursor_part, hash)
-  select u.position, u.events, u.id, now_ms, u.source, u.workspace, u.correlationid,
-    u.causationid, u.authid, u.traceparent, u.consumer, u.partition, u.at, u.part, u.hash
-  from unnest(positions, counts, commit_ids, sources, workspaces, correlationids, causationids, authids,
-      traceparents, consumers, partitions, cursor_positions, cursor_parts, hashes)
-    as u (position, events, id, source, workspace, correlationid, causationid, authid,
-      traceparent, consumer, partition, at, part, hash);
+  insert into log.commits (position, events, commit_id, time_ms, meta,
+    consumer, partition, cursor_position, cursor_part, hash)
+  select u.position, u.events, u.id, now_ms, u.meta, u.consumer, u.partition, u.at, u.part, u.hash
+  from unnest(positions, counts, commit_ids, metas,
+      consumers, partitions, cursor_positions, cursor_parts, hashes)
+    as u (position, events, id, meta, consumer, partition, at, part, hash);
 
   insert into log.events (position, version, id, stream, type, body)
   select head.position + u.place, u.version, u.id, u.stream, u.type, u.body
   from unnest(event_streams, event_versions, event_ids, event_types, event_bodies)
     with ordinality as u (stream, version, id, type, body, place);
 
-  insert into log.streams (stream, version)
-  select u.stream, max(u.version)
-  from unnest(event_streams, event_versions) as u (stream, version)
-  group by u.stream
-  having min(u.version) = 1;
-
-  update log.streams s
-  set version = w.version
-  from (
-    select u.stream, max(u.version) as version
+  if begins then
+    insert into log.streams (stream, version)
+    select u.stream, max(u.version)
     from unnest(event_streams, event_versions) as u (stream, version)
     group by u.stream
-    having min(u.version) > 1
-  ) w
-  where s.stream = w.stream;
+    having min(u.version) = 1;
+  end if;
+  if continues then
+    update log.streams s
+    set version = w.version
+    from (
+      select u.stream, max(u.version) as version
+      from unnest(event_streams, event_versions) as u (stream, version)
+      group by u.stream
+      having min(u.version) > 1
+    ) w
+    where s.stream = w.stream;
+  end if;
 
   -- The next partition is looked after each 65,536 positions: rarely enough to cost nothing, often enough to be tried again.
-  if positions[cardinality(positions)] >> 16 > head.position >> 16 then
-    perform log.ensure_partitions(positions[cardinality(positions)]);
+  if tail >> 16 > head.position >> 16 then
+    perform log.ensure_partitions(tail);
   end if;
-  perform pg_notify('trainyard_log', positions[cardinality(positions)]::text);
+  perform pg_notify('trainyard_log', tail::text);
 
   if plain then
     return query

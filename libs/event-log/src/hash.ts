@@ -15,7 +15,8 @@ export type HashedCommit = {
   readonly position: number;
   readonly timeMs: number;
   readonly commitId: string;
-  readonly meta: CommitMeta;
+  /** As `metaText` writes it. */
+  readonly meta: string;
   readonly cursor: {
     readonly consumer: string;
     readonly partition: number;
@@ -28,6 +29,12 @@ export type HashedCommit = {
 /** What precedes the first commit. */
 export const genesis: Uint8Array = new Uint8Array(32);
 
+/** The stored text of a commit's attributes. */
+export function metaText(meta: CommitMeta): string {
+  const { source, workspace, correlationid, causationid, authid, traceparent } = meta;
+  return JSON.stringify({ source, workspace, correlationid, causationid, authid, traceparent });
+}
+
 export function sha256Hex(text: string): string {
   return hash("sha256", text, "hex");
 }
@@ -38,16 +45,7 @@ export function commitHash(previous: Uint8Array, commit: HashedCommit): Uint8Arr
   const { meta, cursor } = commit;
   const lines = [
     `trainyard-commit/1 ${commit.position} ${commit.events.length} ${commit.timeMs} ${commit.commitId}`,
-    [
-      meta.source,
-      meta.workspace,
-      meta.correlationid,
-      meta.causationid,
-      meta.authid,
-      meta.traceparent,
-    ]
-      .map(netstring)
-      .join(""),
+    netstring(meta),
     cursor === null
       ? "-"
       : `${cursor.partition} ${cursor.position} ${cursor.part} ${netstring(cursor.consumer)}`,

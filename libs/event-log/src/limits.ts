@@ -14,6 +14,8 @@ export const logLimits = {
 
   /** Beyond some hundred commits the fsync is shared enough, and the last in the batch only waits longer. */
   batchCommitsMax: 256,
+  /** Fewer than this travel faster in one batch than in two. */
+  splitBatchAbove: 32,
   /** Bounds how long one batch keeps the others waiting. */
   batchBytesMax: 4 * 1024 * 1024,
   /** On one connection, one after the other; a second one keeps the server busy while the answers to the first are handed out. */

@@ -35,7 +35,10 @@ async function create(): Promise<LogUnderTest> {
         const index = commits.findIndex((commit) => commit.position >= position);
         const commit = commits[index];
         if (commit !== undefined) {
-          commits[index] = { ...commit, meta: { ...commit.meta, authid } };
+          commits[index] = {
+            ...commit,
+            meta: JSON.stringify({ ...(JSON.parse(commit.meta) as object), authid }),
+          };
         }
       },
     },

@@ -1,5 +1,5 @@
 /** What the memory adapter holds: the same facts as the tables of the Postgres one, shared by all its clients. */
-import { commitHash, genesis, sha256Hex } from "../hash.ts";
+import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
 import type { AppendRequest, AppendResult, CursorState, ParkedRow, StoredEvent } from "../port.ts";
 import type { ChainCommit } from "../verify-chain.ts";
 
@@ -94,7 +94,7 @@ export class MemoryStore {
       position,
       timeMs,
       commitId,
-      meta: request.meta,
+      meta: metaText(request.meta),
       cursor:
         moves === undefined
           ? null

@@ -1,9 +1,10 @@
 /** A batch of commits as the parameters of `log.append`, and its rows as results. */
+import { metaText } from "../hash.ts";
 import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult, WrittenStream } from "../port.ts";
 import { plainArray, textArray } from "./arrays.ts";
 
-const parameters = Array.from({ length: 28 }, (_, index) => `$${index + 1}`).join(",");
+const parameters = Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(",");
 export const appendStatement = `select ordinal, outcome, position, detail from log.append(${parameters})`;
 
 type Texts = (string | null)[];
@@ -72,12 +73,7 @@ export function appendArguments(batch: readonly AppendRequest[]): (Buffer | stri
 function commitArguments(batch: readonly AppendRequest[]): (Buffer | string)[] {
   return [
     plainArray(batch.map((request) => request.commitId)),
-    textArray(batch.map((request) => request.meta.source)),
-    textArray(batch.map((request) => request.meta.workspace)),
-    textArray(batch.map((request) => request.meta.correlationid)),
-    textArray(batch.map((request) => request.meta.causationid)),
-    textArray(batch.map((request) => request.meta.authid)),
-    textArray(batch.map((request) => request.meta.traceparent)),
+    textArray(batch.map((request) => metaText(request.meta))),
     textArray(batch.map((request) => request.fence?.lease ?? null)),
     plainArray(batch.map((request) => request.fence?.epoch ?? null)),
     textArray(batch.map((request) => request.cursor?.consumer ?? null)),

@@ -83,7 +83,7 @@ function tamperBy(sql: PostgresUnderTest["sql"]): LogUnderTest["tamper"] {
       await sql(move, [9_999_999, second]);
     },
     async editMeta(position, authid) {
-      const text = `update log.commits set authid = $2
+      const text = `update log.commits set meta = (meta::jsonb || jsonb_build_object('authid', $2::text))::text
         where position = (select min(position) from log.commits where position >= $1)`;
       await sql(text, [position, authid]);
     },

@@ -1,7 +1,7 @@
 /** What is read, one statement each. Positions and versions come as numbers, bodies as they were written. */
 import type { Pool } from "pg";
 import { Fault } from "@trainyard/kernel";
-import type { CursorState, ParkedRow, StoredEvent } from "../port.ts";
+import type { CommitMeta, CursorState, ParkedRow, StoredEvent } from "../port.ts";
 import { faultOf } from "./faults.ts";
 
 type EventRow = [
@@ -13,16 +13,11 @@ type EventRow = [
   body: string | null,
   timeMs: number,
   commitId: string,
-  source: string,
-  workspace: string,
-  correlationid: string,
-  causationid: string,
-  authid: string,
-  traceparent: string,
+  meta: string,
 ];
 
 const eventColumns = `e.position, e.stream, e.version, e.id, e.type, e.body,
-  c.time_ms, c.commit_id, c.source, c.workspace, c.correlationid, c.causationid, c.authid, c.traceparent`;
+  c.time_ms, c.commit_id, c.meta`;
 /** The commit of an event is the first one that ends at or after it. */
 const itsCommit = `cross join lateral (
     select * from log.commits m where m.position >= e.position order by m.position limit 1
@@ -35,26 +30,28 @@ const readAllStatement = `select ${eventColumns} from (
     select * from log.events where position > $1 order by position limit $2
   ) e ${itsCommit} order by e.position`;
 
-function storedEvent(row: EventRow): StoredEvent {
-  return {
-    position: row[0],
-    stream: row[1],
-    version: row[2],
-    id: row[3],
-    type: row[4],
-    timeMs: row[6],
-    commitId: row[7],
-    meta: {
-      source: row[8],
-      workspace: row[9],
-      correlationid: row[10],
-      causationid: row[11],
-      authid: row[12],
-      traceparent: row[13],
-    },
-    // Erased by law: the place stays, its content is the empty message.
-    body: row[5] ?? "{}",
-  };
+/** Events of one commit follow one another and share their attributes, which are parsed once. */
+function storedEvents(rows: readonly EventRow[]): StoredEvent[] {
+  let text = "";
+  let meta = {} as CommitMeta;
+  return rows.map((row) => {
+    if (row[8] !== text) {
+      text = row[8];
+      meta = JSON.parse(text) as CommitMeta;
+    }
+    return {
+      position: row[0],
+      stream: row[1],
+      version: row[2],
+      id: row[3],
+      type: row[4],
+      timeMs: row[6],
+      commitId: row[7],
+      meta,
+      // Erased by law: the place stays, its content is the empty message.
+      body: row[5] ?? "{}",
+    };
+  });
 }
 
 export class Reader {
@@ -82,14 +79,14 @@ export class Reader {
     const values = [stream, afterVersion, limit];
     const doing = `reading ${stream}`;
     const rows = await this.rows<EventRow>("read", readStreamStatement, values, doing);
-    return rows.map(storedEvent);
+    return storedEvents(rows);
   }
 
   async readAll(afterPosition: number, limit: number): Promise<StoredEvent[]> {
     const values = [afterPosition, limit];
     const doing = `reading after ${afterPosition}`;
     const rows = await this.rows<EventRow>("read_all", readAllStatement, values, doing);
-    return rows.map(storedEvent);
+    return storedEvents(rows);
   }
 
   async head(): Promise<number> {

@@ -15,12 +15,7 @@ type CommitRow = [
   partition: number,
   cursorPosition: number,
   cursorPart: number,
-  source: string,
-  workspace: string,
-  correlationid: string,
-  causationid: string,
-  authid: string,
-  traceparent: string,
+  meta: string,
 ];
 type EventRow = [
   position: number,
@@ -36,7 +31,7 @@ const startStatement = `select position, time_ms, hash from log.commits
   where position <= $1 order by position desc limit 1`;
 const commitsStatement = `select position, events, commit_id, time_ms, hash,
     consumer, partition, cursor_position, cursor_part,
-    source, workspace, correlationid, causationid, authid, traceparent
+    meta
   from log.commits where position > $1 order by position limit $2`;
 const eventsStatement = `select position, stream, version, id, type, body, erased
   from log.events where position > $1 and position <= $2 order by position limit $3`;
@@ -53,14 +48,7 @@ const chainCommit = (row: CommitRow): ChainCommit => ({
     row[5] === null
       ? null
       : { consumer: row[5], partition: row[6], position: row[7], part: row[8] },
-  meta: {
-    source: row[9],
-    workspace: row[10],
-    correlationid: row[11],
-    causationid: row[12],
-    authid: row[13],
-    traceparent: row[14],
-  },
+  meta: row[9],
 });
 
 const chainEvent = (row: EventRow): ChainEvent => ({
