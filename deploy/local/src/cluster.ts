@@ -1,18 +1,17 @@
 /** What `yard cluster …` calls. Everything that goes wrong for a person's reasons is a ClusterError with one sentence. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readJson, readText } from "./atomic-file.ts";
+import { readJson } from "./atomic-file.ts";
 import { ClusterError } from "./cluster-error.ts";
 import type { ClusterInfo } from "./cluster-info.ts";
 import { ask, type SupervisorStatus } from "./control.ts";
-import { inheritedEnvironment } from "./environment.ts";
-import { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home.ts";
+import { checkout, type Home, homeAt, homeFolder, logOf, prepareHome, removeHome } from "./home.ts";
+import { inheritedEnvironment } from "./inherited-environment.ts";
 import { type Launched, launch } from "./launch.ts";
 import { limits } from "./limits.ts";
 import { lockHolder, tryLock } from "./lock.ts";
 import { lastLines } from "./log-files.ts";
 import { type ClusterOptions, optionArguments } from "./options.ts";
-import { logOf } from "./plans.ts";
 import { runningPostgres } from "./postgres.ts";
 import { keptPlace, removeRelocated } from "./postgres-place.ts";
 import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
@@ -213,14 +212,4 @@ export function processLog(name: string, folder: string = homeFolder()): string 
     "no_such_log",
     `There is no log of a process called ${name}: "yard cluster status" lists them.`,
   );
-}
-
-/** The address and the token of a home's cluster, as the command line needs them; null when none was started. */
-export function clusterAccess(
-  folder: string = homeFolder(),
-): { readonly api: string; readonly token: string } | null {
-  const home = homeAt(folder);
-  const info = readJson(home.clusterFile) as ClusterInfo | null;
-  const token = readText(home.tokenFile)?.trim();
-  return info === null || token === undefined ? null : { api: info.api, token };
 }

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
 import { writeAtomically } from "./atomic-file.ts";
-import { checkout, type Home } from "./home.ts";
+import type { Home } from "./home.ts";
 import type { Ports } from "./ports.ts";
 import { postgresUrl } from "./postgres.ts";
 import type { Secrets } from "./secrets.ts";
@@ -105,27 +105,4 @@ export class EnvironmentFiles {
 /** A digest that changes when what a process was started with changes. */
 export function fingerprintOf(...parts: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-}
-
-/** Set for training processes alone; a cluster that is started from within one must not pass them on. */
-const ofRuns =
-  /^TRAINYARD_(URL|TOKEN|EXPERIMENT_ID|TRIAL_ID|RUN|RUN_DIR|TRIAL_SEED|HPARAMS|CONFIG|LATEST_CHECKPOINT|STEPS_COMPLETED|SLOT_IDS|NODE_RANK|NNODES|MASTER_ADDR|MASTER_PORT|GRANT_POSITION|SUPERVISED|ENV_FILE|HOME|CALLER_DIR)$/;
-
-/**
- * The caller's variables as far as they are a person's: PATH, proxies, credentials of clouds, TRAINYARD_ settings. What
- * npm adds and what the files decide is left out, since a process's own variables go before those of its file.
- */
-export function inheritedEnvironment(
-  caller: NodeJS.ProcessEnv,
-  decided: ReadonlySet<string>,
-): NodeJS.ProcessEnv {
-  const kept = Object.entries(caller).filter(
-    ([name]) =>
-      !/^(npm_|INIT_CWD$|VITEST|NODE_OPTIONS$)/.test(name) &&
-      !ofRuns.test(name) &&
-      !decided.has(name),
-  );
-  // Compiled code is kept between starts: a service is up in half the time, in less memory.
-  const compiled = { NODE_COMPILE_CACHE: join(checkout, ".cache", "compiled") };
-  return { ...compiled, ...Object.fromEntries(kept) };
 }

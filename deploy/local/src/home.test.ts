@@ -75,7 +75,7 @@ test("lost secrets of an existing database are reported, not replaced", () => {
 test("the first API token has the platform's form, stays the same, and is readable by the owner only", () => {
   using home = temporaryHome();
   const token = ensureApiToken(home);
-  expect(token).toMatch(/^ty_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$/);
+  expect(token).toMatch(/^ty_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/);
   expect(ensureApiToken(home)).toBe(token);
   expect(statSync(home.tokenFile).mode & 0o777).toBe(0o600);
 });

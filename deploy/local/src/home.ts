@@ -54,6 +54,11 @@ export function homeAt(folder: string): Home {
   };
 }
 
+/** Where the process of this name writes. */
+export function logOf(home: Home, name: string): string {
+  return join(home.logs, `${name}.log`);
+}
+
 /** Changes the folders of one layout version into those of the next; runs again from its start after a crash. */
 export type LayoutStep = (home: Home) => void;
 

@@ -1,5 +1,5 @@
+export { clusterAccess } from "./access.ts";
 export {
-  clusterAccess,
   clusterDown,
   clusterStatus,
   clusterUp,

@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
 import { natsServerBinary } from "@trainyard/bus/server";
 import { fingerprintOf } from "./environment.ts";
-import { checkout, type Home } from "./home.ts";
+import { checkout, type Home, logOf } from "./home.ts";
 import { limits } from "./limits.ts";
 import { roleNames } from "./log-roles.ts";
 import { natsCommand, natsConfiguration, natsPrincipals, natsProblem } from "./nats.ts";
-import { logOf } from "./plans.ts";
 import type { Ports } from "./ports.ts";
 import {
   adminRole,

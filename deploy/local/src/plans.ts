@@ -5,12 +5,12 @@ import {
   agentEnvironment,
   EnvironmentFiles,
   fingerprintOf,
-  inheritedEnvironment,
   localUrl,
   serviceEnvironment,
   type Values,
 } from "./environment.ts";
-import { checkout, type Home } from "./home.ts";
+import { checkout, type Home, logOf } from "./home.ts";
+import { inheritedEnvironment } from "./inherited-environment.ts";
 import type { Command } from "./launch.ts";
 import { limits } from "./limits.ts";
 import type { Ports } from "./ports.ts";
@@ -136,10 +136,6 @@ function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
     stopLimitMs: limits.stopAgentMs,
     problem: () => httpProblem(inputs.ports[agent.name]),
   };
-}
-
-export function logOf(home: Home, name: string): string {
-  return join(home.logs, `${name}.log`);
 }
 
 /** Null when /readyz says so. */

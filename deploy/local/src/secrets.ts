@@ -52,7 +52,7 @@ export function readSecrets(home: Home): Secrets | null {
 export function ensureApiToken(home: Home): string {
   const kept = readText(home.tokenFile)?.trim();
   if (kept !== undefined && kept !== "") return kept;
-  const token = `ty_${randomBytes(6).toString("hex")}_${randomBytes(32).toString("base64url")}`;
+  const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
   writeAtomically(home.tokenFile, `${token}\n`, { durable: true });
   return token;
 }

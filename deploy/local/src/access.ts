@@ -1,0 +1,13 @@
+import { readJson, readText } from "./atomic-file.ts";
+import type { ClusterInfo } from "./cluster-info.ts";
+import { homeAt, homeFolder } from "./home.ts";
+
+/** The address and the token of a home's cluster, as the command line needs them; null when none was started. */
+export function clusterAccess(
+  folder: string = homeFolder(),
+): { readonly api: string; readonly token: string } | null {
+  const home = homeAt(folder);
+  const info = readJson(home.clusterFile) as ClusterInfo | null;
+  const token = readText(home.tokenFile)?.trim();
+  return info === null || token === undefined ? null : { api: info.api, token };
+}

@@ -1,0 +1,108 @@
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import {
+  type ClusterInfo,
+  clusterDown,
+  clusterStatus,
+  clusterUp,
+  processLog,
+  restartProcess,
+} from "@trainyard/local-cluster";
+import { type Command, InvalidArgumentError } from "commander";
+import { outputOf } from "../context.ts";
+import type { Output } from "../output.ts";
+import { Failure } from "../usage-error.ts";
+
+type UpOptions = {
+  readonly agents?: number;
+  readonly slots?: number;
+  readonly processes?: boolean;
+  readonly restart: boolean;
+};
+
+/** The embedded cluster of the checkout (or of TRAINYARD_HOME). */
+export function addClusterCommands(program: Command): void {
+  const group = program.command("cluster").description("the embedded cluster on this machine");
+  group
+    .command("up")
+    .option("--agents <n>", "how many agents", wholeNumber)
+    .option("--slots <n>", "slots of each agent, by default the number of CPU cores", wholeNumber)
+    .option("--processes", "every service as a process of its own")
+    .option("--no-restart", "do not start again what dies")
+    .description("start it, or find the one that runs")
+    .action(async (options: UpOptions, command: Command) => up(options, outputOf(command)));
+  group
+    .command("status")
+    .description("what runs, and where it listens")
+    .action(async (_options: object, command: Command) => status(outputOf(command)));
+  group
+    .command("logs")
+    .argument("<name>", "a process of cluster status")
+    .description("the log of one process")
+    .action(async (name: string) => {
+      await pipeline(createReadStream(processLog(name)), process.stdout, { end: false });
+    });
+  group
+    .command("restart")
+    .argument("<name>", "a process of cluster status")
+    .description("stop one process and start it again")
+    .action(async (name: string, _options: object, command: Command) => {
+      await restartProcess(name);
+      outputOf(command).note(`${name} was restarted`);
+    });
+  group
+    .command("down")
+    .option("--purge", "also delete its data")
+    .description("stop everything, trials gracefully")
+    .action(async (options: { purge?: boolean }, command: Command) => {
+      const output = outputOf(command);
+      const stopped = await clusterDown(undefined, { purge: options.purge ?? false });
+      output.note(stopped ? "the cluster is down" : "no cluster was up");
+    });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new InvalidArgumentError("It must be a whole number from 1.");
+  return Number(text);
+}
+
+async function up(options: UpOptions, output: Output): Promise<void> {
+  const { cluster, alreadyUp } = await clusterUp({
+    ...options,
+    onProgress: (step) => output.note(step),
+  });
+  if (alreadyUp)
+    output.note("the cluster was up already; the options of this call changed nothing");
+  show(cluster, output);
+}
+
+async function status(output: Output): Promise<void> {
+  const cluster = await clusterStatus();
+  if (cluster === null) {
+    throw new Failure('No cluster runs here. Start one with "npm run -s yard -- cluster up".');
+  }
+  show(cluster, output);
+}
+
+function show(cluster: ClusterInfo, output: Output): void {
+  if (output.json) {
+    output.line(JSON.stringify(cluster));
+    return;
+  }
+  output.fields([
+    ["version", cluster.version],
+    ["api", cluster.api],
+    ["token", `in ${cluster.tokenFile}`],
+    ["home", cluster.home],
+  ]);
+  output.line("");
+  output.table(cluster.processes, [
+    { title: "PROCESS", value: ({ name }) => name },
+    { title: "KIND", value: ({ kind }) => kind },
+    { title: "PID", value: ({ pid }) => String(pid ?? ""), right: true },
+    { title: "STATE", value: ({ state }) => state },
+    { title: "LOG", value: ({ log }) => log },
+  ]);
+  for (const note of cluster.notes) output.note(note);
+}

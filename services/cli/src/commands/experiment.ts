@@ -1,0 +1,232 @@
+import { readFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import type { Plain } from "@trainyard/contracts";
+import {
+  CommandResponseSchema,
+  CreateExperimentResponseSchema,
+  type Experiment,
+  ExperimentSchema,
+  ListExperimentsResponseSchema,
+} from "@trainyard/contracts/api";
+import type { Command } from "commander";
+import { argument, type Context, withPlatform } from "../context.ts";
+import { callerPath } from "../environment.ts";
+import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
+import { number, time } from "../output.ts";
+import { packContext } from "../pack-context.ts";
+import { allPages } from "../pages.ts";
+import { ProgressLine } from "../progress-line.ts";
+import { UsageError } from "../usage-error.ts";
+
+type CreateOptions = {
+  readonly follow?: boolean;
+  readonly config: readonly string[];
+  readonly paused?: boolean;
+  readonly idempotencyKey?: string;
+};
+
+export function addExperimentCommands(program: Command): void {
+  const group = program
+    .command("experiment")
+    .alias("e")
+    .description("submit, watch and steer experiments");
+  group
+    .command("create")
+    .description("submit an experiment")
+    .argument("<config>", "the experiment's YAML file")
+    .argument("<context>", "the folder of training code")
+    .option("-f, --follow", "show its logs until it ends")
+    .option("--config <key=value>", "set a key over the file's, repeatable", collect, [])
+    .option("--paused", "create it paused")
+    .option("--idempotency-key <key>", "a repeat under the same key gives the first experiment")
+    .action(withPlatform<CreateOptions>(create));
+  group
+    .command("list")
+    .alias("ls")
+    .description("all experiments, the newest first")
+    .action(withPlatform(list));
+  group
+    .command("describe")
+    .argument("<experiment>")
+    .description("one experiment")
+    .action(withPlatform(describe));
+  group
+    .command("logs")
+    .argument("<experiment>")
+    .option("-f, --follow", "go on until it ends")
+    .description("the log lines of all its trials")
+    .action(withPlatform<{ follow?: boolean }>(logs));
+  group
+    .command("wait")
+    .argument("<experiment>")
+    .description("wait until it has ended; exit code 1 unless it completed")
+    .action(withPlatform(wait));
+  addSteering(group);
+}
+
+function addSteering(group: Command): void {
+  const verbs = [
+    ["pause", "pauseExperiment", "stop its trials gracefully, to go on later"],
+    ["activate", "activateExperiment", "let it run"],
+    ["cancel", "cancelExperiment", "end it, its trials gracefully"],
+    ["kill", "killExperiment", "end it, its trials at once"],
+  ] as const;
+  for (const [verb, call, description] of verbs) {
+    group
+      .command(verb)
+      .argument("<experiment>")
+      .description(description)
+      .action(
+        withPlatform(async ({ client, output }, args) => {
+          const options = { idempotencyKey: randomUUID() };
+          const answer = await client.call(call, { experiment: argument(args, 0) }, options);
+          if (output.json) output.message(CommandResponseSchema, answer);
+          else output.line(`experiment ${argument(args, 0)} is ${answer.experiment?.state ?? ""}`);
+        }),
+      );
+  }
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+async function create(
+  { client, output }: Context,
+  args: readonly string[],
+  options: CreateOptions,
+): Promise<void> {
+  const [file, folder] = [argument(args, 0), argument(args, 1)];
+  for (const override of options.config) {
+    if (!override.includes("=")) {
+      throw new UsageError(`--config takes key=value, not ${JSON.stringify(override)}.`);
+    }
+  }
+  const config = await readFile(callerPath(file), "utf8").catch((error: NodeJS.ErrnoException) => {
+    const why =
+      error.code === "ENOENT"
+        ? "does not exist"
+        : `cannot be read (${error.code ?? error.message})`;
+    throw new UsageError(`The configuration ${file} ${why}.`);
+  });
+  const { bytes } = await packContext(callerPath(folder), folder);
+  const answer = await client.call(
+    "createExperiment",
+    { config, context: bytes, paused: options.paused ?? false, overrides: [...options.config] },
+    { idempotencyKey: options.idempotencyKey ?? randomUUID() },
+  );
+  for (const warning of answer.warnings) output.note(`warning: ${warning}`);
+  const id = answer.experiment?.id ?? "";
+  if (output.json && options.follow !== true)
+    output.message(CreateExperimentResponseSchema, answer);
+  if (!output.json) output.line(`created experiment ${id}`);
+  if (options.follow === true) await followExperiment({ client, output }, id);
+}
+
+async function followExperiment(context: Context, experiment: string): Promise<void> {
+  const { client, output } = context;
+  const signal = detachSignal(output);
+  try {
+    for await (const { message } of client.stream(
+      "followExperimentLogs",
+      { experiment },
+      { signal },
+    )) {
+      printLogLine(output, message, true);
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  const ended = await waitForEnd(client, experiment, signal);
+  if (ended !== null && !output.json) output.line(`experiment ${experiment} ended ${ended.state}`);
+  requireCompleted(ended);
+}
+
+async function list({ client, output }: Context): Promise<void> {
+  const page = await allPages((start) => client.call("listExperiments", start));
+  if (output.json) {
+    output.message(ListExperimentsResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "ID", value: ({ id }) => id, right: true },
+    { title: "NAME", value: ({ name }) => name },
+    { title: "STATE", value: ({ state }) => state },
+    { title: "TRIALS", value: trialsOf, right: true },
+    { title: "BEST", value: (one) => number(one.bestValue), right: true },
+    { title: "METRIC", value: ({ metric }) => metric },
+    { title: "CREATED", value: (one) => time(one.createdAtMs) },
+  ]);
+}
+
+const trialsOf = ({ trialsCompleted, trials }: Plain<Experiment>): string =>
+  `${trialsCompleted}/${trials}`;
+
+async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const experiment = await client.call("getExperiment", { experiment: argument(args, 0) });
+  output.show(ExperimentSchema, experiment, () => [
+    ["experiment", experiment.id],
+    ["name", experiment.name],
+    ["description", experiment.description],
+    ["labels", experiment.labels.join(", ")],
+    ["state", experiment.state],
+    ["reason", experiment.reason],
+    ["owner", experiment.owner],
+    ["created", time(experiment.createdAtMs)],
+    ["ended", time(experiment.endedAtMs)],
+    ["searcher", experiment.searcher],
+    [
+      "metric",
+      experiment.metric === ""
+        ? ""
+        : `${experiment.metric}, ${experiment.smallerIsBetter ? "smaller" : "larger"} is better`,
+    ],
+    [
+      "trials",
+      `${experiment.trials} created, ${experiment.trialsCompleted} completed, ${experiment.trialsFailed} failed`,
+    ],
+    ["progress", `${Math.round(experiment.progress * 100)}%`],
+    [
+      "best",
+      experiment.bestTrial === undefined
+        ? ""
+        : `${number(experiment.bestValue)} by trial ${experiment.bestTrial}`,
+    ],
+    ["seed", String(experiment.seed)],
+  ]);
+}
+
+async function logs(
+  { client, output }: Context,
+  args: readonly string[],
+  options: { readonly follow?: boolean },
+): Promise<void> {
+  const experiment = argument(args, 0);
+  if (options.follow === true) {
+    await followExperiment({ client, output }, experiment);
+    return;
+  }
+  const trials = await allPages((start) => client.call("listTrials", { experiment, ...start }));
+  for (const { id: trial } of trials.items) {
+    const page = await allPages((start) => client.call("listTrialLogs", { trial, ...start }));
+    for (const line of page.items) printLogLine(output, line, true);
+  }
+}
+
+async function wait({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const progress = new ProgressLine(process.stderr);
+  const signal = detachSignal(output);
+  const ended = await waitForEnd(client, argument(args, 0), signal, (experiment) =>
+    progress.show(
+      experiment.progress,
+      `${experiment.trialsCompleted}/${experiment.trials} trials, best ${number(experiment.bestValue) || "none yet"}`,
+    ),
+  );
+  progress.end();
+  if (ended !== null) {
+    if (output.json) output.message(ExperimentSchema, ended);
+    else output.line(`experiment ${ended.id} ended ${ended.state}`);
+  }
+  requireCompleted(ended);
+}

@@ -1,0 +1,199 @@
+/** What an operator asks: events, verification of the log, parked events, tokens, the version. */
+import type { Plain } from "@trainyard/contracts";
+import {
+  CreateTokenResponseSchema,
+  type Event,
+  EventSchema,
+  GetVersionResponseSchema,
+  ListParkedResponseSchema,
+  ListTokensResponseSchema,
+  VerifyProgressSchema,
+} from "@trainyard/contracts/api";
+import type { Command } from "commander";
+import { argument, type Context, withPlatform } from "../context.ts";
+import { detachSignal } from "../follow.ts";
+import { time } from "../output.ts";
+import { Failure, UsageError } from "../usage-error.ts";
+
+export function addOperationCommands(program: Command): void {
+  program
+    .command("events")
+    .option("--from <position>", "begin after this log position", "0")
+    .option("--follow", "go on as events come")
+    .option("--experiment <id>", "only this experiment's")
+    .description("the log, event by event")
+    .action(withPlatform<EventsOptions>(events));
+  program
+    .command("log")
+    .description("the log itself")
+    .command("verify")
+    .description("check the hash chain, and every read model against one folded afresh")
+    .option("--skip-views", "only the hash chain")
+    .action(withPlatform<{ skipViews?: boolean }>(verify));
+  const parked = program.command("parked").description("events that could not be processed");
+  parked.command("list").alias("ls").description("all of them").action(withPlatform(listParked));
+  parked
+    .command("retry")
+    .argument("<consumer>")
+    .argument("<key>")
+    .description("process the parked events of a key again, in order")
+    .action(withPlatform(retryParked));
+  addTokenCommands(program);
+  program
+    .command("version")
+    .description("of the platform and of this command")
+    .action(withPlatform(version));
+}
+
+type EventsOptions = {
+  readonly from: string;
+  readonly follow?: boolean;
+  readonly experiment?: string;
+};
+
+async function events(
+  { client, output }: Context,
+  _args: readonly string[],
+  options: EventsOptions,
+): Promise<void> {
+  if (!/^\d{1,15}$/.test(options.from)) {
+    throw new UsageError(`--from takes a log position, not ${JSON.stringify(options.from)}.`);
+  }
+  const signal = detachSignal(output);
+  const request = {
+    after: options.from,
+    noFollow: options.follow !== true,
+    experiment: options.experiment ?? "",
+  };
+  try {
+    for await (const { message } of client.stream("watchEvents", request, { signal })) {
+      if (output.json) output.message(EventSchema, message);
+      else output.line(eventLine(message));
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function eventLine(event: Plain<Event>): string {
+  const name = event.type.split(".")[3] ?? event.type;
+  return `${event.sequence.padStart(8)}  ${time(event.timeMs)}  ${event.subject.padEnd(24)}  ${name}`;
+}
+
+async function verify(
+  { client, output }: Context,
+  _args: readonly string[],
+  options: { readonly skipViews?: boolean },
+): Promise<void> {
+  let ok = false;
+  for await (const { message } of client.stream("verifyLog", {
+    skipViews: options.skipViews ?? false,
+  })) {
+    if (output.json) output.message(VerifyProgressSchema, message);
+    else if (!message.done) {
+      const verdict = message.ok ? "holds" : "does not hold";
+      output.line(
+        `${message.check}: ${verdict} up to position ${message.checked}${message.finding === "" ? "" : `: ${message.finding}`}`,
+      );
+    }
+    if (message.done) ok = message.ok;
+  }
+  if (!ok) throw new Failure("The log does not verify; see the findings above.");
+}
+
+async function listParked({ client, output }: Context): Promise<void> {
+  const page = await client.call("listParked", {});
+  if (output.json) {
+    output.message(ListParkedResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "CONSUMER", value: ({ consumer }) => consumer },
+    { title: "KEY", value: ({ key }) => key },
+    { title: "POSITION", value: ({ eventPosition }) => eventPosition, right: true },
+    { title: "STREAM", value: ({ stream }) => stream },
+    { title: "SINCE", value: (one) => time(one.parkedAtMs) },
+    { title: "REASON", value: ({ reason }) => reason },
+  ]);
+}
+
+async function retryParked({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const [consumer, key] = [argument(args, 0), argument(args, 1)];
+  await client.call("retryParked", { consumer, key });
+  output.note(`the parked events of ${key} were processed`);
+}
+
+function addTokenCommands(program: Command): void {
+  const group = program.command("token").description("who may call");
+  group
+    .command("create")
+    .option("--label <text>", "what it is for", "")
+    .option(
+      "--ttl <duration>",
+      "seconds, or with a unit: 30m, 12h, 7d; without it, it does not expire",
+    )
+    .description("a new token; its secret is shown once")
+    .action(withPlatform<{ label: string; ttl?: string }>(createToken));
+  group
+    .command("list")
+    .alias("ls")
+    .description("all tokens, without their secrets")
+    .action(withPlatform(listTokens));
+  group
+    .command("revoke")
+    .argument("<token>", "its id")
+    .description("refuse it from now on")
+    .action(
+      withPlatform(async ({ client, output }, args) => {
+        await client.call("revokeToken", { token: argument(args, 0) });
+        output.note(`token ${argument(args, 0)} is revoked`);
+      }),
+    );
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+function secondsOf(duration: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(duration) ?? [];
+  if (amount === undefined || unit === undefined || Number(amount) === 0) {
+    throw new UsageError(`--ttl takes seconds or 30m, 12h, 7d, not ${JSON.stringify(duration)}.`);
+  }
+  return Number(amount) * (unitSeconds[unit] ?? 1);
+}
+
+async function createToken(
+  { client, output }: Context,
+  _args: readonly string[],
+  { label, ttl }: { readonly label: string; readonly ttl?: string },
+): Promise<void> {
+  const ttlSeconds = ttl === undefined ? 0 : secondsOf(ttl);
+  const answer = await client.call("createToken", { label, ttlSeconds });
+  if (output.json) {
+    output.message(CreateTokenResponseSchema, answer);
+    return;
+  }
+  output.note(`token ${answer.token?.id ?? ""}; its secret is not shown again:`);
+  output.line(answer.secret);
+}
+
+async function listTokens({ client, output }: Context): Promise<void> {
+  const page = await client.call("listTokens", {});
+  if (output.json) {
+    output.message(ListTokensResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "TOKEN", value: ({ id }) => id },
+    { title: "LABEL", value: ({ label }) => label },
+    { title: "OWNER", value: ({ owner }) => owner },
+    { title: "CREATED", value: (one) => time(one.createdAtMs) },
+    { title: "EXPIRES", value: (one) => time(one.expiresAtMs) },
+    { title: "", value: (one) => (one.revoked ? "revoked" : "") },
+  ]);
+}
+
+async function version({ client, output }: Context): Promise<void> {
+  const answer = await client.call("getVersion", {});
+  if (output.json) output.message(GetVersionResponseSchema, answer);
+  else output.line(`Trainyard ${answer.version}, API ${answer.api}`);
+}

@@ -1,0 +1,159 @@
+import type { Plain } from "@trainyard/contracts";
+import {
+  ListTrialMetricsResponseSchema,
+  ListTrialsResponseSchema,
+  type MetricPoint,
+  type Trial,
+  TrialSchema,
+} from "@trainyard/contracts/api";
+import type { Command } from "commander";
+import { argument, type Context, withPlatform } from "../context.ts";
+import { detachSignal, printLogLine } from "../follow.ts";
+import { number, time } from "../output.ts";
+import { allPages } from "../pages.ts";
+
+export function addTrialCommands(program: Command): void {
+  const group = program.command("trial").alias("t").description("the trials of experiments");
+  group
+    .command("list")
+    .alias("ls")
+    .argument("<experiment>")
+    .description("an experiment's trials")
+    .action(withPlatform(list));
+  group
+    .command("describe")
+    .argument("<trial>", "12.3")
+    .description("one trial")
+    .action(withPlatform(describe));
+  group
+    .command("logs")
+    .argument("<trial>")
+    .option("-f, --follow", "go on until the trial ends")
+    .option("--tail <lines>", "only the last lines", Number)
+    .description("what its processes printed")
+    .action(withPlatform<{ follow?: boolean; tail?: number }>(logs));
+  group
+    .command("metrics")
+    .argument("<trial>")
+    .option("--group <name>", "training, validation, or one of your own")
+    .option("--superseded", "also points of runs that a later run replaced")
+    .description("every stored point")
+    .action(withPlatform<{ group?: string; superseded?: boolean }>(metrics));
+}
+
+export async function listTrials({ client, output }: Context, experiment: string): Promise<void> {
+  const page = await allPages((start) => client.call("listTrials", { experiment, ...start }));
+  if (output.json) {
+    output.message(ListTrialsResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "TRIAL", value: ({ id }) => id, right: true },
+    { title: "STATE", value: ({ state }) => state },
+    { title: "BEST", value: (trial) => number(trial.bestValue), right: true },
+    { title: "STEPS", value: (trial) => String(trial.stepsCompleted), right: true },
+    { title: "RESTARTS", value: (trial) => String(trial.restarts), right: true },
+    { title: "HYPERPARAMETERS", value: hyperparametersOf },
+  ]);
+}
+
+/** lr=0.01 hidden=8: nested ones by their path. */
+export function hyperparametersOf(trial: Plain<Trial>): string {
+  const flat = (value: unknown, path: string): readonly string[] => {
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+      return Object.entries(value).flatMap(([key, inner]) =>
+        flat(inner, path === "" ? key : `${path}.${key}`),
+      );
+    }
+    return [`${path}=${typeof value === "number" ? number(value) : JSON.stringify(value)}`];
+  };
+  return flat(trial.hyperparameters ?? {}, "").join(" ");
+}
+
+async function list(context: Context, args: readonly string[]): Promise<void> {
+  await listTrials(context, argument(args, 0));
+}
+
+async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const trial = await client.call("getTrial", { trial: argument(args, 0) });
+  if (output.json) {
+    output.message(TrialSchema, trial);
+    return;
+  }
+  output.fields([
+    ["trial", trial.id],
+    ["state", trial.state],
+    ["reason", trial.reason],
+    ["hyperparameters", hyperparametersOf(trial)],
+    ["seed", String(trial.seed)],
+    ["restarts", String(trial.restarts)],
+    ["steps", String(trial.stepsCompleted)],
+    ["best", scalarsOf(trial.bestValidation)],
+    ["latest", scalarsOf(trial.latestValidation)],
+    ["checkpoint", trial.latestCheckpoint],
+    ["created", time(trial.createdAtMs)],
+    ["ended", time(trial.endedAtMs)],
+  ]);
+  for (const run of trial.runs) {
+    const where = run.placements
+      .map(({ agent, slots }) => `${agent}[${slots.join(",")}]`)
+      .join(" ");
+    const why = [run.whyEnded, run.message, run.waitsFor].filter((part) => part !== "").join(": ");
+    output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
+  }
+  for (const line of trial.lastLogLines) output.line(`  | ${line}`);
+}
+
+function scalarsOf(scalars: Readonly<Record<string, number>>): string {
+  return Object.entries(scalars)
+    .map(([name, value]) => `${name}=${number(value)}`)
+    .join(" ");
+}
+
+async function logs(
+  { client, output }: Context,
+  args: readonly string[],
+  options: { readonly follow?: boolean; readonly tail?: number },
+): Promise<void> {
+  const trial = argument(args, 0);
+  if (options.follow !== true) {
+    const page =
+      options.tail === undefined
+        ? await allPages((start) => client.call("listTrialLogs", { trial, ...start }))
+        : await client.call("listTrialLogs", { trial, tail: options.tail });
+    for (const line of page.items) printLogLine(output, line, false);
+    return;
+  }
+  const signal = detachSignal(output);
+  try {
+    for await (const { message } of client.stream("followTrialLogs", { trial }, { signal })) {
+      printLogLine(output, message, false);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function metrics(
+  { client, output }: Context,
+  args: readonly string[],
+  options: { readonly group?: string; readonly superseded?: boolean },
+): Promise<void> {
+  const request = {
+    trial: argument(args, 0),
+    group: options.group ?? "",
+    superseded: options.superseded ?? false,
+  };
+  const page = await allPages((start) => client.call("listTrialMetrics", { ...request, ...start }));
+  if (output.json) {
+    output.message(ListTrialMetricsResponseSchema, page);
+    return;
+  }
+  output.table<Plain<MetricPoint>>(page.items, [
+    { title: "RUN", value: (point) => String(point.run), right: true },
+    { title: "GROUP", value: ({ group }) => group },
+    { title: "STEPS", value: (point) => String(point.stepsCompleted), right: true },
+    { title: "METRICS", value: (point) => scalarsOf(point.metrics) },
+    { title: "", value: (point) => (point.superseded ? "superseded" : "") },
+  ]);
+}

@@ -1,0 +1,24 @@
+import { Client } from "@trainyard/client";
+import { clusterAccess } from "@trainyard/local-cluster";
+import { Failure, UsageError } from "./usage-error.ts";
+
+/** TRAINYARD_URL and TRAINYARD_TOKEN, else the cluster of the checkout. */
+export function connect(): Client {
+  const { TRAINYARD_URL: url, TRAINYARD_TOKEN: token } = process.env;
+  if (url !== undefined && token !== undefined) return new Client({ url: checked(url), token });
+  const cluster = clusterAccess();
+  if (cluster === null) {
+    throw new Failure(
+      'No cluster runs here. Start one with "npm run -s yard -- cluster up", or set TRAINYARD_URL and TRAINYARD_TOKEN.',
+    );
+  }
+  return new Client({
+    url: url === undefined ? cluster.api : checked(url),
+    token: token ?? cluster.token,
+  });
+}
+
+function checked(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new UsageError(`TRAINYARD_URL must be an http address, not ${JSON.stringify(url)}.`);
+}

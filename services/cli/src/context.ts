@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import type { Client } from "@trainyard/client";
+import { connect } from "./connection.ts";
+import { Output, type OutputFormat } from "./output.ts";
+
+/** What every command works with. */
+export type Context = { readonly client: Client; readonly output: Output };
+
+export function outputOf(command: Command): Output {
+  const { output } = command.optsWithGlobals<{ output: OutputFormat }>();
+  return new Output(output);
+}
+
+/** An action with the platform at hand: its arguments, its options, and the context. */
+export function withPlatform<Options>(
+  action: (context: Context, args: readonly string[], options: Options) => Promise<void>,
+): (...given: unknown[]) => Promise<void> {
+  return async (...given) => {
+    const command = given.at(-1) as Command;
+    const args = given.slice(0, -2).filter((arg): arg is string => typeof arg === "string");
+    await action({ client: connect(), output: outputOf(command) }, args, command.opts() as Options);
+  };
+}
+
+/** Commander gives a missing optional argument as undefined; a required one is always there. */
+export function argument(args: readonly string[], index: number): string {
+  return args[index] ?? "";
+}

@@ -1,0 +1,55 @@
+import type { Plain } from "@trainyard/contracts";
+import type { Experiment, TrialLogLine } from "@trainyard/contracts/api";
+import { TrialLogLineSchema } from "@trainyard/contracts/api";
+import type { Client } from "@trainyard/client";
+import type { Output } from "./output.ts";
+import { Failure } from "./usage-error.ts";
+
+const over: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
+
+/** Ctrl-C detaches from what is followed: it ends the command, never the experiment. */
+export function detachSignal(output: Output): AbortSignal {
+  const detached = new AbortController();
+  process.once("SIGINT", () => {
+    output.note("detached; what runs goes on");
+    detached.abort();
+  });
+  return detached.signal;
+}
+
+export function printLogLine(output: Output, line: Plain<TrialLogLine>, withTrial: boolean): void {
+  if (output.json) output.message(TrialLogLineSchema, line);
+  else output.line(withTrial ? `[${line.trial}] ${line.text}` : line.text);
+}
+
+/** Waits until an experiment has ended; null when detached. */
+export async function waitForEnd(
+  client: Client,
+  experiment: string,
+  signal: AbortSignal,
+  onChange: (experiment: Plain<Experiment>) => void = () => {},
+): Promise<Plain<Experiment> | null> {
+  let current = await client.call("getExperiment", { experiment });
+  if (over.has(current.state)) return current;
+  // Begins before the look above could miss anything: events of the experiment from its creation on.
+  const events = client.stream("watchEvents", { experiment, after: "" }, { signal });
+  try {
+    for await (const { message } of events) {
+      if (!/\.(ExperimentEnded|TrialEnded|TrialCreated|ValidationReported)\./.test(message.type))
+        continue;
+      current = await client.call("getExperiment", { experiment, minPosition: message.sequence });
+      onChange(current);
+      if (over.has(current.state)) return current;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return null;
+}
+
+/** Exit code 1 for an experiment that did not complete. */
+export function requireCompleted(experiment: Plain<Experiment> | null): void {
+  if (experiment === null || experiment.state === "COMPLETED") return;
+  const reason = experiment.reason === "" ? "" : `: ${experiment.reason}`;
+  throw new Failure(`Experiment ${experiment.id} ended ${experiment.state}${reason}.`);
+}

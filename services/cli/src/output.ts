@@ -1,0 +1,87 @@
+/** What goes to stdout: tables for people, or API messages as proto JSON. Everything else goes to stderr. */
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { codecOf, type Plain } from "@trainyard/contracts";
+
+export type OutputFormat = "table" | "json";
+
+export type Column<Item> = {
+  readonly title: string;
+  readonly value: (item: Item) => string;
+  readonly right?: boolean;
+};
+
+export class Output {
+  readonly format: OutputFormat;
+
+  constructor(format: OutputFormat) {
+    this.format = format;
+  }
+
+  get json(): boolean {
+    return this.format === "json";
+  }
+
+  line(text: string): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** Progress and notes: never mixed with what is asked for. */
+  note(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  message<Schema extends DescMessage>(schema: Schema, message: Plain<MessageShape<Schema>>): void {
+    const codec = codecOf<Plain<MessageShape<Schema>>>(schema);
+    this.line(JSON.stringify(codec.toFullJson(message)));
+  }
+
+  /** One API message as JSON, or the fields that a person wants to see. */
+  show<Schema extends DescMessage>(
+    schema: Schema,
+    message: Plain<MessageShape<Schema>>,
+    fields: () => readonly (readonly [string, string])[],
+  ): void {
+    if (this.json) this.message(schema, message);
+    else this.fields(fields());
+  }
+
+  fields(fields: readonly (readonly [string, string])[]): void {
+    const width = Math.max(...fields.map(([name]) => name.length));
+    for (const [name, value] of fields) {
+      if (value !== "") this.line(`${name.padEnd(width)}  ${value}`);
+    }
+  }
+
+  table<Item>(items: readonly Item[], columns: readonly Column<Item>[]): void {
+    const cells = items.map((item) => columns.map((column) => printable(column.value(item))));
+    const titles = columns.map((column) => column.title);
+    const widths = titles.map((title, column) =>
+      Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
+    );
+    for (const row of [titles, ...cells]) {
+      const padded = row.map((cell, column) =>
+        columns[column]?.right === true
+          ? cell.padStart(widths[column] ?? 0)
+          : cell.padEnd(widths[column] ?? 0),
+      );
+      this.line(padded.join("  ").trimEnd());
+    }
+  }
+}
+
+/** A name may hold anything: what would move the cursor or break the row is shown as an escape. */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, "0");
+    return `\\u${code}`;
+  });
+}
+
+export function time(ms: number | undefined): string {
+  return ms === undefined ? "" : new Date(ms).toISOString().replace("T", " ").slice(0, 19);
+}
+
+/** Six significant digits: enough to compare, short enough for a table. */
+export function number(value: number | undefined): string {
+  return value === undefined ? "" : String(Number(value.toPrecision(6)));
+}

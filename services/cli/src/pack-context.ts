@@ -1,0 +1,71 @@
+/** A folder of training code as a gzip-compressed tar, without what .trainyardignore and .detignore leave out. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { limits } from "@trainyard/kernel";
+import ignore, { type Ignore } from "ignore";
+import { create } from "tar";
+import { cliLimits } from "./limits.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Never training code. */
+const always = [".git", "__pycache__", "*.pyc", ".trainyard"];
+
+export type PackedContext = { readonly bytes: Uint8Array; readonly files: number };
+
+export async function packContext(folder: string, shownAs: string): Promise<PackedContext> {
+  const found = await stat(folder).catch(() => null);
+  if (found === null) throw new UsageError(`The context folder ${shownAs} does not exist.`);
+  if (!found.isDirectory()) throw new UsageError(`The context ${shownAs} is not a folder.`);
+  const paths = await contextPaths(folder, await readRules(folder));
+  // Same files, same bytes: a repeated submission is recognised by its digest.
+  const pack = create(
+    { cwd: folder, gzip: { level: 6 }, portable: true, noMtime: true, noDirRecurse: true },
+    paths,
+  );
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of pack as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > limits.contextBytesMax) throw tooLarge(shownAs);
+    chunks.push(chunk);
+  }
+  return { bytes: Buffer.concat(chunks), files: paths.length };
+}
+
+function tooLarge(shownAs: string): UsageError {
+  const mebibytes = limits.contextBytesMax / 1024 / 1024;
+  return new UsageError(
+    `The context ${shownAs} is over ${mebibytes} MiB packed; name what the training does not need in ${shownAs}/.trainyardignore.`,
+  );
+}
+
+async function readRules(folder: string): Promise<Ignore> {
+  const rules = ignore().add(always);
+  for (const name of [".trainyardignore", ".detignore"]) {
+    const text = await readFile(join(folder, name), "utf8").catch(() => "");
+    rules.add(text);
+  }
+  return rules;
+}
+
+/** Files, links and empty folders, sorted, relative with / between the parts. */
+async function contextPaths(folder: string, rules: Ignore): Promise<string[]> {
+  const paths: string[] = [];
+  const visit = async (inside: string): Promise<void> => {
+    const entries = await readdir(join(folder, inside), { withFileTypes: true });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
+      if (rules.ignores(entry.isDirectory() ? `${path}/` : path)) continue;
+      if (entry.isDirectory()) await visit(path);
+      else if (entry.isFile() || entry.isSymbolicLink()) paths.push(path);
+      if (paths.length > cliLimits.contextFilesMax) {
+        throw new UsageError(
+          `The context has more than ${cliLimits.contextFilesMax} files: is ${folder} the right folder?`,
+        );
+      }
+    }
+    if (entries.length === 0 && inside !== "") paths.push(inside);
+  };
+  await visit("");
+  return paths;
+}

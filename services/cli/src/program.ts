@@ -1,0 +1,86 @@
+import { ApiError, Unreachable } from "@trainyard/client";
+import { ClusterError } from "@trainyard/local-cluster";
+import { Command, CommanderError, Option } from "commander";
+import { addCheckpointCommands } from "./commands/checkpoint.ts";
+import { addClusterCommands } from "./commands/cluster.ts";
+import { addExperimentCommands } from "./commands/experiment.ts";
+import { addOperationCommands } from "./commands/operations.ts";
+import { addTrialCommands } from "./commands/trial.ts";
+import { Failure, UsageError } from "./usage-error.ts";
+
+/** 0 done; 1 failed, or not completed, or out of reach; 2 wrong usage or input. */
+type ExitCode = 0 | 1 | 2;
+
+function createProgram(): Command {
+  const program = new Command("yard")
+    .description("Trainyard from the command line")
+    .addOption(
+      new Option("-o, --output <format>", "what goes to stdout")
+        .choices(["table", "json"])
+        .default("table"),
+    )
+    .showHelpAfterError("(see --help)")
+    .exitOverride();
+  addExperimentCommands(program);
+  addTrialCommands(program);
+  addCheckpointCommands(program);
+  addOperationCommands(program);
+  addClusterCommands(program);
+  inherit(program);
+  return program;
+}
+
+/** Subcommands take -o too, and throw rather than end the process. */
+function inherit(command: Command): void {
+  for (const sub of command.commands) {
+    sub.exitOverride().showHelpAfterError("(see --help)");
+    if (sub.commands.length === 0) {
+      sub.addOption(
+        new Option("-o, --output <format>", "what goes to stdout").choices(["table", "json"]),
+      );
+    }
+    inherit(sub);
+  }
+}
+
+/** Runs one command line; says on stderr what went wrong. */
+export async function run(argv: readonly string[]): Promise<ExitCode> {
+  try {
+    await createProgram().parseAsync([...argv], { from: "user" });
+    return 0;
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): ExitCode {
+  if (error instanceof CommanderError) {
+    // Commander has said it already; help that was asked for is no mistake.
+    return error.exitCode === 0 ? 0 : 2;
+  }
+  if (error instanceof UsageError) return say(error.message, 2);
+  if (error instanceof Failure || error instanceof ClusterError) return say(error.message, 1);
+  if (error instanceof ApiError) return explainProblem(error);
+  if (error instanceof Unreachable) {
+    return say(`The platform is out of reach: ${error.message}.`, 1);
+  }
+  return say(error instanceof Error ? (error.stack ?? error.message) : String(error), 1);
+}
+
+function explainProblem({ problem }: ApiError): ExitCode {
+  const input = problem.status >= 400 && problem.status < 500 && problem.status !== 429;
+  if (problem.errors.length === 0) return say(sentence(problem.detail), input ? 2 : 1);
+  for (const { path, detail } of problem.errors)
+    say(path === "" ? sentence(detail) : `${path}: ${detail}`, 2);
+  return input ? 2 : 1;
+}
+
+function sentence(text: string): string {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+}
+
+function say(text: string, code: ExitCode): ExitCode {
+  process.stderr.write(`${text}\n`);
+  return code;
+}

@@ -1,0 +1,30 @@
+const width = 30;
+
+/** A bar that redraws itself on a terminal; elsewhere a plain line whenever the whole percent changes. */
+export class ProgressLine {
+  readonly #stream: NodeJS.WriteStream;
+  #shown = "";
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  /** `fraction` is 0 to 1. */
+  show(fraction: number, note: string): void {
+    const percent = `${Math.floor(fraction * 100)}%`;
+    if (!this.#stream.isTTY) {
+      if (percent !== this.#shown) this.#stream.write(`${percent.padStart(4)}  ${note}\n`);
+      this.#shown = percent;
+      return;
+    }
+    const filled = Math.round(fraction * width);
+    const bar = "█".repeat(filled) + "░".repeat(width - filled);
+    this.#shown = `${bar} ${percent.padStart(4)}  ${note}`;
+    this.#stream.write(`\r\u001b[2K${this.#shown.slice(0, this.#stream.columns - 1)}`);
+  }
+
+  /** Leaves the last state on the screen. */
+  end(): void {
+    if (this.#stream.isTTY && this.#shown !== "") this.#stream.write("\n");
+  }
+}
