@@ -32,7 +32,7 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   epoch: number;
 
   /**
-   * Rises with every change within an epoch; the agent echoes the last that it processed.
+   * Rises with every change within an epoch, from 1; the agent echoes the last that it processed.
    *
    * @generated from field: double version = 2;
    */
@@ -53,7 +53,7 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   forget: string[];
 
   /**
-   * Answered in the next report at once: the probe by which the scheduler knows that NATS carries.
+   * Echoed in the next report, at once: tells a live answer from a late one.
    *
    * @generated from field: double probe = 5;
    */
@@ -241,7 +241,7 @@ export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 3);
 
 /**
- * Agent to scheduler, subject ty.agent.<id>.report: everything that it runs or has just ended.
+ * Agent to scheduler, subject ty.agent.<id>.report, where <id> is `agent`: everything that it runs or has just ended.
  * Sent at every change, after every Wanted, and at every beat.
  *
  * @generated from message trainyard.agent.v1.Report
@@ -253,14 +253,14 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   agent: string;
 
   /**
-   * Drawn at each start of the agent process.
+   * Drawn at each start of the agent process; a report of an earlier one that comes late is ignored.
    *
    * @generated from field: string incarnation = 2;
    */
   incarnation: string;
 
   /**
-   * Rises with every report of an incarnation.
+   * Rises with every report of an incarnation, from 1.
    *
    * @generated from field: double sequence = 3;
    */
@@ -279,11 +279,15 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   version: number;
 
   /**
+   * Of the last Wanted that it processed.
+   *
    * @generated from field: double probe = 6;
    */
   probe: number;
 
   /**
+   * Empty for the default pool.
+   *
    * @generated from field: string pool = 7;
    */
   pool: string;
@@ -304,6 +308,8 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   agentVersion: string;
 
   /**
+   * Where other nodes reach this host; becomes the master address of runs whose first node is here.
+   *
    * @generated from field: string address = 11;
    */
   address: string;
@@ -336,6 +342,8 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   state: AllocationReportState;
 
   /**
+   * As in the launch.
+   *
    * @generated from field: uint32 node_rank = 3;
    */
   nodeRank: number;
@@ -346,28 +354,37 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   slots: string[];
 
   /**
+   * The pid of the script's process, from RUNNING on and kept when it has ended; 0 while it never was up.
+   *
    * @generated from field: uint32 pid = 5;
    */
   pid: number;
 
   /**
-   * Of an ended one.
+   * Of an ended one. With neither code nor signal nobody saw how it ended (the host restarted): the run counts as lost.
    *
    * @generated from field: optional trainyard.common.v1.Exit exit = 6;
    */
   exit?: Exit | undefined;
 
   /**
+   * What end.json of the run's folder held when the process was gone.
+   *
    * @generated from field: optional trainyard.common.v1.EndRecord end_record = 7;
    */
   endRecord?: EndRecord | undefined;
 
   /**
+   * The platform could not start it (the model code could not be fetched, say); exit.message says why. An entrypoint that
+   * does not exist is no such case: it ends with code 127.
+   *
    * @generated from field: bool launch_failed = 8;
    */
   launchFailed: boolean;
 
   /**
+   * It ended because a Wanted asked for the kill.
+   *
    * @generated from field: bool killed = 9;
    */
   killed: boolean;

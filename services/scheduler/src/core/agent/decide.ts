@@ -1,0 +1,66 @@
+import type { EventData } from "@trainyard/contracts";
+import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import type { AgentCommand, AgentEvent, AgentState } from "./state.ts";
+
+function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
+  switch (event.type) {
+    case "AgentJoined":
+      return { status: "present", joined: event.data };
+    case "AgentLost":
+      return { ...state, status: "lost" };
+    case "AgentReturned":
+      return {
+        status: "present",
+        joined: state.joined === null ? null : { ...state.joined, slots: event.data.slots },
+      };
+    case "AgentRemoved":
+      return { ...state, status: "removed" };
+    default:
+      return state;
+  }
+}
+
+function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEvent[] | Rejection {
+  switch (command.kind) {
+    case "join": {
+      const { joined } = command;
+      const known = state.status !== "none" && state.status !== "removed" ? state.joined : null;
+      if (known !== null && sameOffer(known, joined)) return [];
+      return [{ type: "AgentJoined", data: joined }];
+    }
+    case "lose":
+      if (state.status !== "present") return [];
+      return [{ type: "AgentLost", data: { reason: command.reason } }];
+    case "return": {
+      if (state.status === "none") return reject("agent_unknown", "the agent has never joined");
+      const { occupations, slots } = command;
+      return [{ type: "AgentReturned", data: { occupations, slots } }];
+    }
+    case "clear": {
+      if (state.status === "none") return reject("agent_unknown", "the agent has never joined");
+      const { allocation, slots } = command;
+      return [{ type: "SlotsCleared", data: { allocation, slots } }];
+    }
+    default:
+      return assertNever(command, "an agent's command");
+  }
+}
+
+type Joined = EventData<"AgentJoined">;
+
+/** What an agent offers, as a text that is equal where the offer is. */
+export function offerText({ pool, slots, labels, version, address }: Joined): string {
+  const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  const offered = slots.map(({ id, device, uuid, memoryBytes }) => [id, device, uuid, memoryBytes]);
+  return JSON.stringify([pool, offered, sorted, version, address]);
+}
+
+function sameOffer(a: Joined, b: Joined): boolean {
+  return offerText(a) === offerText(b);
+}
+
+export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
+  initial: { status: "none", joined: null },
+  decide: decideAgent,
+  evolve: evolveAgent,
+};

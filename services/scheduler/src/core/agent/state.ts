@@ -1,0 +1,33 @@
+/**
+ * An agent's life: none → present ⇄ lost; removed from any. Present and lost say whether it is heard, not what it runs:
+ * what a lost agent occupies stays occupied until it says otherwise.
+ */
+import type { EventData, EventOf, Plain } from "@trainyard/contracts";
+import type { Occupation, Slot } from "@trainyard/contracts/events";
+
+export type AgentEvent = EventOf<
+  | "AgentJoined"
+  | "AgentLost"
+  | "AgentReturned"
+  | "SlotsCleared"
+  | "AgentDrainRequested"
+  | "AgentDrained"
+  | "AgentRemoved"
+  | "SlotDisabled"
+  | "SlotEnabled"
+>;
+
+export type AgentState = {
+  readonly status: "none" | "present" | "lost" | "removed";
+  readonly joined: EventData<"AgentJoined"> | null;
+};
+
+export type AgentCommand =
+  | { readonly kind: "join"; readonly joined: EventData<"AgentJoined"> }
+  | { readonly kind: "lose"; readonly reason: string }
+  | {
+      readonly kind: "return";
+      readonly occupations: readonly Plain<Occupation>[];
+      readonly slots: readonly Plain<Slot>[];
+    }
+  | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

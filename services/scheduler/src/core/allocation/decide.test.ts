@@ -1,0 +1,159 @@
+import type { EventOf } from "@trainyard/contracts";
+import {
+  AllocationEndCause,
+  EndReason,
+  StopMode,
+  StopWhy,
+  WaitCode,
+} from "@trainyard/contracts/events";
+import { given } from "@trainyard/testing";
+import { describe, test } from "vitest";
+import { onRunRequested, onRunStopRequested } from "../policy.ts";
+import { allocationDecider } from "./decide.ts";
+import type { AllocationCommand, AllocationEvent } from "./state.ts";
+
+const queued: EventOf<"AllocationQueued"> = {
+  type: "AllocationQueued",
+  data: {
+    task: "1.1",
+    run: 1,
+    job: "1",
+    resources: { pool: "default", slots: 1, priority: 42, weight: 0, singleAgent: false },
+    preemptible: true,
+    delayMs: 0,
+  },
+};
+const placements = [{ agent: "a", slots: ["0"], nodeRank: 0, address: "127.0.0.1" }];
+const where = { placements, masterAddress: "127.0.0.1", masterPort: 20_001, tokenKey: "k" };
+const granted: AllocationEvent = { type: "AllocationGranted", data: where };
+const starts = [{ agent: "a", nodeRank: 0, pid: 7 }];
+const started: AllocationEvent = { type: "AllocationStarted", data: { starts } };
+const graceful = {
+  kind: "stop",
+  mode: StopMode.GRACEFUL,
+  why: StopWhy.PAUSE,
+  graceMs: 500,
+} as const;
+const kill = { kind: "stop", mode: StopMode.KILL, why: StopWhy.KILL, graceMs: 0 } as const;
+const end: AllocationCommand & { kind: "end" } = {
+  kind: "end",
+  cause: AllocationEndCause.EXITED,
+  exits: [],
+  endRecord: null,
+  message: "",
+};
+const ended: AllocationEvent = {
+  type: "AllocationEnded",
+  data: { cause: AllocationEndCause.EXITED, exits: [], message: "" },
+};
+
+function stopRequested({ mode, why, graceMs }: typeof graceful | typeof kill): AllocationEvent {
+  return { type: "AllocationStopRequested", data: { mode, why, graceMs } };
+}
+
+describe("an allocation", () => {
+  test("is queued once", () => {
+    const queue: AllocationCommand = { kind: "queue", queued: queued.data };
+    given(allocationDecider).when(queue).then(queued);
+    given(allocationDecider, queued).when(queue).thenNothing();
+  });
+
+  test("says why it waits when that changes", () => {
+    const explain = { kind: "explain", code: WaitCode.NO_AGENTS, detail: "none" } as const;
+    const explained: AllocationEvent = {
+      type: "WaitExplained",
+      data: { code: WaitCode.NO_AGENTS, detail: "none" },
+    };
+    given(allocationDecider, queued).when(explain).then(explained);
+    given(allocationDecider, queued, explained).when(explain).thenNothing();
+    given(allocationDecider, queued, granted).when(explain).thenNothing();
+  });
+
+  test("is granted a place only while it waits", () => {
+    given(allocationDecider, queued)
+      .when({ kind: "grant", ...where })
+      .then(granted);
+    given(allocationDecider, queued, granted)
+      .when({ kind: "grant", ...where })
+      .thenRejected("not_queued");
+    given(allocationDecider, queued, ended)
+      .when({ kind: "grant", ...where })
+      .thenRejected("not_queued");
+  });
+
+  test("starts once", () => {
+    given(allocationDecider, queued, granted).when({ kind: "start", starts }).then(started);
+    given(allocationDecider, queued, granted, started)
+      .when({ kind: "start", starts })
+      .thenNothing();
+  });
+
+  test("is withdrawn by any stop while it waits", () => {
+    for (const stop of [graceful, kill]) {
+      given(allocationDecider, queued)
+        .when(stop)
+        .then({
+          type: "AllocationEnded",
+          data: {
+            cause: AllocationEndCause.WITHDRAWN,
+            exits: [],
+            message: "it was stopped before it had a place",
+          },
+        });
+    }
+  });
+
+  test("is stopped, and a stop is only made harsher", () => {
+    given(allocationDecider, queued, granted).when(graceful).then(stopRequested(graceful));
+    given(allocationDecider, queued, granted, stopRequested(graceful)).when(graceful).thenNothing();
+    given(allocationDecider, queued, granted, stopRequested(graceful))
+      .when(kill)
+      .then(stopRequested(kill));
+    given(allocationDecider, queued, granted, stopRequested(kill)).when(graceful).thenNothing();
+  });
+
+  test("a stop of what is over, or never was, changes nothing", () => {
+    given(allocationDecider).when(kill).thenNothing();
+    given(allocationDecider, queued, granted, ended).when(kill).thenNothing();
+  });
+
+  test("ends once, with what was reported", () => {
+    given(allocationDecider, queued, granted, started).when(end).then(ended);
+    given(allocationDecider, queued, granted, ended).when(end).thenNothing();
+  });
+
+  test("acknowledged its stop when the script's last word says so", () => {
+    const endRecord = { reason: EndReason.ACKNOWLEDGED_STOP, message: "" };
+    given(allocationDecider, queued, granted, started)
+      .when({ ...end, endRecord })
+      .then(
+        { type: "AllocationStopAcknowledged", data: {} },
+        {
+          type: "AllocationEnded",
+          data: { cause: AllocationEndCause.EXITED, exits: [], endRecord, message: "" },
+        },
+      );
+  });
+});
+
+describe("a run that is requested", () => {
+  test("is queued under the run's id, with the defaults of what it leaves open", () => {
+    const { allocation, command } = onRunRequested("1.1", {
+      run: 2,
+      fromCheckpoint: "",
+      fromStep: 0,
+      preemptible: true,
+      experiment: "1",
+      delayMs: 0,
+      resources: { pool: "", slots: 1, priority: 0, weight: 0, singleAgent: false },
+    });
+    const data = { ...queued.data, run: 2 };
+    given(allocationDecider).when(command).then({ type: "AllocationQueued", data });
+    if (allocation !== "1.1#2") throw new Error(allocation);
+  });
+
+  test("is stopped under the run's id", () => {
+    const { command } = onRunStopRequested("1.1", { ...graceful, run: 1 });
+    given(allocationDecider, queued, granted).when(command).then(stopRequested(graceful));
+  });
+});

@@ -1,0 +1,86 @@
+import { AllocationEndCause, EndReason, StopMode } from "@trainyard/contracts/events";
+import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import { limits } from "../../limits.ts";
+import { evolveAllocation, initialAllocation } from "./evolve.ts";
+import type { AllocationCommand, AllocationEvent, AllocationState } from "./state.ts";
+
+type Decision = readonly AllocationEvent[] | Rejection;
+type Command<Kind extends AllocationCommand["kind"]> = AllocationCommand & { readonly kind: Kind };
+
+const alreadySo: Decision = [];
+
+function decideAllocation(state: AllocationState, command: AllocationCommand): Decision {
+  switch (command.kind) {
+    case "queue":
+      if (state.status !== "none") return alreadySo;
+      return [{ type: "AllocationQueued", data: command.queued }];
+    case "explain": {
+      const { code, detail } = command;
+      if (state.status !== "queued" || state.wait === code) return alreadySo;
+      return [{ type: "WaitExplained", data: { code, detail } }];
+    }
+    case "grant":
+      return grant(state, command);
+    case "start":
+      if (state.status !== "granted") return alreadySo;
+      return [{ type: "AllocationStarted", data: { starts: command.starts } }];
+    case "stop":
+      return stop(state, command);
+    case "end":
+      return end(state, command);
+    default:
+      return assertNever(command, "an allocation's command");
+  }
+}
+
+/** Who was withdrawn meanwhile gets no place; the pass that follows gives it to another. */
+function grant(state: AllocationState, command: Command<"grant">): Decision {
+  if (state.status !== "queued") {
+    return reject("not_queued", "the allocation does not wait for a place");
+  }
+  const { placements, masterAddress, masterPort, tokenKey } = command;
+  return [{ type: "AllocationGranted", data: { placements, masterAddress, masterPort, tokenKey } }];
+}
+
+function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): Decision {
+  if (state.status === "none" || state.status === "ended") return alreadySo;
+  if (state.status === "queued") {
+    return [
+      {
+        type: "AllocationEnded",
+        data: {
+          cause: AllocationEndCause.WITHDRAWN,
+          exits: [],
+          message: "it was stopped before it had a place",
+        },
+      },
+    ];
+  }
+  const before = state.stop;
+  if (before?.mode === StopMode.KILL) return alreadySo;
+  if (before?.mode === mode && before.why === why) return alreadySo;
+  return [{ type: "AllocationStopRequested", data: { mode, why, graceMs } }];
+}
+
+function end(state: AllocationState, command: Command<"end">): Decision {
+  if (state.status === "none" || state.status === "ended") return alreadySo;
+  const { cause, exits, endRecord } = command;
+  const ended: AllocationEvent = {
+    type: "AllocationEnded",
+    data: {
+      cause,
+      exits,
+      ...(endRecord === null ? {} : { endRecord }),
+      message: command.message.slice(0, limits.messageCharsMax),
+    },
+  };
+  const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;
+  if (!acknowledged || state.stopAcknowledged) return [ended];
+  return [{ type: "AllocationStopAcknowledged", data: {} }, ended];
+}
+
+export const allocationDecider: Decider<AllocationState, AllocationCommand, AllocationEvent> = {
+  initial: initialAllocation,
+  decide: decideAllocation,
+  evolve: evolveAllocation,
+};

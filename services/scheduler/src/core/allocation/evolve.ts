@@ -1,0 +1,29 @@
+import type { AllocationEvent, AllocationState } from "./state.ts";
+
+export const initialAllocation: AllocationState = {
+  status: "none",
+  wait: null,
+  stop: null,
+  stopAcknowledged: false,
+};
+
+export function evolveAllocation(state: AllocationState, event: AllocationEvent): AllocationState {
+  switch (event.type) {
+    case "AllocationQueued":
+      return { ...state, status: "queued" };
+    case "WaitExplained":
+      return { ...state, wait: event.data.code };
+    case "AllocationGranted":
+      return { ...state, status: "granted", wait: null };
+    case "AllocationStarted":
+      return { ...state, status: "started" };
+    case "AllocationStopRequested":
+      return { ...state, stop: { mode: event.data.mode, why: event.data.why } };
+    case "AllocationStopAcknowledged":
+      return { ...state, stopAcknowledged: true };
+    case "AllocationEnded":
+      return { ...state, status: "ended" };
+    default:
+      return state;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * An allocation's life: none → queued → granted → started → ended; granted may end without having started, and queued
+ * may be withdrawn. A stop that was asked for is never taken back, only made harsher.
+ */
+import type { EventData, EventOf, Plain } from "@trainyard/contracts";
+import type { EndRecord, Exit, Placement, StartRecord } from "@trainyard/contracts/events";
+import type { AllocationEndCause, StopMode, StopWhy, WaitCode } from "@trainyard/contracts/events";
+
+export type AllocationEvent = EventOf<
+  | "AllocationQueued"
+  | "WaitExplained"
+  | "AllocationGranted"
+  | "AllocationStarted"
+  | "AllocationStopRequested"
+  | "AllocationStopAcknowledged"
+  | "AllocationEnded"
+>;
+
+export type AllocationState = {
+  readonly status: "none" | "queued" | "granted" | "started" | "ended";
+  readonly wait: WaitCode | null;
+  readonly stop: { readonly mode: StopMode; readonly why: StopWhy } | null;
+  readonly stopAcknowledged: boolean;
+};
+
+export type AllocationCommand =
+  | { readonly kind: "queue"; readonly queued: EventData<"AllocationQueued"> }
+  | { readonly kind: "explain"; readonly code: WaitCode; readonly detail: string }
+  | {
+      readonly kind: "grant";
+      readonly placements: readonly Plain<Placement>[];
+      readonly masterAddress: string;
+      readonly masterPort: number;
+      readonly tokenKey: string;
+    }
+  | { readonly kind: "start"; readonly starts: readonly Plain<StartRecord>[] }
+  | {
+      readonly kind: "stop";
+      readonly mode: StopMode;
+      readonly why: StopWhy;
+      readonly graceMs: number;
+    }
+  | {
+      readonly kind: "end";
+      readonly cause: AllocationEndCause;
+      readonly exits: readonly Plain<Exit>[];
+      readonly endRecord: Plain<EndRecord> | null;
+      readonly message: string;
+    };

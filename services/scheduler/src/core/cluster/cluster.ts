@@ -1,0 +1,317 @@
+/**
+ * The whole fold that scheduling rests on: agents, pools, and the allocations that have not ended. Driven by the events
+ * of allocation-*, agent-* and pool-* in log order, and by nothing else, so that two terms at one position agree.
+ *
+ * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what lies
+ * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that does
+ * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
+ */
+import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
+import { Pool } from "@trainyard/scheduling";
+import type { Agent, AgentSlot, Allocation, Noted } from "./state.ts";
+
+type AllocationNoted<Name> = Noted & { readonly event: { readonly type: Name } };
+
+export class Cluster {
+  readonly agents = new Map<string, Agent>();
+  readonly allocations = new Map<string, Allocation>();
+  readonly pools = new Map<string, Pool>();
+  readonly policies = new Map<string, string>();
+  /** The granted allocations that have a part on an agent. */
+  readonly #placed = new Map<string, Set<string>>();
+  /** Queued, but not to be placed yet. */
+  readonly delayed = new Set<string>();
+  /** Asked to stop, with a time at which that becomes a kill. */
+  readonly stopping = new Set<string>();
+  position = 0;
+
+  /** What changed since it was last taken, for whoever acts on the fold. */
+  readonly touchedPools = new Set<string>();
+  readonly touchedAllocations = new Set<string>();
+  readonly touchedAgents = new Set<string>();
+  /** Granted allocations that ended since this was last taken, with the agents on which they had a part. */
+  ended: { readonly id: string; readonly agents: readonly string[] }[] = [];
+
+  placedOn(agent: string): ReadonlySet<string> {
+    return this.#placed.get(agent) ?? none;
+  }
+
+  pool(name: string): Pool {
+    const pool = this.pools.get(name) ?? new Pool();
+    this.pools.set(name, pool);
+    return pool;
+  }
+
+  /** Lets those into their queues whose time has come. */
+  admit(nowMs: number): void {
+    for (const id of this.delayed) {
+      const allocation = this.allocations.get(id);
+      if (allocation !== undefined && allocation.notBeforeMs > nowMs) continue;
+      this.delayed.delete(id);
+      if (allocation !== undefined) this.#enqueue(allocation);
+    }
+  }
+
+  apply(noted: Noted): void {
+    this.position = noted.position;
+    const { event, id } = noted;
+    switch (event.type) {
+      case "AllocationQueued":
+        return this.#queued(noted as AllocationNoted<"AllocationQueued"> & Noted);
+      case "WaitExplained":
+        return this.#change(id, () => ({
+          wait: { code: event.data.code, atMs: noted.timeMs },
+        }));
+      case "AllocationGranted": {
+        const { placements, masterAddress, masterPort, tokenKey } = event.data;
+        const grant = {
+          position: noted.position,
+          placements,
+          masterAddress,
+          masterPort,
+          tokenKey,
+        };
+        const lostRanks = placements
+          .filter(({ agent }) => this.agents.get(agent)?.status !== "present")
+          .map(({ nodeRank }) => nodeRank);
+        this.#change(id, () => ({ grant, wait: null, lostRanks }));
+        return this.hold(id);
+      }
+      case "AllocationStarted":
+        return this.#change(id, () => ({ started: true }));
+      case "AllocationStopRequested":
+        return this.#stopRequested(noted);
+      case "AllocationEnded":
+        return this.#ended(id, event.data.cause);
+      case "PoolConfigured":
+        this.pool(id);
+        this.policies.set(id, event.data.policy);
+        return;
+      case "PoolRemoved":
+        this.policies.delete(id);
+        return;
+      default:
+        return this.#agentEvent(noted);
+    }
+  }
+
+  #agentEvent({ event, id }: Noted): void {
+    switch (event.type) {
+      case "AgentJoined": {
+        const before = this.agents.get(id);
+        const { pool } = event.data;
+        if (before !== undefined && before.joined.pool !== pool) {
+          this.#offer(before.joined.pool, id, [], false);
+        }
+        return this.setAgent({
+          id,
+          joined: event.data,
+          status: "present",
+          draining: before?.draining ?? false,
+          disabled: before?.disabled ?? [],
+          ghosts: before?.ghosts ?? {},
+        });
+      }
+      case "AgentLost":
+        this.#changeAgent(id, () => ({ status: "lost" }));
+        for (const allocation of this.placedOn(id)) this.#loseRanks(allocation, id);
+        return;
+      case "AgentReturned":
+        return this.#returned(id, event.data);
+      case "SlotsCleared":
+        return this.#clear(id, event.data.allocation);
+      case "AgentDrainRequested":
+        return this.#changeAgent(id, () => ({ draining: true }));
+      case "AgentRemoved":
+        return this.#changeAgent(id, () => ({ status: "removed" }));
+      case "SlotDisabled":
+        return this.#setDisabled(id, event.data.slot, true);
+      case "SlotEnabled":
+        return this.#setDisabled(id, event.data.slot, false);
+      default:
+        return;
+    }
+  }
+
+  #queued({ position, timeMs, origin, id, event }: Noted): void {
+    if (event.type !== "AllocationQueued") return;
+    const { task, run, job, resources, delayMs } = event.data;
+    if (resources === undefined) return;
+    const allocation: Allocation = {
+      id,
+      task,
+      run,
+      job,
+      resources,
+      origin,
+      arrival: position,
+      queuedAtMs: timeMs,
+      notBeforeMs: timeMs + delayMs,
+      wait: null,
+      grant: null,
+      started: false,
+      stop: null,
+      lostRanks: [],
+    };
+    this.setAllocation(allocation);
+  }
+
+  /** Puts an allocation in its place: a queue, or the slots that it was granted. */
+  setAllocation(allocation: Allocation): void {
+    this.allocations.set(allocation.id, allocation);
+    if (allocation.grant !== null) this.hold(allocation.id);
+    else if (allocation.notBeforeMs > allocation.queuedAtMs) this.delayed.add(allocation.id);
+    else this.#enqueue(allocation);
+    if (allocation.stop?.killAtMs != null) this.stopping.add(allocation.id);
+  }
+
+  #enqueue({ id, resources, arrival }: Allocation): void {
+    const { slots, priority, singleAgent, pool } = resources;
+    this.pool(pool).queue.add({ id, slots, priority, singleAgent, arrival });
+    this.touchedPools.add(pool);
+  }
+
+  hold(id: string): void {
+    const allocation = this.allocations.get(id);
+    if (allocation?.grant == null) return;
+    const { pool } = allocation.resources;
+    this.pool(pool).queue.remove(id);
+    this.delayed.delete(id);
+    for (const { agent, slots } of allocation.grant.placements) {
+      this.#poolOf(agent, pool).agents.hold(agent, id, slots);
+      const placed = this.#placed.get(agent) ?? new Set<string>();
+      this.#placed.set(agent, placed.add(id));
+      this.touchedAgents.add(agent);
+    }
+    this.touchedPools.add(pool);
+    this.touchedAllocations.add(id);
+  }
+
+  #poolOf(agent: string, otherwise: string): Pool {
+    return this.pool(this.agents.get(agent)?.joined.pool ?? otherwise);
+  }
+
+  #stopRequested({ id, event, timeMs }: Noted): void {
+    if (event.type !== "AllocationStopRequested") return;
+    const { mode, why, graceMs } = event.data;
+    const kill = mode === StopMode.KILL;
+    this.#change(id, ({ stop }) => {
+      const deadlines = [stop?.killAtMs, graceMs > 0 ? timeMs + graceMs : null].filter(
+        (deadline) => deadline != null,
+      );
+      const killAtMs = kill || deadlines.length === 0 ? null : Math.min(...deadlines);
+      return { stop: { why, kill, killAtMs } };
+    });
+    if (this.allocations.get(id)?.stop?.killAtMs == null) this.stopping.delete(id);
+    else this.stopping.add(id);
+  }
+
+  #ended(id: string, cause: AllocationEndCause): void {
+    const allocation = this.allocations.get(id);
+    if (allocation === undefined) return;
+    const { pool } = allocation.resources;
+    this.pool(pool).queue.remove(id);
+    this.delayed.delete(id);
+    this.stopping.delete(id);
+    this.allocations.delete(id);
+    const placements = cause === AllocationEndCause.WITHDRAWN ? [] : allocation.grant?.placements;
+    for (const { agent, nodeRank, slots } of placements ?? []) {
+      this.#placed.get(agent)?.delete(id);
+      this.touchedAgents.add(agent);
+      if (allocation.lostRanks.includes(nodeRank)) {
+        this.#changeAgent(agent, ({ ghosts }) => ({ ghosts: { ...ghosts, [id]: slots } }));
+      } else {
+        this.#poolOf(agent, pool).agents.release(agent, id);
+      }
+    }
+    this.touchedPools.add(pool);
+    this.touchedAllocations.delete(id);
+    this.ended.push({ id, agents: (allocation.grant?.placements ?? []).map(({ agent }) => agent) });
+  }
+
+  #loseRanks(id: string, agent: string): void {
+    this.#change(id, ({ grant, lostRanks }) => {
+      const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);
+      const ranks = here.map((placement) => placement.nodeRank);
+      return { lostRanks: [...new Set([...lostRanks, ...ranks])] };
+    });
+  }
+
+  #returned(
+    id: string,
+    data: {
+      readonly occupations: readonly {
+        readonly allocation: string;
+        readonly slots: readonly string[];
+      }[];
+      readonly slots: readonly AgentSlot[];
+    },
+  ): void {
+    const agent = this.agents.get(id);
+    if (agent === undefined) return;
+    const pool = this.pool(agent.joined.pool);
+    for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghost);
+    const ghosts = Object.fromEntries(
+      data.occupations
+        .filter(({ allocation }) => !this.placedOn(id).has(allocation))
+        .map(({ allocation, slots }) => [allocation, slots]),
+    );
+    const joined = { ...agent.joined, slots: data.slots };
+    this.setAgent({ ...agent, joined, status: "present", ghosts });
+  }
+
+  #clear(id: string, allocation: string): void {
+    const agent = this.agents.get(id);
+    if (agent?.ghosts[allocation] === undefined) return;
+    const { [allocation]: _cleared, ...ghosts } = agent.ghosts;
+    this.pool(agent.joined.pool).agents.release(id, allocation);
+    this.#changeAgent(id, () => ({ ghosts }));
+  }
+
+  #setDisabled(id: string, slot: string, disabled: boolean): void {
+    this.#changeAgent(id, ({ disabled: before }) => {
+      const others = before.filter((other) => other !== slot);
+      return { disabled: disabled ? [...others, slot] : others };
+    });
+  }
+
+  #change(id: string, change: (allocation: Allocation) => Partial<Allocation>): void {
+    const allocation = this.allocations.get(id);
+    if (allocation === undefined) return;
+    this.allocations.set(id, { ...allocation, ...change(allocation) });
+    this.touchedAllocations.add(id);
+    for (const { agent } of allocation.grant?.placements ?? []) this.touchedAgents.add(agent);
+  }
+
+  #changeAgent(id: string, change: (agent: Agent) => Partial<Agent>): void {
+    const agent = this.agents.get(id);
+    if (agent !== undefined) this.setAgent({ ...agent, ...change(agent) });
+  }
+
+  /** Brings the pool's view of an agent level with it. */
+  setAgent(agent: Agent): void {
+    const before = this.agents.get(agent.id);
+    this.agents.set(agent.id, agent);
+    const { id, joined, status, draining, disabled, ghosts } = agent;
+    const slots = joined.slots.map((slot) => slot.id);
+    this.#offer(joined.pool, id, slots, status === "present" && !draining);
+    const { agents } = this.pool(joined.pool);
+    for (const slot of new Set([...(before?.disabled ?? []), ...disabled])) {
+      agents.setSlotDisabled(id, slot, disabled.includes(slot));
+    }
+    for (const [ghost, held] of Object.entries(ghosts)) agents.hold(id, ghost, held);
+    for (const allocation of this.placedOn(id)) {
+      for (const placement of this.allocations.get(allocation)?.grant?.placements ?? []) {
+        if (placement.agent === id) agents.hold(id, allocation, placement.slots);
+      }
+    }
+    this.touchedAgents.add(id);
+  }
+
+  #offer(pool: string, agent: string, slots: readonly string[], present: boolean): void {
+    this.pool(pool).agents.join(agent, slots, present);
+    this.touchedPools.add(pool);
+  }
+}
+
+const none: ReadonlySet<string> = new Set();

@@ -1,0 +1,39 @@
+/** The fold as text, to start a term from. Disposable: whatever cannot be read is folded from the log again. */
+import { Cluster } from "./cluster.ts";
+import type { Agent, Allocation } from "./state.ts";
+
+/** Raised when what the fold keeps changes its shape: older texts are then ignored. */
+export const snapshotSchema = "cluster/1";
+
+type Snapshot = {
+  readonly position: number;
+  readonly policies: readonly (readonly [string, string])[];
+  readonly agents: readonly Agent[];
+  readonly allocations: readonly Allocation[];
+};
+
+export function writeSnapshot(cluster: Cluster): string {
+  const snapshot: Snapshot = {
+    position: cluster.position,
+    policies: [...cluster.policies],
+    agents: [...cluster.agents.values()],
+    allocations: [...cluster.allocations.values()],
+  };
+  return JSON.stringify(snapshot);
+}
+
+/** A cluster as it was; an empty one at position 0 where the text is none of this schema. */
+export function readSnapshot(text: string | null): Cluster {
+  const cluster = new Cluster();
+  if (text === null) return cluster;
+  const { position, policies, agents, allocations } = JSON.parse(text) as Snapshot;
+  for (const [pool, policy] of policies) {
+    cluster.pool(pool);
+    cluster.policies.set(pool, policy);
+  }
+  for (const agent of agents) cluster.setAgent(agent);
+  const byArrival = [...allocations].sort((a, b) => a.arrival - b.arrival);
+  for (const allocation of byArrival) cluster.setAllocation(allocation);
+  cluster.position = position;
+  return cluster;
+}

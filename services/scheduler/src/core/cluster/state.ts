@@ -1,0 +1,65 @@
+import type { AnyEvent, EventData, Plain } from "@trainyard/contracts";
+import type { Placement, Resources, Slot, StopWhy, WaitCode } from "@trainyard/contracts/events";
+
+/** What a commit says of where it came from: what follows from it goes on with the same. */
+export type Origin = {
+  readonly workspace: string;
+  readonly correlationid: string;
+  readonly authid: string;
+  readonly traceparent: string;
+};
+
+/** An event of this service as the log tells it. */
+export type Noted = {
+  readonly position: number;
+  readonly timeMs: number;
+  readonly origin: Origin;
+  /** The id in the stream's name. */
+  readonly id: string;
+  readonly event: AnyEvent;
+};
+
+/** A queued, granted or started allocation. Ended ones are dropped; what they may still occupy is the agent's. */
+export type Allocation = {
+  readonly id: string;
+  readonly task: string;
+  readonly run: number;
+  readonly job: string;
+  readonly resources: Plain<Resources>;
+  readonly origin: Origin;
+  /** The position and time at which it was queued. */
+  readonly arrival: number;
+  readonly queuedAtMs: number;
+  readonly notBeforeMs: number;
+  readonly wait: { readonly code: WaitCode; readonly atMs: number } | null;
+  readonly grant: Grant | null;
+  readonly started: boolean;
+  readonly stop: {
+    readonly why: StopWhy;
+    /** Null once it is a kill, or when it never becomes one. */
+    readonly killAtMs: number | null;
+    readonly kill: boolean;
+  } | null;
+  /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
+  readonly lostRanks: readonly number[];
+};
+
+export type Grant = {
+  readonly position: number;
+  readonly placements: readonly Plain<Placement>[];
+  readonly masterAddress: string;
+  readonly masterPort: number;
+  readonly tokenKey: string;
+};
+
+export type Agent = {
+  readonly id: string;
+  readonly joined: EventData<"AgentJoined">;
+  readonly status: "present" | "lost" | "removed";
+  readonly draining: boolean;
+  readonly disabled: readonly string[];
+  /** Ended allocations that may still run there, with the slots that they hold. */
+  readonly ghosts: Readonly<Record<string, readonly string[]>>;
+};
+
+export type AgentSlot = Plain<Slot>;

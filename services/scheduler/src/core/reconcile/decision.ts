@@ -1,0 +1,31 @@
+import type { AgentCommand } from "../agent/state.ts";
+import type { AllocationCommand } from "../allocation/state.ts";
+import type { Origin } from "../cluster/state.ts";
+import type { PoolCommand } from "../pool/decide.ts";
+
+/** A command to one of this service's streams, with whose story it belongs to. */
+export type Decision = { readonly id: string; readonly origin: Origin | null } & (
+  | { readonly on: "allocation"; readonly command: AllocationCommand }
+  | { readonly on: "agent"; readonly command: AgentCommand }
+  | { readonly on: "pool"; readonly command: PoolCommand }
+);
+
+/** Decisions of one story share a commit, in their order, as many streams as a commit takes. */
+export function commitsOf(
+  decisions: readonly Decision[],
+  streamsMax: number,
+): readonly (readonly Decision[])[] {
+  const byStory = new Map<string, Decision[][]>();
+  for (const decision of decisions) {
+    const { origin } = decision;
+    const story = JSON.stringify([origin?.workspace, origin?.correlationid, origin?.authid]);
+    const commits = byStory.get(story) ?? [[]];
+    byStory.set(story, commits);
+    const last = commits[commits.length - 1] as Decision[];
+    const streams = new Set(last.map(({ on, id }) => `${on}-${id}`));
+    if (streams.size < streamsMax || streams.has(`${decision.on}-${decision.id}`)) {
+      last.push(decision);
+    } else commits.push([decision]);
+  }
+  return [...byStory.values()].flat();
+}

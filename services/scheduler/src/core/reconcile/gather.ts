@@ -1,0 +1,162 @@
+/**
+ * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one round.
+ * Pure but for the notes of what changed, which it takes; whoever calls it commits the decisions before it calls again.
+ */
+import { StopMode, WaitCode } from "@trainyard/contracts/events";
+import { explainWaits, place, type WaitReason } from "@trainyard/scheduling";
+import { limits } from "../../limits.ts";
+import type { AllocationCommand } from "../allocation/state.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Allocation } from "../cluster/state.ts";
+import { priorityPolicy } from "../pool/decide.ts";
+import type { Decision } from "./decision.ts";
+import { grantCommand, type PortsTaken } from "./grants.ts";
+import { judgeAgent } from "./judge-agent.ts";
+import { judgeAllocation } from "./judge-allocation.ts";
+import type { Observed } from "./observed.ts";
+import { ranksOf } from "./ranks.ts";
+
+export type Round = {
+  readonly cluster: Cluster;
+  readonly observed: Observed;
+  /** Agents that reported since the last round. Taken. */
+  readonly reported: Set<string>;
+  readonly tokenKey: string;
+  readonly nowMs: number;
+  /** How long an agent has been silent, as far as silence counts. */
+  readonly silentForMs: (agent: string) => number;
+  readonly agentSilenceMs: number;
+};
+
+export function gather(round: Round): readonly Decision[] {
+  const { cluster, observed, nowMs } = round;
+  cluster.admit(nowMs);
+  for (const { id, agents } of cluster.ended.splice(0)) {
+    for (const agent of agents) observed.drop(agent, id);
+  }
+  const firm = [
+    ...poolDecisions(cluster),
+    ...reportDecisions(round),
+    ...silenceDecisions(round),
+    ...killDecisions(cluster, nowMs),
+    ...allocationDecisions(round),
+  ];
+  // Places are given on what is recorded: an agent that this round declares lost gets nothing.
+  return firm.length > 0 ? firm : placementDecisions(round);
+}
+
+/** A pool is configured when the first agent joins it. */
+function poolDecisions(cluster: Cluster): readonly Decision[] {
+  return [...cluster.pools]
+    .filter(([name, { agents }]) => agents.known.agents > 0 && !cluster.policies.has(name))
+    .map(([id]) => ({
+      on: "pool",
+      id,
+      origin: null,
+      command: { kind: "configure", policy: priorityPolicy },
+    }));
+}
+
+function reportDecisions({ cluster, observed, reported }: Round): readonly Decision[] {
+  const decisions: Decision[] = [];
+  for (const id of reported) {
+    reported.delete(id);
+    for (const allocation of cluster.placedOn(id)) cluster.touchedAllocations.add(allocation);
+    cluster.touchedAgents.add(id);
+    for (const command of judgeAgent(cluster, observed, id)) {
+      decisions.push({ on: "agent", id, origin: null, command });
+    }
+  }
+  return decisions;
+}
+
+function silenceDecisions({ cluster, silentForMs, agentSilenceMs }: Round): readonly Decision[] {
+  const decisions: Decision[] = [];
+  for (const { id, status } of cluster.agents.values()) {
+    if (status !== "present") continue;
+    const silentMs = silentForMs(id);
+    if (silentMs <= agentSilenceMs) continue;
+    const reason = `not heard for ${Math.round(silentMs / 1_000)} s`;
+    decisions.push({ on: "agent", id, origin: null, command: { kind: "lose", reason } });
+  }
+  return decisions;
+}
+
+/** Graceful stops whose grace is over. */
+function killDecisions(cluster: Cluster, nowMs: number): readonly Decision[] {
+  return [...cluster.stopping].flatMap((id) => {
+    const allocation = cluster.allocations.get(id);
+    const stop = allocation?.stop;
+    if (allocation === undefined || stop?.killAtMs == null || stop.killAtMs > nowMs) return [];
+    const command = { kind: "stop", mode: StopMode.KILL, why: stop.why, graceMs: 0 } as const;
+    return [decisionOn(allocation, command)];
+  });
+}
+
+function allocationDecisions({ cluster, observed }: Round): readonly Decision[] {
+  const decisions: Decision[] = [];
+  for (const id of cluster.touchedAllocations) {
+    cluster.touchedAllocations.delete(id);
+    const allocation = cluster.allocations.get(id);
+    if (allocation === undefined) continue;
+    for (const command of judgeAllocation(allocation, ranksOf(allocation, observed))) {
+      decisions.push(decisionOn(allocation, command));
+    }
+  }
+  return decisions;
+}
+
+function placementDecisions({ cluster, tokenKey }: Round): readonly Decision[] {
+  const taken: PortsTaken = new Map();
+  const decisions: Decision[] = [];
+  for (const name of cluster.touchedPools) {
+    cluster.touchedPools.delete(name);
+    for (const grant of place(cluster.pool(name))) {
+      const allocation = cluster.allocations.get(grant.id);
+      if (allocation === undefined) continue;
+      decisions.push(decisionOn(allocation, grantCommand(cluster, grant, tokenKey, taken)));
+    }
+  }
+  return decisions;
+}
+
+function decisionOn({ id, origin }: Allocation, command: AllocationCommand): Decision {
+  return { on: "allocation", id, origin, command };
+}
+
+const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
+  no_agents: WaitCode.NO_AGENTS,
+  agents_away: WaitCode.AGENTS_AWAY,
+  not_enough_free: WaitCode.NOT_ENOUGH_FREE_SLOTS,
+  behind_others: WaitCode.BEHIND_OTHERS,
+};
+
+/** What the first in each queue wait for, where that has changed and is worth saying. */
+export function explanations(cluster: Cluster, nowMs: number): readonly Decision[] {
+  return [...cluster.pools.values()].flatMap((pool) =>
+    explainWaits(pool, limits.explainedPerBeatMax).flatMap(({ id, reason, detail }) => {
+      const allocation = cluster.allocations.get(id);
+      const code = waitCodes[reason];
+      if (allocation === undefined || allocation.wait?.code === code) return [];
+      const dueMs =
+        allocation.wait === null
+          ? allocation.queuedAtMs + limits.explainAfterMs
+          : allocation.wait.atMs + limits.explainAgainMs;
+      return nowMs < dueMs ? [] : [decisionOn(allocation, { kind: "explain", code, detail })];
+    }),
+  );
+}
+
+/** The next moment at which time alone changes something; null when there is none. */
+export function nextDueMs(cluster: Cluster): number | null {
+  const due: number[] = [];
+  for (const id of cluster.stopping) {
+    const killAtMs = cluster.allocations.get(id)?.stop?.killAtMs;
+    if (killAtMs != null) due.push(killAtMs);
+  }
+  for (const id of cluster.delayed) {
+    const allocation = cluster.allocations.get(id);
+    if (allocation !== undefined) due.push(allocation.notBeforeMs);
+  }
+  return due.length === 0 ? null : Math.min(...due);
+}

@@ -1,0 +1,86 @@
+/** What follows for an allocation from how far its nodes are. */
+import type { Plain } from "@trainyard/contracts";
+import { AllocationEndCause, type EndRecord, type Exit } from "@trainyard/contracts/events";
+import type { AllocationCommand } from "../allocation/state.ts";
+import type { Allocation } from "../cluster/state.ts";
+import { hasFailed, isOver, pidOf, type Rank } from "./ranks.ts";
+
+export function judgeAllocation(
+  allocation: Allocation,
+  ranks: readonly Rank[],
+): readonly AllocationCommand[] {
+  if (allocation.grant === null) return [];
+  const commands: AllocationCommand[] = [];
+  const allUp = ranks.every((rank) => pidOf(rank) > 0);
+  if (!allocation.started && allUp) commands.push({ kind: "start", starts: ranks.map(startOf) });
+  if (ranks.every(isOver)) commands.push(endOf(allocation, ranks));
+  return commands;
+}
+
+function startOf(rank: Rank) {
+  const { agent, nodeRank } = rank.placement;
+  return { agent, nodeRank, pid: pidOf(rank) };
+}
+
+function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationCommand {
+  const cause = causeOf(allocation, ranks);
+  const exits = ranks.flatMap((rank) => exitOf(rank));
+  const message = messageOf(cause, ranks);
+  return { kind: "end", cause, exits, endRecord: lastWord(ranks), message };
+}
+
+function causeOf(allocation: Allocation, ranks: readonly Rank[]): AllocationEndCause {
+  if (ranks.some(({ state }) => state.kind === "lost")) return AllocationEndCause.AGENT_LOST;
+  if (ranks.some(wasNotLaunched)) return AllocationEndCause.LAUNCH_FAILED;
+  const absent = ranks.some(({ state }) => state.kind === "absent");
+  if (allocation.stop?.kill === true && (absent || ranks.some(wasKilled))) {
+    return AllocationEndCause.KILLED;
+  }
+  if (absent || ranks.some(isUntold)) return AllocationEndCause.AGENT_LOST;
+  return AllocationEndCause.EXITED;
+}
+
+function wasNotLaunched({ state }: Rank): boolean {
+  return state.kind === "ended" && state.report.launchFailed;
+}
+
+function wasKilled({ state }: Rank): boolean {
+  return state.kind === "ended" && state.report.killed;
+}
+
+/** It ended and nobody saw how: the host restarted, or its supervisor was killed. */
+function isUntold({ state }: Rank): boolean {
+  if (state.kind !== "ended" || state.report.killed) return false;
+  const { exit } = state.report;
+  return exit === undefined || (exit.code === undefined && exit.signal === "");
+}
+
+function exitOf({ placement, state }: Rank): readonly Plain<Exit>[] {
+  const { nodeRank, agent } = placement;
+  if (state.kind !== "ended") return [];
+  const { exit } = state.report;
+  if (exit === undefined) return [];
+  return [{ ...exit, nodeRank, agent }];
+}
+
+/** Of the first node that wrote one. */
+function lastWord(ranks: readonly Rank[]): Plain<EndRecord> | null {
+  for (const { state } of ranks) {
+    if (state.kind === "ended" && state.report.endRecord !== undefined) {
+      return state.report.endRecord;
+    }
+  }
+  return null;
+}
+
+function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
+  if (cause === AllocationEndCause.KILLED) return "";
+  const culprit = ranks.find(hasFailed);
+  if (culprit === undefined) return "";
+  const { agent, nodeRank } = culprit.placement;
+  if (culprit.state.kind === "lost") return `the agent ${agent} was lost`;
+  if (culprit.state.kind === "absent") return `the agent ${agent} has no trace of the run any more`;
+  const said = culprit.state.kind === "ended" ? (culprit.state.report.exit?.message ?? "") : "";
+  if (said === "" || ranks.length === 1) return said;
+  return `node ${nodeRank} on ${agent}: ${said}`;
+}

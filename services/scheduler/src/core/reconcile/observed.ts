@@ -1,0 +1,93 @@
+/**
+ * What agents have said in this term. Memory only: reports are level-triggered, so after a restart the next ones say it
+ * again. A report counts as newer within one start of the agent by its sequence; what a former start still says is old.
+ */
+import type { Plain } from "@trainyard/contracts";
+import type { AllocationReport, Report } from "@trainyard/contracts/agent";
+
+export type ReportedAllocation = Plain<AllocationReport>;
+
+export type ObservedAgent = {
+  readonly report: Plain<Report>;
+  readonly allocations: ReadonlyMap<string, ReportedAllocation>;
+  /** On the monotonic clock. */
+  readonly heardMs: number;
+};
+
+/** What was asked of an agent in this term. */
+export type Asked = {
+  version: number;
+  /** The content of the last list, so that only a change raises the version. */
+  content: string;
+  /**
+   * The version from which on the agent must know an allocation: it came with its launch, or to be killed, or had
+   * started before. A report that echoes it and does not name the allocation says that nothing of it is there.
+   */
+  readonly knownSince: Map<string, number>;
+};
+
+export class Observed {
+  readonly epoch: number;
+  readonly #agents = new Map<string, ObservedAgent>();
+  readonly #asked = new Map<string, Asked>();
+  readonly #retired = new Map<string, Set<string>>();
+  /** Allocations that an agent has named in this term: they are not launched there again. */
+  readonly #named = new Map<string, Set<string>>();
+
+  constructor(epoch: number) {
+    this.epoch = epoch;
+  }
+
+  /** False for a report that is older than what is known. */
+  record(report: Plain<Report>, nowMs: number): boolean {
+    const id = report.agent;
+    const before = this.#agents.get(id);
+    if (this.#retired.get(id)?.has(report.incarnation) === true) return false;
+    if (before !== undefined) {
+      const same = before.report.incarnation === report.incarnation;
+      if (same && report.sequence <= before.report.sequence) return false;
+      if (!same) this.#retire(id, before.report.incarnation);
+    }
+    const allocations = new Map(report.allocations.map((one) => [one.allocation, one]));
+    this.#agents.set(id, { report, allocations, heardMs: nowMs });
+    const named = this.#named.get(id) ?? new Set<string>();
+    this.#named.set(id, named);
+    for (const allocation of allocations.keys()) named.add(allocation);
+    return true;
+  }
+
+  #retire(agent: string, incarnation: string): void {
+    const retired = this.#retired.get(agent) ?? new Set<string>();
+    this.#retired.set(agent, retired.add(incarnation));
+    // Messages do not stay under way for long: the last few starts are enough.
+    if (retired.size > retiredMax) retired.delete([...retired][0] ?? "");
+  }
+
+  agent(id: string): ObservedAgent | undefined {
+    return this.#agents.get(id);
+  }
+
+  hasNamed(agent: string, allocation: string): boolean {
+    return this.#named.get(agent)?.has(allocation) === true;
+  }
+
+  asked(agent: string): Asked {
+    const asked = this.#asked.get(agent) ?? { version: 0, content: "", knownSince: new Map() };
+    this.#asked.set(agent, asked);
+    return asked;
+  }
+
+  /** Whether the agent has processed a list of this term at this version. */
+  hasProcessed(agent: string, version: number): boolean {
+    const report = this.#agents.get(agent)?.report;
+    return report !== undefined && report.epoch === this.epoch && report.version >= version;
+  }
+
+  /** An allocation that is over and forgotten. */
+  drop(agent: string, allocation: string): void {
+    this.#named.get(agent)?.delete(allocation);
+    this.#asked.get(agent)?.knownSince.delete(allocation);
+  }
+}
+
+const retiredMax = 8;

@@ -1,0 +1,70 @@
+/** How far each node of an allocation is, from the fold and from what its agents report. */
+import type { Plain } from "@trainyard/contracts";
+import { AllocationReportState } from "@trainyard/contracts/agent";
+import type { Placement } from "@trainyard/contracts/events";
+import type { Allocation } from "../cluster/state.ts";
+import type { Observed, ReportedAllocation } from "./observed.ts";
+
+export type Rank = {
+  readonly placement: Plain<Placement>;
+  readonly state:
+    | { readonly kind: "unknown" }
+    | { readonly kind: "preparing" }
+    | { readonly kind: "up"; readonly pid: number }
+    | { readonly kind: "ended"; readonly report: ReportedAllocation }
+    /** Its agent was lost while it ran. */
+    | { readonly kind: "lost" }
+    /** Its agent has processed what was asked and has nothing of it. */
+    | { readonly kind: "absent" };
+};
+
+export function ranksOf(allocation: Allocation, observed: Observed): readonly Rank[] {
+  return (allocation.grant?.placements ?? []).map((placement) => ({
+    placement,
+    state: rankState(allocation, placement, observed),
+  }));
+}
+
+function rankState(
+  { id, lostRanks }: Allocation,
+  { agent, nodeRank }: Plain<Placement>,
+  observed: Observed,
+): Rank["state"] {
+  const report = observed.agent(agent)?.allocations.get(id);
+  // What a lost agent's process left as its last word is worth having, but no waiting.
+  if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
+  if (lostRanks.includes(nodeRank)) return { kind: "lost" };
+  if (report !== undefined) {
+    return report.state === AllocationReportState.RUNNING
+      ? { kind: "up", pid: report.pid }
+      : { kind: "preparing" };
+  }
+  const since = observed.asked(agent).knownSince.get(id);
+  if (since !== undefined && observed.hasProcessed(agent, since)) return { kind: "absent" };
+  return { kind: "unknown" };
+}
+
+/** Whether nothing more is to be expected of it. */
+export function isOver({ state }: Rank): boolean {
+  return state.kind === "ended" || state.kind === "lost" || state.kind === "absent";
+}
+
+/** Whether its end is the end of all: one that exited cleanly leaves the others to finish. */
+export function hasFailed({ state }: Rank): boolean {
+  if (state.kind === "lost" || state.kind === "absent") return true;
+  if (state.kind !== "ended") return false;
+  const { launchFailed, exit } = state.report;
+  return launchFailed || exit?.code !== 0 || exit.signal !== "";
+}
+
+/** The pid of a process that is or was up; 0 for one that never was. */
+export function pidOf({ state }: Rank): number {
+  if (state.kind === "up") return state.pid;
+  return state.kind === "ended" ? state.report.pid : 0;
+}
+
+/** Whether it must be killed: it was asked for, or a node of it failed. */
+export function isDoomed(allocation: Allocation, ranks: readonly Rank[]): boolean {
+  if (allocation.stop?.kill === true || allocation.lostRanks.length > 0) return true;
+  return ranks.some(hasFailed);
+}

@@ -1,0 +1,35 @@
+/** The limits of what this service decides, each with its reason. */
+export const limits = {
+  defaultPool: "default",
+  defaultPriority: 42,
+  priorityMin: 1,
+  priorityMax: 99,
+  /** An agent is silent for this long before it counts as lost: longer than a restart of its host's services, shorter than a coffee. */
+  agentSilenceMs: 30_000,
+  /** Wanted lists and probes go out this often; a lost message heals within it. */
+  beatMs: 1_000,
+  /** Three beats without hearing the own probe, and the link does not count as up. */
+  probeGapMs: 3_000,
+  /** A wait shorter than this needs no explanation. */
+  explainAfterMs: 2_000,
+  explainAgainMs: 60_000,
+  /** Explanations of one beat: who is further back in the queue is behind these. */
+  explainedPerBeatMax: 64,
+  /** The server takes messages of 1 MiB; a configuration may have 96 KiB, and states and forgets need their room. */
+  launchBytesPerWantedMax: 512 * 1024,
+  /** Ended allocations that one message tells an agent to forget; the next names the rest. */
+  forgetPerWantedMax: 1_000,
+  /** Streams of one commit of the reconciliation: half of what the log takes. */
+  streamsPerCommitMax: 128,
+  /** Rounds of deciding before messages go out: a pass and what follows from it take two or three. */
+  roundsPerTurnMax: 50,
+  /** A fold is saved after this many positions, so that the next term starts with a short tail. */
+  snapshotPositions: 2_000,
+  /** And not more often than this. */
+  snapshotMs: 5_000,
+  /** Longer reasons are for logs. */
+  messageCharsMax: 2_000,
+  /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */
+  masterPortFirst: 20_000,
+  masterPorts: 10_000,
+} as const;

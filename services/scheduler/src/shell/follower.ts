@@ -1,0 +1,94 @@
+/**
+ * Keeps the cluster's fold level with the log. It takes events as they pass through the reaction loop, and reads ahead
+ * of it whenever a decision is about to rest on the fold: every event that this service has committed must be in it by
+ * then. Starts from a saved fold where there is one.
+ */
+import { decodeEvent } from "@trainyard/contracts";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { idOf } from "@trainyard/kernel";
+import { type Logger, runtimeLimits } from "@trainyard/runtime";
+import type { Cluster } from "../core/cluster/cluster.ts";
+import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
+import { limits } from "../limits.ts";
+
+/** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
+const snapshotStream = "pool-scheduler";
+/** The column that holds the position is a 32-bit integer; the text holds it exactly. */
+const snapshotVersionMax = 0x7fffffff;
+
+const ownCategories = /^(?:allocation|agent|pool)-/;
+
+export class ClusterFollower {
+  readonly cluster: Cluster;
+  readonly #log: EventLog;
+  readonly #logger: Logger;
+  #savedPosition: number;
+  #savedMs = Number.NEGATIVE_INFINITY;
+
+  private constructor(log: EventLog, logger: Logger, cluster: Cluster) {
+    this.#log = log;
+    this.#logger = logger;
+    this.cluster = cluster;
+    this.#savedPosition = cluster.position;
+  }
+
+  static async open(log: EventLog, logger: Logger): Promise<ClusterFollower> {
+    const saved = await log.loadSnapshot(snapshotStream, snapshotSchema);
+    const follower = new ClusterFollower(log, logger, readSnapshot(saved?.body ?? null));
+    await follower.catchUp();
+    return follower;
+  }
+
+  /** An event that passed by: taken when it is the next one. True when it changed the fold. */
+  observe(stored: StoredEvent): boolean {
+    if (stored.position !== this.cluster.position + 1) return false;
+    return this.#take(stored);
+  }
+
+  /** Reads up to the head. */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const page = await this.#log.readAll(this.cluster.position, runtimeLimits.pageEvents);
+      for (const stored of page) {
+        // Others may have moved the fold while the page was under way.
+        if (stored.position === this.cluster.position + 1) this.#take(stored);
+      }
+      if (page.length < runtimeLimits.pageEvents) return;
+    }
+  }
+
+  #take(stored: StoredEvent): boolean {
+    if (!ownCategories.test(stored.stream)) {
+      this.cluster.position = stored.position;
+      return false;
+    }
+    const { workspace, correlationid, authid, traceparent } = stored.meta;
+    this.cluster.apply({
+      position: stored.position,
+      timeMs: stored.timeMs,
+      origin: { workspace, correlationid, authid, traceparent },
+      id: idOf(stored.stream),
+      event: decodeEvent(stored),
+    });
+    return true;
+  }
+
+  /** Saves the fold when it has come far enough since the last time. A save that fails costs the next term a longer tail. */
+  async saveWhenDue(nowMs: number): Promise<void> {
+    const ahead = this.cluster.position - this.#savedPosition;
+    if (ahead < limits.snapshotPositions || nowMs - this.#savedMs < limits.snapshotMs) return;
+    this.#savedMs = nowMs;
+    this.#savedPosition = this.cluster.position;
+    const version = Math.min(this.cluster.position, snapshotVersionMax);
+    try {
+      await this.#log.saveSnapshot(
+        snapshotStream,
+        version,
+        snapshotSchema,
+        writeSnapshot(this.cluster),
+      );
+    } catch (error) {
+      this.#logger.warn({ err: error }, "cluster_not_saved");
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Builds launches from the streams of experiment and trial, and keeps them while their allocation is unended. */
+import type { Plain } from "@trainyard/contracts";
+import { codecOf } from "@trainyard/contracts";
+import { type Launch, LaunchSchema } from "@trainyard/contracts/agent";
+import { type Executor, runToken, type SigningKey } from "@trainyard/runtime";
+import type { Cluster } from "../core/cluster/cluster.ts";
+import { launchOf } from "../core/launch.ts";
+import { experimentCode, trialWork } from "./aggregates.ts";
+
+export type BuiltLaunch = { readonly launch: Plain<Launch>; readonly bytes: number };
+
+export class Launches {
+  readonly #cluster: Cluster;
+  readonly #executor: Executor;
+  readonly #key: SigningKey;
+  readonly #built = new Map<string, BuiltLaunch>();
+
+  constructor(cluster: Cluster, executor: Executor, key: SigningKey) {
+    this.#cluster = cluster;
+    this.#executor = executor;
+    this.#key = key;
+  }
+
+  /** The launches of some allocations on an agent. What can never be built is told to `onProblem`. */
+  async of(
+    agentId: string,
+    ids: readonly string[],
+    onProblem: (allocation: string, problem: string) => void,
+  ): Promise<ReadonlyMap<string, BuiltLaunch>> {
+    const launches = new Map<string, BuiltLaunch>();
+    for (const id of ids) {
+      const built = this.#built.get(`${agentId}/${id}`) ?? (await this.#build(agentId, id));
+      if (built === null) continue;
+      if ("problem" in built) onProblem(id, built.problem);
+      else launches.set(id, built);
+    }
+    return launches;
+  }
+
+  async #build(agentId: string, id: string): Promise<BuiltLaunch | { problem: string } | null> {
+    const allocation = this.#cluster.allocations.get(id);
+    const agent = this.#cluster.agents.get(agentId);
+    if (allocation?.grant == null || agent === undefined) return null;
+    const { cache } = this.#executor;
+    const trial = (await cache.load(trialWork, allocation.task)).state;
+    const experiment = (await cache.load(experimentCode, allocation.job)).state;
+    const token = runToken(this.#key, id, allocation.grant.position);
+    const launch = launchOf(allocation, agent, { experiment, trial, token });
+    if ("problem" in launch) return launch;
+    const bytes = Buffer.byteLength(codecOf<Plain<Launch>>(LaunchSchema).encode(launch));
+    const built = { launch, bytes };
+    this.#built.set(`${agentId}/${id}`, built);
+    return built;
+  }
+
+  forget(agentId: string, id: string): void {
+    this.#built.delete(`${agentId}/${id}`);
+  }
+}

@@ -1,0 +1,9 @@
+import type { SigningKey } from "@trainyard/runtime";
+
+export type SchedulerSettings = {
+  /** Signs the tokens of runs. */
+  readonly tokenKey: SigningKey;
+  readonly agentSilenceMs: number;
+  /** This process, as it asks for leases. */
+  readonly owner: string;
+};

@@ -1,0 +1,75 @@
+/** What the active replica does while it holds its partition. */
+import { allAgentReports, probeSubject } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import { type Report, ReportSchema } from "@trainyard/contracts/agent";
+import type { StoredEvent } from "@trainyard/event-log";
+import { isName } from "@trainyard/kernel";
+import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
+import type { Telemetry } from "../events.ts";
+import { schedulerCommands } from "./commands.ts";
+import { ClusterFollower } from "./follower.ts";
+import { reactions } from "./reactions.ts";
+import { Reconciler } from "./reconciler.ts";
+import type { SchedulerSettings } from "./settings.ts";
+
+const utf8 = new TextDecoder();
+
+export async function beginTerm(
+  deps: PartitionDeps & { readonly telemetry: Telemetry },
+  settings: SchedulerSettings,
+  { executor, epoch }: TermContext,
+): Promise<Term> {
+  const { log, bus, clock, logger, telemetry } = deps;
+  const follower = await ClusterFollower.open(log, logger);
+  const reconciler = new Reconciler({
+    bus,
+    clock,
+    logger,
+    telemetry,
+    follower,
+    executor,
+    epoch,
+    settings,
+  });
+  return {
+    reactions: {
+      consumer: "scheduler",
+      handlers: reactions,
+      after(event) {
+        if (follower.observe(event) || concerns(event)) reconciler.wake();
+      },
+    },
+    commands: schedulerCommands(follower.cluster),
+    async effects(signal) {
+      await using stack = new AsyncDisposableStack();
+      stack.use(
+        await bus.subscribe(allAgentReports, ({ body }) => {
+          const report = readReport(body);
+          if (report !== null) reconciler.reportArrived(report);
+          else logger.warn({}, "report_unreadable");
+        }),
+      );
+      stack.use(
+        await bus.subscribe(probeSubject("scheduler"), ({ body }) =>
+          reconciler.probeArrived(utf8.decode(body)),
+        ),
+      );
+      stack.use(bus.onConnection((connected) => reconciler.linkChanged(connected)));
+      await reconciler.run(signal);
+    },
+  };
+}
+
+/** The events after which this service has just written its own. */
+function concerns({ stream }: StoredEvent): boolean {
+  return stream.startsWith("trial-");
+}
+
+function readReport(body: Uint8Array): Plain<Report> | null {
+  try {
+    const report = codecOf<Plain<Report>>(ReportSchema).decode(utf8.decode(body));
+    return isName(report.agent) && isName(report.pool) ? report : null;
+  } catch {
+    return null; // Whatever it was, it is no report; the next one heals it.
+  }
+}

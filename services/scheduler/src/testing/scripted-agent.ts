@@ -1,0 +1,141 @@
+/**
+ * An agent of which the test decides everything but the protocol: it answers every list with a report, ignores what is
+ * older than what it has processed, starts what it is told to launch, and kills what it is told to kill.
+ */
+import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  type AllocationReport,
+  AllocationReportState,
+  type Launch,
+  type Report,
+  ReportSchema,
+  type Wanted,
+  WantedSchema,
+  WantedState,
+} from "@trainyard/contracts/agent";
+import type { Exit } from "@trainyard/contracts/events";
+
+type Held = Plain<AllocationReport>;
+
+const reports = codecOf<Plain<Report>>(ReportSchema);
+const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
+
+export class ScriptedAgent {
+  readonly name: string;
+  readonly #bus: Bus;
+  readonly #slots: readonly string[];
+  #incarnation = 1;
+  #sequence = 0;
+  #epoch = 0;
+  #version = 0;
+  #pid = 100;
+  /** Neither hears nor says anything. */
+  silent = false;
+  /** Launched processes stay in preparation until `up`. */
+  slowStart = false;
+  /** Does not die when told to. */
+  stubborn = false;
+  readonly held = new Map<string, Held>();
+  readonly launched: Plain<Launch>[] = [];
+  readonly heard: Plain<Wanted>[] = [];
+
+  constructor(name: string, bus: Bus, slots: number) {
+    this.name = name;
+    this.#bus = bus;
+    this.#slots = Array.from({ length: slots }, (_, n) => String(n));
+  }
+
+  async start(): Promise<void> {
+    await this.#bus.subscribe(agentDoSubject(this.name), ({ body }) => {
+      if (!this.silent) this.#process(wanteds.decode(new TextDecoder().decode(body)));
+    });
+    this.report();
+  }
+
+  #process(wanted: Plain<Wanted>): void {
+    const older =
+      wanted.epoch < this.#epoch ||
+      (wanted.epoch === this.#epoch && wanted.version < this.#version);
+    if (older) return;
+    this.heard.push(wanted);
+    this.#epoch = wanted.epoch;
+    this.#version = wanted.version;
+    for (const { allocation, state, launch } of wanted.allocations) {
+      if (state === WantedState.KILL) {
+        if (!this.stubborn) this.#kill(allocation);
+      } else if (launch !== undefined && !this.held.has(allocation)) this.#launch(launch);
+    }
+    for (const allocation of wanted.forget) this.held.delete(allocation);
+    this.report();
+  }
+
+  #launch(launch: Plain<Launch>): void {
+    this.launched.push(launch);
+    this.held.set(launch.allocation, {
+      allocation: launch.allocation,
+      state: AllocationReportState.PREPARING,
+      nodeRank: launch.nodeRank,
+      slots: launch.slots,
+      pid: 0,
+      launchFailed: false,
+      killed: false,
+    });
+    if (!this.slowStart) this.up(launch.allocation);
+  }
+
+  #kill(allocation: string): void {
+    const held = this.held.get(allocation);
+    if (held === undefined || held.state === AllocationReportState.ENDED) return;
+    this.end(allocation, { signal: "SIGKILL" }, { killed: true });
+  }
+
+  up(allocation: string): void {
+    this.#pid += 1;
+    this.#change(allocation, { state: AllocationReportState.RUNNING, pid: this.#pid });
+  }
+
+  end(allocation: string, exit: Partial<Plain<Exit>>, rest: Partial<Held> = {}): void {
+    const nodeRank = this.held.get(allocation)?.nodeRank ?? 0;
+    const whole = { nodeRank, agent: this.name, signal: "", message: "", ...exit };
+    this.#change(allocation, { state: AllocationReportState.ENDED, exit: whole, ...rest });
+    this.report();
+  }
+
+  #change(allocation: string, change: Partial<Held>): void {
+    const held = this.held.get(allocation);
+    if (held !== undefined) this.held.set(allocation, { ...held, ...change });
+  }
+
+  /** kill -9 of the agent process, and its next start. */
+  restart(): void {
+    this.#incarnation += 1;
+    this.#sequence = 0;
+    this.#epoch = 0;
+    this.#version = 0;
+    this.report();
+  }
+
+  report(): void {
+    if (this.silent) return;
+    this.#sequence += 1;
+    const report: Plain<Report> = {
+      agent: this.name,
+      incarnation: String(this.#incarnation),
+      sequence: this.#sequence,
+      epoch: this.#epoch,
+      version: this.#version,
+      probe: 0,
+      pool: "default",
+      slots: this.#slots.map((id) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 })),
+      labels: {},
+      agentVersion: "1",
+      address: `host-${this.name}`,
+      allocations: [...this.held.values()],
+    };
+    this.#bus.publish(
+      agentReportSubject(this.name),
+      new TextEncoder().encode(reports.encode(report)),
+    );
+  }
+}

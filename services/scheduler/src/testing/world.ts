@@ -1,0 +1,258 @@
+/** A scheduler on a log and a bus in memory, scripted agents, and time that the test drives. */
+import type { Bus, MemoryHub } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus";
+import {
+  type AnyEvent,
+  decodeEvent,
+  encodeEvent,
+  type EventData,
+  type EventName,
+  shortNameOf,
+} from "@trainyard/contracts";
+import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import {
+  createMemoryLog,
+  type EventLog,
+  type MemoryLog,
+  type MemoryLogOptions,
+  newEventId,
+} from "@trainyard/event-log";
+import { assert, idOf } from "@trainyard/kernel";
+import type { Service } from "@trainyard/runtime";
+import { createLogger } from "@trainyard/runtime";
+import { atRest, ManualClock } from "@trainyard/testing";
+import { createService } from "../service.ts";
+import { ScriptedAgent } from "./scripted-agent.ts";
+
+const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
+const meta = {
+  source: "/trainyard/experiments",
+  workspace: "w",
+  correlationid: "story",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+export type WorldOptions = {
+  readonly log?: MemoryLogOptions;
+  readonly bus?: Parameters<typeof createMemoryBus>[0];
+};
+
+export class World implements AsyncDisposable {
+  readonly clock = new ManualClock();
+  readonly hub: MemoryHub;
+  readonly log: MemoryLog;
+  readonly experiments: EventLog;
+  readonly #services: Service[] = [];
+  readonly #agents: ScriptedAgent[] = [];
+  #published = 0;
+
+  private constructor(options: WorldOptions) {
+    this.log = createMemoryLog({ clock: this.clock, ...options.log });
+    this.hub = createMemoryBus({ clock: this.clock, ...options.bus });
+    this.experiments = this.log.as("experiments");
+  }
+
+  static async open(options: WorldOptions = {}): Promise<World> {
+    const world = new World(options);
+    const relay = world.hub.connect("relay");
+    await world.experiments.onAppended(() => void world.#relay(relay));
+    return world;
+  }
+
+  async #relay(relay: Bus): Promise<void> {
+    const events = this.log.store.after(this.#published, 1_000);
+    this.#published = events.at(-1)?.position ?? this.#published;
+    await relay.publishEvents(events).catch(() => {}); // Like the real one, it is away when the bus is.
+  }
+
+  /** A replica. A clock of its own lets it stand still while the others go on. */
+  async scheduler(clock: ManualClock = this.clock, name = "scheduler"): Promise<Service> {
+    const service = await createService(
+      {
+        postgresUrl: "",
+        nats: { url: "" },
+        http: { host: "127.0.0.1", port: 0 },
+        logLevel: "silent",
+        tokenKey,
+        agentSilenceMs: 30_000,
+      },
+      {
+        log: this.log.as("scheduler"),
+        bus: this.hub.connect(name),
+        clock,
+        logger: createLogger("scheduler", process.env["TEST_LOG_LEVEL"] ?? "silent"),
+      },
+    );
+    this.#services.push(service);
+    await service.start();
+    await atRest();
+    return service;
+  }
+
+  async stop(service: Service): Promise<void> {
+    this.#services.splice(this.#services.indexOf(service), 1);
+    await service[Symbol.asyncDispose]();
+  }
+
+  async agent(name: string, slots: number): Promise<ScriptedAgent> {
+    const agent = new ScriptedAgent(name, this.hub.connect(name), slots);
+    this.#agents.push(agent);
+    await agent.start();
+    await atRest();
+    return agent;
+  }
+
+  /** Time passes in steps of an agent's beat. */
+  async advance(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 1_000) {
+      for (const agent of this.#agents) agent.report();
+      await this.clock.advance(Math.min(left, 1_000));
+    }
+  }
+
+  async append(stream: string, ...events: readonly AnyEvent[]): Promise<void> {
+    const result = await this.experiments.append({
+      commitId: crypto.randomUUID(),
+      writes: [
+        {
+          stream,
+          expectedVersion: this.log.store.version(stream),
+          events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+        },
+      ],
+      guards: [],
+      meta,
+    });
+    assert(result.kind === "committed", "the event is stored");
+    await atRest();
+  }
+
+  async experiment(id: string, config: Record<string, unknown> = {}): Promise<void> {
+    await this.append(`experiment-${id}`, {
+      type: "ExperimentCreated",
+      data: {
+        config: { entrypoint: "python3 train.py", ...config } as never,
+        configSourceDigest: "",
+        contextDigest: "abc",
+        contextBytes: 1,
+        seed: 1,
+        name: "",
+        description: "",
+        labels: [],
+        owner: "",
+        workspace: "",
+        project: "",
+      },
+    });
+  }
+
+  async trial(id: string): Promise<void> {
+    const [experiment = "", number] = id.split(".");
+    await this.append(`trial-${id}`, {
+      type: "TrialCreated",
+      data: {
+        experiment,
+        number: Number(number),
+        hyperparameters: { rate: 0.5 },
+        seed: 9,
+        warmStartCheckpoint: "",
+        sourceTrial: "",
+      },
+    });
+  }
+
+  /** Requests a run of a trial that need not exist before. */
+  async run(
+    allocation: string,
+    resources: { slots?: number; priority?: number; singleAgent?: boolean } = {},
+    delayMs = 0,
+  ): Promise<void> {
+    const [trial = "", run] = allocation.split("#");
+    const [experiment = ""] = trial.split(".");
+    if (this.log.store.version(`experiment-${experiment}`) === 0) await this.experiment(experiment);
+    if (this.log.store.version(`trial-${trial}`) === 0) await this.trial(trial);
+    await this.append(`trial-${trial}`, {
+      type: "RunRequested",
+      data: {
+        run: Number(run),
+        fromCheckpoint: "",
+        fromStep: 0,
+        preemptible: true,
+        experiment,
+        delayMs,
+        resources: {
+          pool: "default",
+          slots: 1,
+          priority: 42,
+          weight: 1,
+          singleAgent: false,
+          ...resources,
+        },
+      },
+    });
+  }
+
+  async requestStop(allocation: string, mode: StopMode, graceMs = 0): Promise<void> {
+    const [trial = "", run] = allocation.split("#");
+    await this.append(`trial-${trial}`, {
+      type: "RunStopRequested",
+      data: { run: Number(run), mode, why: StopWhy.PAUSE, graceMs },
+    });
+  }
+
+  events(stream: string): readonly AnyEvent[] {
+    return this.log.store.stream(stream).map((stored) => decodeEvent(stored));
+  }
+
+  /** The names of a stream's events. */
+  names(stream: string): readonly string[] {
+    return this.log.store.stream(stream).map((stored) => shortNameOf(stored.type));
+  }
+
+  last<Name extends EventName>(stream: string, name: Name): EventData<Name> {
+    const event = this.events(stream).findLast((one) => one.type === name);
+    assert(event !== undefined, `${stream} has a ${name}: ${this.names(stream).join(", ")}`);
+    return event.data as EventData<Name>;
+  }
+
+  /** Throws when a slot is in two allocations at once, or in one while a lost agent may still run another there. */
+  assertNothingOversubscribed(): void {
+    const holders = new Map<string, string>();
+    const placed = new Map<string, readonly { agent: string; slots: readonly string[] }[]>();
+    const lost = new Set<string>();
+    for (const stored of this.log.store.events) {
+      const event = decodeEvent(stored);
+      const id = idOf(stored.stream);
+      if (event.type === "AllocationGranted") {
+        placed.set(id, event.data.placements);
+        for (const { agent, slots } of event.data.placements) {
+          assert(!lost.has(agent), `${id} went to ${agent}, which is lost`);
+          for (const slot of slots) {
+            const other = holders.get(`${agent}/${slot}`);
+            assert(other === undefined, `${agent}/${slot} of ${id} is ${other}'s`);
+            holders.set(`${agent}/${slot}`, id);
+          }
+        }
+      } else if (event.type === "AllocationEnded") {
+        for (const { agent, slots } of placed.get(id) ?? []) {
+          if (!lost.has(agent)) for (const slot of slots) holders.delete(`${agent}/${slot}`);
+        }
+      } else if (event.type === "SlotsCleared") {
+        for (const slot of event.data.slots) holders.delete(`${id}/${slot}`);
+      } else if (event.type === "AgentLost") lost.add(id);
+      else if (event.type === "AgentReturned") {
+        lost.delete(id);
+        for (const key of holders.keys()) if (key.startsWith(`${id}/`)) holders.delete(key);
+        for (const { allocation, slots } of event.data.occupations) {
+          for (const slot of slots) holders.set(`${id}/${slot}`, allocation);
+        }
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const service of this.#services) await service[Symbol.asyncDispose]();
+  }
+}
