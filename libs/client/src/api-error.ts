@@ -5,10 +5,13 @@ import type { Problem } from "@trainyard/contracts/api";
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly problem: Plain<Problem>;
+  /** What a 429 or 503 asks for; 0 when it does not say. */
+  readonly retryAfterMs: number;
 
-  constructor(problem: Plain<Problem>) {
+  constructor(problem: Plain<Problem>, retryAfterMs: number = 0) {
     super(problem.detail);
     this.problem = problem;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 

@@ -12,6 +12,8 @@ import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
 import { ApiError, Unreachable } from "./api-error.ts";
 import type { ReplyOf, RequestOf, StreamName, UnaryName } from "./calls.ts";
 import { readEvents } from "./event-stream.ts";
+import { clientLimits } from "./limits.ts";
+import { isAway, isBusy, patiently } from "./patience.ts";
 
 export type ClientOptions = {
   /** http://127.0.0.1:8080 */
@@ -20,7 +22,7 @@ export type ClientOptions = {
 };
 
 export type CallOptions = {
-  /** A mutating call that names one may be repeated without a second effect. */
+  /** A mutating call that names one may be repeated without a second effect, and is while the platform says 503. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 };
@@ -49,7 +51,13 @@ export class Client {
     request: RequestOf<Name>,
     options: CallOptions = {},
   ): Promise<ReplyOf<Name>> {
-    const { route, response } = await this.#send(name, request, options);
+    const repeatable = mayRepeat(name, options);
+    const { route, response } = await patiently(
+      (error) => repeatable && isBusy(error),
+      clientLimits.busyMs,
+      () => this.#send(name, request, options),
+      options.signal,
+    );
     const text = await response.text();
     return codecOf<ReplyOf<Name>>(route.reply).decode(text);
   }
@@ -67,7 +75,7 @@ export class Client {
 
   /**
    * The messages of a stream, until it ends. A connection that breaks is opened again after the last message, so that
-   * none is missing and none comes twice.
+   * none is missing and none comes twice; a platform that stays away for half a minute ends it with Unreachable.
    */
   async *stream<Name extends StreamName>(
     name: Name,
@@ -75,19 +83,23 @@ export class Client {
     options: CallOptions = {},
   ): AsyncGenerator<StreamedMessage<ReplyOf<Name>>> {
     let lastId = "";
+    let received = false;
+    const open = () =>
+      this.#send(name, request, options, lastId === "" ? {} : { "last-event-id": lastId });
+    let { route, response } = await open();
     for (;;) {
-      const headers = lastId === "" ? {} : { "last-event-id": lastId };
-      const { route, response } = await this.#send(name, request, options, headers);
       const codec = codecOf<ReplyOf<Name>>(route.reply);
       for await (const event of readEvents(response)) {
         if (event.type === "end") return;
         if (event.type === "problem") throw new Unreachable(problemDetail(event.data));
         if (event.id !== "") lastId = event.id;
+        received = true;
         yield { id: event.id, message: codec.decode(event.data) };
       }
       if (options.signal?.aborted === true) return;
       // A stream without ids cannot be resumed: it would begin again.
-      if (lastId === "") throw new Unreachable("the stream broke off before its end");
+      if (received && lastId === "") throw new Unreachable("the stream broke off before its end");
+      ({ route, response } = await patiently(isAway, clientLimits.awayMs, open, options.signal));
     }
   }
 
@@ -130,6 +142,10 @@ export class Client {
   }
 }
 
+function mayRepeat(name: string, options: CallOptions): boolean {
+  return options.idempotencyKey !== undefined || routes.get(name)?.[0]?.method === "GET";
+}
+
 function routeFor(
   name: string,
   request: object,
@@ -168,11 +184,12 @@ const snakeCase = (name: string): string =>
 async function apiError(response: Response): Promise<ApiError> {
   const text = await response.text();
   const codec = codecOf<Plain<Problem>>(ProblemSchema);
+  const retryAfterMs = Number(response.headers.get("retry-after") ?? "0") * 1_000 || 0;
   if (response.headers.get("content-type")?.includes("problem+json") === true) {
-    return new ApiError(codec.decode(text));
+    return new ApiError(codec.decode(text), retryAfterMs);
   }
   const detail = `HTTP ${response.status} from something that is not Trainyard`;
-  return new ApiError({ ...codec.decode("{}"), status: response.status, detail });
+  return new ApiError({ ...codec.decode("{}"), status: response.status, detail }, retryAfterMs);
 }
 
 function problemDetail(data: string): string {

@@ -29,10 +29,12 @@ export async function waitForEnd(
   signal: AbortSignal,
   onChange: (experiment: Plain<Experiment>) => void = () => {},
 ): Promise<Plain<Experiment> | null> {
-  let current = await client.call("getExperiment", { experiment });
+  // The watch begins where the look is at least at, so nothing falls between the two.
+  const { position } = await client.call("listTrials", { experiment, pageSize: 1 });
+  let current = await client.call("getExperiment", { experiment, minPosition: position });
+  onChange(current);
   if (over.has(current.state)) return current;
-  // Begins before the look above could miss anything: events of the experiment from its creation on.
-  const events = client.stream("watchEvents", { experiment, after: "" }, { signal });
+  const events = client.stream("watchEvents", { experiment, after: position }, { signal });
   try {
     for await (const { message } of events) {
       if (!/\.(ExperimentEnded|TrialEnded|TrialCreated|ValidationReported)\./.test(message.type))

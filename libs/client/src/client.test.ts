@@ -1,0 +1,92 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { ApiError } from "./api-error.ts";
+import { Client } from "./client.ts";
+import { Unreachable } from "./index.ts";
+
+async function serve(listener: RequestListener): Promise<AsyncDisposable & { client: Client }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    client: new Client({ url: `http://127.0.0.1:${port}/`, token: "secret" }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const busy = JSON.stringify({ status: 503, code: "unavailable", detail: "no answer yet" });
+
+test("a call becomes the method, path, query, headers and body that the descriptors name", async () => {
+  const seen: string[] = [];
+  await using server = await serve((request, response) => {
+    seen.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.end(JSON.stringify({ items: [], position: "7" }));
+  });
+  const page = await server.client.call("listTrials", { experiment: "12", pageSize: 5 });
+  expect(page.position).toBe("7");
+  expect(seen).toEqual(["GET /api/v1/experiments/12/trials?pageSize=5 Bearer secret"]);
+});
+
+test("a repeatable call waits out a 503; one that is not is told at once", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    if (calls % 2 === 1) {
+      response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+    } else response.end("{}");
+  });
+  await server.client.call("getVersion", {});
+  await server.client.call("pauseExperiment", { experiment: "1" }, { idempotencyKey: "k" });
+  expect(calls).toBe(4);
+  await expect(server.client.call("pauseExperiment", { experiment: "1" })).rejects.toThrow(
+    ApiError,
+  );
+  expect(calls).toBe(5);
+});
+
+test("a stream that breaks off goes on after its last message, also over a platform that is away for a moment", async () => {
+  const seen: (string | undefined)[] = [];
+  await using server = await serve((request, response) => {
+    seen.push(request.headers["last-event-id"] as string | undefined);
+    if (seen.length === 2) {
+      response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const next = seen.length === 1 ? 1 : 2;
+    response.write(`id: ${next}\ndata: {"sequence":"${next}"}\n\n`);
+    if (next === 2) response.end("event: end\ndata: {}\n\n");
+    else setImmediate(() => response.destroy());
+  });
+  const sequences: string[] = [];
+  for await (const { message } of server.client.stream("watchEvents", {})) {
+    sequences.push(message.sequence);
+  }
+  expect(sequences).toEqual(["1", "2"]);
+  expect(seen).toEqual([undefined, "1", "1"]);
+});
+
+test("a problem keeps its code and its paths; nobody there is said as such", async () => {
+  const problem = {
+    status: 422,
+    code: "invalid_config",
+    detail: "the configuration is not valid",
+    errors: [{ path: "searcher.metric", detail: "is missing" }],
+  };
+  let client: Client;
+  {
+    await using server = await serve((_request, response) => {
+      response.writeHead(422, { "content-type": "application/problem+json" });
+      response.end(JSON.stringify(problem));
+    });
+    client = server.client;
+    const failure = await client.call("getVersion", {}).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ApiError);
+    expect((failure as ApiError).problem).toMatchObject(problem);
+  }
+  await expect(client.call("getVersion", {})).rejects.toThrow(Unreachable);
+});
