@@ -15,8 +15,4 @@ export const limits = {
   launchDelayLastMs: 60_000,
   /** Longer messages are for logs; an event keeps what a table can show. */
   messageCharsMax: 2_000,
-  /** Only the numbers of new experiments are drawn outside the log. */
-  poolConnectionsMax: 2,
-  /** How long a command waits for such a connection before it says that the database is away. */
-  databaseWaitMs: 5_000,
 } as const;

@@ -1,21 +1,24 @@
 import { join } from "node:path";
-import { type Bus, createNatsBus } from "@trainyard/bus";
-import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import {
   createLogger,
   createRegistry,
   type Logger,
+  leaseOwner,
   migrate,
+  openBus,
+  openLog,
+  openPool,
   Partition,
   type Service,
   startHealthServer,
   systemClock,
 } from "@trainyard/runtime";
-import { Pool } from "pg";
+import type { Pool } from "pg";
 import type { ExperimentsConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
-import { limits } from "./limits.ts";
 import { postgresIds } from "./shell/experiment-ids.ts";
 import { beginTerm } from "./shell/term.ts";
 
@@ -36,11 +39,10 @@ export async function createService(
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger("experiments", config.logLevel);
   const registry = createRegistry("experiments");
-  const log =
-    overrides.log ?? stack.use(createPostgresLog({ connectionString: config.postgresUrl }));
-  const bus =
-    overrides.bus ?? stack.use(await createNatsBus({ ...config.nats, name: "experiments" }));
-  const pool = overrides.pool ?? stack.adopt(openPool(config, logger), (own) => own.end());
+  const log = overrides.log ?? stack.use(openLog(config, "experiments"));
+  const bus = overrides.bus ?? stack.use(await openBus(config, "experiments", logger));
+  const pool =
+    overrides.pool ?? stack.adopt(openPool(config, "experiments", logger), (own) => own.end());
   const begin = beginTerm({ ids: postgresIds(pool), count: createTelemetry(registry) });
   const partition = new Partition("experiments", 0, { log, bus, clock, logger }, begin);
   let started = false;
@@ -55,7 +57,7 @@ export async function createService(
     async start() {
       await migrate(pool, "experiments", join(import.meta.dirname, "../migrations"));
       stack.use(await startHealthServer(config.http, { readiness }, registry));
-      const running = partition.run(newEventId(), stop.signal);
+      const running = partition.run(leaseOwner("experiments"), stop.signal);
       stack.defer(() => running);
       started = true;
       logger.info("ready");
@@ -66,15 +68,4 @@ export async function createService(
       logger.info("stopped");
     },
   };
-}
-
-function openPool(config: ExperimentsConfig, logger: Logger): Pool {
-  const pool = new Pool({
-    connectionString: config.postgresUrl,
-    max: limits.poolConnectionsMax,
-    connectionTimeoutMillis: limits.databaseWaitMs,
-  });
-  // An idle connection that breaks is replaced by the pool.
-  pool.on("error", (error) => logger.warn({ err: error }, "database_connection_lost"));
-  return pool;
 }

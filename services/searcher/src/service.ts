@@ -1,10 +1,13 @@
-import { type Bus, createNatsBus } from "@trainyard/bus";
-import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import {
   createLogger,
   createRegistry,
   type Logger,
+  leaseOwner,
+  openBus,
+  openLog,
   Partition,
   type Service,
   startHealthServer,
@@ -30,9 +33,8 @@ export async function createService(
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger("searcher", config.logLevel);
   const registry = createRegistry("searcher");
-  const log =
-    overrides.log ?? stack.use(createPostgresLog({ connectionString: config.postgresUrl }));
-  const bus = overrides.bus ?? stack.use(await createNatsBus({ ...config.nats, name: "searcher" }));
+  const log = overrides.log ?? stack.use(openLog(config, "searcher"));
+  const bus = overrides.bus ?? stack.use(await openBus(config, "searcher", logger));
   const begin = beginTerm({ log, logger, count: createTelemetry(registry) });
   const partition = new Partition("searcher", 0, { log, bus, clock, logger }, begin);
   let started = false;
@@ -46,7 +48,7 @@ export async function createService(
     readiness,
     async start() {
       stack.use(await startHealthServer(config.http, { readiness }, registry));
-      const running = partition.run(newEventId(), stop.signal);
+      const running = partition.run(leaseOwner("searcher"), stop.signal);
       stack.defer(() => running);
       started = true;
       logger.info("ready");

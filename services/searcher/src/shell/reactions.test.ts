@@ -3,6 +3,7 @@ import { SearchCompletion, StopKind, TrialOutcome } from "@trainyard/contracts/e
 import { foldOf } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
+import { exampleConfig, experimentCreated, trialEnded } from "../core/examples.ts";
 import { limits } from "../limits.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
@@ -10,51 +11,11 @@ import { searches } from "./searches.ts";
 import { saveSnapshots } from "./snapshots.ts";
 import { pino } from "pino";
 
-const config = {
-  name: "iris",
-  description: "",
-  labels: [],
-  workspace: "",
-  project: "",
-  entrypoint: "python3 train.py",
-  hyperparameters: { lr: { type: "double", minval: 0, maxval: 1, count: null } },
-  searcher: {
-    name: "random",
-    metric: "loss",
-    smaller_is_better: true,
-    max_trials: 3,
-    max_concurrent_trials: 2,
-  },
-  resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
-  max_restarts: 5,
-  data: {},
-  debug: false,
-};
-
 let stage: Stage;
 
 beforeEach(() => {
   stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
 });
-
-function created(): EventOf<"ExperimentCreated"> {
-  return {
-    type: "ExperimentCreated",
-    data: {
-      config,
-      configSourceDigest: "",
-      contextDigest: "",
-      contextBytes: 0,
-      seed: 7,
-      name: "",
-      description: "",
-      labels: [],
-      owner: "",
-      workspace: "",
-      project: "",
-    },
-  };
-}
 
 function runRequested(run: number): EventOf<"RunRequested"> {
   const data = { fromCheckpoint: "", fromStep: 0, preemptible: true, experiment: "12", delayMs: 0 };
@@ -69,10 +30,6 @@ function validation(
 ): EventOf<"ValidationReported"> {
   const data = { trial, run, step, scalars: { loss }, reportKey: `0-${step}` };
   return { type: "ValidationReported", data };
-}
-
-function trialEnded(outcome: TrialOutcome): EventOf<"TrialEnded"> {
-  return { type: "TrialEnded", data: { outcome, reason: "", restarts: 0 } };
 }
 
 const stopRequested: EventOf<"ExperimentStopRequested"> = {
@@ -92,7 +49,7 @@ async function observations(): Promise<readonly EventData<"ObservationRecorded">
 
 describe("a search", () => {
   test("starts with its experiment and proposes as many trials as may run at once", async () => {
-    await happens("experiment-12", created());
+    await happens("experiment-12", experimentCreated());
     expect(await stage.names("search-12")).toEqual([
       "SearchStarted",
       "TrialProposed",
@@ -101,7 +58,7 @@ describe("a search", () => {
   });
 
   test("proposes another when a trial ends, and completes with the last", async () => {
-    await happens("experiment-12", created());
+    await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     await happens("measurement-12.1", validation(1, 10, 0.5));
     await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
@@ -118,11 +75,11 @@ describe("a search", () => {
       const events = await stage.stream("search-12");
       return events.filter(({ type }) => type === "TrialProposed");
     };
-    await happens("experiment-12", created());
+    await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
     const undisturbed = await proposals();
     stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
-    await stage.tell("experiment-12", created());
+    await stage.tell("experiment-12", experimentCreated());
     stage.afresh();
     await stage.settle();
     stage.afresh();
@@ -131,7 +88,7 @@ describe("a search", () => {
   });
 
   test("is canceled with its experiment and proposes nothing after that", async () => {
-    await happens("experiment-12", created(), stopRequested);
+    await happens("experiment-12", experimentCreated(), stopRequested);
     await happens("trial-12.1", trialEnded(TrialOutcome.CANCELED));
     expect((await stage.stream("search-12")).at(-1)).toMatchObject({
       type: "SearchCompleted",
@@ -140,7 +97,10 @@ describe("a search", () => {
   });
 
   test("a configuration that it has no algorithm for is parked with the reason", async () => {
-    const strange = { ...created().data, config: { ...config, searcher: { name: "tarot" } } };
+    const strange = {
+      ...experimentCreated().data,
+      config: { ...exampleConfig, searcher: { name: "tarot" } },
+    };
     await stage.tell("experiment-12", { type: "ExperimentCreated", data: strange });
     await expect(stage.settle()).rejects.toThrow("tarot");
   });
@@ -148,7 +108,7 @@ describe("a search", () => {
 
 describe("hazards", () => {
   test("a validation of run 1 after run 2 was requested is nothing to the search", async () => {
-    await happens("experiment-12", created());
+    await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     await happens("measurement-12.1", validation(1, 10, 0.5));
     await happens("trial-12.1", runRequested(2));
@@ -157,7 +117,7 @@ describe("hazards", () => {
   });
 
   test("a validation of run 1 before run 2 was requested counts, however late it is read", async () => {
-    await happens("experiment-12", created());
+    await happens("experiment-12", experimentCreated());
     await stage.tell("trial-12.1", runRequested(1));
     await stage.tell("measurement-12.1", validation(1, 10, 0.5));
     await stage.tell("trial-12.1", runRequested(2));
@@ -171,7 +131,7 @@ describe("hazards", () => {
   });
 
   test("run 2 repeating a step of run 1 is recorded as a repeat and changes nothing", async () => {
-    await happens("experiment-12", created());
+    await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     await happens("measurement-12.1", validation(1, 10, 0.5));
     await happens("trial-12.1", runRequested(2));
@@ -181,7 +141,7 @@ describe("hazards", () => {
   });
 
   test("an experiment killed before its first trial exists", async () => {
-    await stage.tell("experiment-12", created(), stopRequested);
+    await stage.tell("experiment-12", experimentCreated(), stopRequested);
     await stage.settle();
     expect((await stage.names("search-12")).at(-1)).toBe("SearchCompleted");
   });
@@ -189,7 +149,7 @@ describe("hazards", () => {
 
 describe("snapshots", () => {
   test("are saved as the stream grows, and a new holder decides the same from one", async () => {
-    await happens("experiment-12", created());
+    await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     const many = Array.from({ length: limits.snapshotEveryEvents }, (_, n) =>
       validation(1, n + 1, 1 / (n + 1)),

@@ -1,0 +1,63 @@
+import { SearchCompletion, StopKind, TrialOutcome } from "@trainyard/contracts/events";
+import type { Service } from "@trainyard/runtime";
+import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseConfig } from "./config.ts";
+import { experimentCreated, trialEnded } from "./core/examples.ts";
+import { createService } from "./service.ts";
+
+let stage: DatabaseStage;
+let service: Service;
+
+beforeAll(async () => {
+  stage = await DatabaseStage.start("searcher");
+  service = await start();
+}, 60_000);
+
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  await stage?.[Symbol.asyncDispose]();
+});
+
+async function start(): Promise<Service> {
+  const created = await createService(parseConfig(stage.variables), {
+    bus: stage.hub.connect("searcher"),
+  });
+  await created.start();
+  return created;
+}
+
+async function types(stream: string): Promise<readonly string[]> {
+  return (await stage.events(stream)).map(({ type }) => type);
+}
+
+test("a created experiment gets its search, and the next trial when one ends", async () => {
+  await stage.tell("experiment-1", experimentCreated());
+  await expect
+    .poll(() => types("search-1"), { timeout: 10_000 })
+    .toEqual(["SearchStarted", "TrialProposed", "TrialProposed"]);
+  await stage.tell("trial-1.2", trialEnded(TrialOutcome.COMPLETED));
+  await expect
+    .poll(() => types("search-1"), { timeout: 10_000 })
+    .toEqual([
+      "SearchStarted",
+      "TrialProposed",
+      "TrialProposed",
+      "TrialOutcomeRecorded",
+      "TrialProposed",
+    ]);
+});
+
+test("a search whose experiment was stopped while it was away is canceled when it is back", async () => {
+  await stage.tell("experiment-2", experimentCreated());
+  await expect.poll(() => types("search-2"), { timeout: 10_000 }).toHaveLength(3);
+  await service[Symbol.asyncDispose]();
+  await stage.tell("experiment-2", {
+    type: "ExperimentStopRequested",
+    data: { kind: StopKind.KILL, reason: "" },
+  });
+  service = await start();
+  await expect
+    .poll(async () => (await stage.events("search-2")).at(-1), { timeout: 10_000 })
+    .toMatchObject({ type: "SearchCompleted", data: { reason: SearchCompletion.CANCELED } });
+});
