@@ -7,6 +7,10 @@ import { Failure } from "./usage-error.ts";
 
 const over: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
 
+export function isOver(experiment: Plain<Experiment>): boolean {
+  return over.has(experiment.state);
+}
+
 /** Ctrl-C detaches from what is followed: it ends the command, never the experiment. */
 export function detachSignal(output: Output): AbortSignal {
   const detached = new AbortController();
@@ -33,7 +37,7 @@ export async function waitForEnd(
   const { position } = await client.call("listTrials", { experiment, pageSize: 1 });
   let current = await client.call("getExperiment", { experiment, minPosition: position });
   onChange(current);
-  if (over.has(current.state)) return current;
+  if (isOver(current)) return current;
   const events = client.stream("watchEvents", { experiment, after: position }, { signal });
   try {
     for await (const { message } of events) {
@@ -41,7 +45,7 @@ export async function waitForEnd(
         continue;
       current = await client.call("getExperiment", { experiment, minPosition: message.sequence });
       onChange(current);
-      if (over.has(current.state)) return current;
+      if (isOver(current)) return current;
     }
   } catch (error) {
     if (!signal.aborted) throw error;

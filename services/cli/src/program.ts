@@ -43,7 +43,7 @@ function inherit(command: Command): void {
   }
 }
 
-/** Runs one command line; says on stderr what went wrong. */
+/** Runs one command line. */
 export async function run(argv: readonly string[]): Promise<ExitCode> {
   try {
     await createProgram().parseAsync([...argv], { from: "user" });
@@ -53,7 +53,8 @@ export async function run(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
-function explain(error: unknown): ExitCode {
+/** Says on stderr what went wrong. */
+export function explain(error: unknown): ExitCode {
   if (error instanceof CommanderError) {
     // Commander has said it already; help that was asked for is no mistake.
     return error.exitCode === 0 ? 0 : 2;

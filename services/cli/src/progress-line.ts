@@ -1,3 +1,7 @@
+import type { Plain } from "@trainyard/contracts";
+import type { Experiment } from "@trainyard/contracts/api";
+import { number } from "./output.ts";
+
 const width = 30;
 
 /** A bar that redraws itself on a terminal; elsewhere a plain line whenever the whole percent changes. */
@@ -21,6 +25,11 @@ export class ProgressLine {
     const bar = "█".repeat(filled) + "░".repeat(width - filled);
     this.#shown = `${bar} ${percent.padStart(4)}  ${note}`;
     this.#stream.write(`\r\u001b[2K${this.#shown.slice(0, this.#stream.columns - 1)}`);
+  }
+
+  experiment({ progress, trials, trialsCompleted, bestValue }: Plain<Experiment>): void {
+    const best = bestValue === undefined ? "" : `, best ${number(bestValue)}`;
+    this.show(progress, `${trialsCompleted} of ${trials} trials completed${best}`);
   }
 
   /** Leaves the last state on the screen. */

@@ -218,10 +218,7 @@ async function wait({ client, output }: Context, args: readonly string[]): Promi
   const progress = new ProgressLine(process.stderr);
   const signal = detachSignal(output);
   const ended = await waitForEnd(client, argument(args, 0), signal, (experiment) =>
-    progress.show(
-      experiment.progress,
-      `${experiment.trialsCompleted}/${experiment.trials} trials, best ${number(experiment.bestValue) || "none yet"}`,
-    ),
+    progress.experiment(experiment),
   );
   progress.end();
   if (ended !== null) {

@@ -1,0 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./root.ts";
+
+/** Paths, from the checkout's folder, of every file that is or would be committed. */
+export function repositoryFiles(folder = root): readonly string[] {
+  const listed = execFileSync("git", ["ls-files", "-z", "-co", "--exclude-standard"], {
+    cwd: folder,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return listed
+    .split("\0")
+    .filter((path) => path !== "" && existsSync(join(folder, path)))
+    .toSorted();
+}

@@ -1,0 +1,30 @@
+// npm run -s service -- NAME: one service (or agent-1, …) by hand, as the process that the supervisor would start.
+// Its environment is the caller's; without one, that of the checkout's embedded cluster.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { homeAt, homeFolder } from "@trainyard/local-cluster";
+import { root } from "../lib/root.ts";
+
+const name = process.argv[2] ?? "";
+const folder = name.startsWith("agent-") ? "agent" : name;
+const main = join(root, "services", folder, "src", "main.ts");
+
+if (!/^[a-z0-9-]+$/.test(name) || !existsSync(main)) {
+  process.stderr.write(
+    `usage: npm run -s service -- NAME; there is no service called "${name}".\n`,
+  );
+  process.exitCode = 2;
+} else {
+  adoptClusterEnvironment();
+  await import(pathToFileURL(main).href);
+}
+
+function adoptClusterEnvironment(): void {
+  if (process.env["TRAINYARD_NATS_URL"] !== undefined) return;
+  if (process.env["TRAINYARD_ENV_FILE"] !== undefined) return;
+  const file = join(homeAt(homeFolder()).run, "environment", `${name}.env`);
+  if (!existsSync(file)) return;
+  process.stderr.write(`configured as ${name} of the cluster in ${homeFolder()}\n`);
+  process.env["TRAINYARD_ENV_FILE"] = file;
+}

@@ -1,0 +1,137 @@
+/** npm start: the embedded cluster and a real search on it, examples/iris, from submission to the best model. */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client } from "@trainyard/client";
+import type { Plain } from "@trainyard/contracts";
+import type { Experiment, Trial } from "@trainyard/contracts/api";
+import { checkout, clusterAccess, clusterDown, clusterUp } from "@trainyard/local-cluster";
+import { listTrials } from "./commands/trial.ts";
+import { isOver, requireCompleted, waitForEnd } from "./follow.ts";
+import { number, Output } from "./output.ts";
+import { packContext } from "./pack-context.ts";
+import { ProgressLine } from "./progress-line.ts";
+import { explain } from "./program.ts";
+import { Failure } from "./usage-error.ts";
+
+const folder = join(checkout, "examples", "iris");
+/** As in the example's search.yaml. */
+const name = "iris";
+const heldOut = "held_out_accuracy";
+/** A network of this size reaches 0.93 to 1.0; below this something is broken. */
+const heldOutMin = 0.9;
+
+const yard = "npm run -s yard --";
+
+/** Gives the exit code. */
+export async function runDemo(): Promise<number> {
+  const output = new Output("table");
+  const staysUp = process.stdout.isTTY;
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => interrupted.abort());
+  }
+  let startedHere = false;
+  let code: number;
+  try {
+    const { cluster, alreadyUp } = await clusterUp({ onProgress: (step) => output.line(step) });
+    startedHere = !alreadyUp;
+    output.line(`\nTrainyard is up: ${cluster.api}\n`);
+    await train(connect(), output, interrupted.signal);
+    code = interrupted.signal.aborted ? 130 : 0;
+    if (code === 0) nextSteps(output, cluster.api, staysUp);
+    if (code === 0 && staysUp) await aborted(interrupted.signal);
+  } catch (error) {
+    code = interrupted.signal.aborted ? 130 : explain(error);
+  }
+  if (startedHere) await goDown(output);
+  // On a terminal Ctrl-C is how it ends.
+  return staysUp && interrupted.signal.aborted ? 0 : code;
+}
+
+function connect(): Client {
+  const access = clusterAccess();
+  if (access === null) throw new Failure("The cluster went down again.");
+  return new Client({ url: access.api, token: access.token });
+}
+
+async function train(client: Client, output: Output, signal: AbortSignal): Promise<void> {
+  const experiment = (await unfinished(client, output)) ?? (await submit(client, output));
+  const ended = await watch(client, experiment, signal);
+  if (ended === null) return;
+  output.line("");
+  await listTrials({ client, output }, experiment);
+  requireCompleted(ended);
+  report(output, ended, await client.call("getTrial", { trial: ended.bestTrial ?? "" }));
+}
+
+/** The demo that an earlier start left, if any: it goes on where it was. */
+async function unfinished(client: Client, output: Output): Promise<string | null> {
+  const { items } = await client.call("listExperiments", {});
+  const left = items.find((one) => one.name === name && !isOver(one));
+  if (left === undefined) return null;
+  if (left.state === "PAUSED") await client.call("activateExperiment", { experiment: left.id });
+  output.line(`experiment ${left.id} (${name}) goes on where it was`);
+  return left.id;
+}
+
+async function submit(client: Client, output: Output): Promise<string> {
+  const config = await readFile(join(folder, "search.yaml"), "utf8");
+  const { bytes } = await packContext(folder, "examples/iris");
+  const request = { config, context: bytes };
+  const answer = await client.call("createExperiment", request, { idempotencyKey: randomUUID() });
+  const id = answer.experiment?.id ?? "";
+  output.line(`submitted examples/iris as experiment ${id}: ${answer.experiment?.searcher} search`);
+  return id;
+}
+
+async function watch(
+  client: Client,
+  experiment: string,
+  signal: AbortSignal,
+): Promise<Plain<Experiment> | null> {
+  const progress = new ProgressLine(process.stdout);
+  const ended = await waitForEnd(client, experiment, signal, (now) => progress.experiment(now));
+  progress.end();
+  return ended;
+}
+
+function report(output: Output, experiment: Plain<Experiment>, best: Plain<Trial>): void {
+  const accuracy = best.bestValidation[heldOut];
+  output.line(
+    `\nThe best of ${experiment.trials} trials is ${best.id}: ${experiment.metric} ${number(experiment.bestValue)}.`,
+  );
+  if (accuracy === undefined) throw new Failure(`Trial ${best.id} did not report ${heldOut}.`);
+  output.line(`Its accuracy on flowers that no trial saw: ${accuracy.toFixed(3)}.`);
+  if (accuracy < heldOutMin) {
+    throw new Failure(`That is below ${heldOutMin}: something is wrong with the training.`);
+  }
+}
+
+function nextSteps(output: Output, api: string, staysUp: boolean): void {
+  output.line("\nWhere to go next:");
+  if (!staysUp)
+    output.line(`  ${yard} cluster up              the cluster again, with what it has`);
+  output.line(`  ${yard} experiment list         what there is`);
+  output.line(`  ${yard} trial list <experiment> its trials, with their hyperparameters`);
+  output.line(`  ${yard} --help                  everything else`);
+  output.line("  README.md                            how to train your own code");
+  if (staysUp) output.line(`\nThe cluster stays up (${api}) until Ctrl-C.`);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    // A timer keeps the process; a listener alone would not.
+    const kept = setInterval(() => {}, 60_000);
+    signal.addEventListener("abort", () => {
+      clearInterval(kept);
+      resolve();
+    });
+  });
+}
+
+async function goDown(output: Output): Promise<void> {
+  output.line("\nstopping the cluster; its data stays, and the next start goes on");
+  await clusterDown();
+}
