@@ -124,17 +124,19 @@ export class ReactionLoop {
       return;
     }
     let waitMs: number = runtimeLimits.retryFirstMs;
+    let astray = false;
     while (!signal.aborted) {
       try {
-        await this.#react(event, handler);
+        // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
+        if (astray) await this.#start();
+        if (this.#position < event.position) await this.#react(event, handler);
         this.#done(event);
         return;
       } catch (error) {
         if (error instanceof LeaseLost) throw error;
-        if (error instanceof CursorBehind) {
-          await this.#start();
-          if (this.#position >= event.position) return;
-        } else if (isFault(error) && error.retry !== "never") {
+        if (isFault(error) && error.retry !== "never") {
+          astray = true;
+          if (error instanceof CursorBehind) continue;
           this.#deps.logger.warn(
             { err: error, position: event.position, waitMs },
             "reaction_retried",
