@@ -20,6 +20,7 @@ import { newTraceparent } from "./traceparent.ts";
 
 const database = "trainyard";
 const others = "ty_others";
+const relayPageEvents = 500;
 
 export type Asked<Reply extends DescMessage> =
   | { readonly kind: "ok"; readonly reply: Plain<MessageShape<Reply>> }
@@ -76,7 +77,20 @@ export class DatabaseStage implements AsyncDisposable {
       meta: { ...nobody, source: "/trainyard/stage" },
     });
     assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
+    await this.relay();
     return result.position;
+  }
+
+  /** Does the relay's work: the bus carries what is in the log. What is told is carried at once. */
+  async relay(): Promise<void> {
+    let position = (await this.#bus.lastEvent())?.position ?? 0;
+    for (;;) {
+      const page = await this.#log.readAll(position, relayPageEvents);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      await this.#bus.publishEvents(page);
+      position = last.position;
+    }
   }
 
   /** What a stream holds. */
@@ -143,7 +157,7 @@ async function prepare(service: string, postgres: TestPostgres): Promise<void> {
   });
   await withClient(postgres.url({ database }), async (client) => {
     await client.query(`create schema ${role.slice("ty_".length)} authorization ${role}`);
-    const categories = Object.entries(categoryOwners).map(([category, owner]) => [
+    const categories = Object.entries(categoryOwners).map(([category, owner]): [string, string] => [
       category,
       owner === service ? role : others,
     ]);

@@ -19,6 +19,7 @@ export {
   openLog,
   openPool,
 } from "./connections.ts";
+export { EffectLoop } from "./effect-loop.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./environment.ts";
 export { EventFeed } from "./event-feed.ts";
 export {

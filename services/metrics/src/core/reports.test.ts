@@ -1,0 +1,96 @@
+import { isRejection } from "@trainyard/kernel";
+import { describe, expect, test } from "vitest";
+import { metricsLimits } from "../limits.ts";
+import { parseReports } from "./reports.ts";
+
+const report = {
+  key: "0-1",
+  group: "training",
+  stepsCompleted: 10,
+  atMs: 1_700_000_000_000,
+  metrics: { loss: 0.5 },
+};
+
+const parse = (body: unknown) => parseReports(body, metricsLimits);
+
+function nested(depth: number): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < depth; i += 1) value = [value];
+  return value;
+}
+
+function problems(body: unknown): readonly { readonly path: string }[] {
+  const parsed = parse(body);
+  expect(isRejection(parsed)).toBe(true);
+  return isRejection(parsed) ? (parsed.problems ?? []) : [];
+}
+
+test("a report is taken as it is", () => {
+  expect(parse({ reports: [report] })).toEqual([
+    {
+      key: "0-1",
+      group: "training",
+      step: 10,
+      atMs: 1_700_000_000_000,
+      metrics: { loss: 0.5 },
+      metricsText: '{"loss":0.5}',
+    },
+  ]);
+});
+
+test("what proto JSON allows is allowed: original names, numbers as text, no metrics", () => {
+  const { metrics: _, stepsCompleted: __, ...rest } = report;
+  expect(parse({ reports: [{ ...rest, steps_completed: "10" }] })).toMatchObject([
+    { step: 10, metricsText: "{}" },
+  ]);
+});
+
+test("text about escapes is text, and names are counted in characters", () => {
+  const metrics = { "\\u0000": 1, "\\\\ud800": "\\u0000" };
+  const group = "😀".repeat(metricsLimits.nameCharactersMax);
+  expect(parse({ reports: [{ ...report, group, metrics }] })).toMatchObject([{ metrics, group }]);
+});
+
+test("no reports are no problem", () => {
+  expect(parse({ reports: [] })).toEqual([]);
+});
+
+describe("what is wrong is named by its path", () => {
+  const long = "x".repeat(metricsLimits.nameCharactersMax + 1);
+  const large = { text: "é".repeat(metricsLimits.metricsBytesMax / 2) };
+  test.each([
+    ["reports", null],
+    ["reports", []],
+    ["reports", {}],
+    ["reports", { reports: { key: "0-1" } }],
+    ["reports[0]", { reports: ["x"] }],
+    ["reports[1]", { reports: [report, { ...report, stepsCompleted: "many" }] }],
+    ["reports[0].key", { reports: [{ ...report, key: "" }] }],
+    ["reports[0].key", { reports: [{ ...report, key: "a\0b" }] }],
+    ["reports[0].key", { reports: [{ ...report, key: long }] }],
+    ["reports[0].group", { reports: [{ ...report, group: "a\nb" }] }],
+    ["reports[0].stepsCompleted", { reports: [{ ...report, stepsCompleted: -1 }] }],
+    ["reports[0].stepsCompleted", { reports: [{ ...report, stepsCompleted: "NaN" }] }],
+    ["reports[0].atMs", { reports: [{ ...report, atMs: "Infinity" }] }],
+    ["reports[0].metrics", { reports: [{ ...report, metrics: [1] }] }],
+    ["reports[0].metrics", { reports: [{ ...report, metrics: "x" }] }],
+    ["reports[0].metrics", { reports: [{ ...report, metrics: large }] }],
+    ["reports[0].metrics", { reports: [{ ...report, metrics: { "a\0b": 1 } }] }],
+    ["reports[0].metrics", { reports: [{ ...report, metrics: { a: { b: ["\\\0"] } } }] }],
+    ["reports[0].metrics", { reports: [{ ...report, metrics: { "\ud800": 1 } }] }],
+    ["reports[0].group", { reports: [{ ...report, group: "\ud800" }] }],
+    ["reports[0]", { reports: [{ ...report, metrics: { a: nested(100_000) } }] }],
+  ])("%s", (path, body) => {
+    expect(problems(body)).toMatchObject([{ path }]);
+  });
+
+  test("several at once, but not without end", () => {
+    const bad = Array.from({ length: 100 }, () => ({ ...report, key: "", group: "" }));
+    expect(problems({ reports: bad }).length).toBe(16);
+  });
+});
+
+test("more reports than a request takes are refused as such", () => {
+  const reports = Array.from({ length: metricsLimits.reportsPerRequestMax + 1 }, () => report);
+  expect(parse({ reports })).toMatchObject({ rejected: "too_many_reports" });
+});

@@ -1,0 +1,152 @@
+/** The body of a report request: what is in it, or what is wrong where. */
+import { codecOf, type Plain } from "@trainyard/contracts";
+import { type RunReport, RunReportSchema } from "@trainyard/contracts/api";
+import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
+import { type JsonObject, metricsText } from "./values.ts";
+
+export type Report = {
+  readonly key: string;
+  readonly group: string;
+  readonly step: number;
+  readonly atMs: number;
+  readonly metrics: JsonObject;
+  /** As it is stored. */
+  readonly metricsText: string;
+};
+
+export type ReportLimits = {
+  readonly reportsPerRequestMax: number;
+  readonly metricsBytesMax: number;
+  readonly nameCharactersMax: number;
+};
+
+export const validationGroup = "validation";
+
+const problemsMax = 16;
+const codec = codecOf<Plain<RunReport>>(RunReportSchema);
+
+/** `body` is the request's parsed JSON. */
+export function parseReports(body: unknown, limits: ReportLimits): readonly Report[] | Rejection {
+  const reports = listOf(body);
+  if (reports === null) {
+    return invalid([{ path: "reports", detail: "is a list of reports" }]);
+  }
+  if (reports.length > limits.reportsPerRequestMax) {
+    const detail = `holds ${reports.length} reports; a request takes ${limits.reportsPerRequestMax}`;
+    return reject("too_many_reports", `reports ${detail}`, [{ path: "reports", detail }]);
+  }
+  const problems: FieldProblem[] = [];
+  const parsed: Report[] = [];
+  for (const [index, json] of reports.entries()) {
+    const report = parseReport(json, `reports[${index}]`, limits, problems);
+    if (report !== null) parsed.push(report);
+    if (problems.length >= problemsMax) break;
+  }
+  return problems.length > 0 ? invalid(problems) : parsed;
+}
+
+function listOf(body: unknown): readonly unknown[] | null {
+  if (typeof body !== "object" || body === null) return null;
+  const { reports } = body as { readonly reports?: unknown };
+  return Array.isArray(reports) ? reports : null;
+}
+
+function invalid(problems: readonly FieldProblem[]): Rejection {
+  const [first] = problems;
+  return reject("invalid_request", `${first?.path} ${first?.detail}`, problems);
+}
+
+function parseReport(
+  json: unknown,
+  path: string,
+  limits: ReportLimits,
+  problems: FieldProblem[],
+): Report | null {
+  let report: Plain<RunReport>;
+  let text: string;
+  try {
+    report = codec.fromJson(json as never); // The codec itself refuses what is not JSON of a report.
+    text = metricsText(report.metrics ?? {});
+  } catch (error) {
+    // Also what is nested so deeply that writing it overflows the stack.
+    problems.push({ path, detail: `is no report: ${reasonOf(error)}` });
+    return null;
+  }
+  const found = problemsOf(report, text, limits);
+  for (const { path: field, detail } of found) problems.push({ path: `${path}.${field}`, detail });
+  if (found.length > 0) return null;
+  return {
+    key: report.key,
+    group: report.group,
+    step: report.stepsCompleted,
+    atMs: report.atMs,
+    metrics: report.metrics ?? {},
+    metricsText: text,
+  };
+}
+
+/** What a decoder says is in the innermost cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
+
+function problemsOf(
+  report: Plain<RunReport>,
+  text: string,
+  limits: ReportLimits,
+): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const claim = (holds: boolean, path: string, detail: string): void => {
+    if (!holds) problems.push({ path, detail });
+  };
+  const { metrics, stepsCompleted, atMs } = report;
+  const names = `is 1 to ${limits.nameCharactersMax} characters without control characters`;
+  claim(isName(report.key, limits.nameCharactersMax), "key", names);
+  claim(isName(report.group, limits.nameCharactersMax), "group", names);
+  claim(
+    Number.isFinite(stepsCompleted) && stepsCompleted >= 0,
+    "stepsCompleted",
+    "is a number of 0 or more",
+  );
+  claim(Number.isFinite(atMs), "atMs", "is milliseconds since 1970");
+  claim(
+    metrics === undefined || (typeof metrics === "object" && !Array.isArray(metrics)),
+    "metrics",
+    "is an object of names and values",
+  );
+  claim(
+    !unstorable.test(text),
+    "metrics",
+    "contains the character U+0000 or half a character, which cannot be stored",
+  );
+  claim(
+    utf8Length(text) <= limits.metricsBytesMax,
+    "metrics",
+    `is more than ${limits.metricsBytesMax} bytes`,
+  );
+  return problems;
+}
+
+/**
+ * In JSON text: the escape of U+0000, or of a surrogate, which is written as an escape only when it stands alone. Read
+ * models keep names as jsonb, which takes neither. An even run of backslashes before the u is text about an escape.
+ */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+function isName(name: string, charactersMax: number): boolean {
+  if (name.length === 0 || !name.isWellFormed()) return false;
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return [...name].length <= charactersMax && !/[\u0000-\u001f\u007f]/.test(name);
+}
+
+/** Bytes of a text in UTF-8; the core has neither Buffer nor TextEncoder. */
+function utf8Length(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    // Each half of a surrogate pair counts two, the pair four.
+    bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
+  }
+  return bytes;
+}

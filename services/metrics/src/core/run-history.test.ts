@@ -1,0 +1,38 @@
+import { fold } from "@trainyard/kernel";
+import { describe, expect, test } from "vitest";
+import { requested } from "../testing/events.ts";
+import { evolveRunHistory, isKnownRun, lastStepThatCounts, noRuns } from "./run-history.ts";
+
+const history = (...fromSteps: readonly number[]) =>
+  fold(
+    evolveRunHistory,
+    noRuns,
+    fromSteps.map((fromStep, index) => requested(index + 1, fromStep)),
+  );
+
+describe("a run's reports count", () => {
+  test("at every step while no later run was requested", () => {
+    expect(lastStepThatCounts(history(0), 1)).toBe(Number.POSITIVE_INFINITY);
+    expect(lastStepThatCounts(history(0, 40), 2)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test("up to the step that the next run starts from", () => {
+    expect(lastStepThatCounts(history(0, 40), 1)).toBe(40);
+  });
+
+  test("not at all, at step 0 neither, when the next run starts from scratch", () => {
+    expect(lastStepThatCounts(history(0, 0), 1)).toBe(-1);
+  });
+
+  test("up to the smallest step that any later run starts from", () => {
+    expect(lastStepThatCounts(history(0, 40, 20), 1)).toBe(20);
+    expect(lastStepThatCounts(history(0, 40, 20), 2)).toBe(20);
+    expect(lastStepThatCounts(history(0, 20, 40), 1)).toBe(20);
+    expect(lastStepThatCounts(history(0, 20, 40), 2)).toBe(40);
+  });
+});
+
+test("a run that was never requested is not known", () => {
+  expect(isKnownRun(history(0), 1)).toBe(true);
+  expect(isKnownRun(history(0), 2)).toBe(false);
+});

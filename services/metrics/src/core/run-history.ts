@@ -1,0 +1,36 @@
+/**
+ * The runs of a trial, as far as reports depend on them: folded from the trial's stream.
+ *
+ * A run that starts at step s builds on what earlier runs did up to s and does the rest again. So a report of an earlier
+ * run counts up to the smallest step that any later run started from, and not beyond: neither when it came in time (the
+ * point is superseded) nor when it comes late (it is refused). What comes late and still counts, the last reports before
+ * a crash for example, is taken: no later run will measure it again.
+ */
+import type { AnyEvent } from "@trainyard/contracts";
+
+/** A run from scratch keeps nothing of what was before it, a report of step 0 included: `keepsUpTo` is negative then. */
+export type RequestedRun = { readonly run: number; readonly keepsUpTo: number };
+
+export type RunHistory = { readonly runs: readonly RequestedRun[] };
+
+export const noRuns: RunHistory = { runs: [] };
+
+export function evolveRunHistory(history: RunHistory, event: AnyEvent): RunHistory {
+  if (event.type !== "RunRequested") return history;
+  const { run, fromStep, fromCheckpoint } = event.data;
+  const fromScratch = fromCheckpoint === "" && fromStep === 0;
+  return { runs: [...history.runs, { run, keepsUpTo: fromScratch ? -1 : fromStep }] };
+}
+
+export function isKnownRun(history: RunHistory, run: number): boolean {
+  return history.runs.some((requested) => requested.run === run);
+}
+
+/** The last step at which reports of a run count: without a limit unless a later run was requested. */
+export function lastStepThatCounts(history: RunHistory, run: number): number {
+  let last = Number.POSITIVE_INFINITY;
+  for (const later of history.runs) {
+    if (later.run > run) last = Math.min(last, later.keepsUpTo);
+  }
+  return last;
+}

@@ -1,0 +1,21 @@
+export const metricsLimits = {
+  /** Reports of one request: what the SDK sends at once after an outage. */
+  reportsPerRequestMax: 1_000,
+  requestBytesMax: 4 * 1024 * 1024,
+  /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
+  metricsBytesMax: 192 * 1024,
+  /** What the SDK allows. A key is part of an index entry, a group of a subject; both have room for it. */
+  nameCharactersMax: 255,
+  /** How long a request waits until this replica knows of the run's grant, before 503. */
+  grantWaitMs: 2_000,
+  retryAfterSeconds: 1,
+  /** Rows of one insert: a few milliseconds of the database's time. */
+  rowsPerInsertMax: 5_000,
+  /** Rows waiting in one process: beyond it 503, the senders keep their spools. */
+  rowsWaitingMax: 50_000,
+  /** Points of one answer, and their bytes: an answer is one message on the bus, of 1 MiB at most. */
+  pointsPerPageMax: 1_000,
+  pageBytesMax: 512 * 1024,
+  /** A live copy larger than this is left out: dashboards query what they do not hear. */
+  liveCopyBytesMax: 512 * 1024,
+} as const;

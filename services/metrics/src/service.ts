@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import {
+  commandHandlers,
+  createLogger,
+  createRegistry,
+  EventFeed,
+  Executor,
+  FoldCache,
+  type Logger,
+  leaseOwner,
+  migrate,
+  openBus,
+  openLog,
+  openPool,
+  Partition,
+  type Service,
+  systemClock,
+} from "@trainyard/runtime";
+import type { Pool } from "pg";
+import type { MetricsConfig } from "./config.ts";
+import { metricsEvents } from "./events.ts";
+import { createHttpServer } from "./shell/http.ts";
+import { Ingest } from "./shell/ingest.ts";
+import { LogFollower } from "./shell/log-follower.ts";
+import { PointTable } from "./shell/point-table.ts";
+import { queryCommands } from "./shell/queries.ts";
+import { reactions } from "./shell/reactions.ts";
+
+const name = "metrics";
+
+/** Given ones are the caller's to close. */
+export type Overrides = {
+  readonly log?: EventLog;
+  readonly bus?: Bus;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly pool?: Pool;
+};
+
+export type MetricsService = Service & {
+  /** Where it listens, once started. */
+  address(): string;
+};
+
+export async function createService(
+  config: MetricsConfig,
+  overrides: Overrides = {},
+): Promise<MetricsService> {
+  const stack = new AsyncDisposableStack();
+  const clock = overrides.clock ?? systemClock;
+  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const pool =
+    overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
+  const log = overrides.log ?? stack.use(openLog(config, name));
+  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
+  const registry = createRegistry(name);
+  const cache = new FoldCache(log);
+  const table = new PointTable(pool);
+  const stopping = new AbortController();
+  let state: "starting" | "ready" | "draining" = "starting";
+  const readiness = (): string | null => (state === "ready" ? null : state);
+  let address = "";
+  return {
+    name,
+    async start() {
+      await migrate(pool, "metrics", join(import.meta.dirname, "../migrations"));
+      const feed = stack.use(await EventFeed.open(log, bus, clock));
+      const follower = new LogFollower(log, feed, cache, { clock, logger });
+      const executor = new Executor(log, cache);
+      const ingest = new Ingest({ executor, bus, table, events: metricsEvents(registry) });
+      const commands = queryCommands({ table, cache, follower });
+      const partition = new Partition(name, 0, { log, bus, clock, logger }, async () => ({
+        reactions: { consumer: name, handlers: reactions },
+        commands: {},
+      }));
+      const running = [
+        follower.run(stopping.signal),
+        partition.run(leaseOwner(name), stopping.signal),
+      ];
+      stack.defer(async () => {
+        stopping.abort();
+        await Promise.all(running);
+      });
+      stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
+      const { runTokenKeys } = config;
+      const health = { readiness: () => readiness() ?? (partition.ready ? null : "parked") };
+      const server = createHttpServer({ ingest, follower, runTokenKeys, logger, registry, health });
+      stack.defer(() => server.close());
+      address = await server.listen(config.http);
+      state = "ready";
+      logger.info({ address }, "ready");
+    },
+    readiness,
+    address: () => address,
+    async [Symbol.asyncDispose]() {
+      // In reverse: requests end before what they need is closed.
+      state = "draining";
+      await stack.disposeAsync();
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/** The HTTP face: report batches of runs, and the health of this process. */
+import { codecOf, type Plain } from "@trainyard/contracts";
+import { type WriteReportsResponse, WriteReportsResponseSchema } from "@trainyard/contracts/api";
+import { isFault, isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
+import {
+  answerHealth,
+  type HealthChecks,
+  type Logger,
+  type Registry,
+  readRunToken,
+} from "@trainyard/runtime";
+import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { parseReports } from "../core/reports.ts";
+import { metricsLimits } from "../limits.ts";
+import { HttpProblem } from "./http-problem.ts";
+import type { Ingest } from "./ingest.ts";
+import type { LogFollower } from "./log-follower.ts";
+
+export type HttpDeps = {
+  readonly ingest: Ingest;
+  readonly follower: LogFollower;
+  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly health: HealthChecks;
+};
+
+type ReportsRoute = { readonly Params: { readonly run: string }; readonly Body: string };
+
+const responseCodec = codecOf<Plain<WriteReportsResponse>>(WriteReportsResponseSchema);
+
+export function createHttpServer(deps: HttpDeps): FastifyInstance {
+  const server = fastify({
+    bodyLimit: metricsLimits.requestBytesMax,
+    // A run's id has a dot and an encoded #; nothing longer is one.
+    routerOptions: { maxParamLength: 64 },
+    forceCloseConnections: "idle",
+  });
+  server.addHook("onRequest", async (request) => refuseBrowsers(request));
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) =>
+    done(null, body),
+  );
+  server.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error, deps.logger);
+    return reply.code(problem.status).headers(problem.headers()).send(problem.body(request.url));
+  });
+  server.setNotFoundHandler((request, reply) => {
+    const problem = new HttpProblem(404, "not_found", `nothing is served at ${request.url}`);
+    return reply.code(404).headers(problem.headers()).send(problem.body(request.url));
+  });
+  for (const path of ["/livez", "/readyz", "/metrics"]) {
+    server.get(path, async (request, reply) => {
+      reply.hijack();
+      await answerHealth(request.url, reply.raw, deps.health, deps.registry);
+    });
+  }
+  server.post<ReportsRoute>(
+    "/api/v1/runs/:run/reports",
+    // Whoever may not report is told before the body is read.
+    { onRequest: async (request) => void authorize(request, deps.runTokenKeys) },
+    async (request, reply) => {
+      const { run, grantPosition } = authorize(request, deps.runTokenKeys);
+      const accepted = await takeReports(deps, run, grantPosition, request.body);
+      return reply.type("application/json").send(responseCodec.encode({ accepted }));
+    },
+  );
+  return server;
+}
+
+/** Training processes send reports, never a page in a browser: it would say where it comes from. */
+function refuseBrowsers({ headers }: FastifyRequest): void {
+  if (headers.origin === undefined) return;
+  throw new HttpProblem(403, "cross_origin", "calls from pages in a browser are refused");
+}
+
+function authorize(
+  request: FastifyRequest<ReportsRoute>,
+  keys: ReadonlyMap<string, Buffer>,
+): { readonly run: RunParts; readonly grantPosition: number } {
+  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  if (token === undefined) {
+    const detail = "send the run's token in the header Authorization: Bearer …";
+    throw new HttpProblem(401, "no_token", detail);
+  }
+  const content = readRunToken(keys, token);
+  const run = content === null ? null : parseRunId(content.allocation);
+  if (content === null || run === null) {
+    throw new HttpProblem(401, "invalid_token", "this is no run's token of this cluster");
+  }
+  if (content.allocation !== request.params.run) {
+    const detail = `this token is run ${content.allocation}'s, not run ${request.params.run}'s`;
+    throw new HttpProblem(403, "not_your_run", detail);
+  }
+  return { run, grantPosition: content.grantPosition };
+}
+
+async function takeReports(
+  { ingest, follower }: HttpDeps,
+  run: RunParts,
+  grantPosition: number,
+  body: string,
+): Promise<number> {
+  const reports = parseReports(parseJson(body), metricsLimits);
+  if (isRejection(reports)) {
+    const status = reports.rejected === "too_many_reports" ? 413 : 400;
+    throw new HttpProblem(status, reports.rejected, reports.detail, reports.problems);
+  }
+  await follower.reach(grantPosition, metricsLimits.grantWaitMs);
+  const taken = await ingest.take(run, reports);
+  const id = `${run.trial}#${run.run}`;
+  if (taken.kind === "unknown_run") {
+    throw new HttpProblem(404, "run_not_found", `there is no run ${id}`);
+  }
+  if (taken.refused > 0) {
+    const rest = taken.stored === 0 ? "" : `; the other ${taken.stored} were stored`;
+    const detail = `a later run of trial ${run.trial} does again what ${taken.refused} of these reports measured${rest}`;
+    throw new HttpProblem(409, "run_superseded", detail);
+  }
+  return taken.stored;
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    const detail = `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    throw new HttpProblem(400, "invalid_request", detail, [{ path: "", detail: "is not JSON" }]);
+  }
+}
+
+/** What fastify itself refuses before a handler runs. */
+const refusals: Readonly<Record<string, readonly [status: number, code: string, detail: string]>> =
+  {
+    FST_ERR_CTP_BODY_TOO_LARGE: [
+      413,
+      "body_too_large",
+      `a request takes ${metricsLimits.requestBytesMax} bytes`,
+    ],
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+      415,
+      "unsupported_media_type",
+      "send the reports as application/json",
+    ],
+  };
+
+function problemOf(error: unknown, logger: Logger): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
+  const refusal = refusals[code ?? ""];
+  if (refusal !== undefined) return new HttpProblem(...refusal);
+  if (isFault(error) && error.retry !== "never") {
+    logger.warn({ err: error }, "reports_not_taken");
+    return new HttpProblem(503, "unavailable", error.message);
+  }
+  if (statusCode !== undefined && statusCode < 500) {
+    return new HttpProblem(400, "invalid_request", (error as Error).message);
+  }
+  logger.error({ err: error }, "request_failed");
+  return new HttpProblem(500, "internal", "the service met a fault of its own; its log says which");
+}

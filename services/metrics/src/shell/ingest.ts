@@ -1,0 +1,159 @@
+/**
+ * From a request's reports to stored points.
+ *
+ *   reports ─► which of them count? ─► validations: an event each ─► all: rows, in a shared insert ─► answer, live copies
+ *                    └► the others are refused
+ *
+ * An acknowledged report is in the table and, if it is a validation, in the log. The event comes first: its commit
+ * guards the trial's stream, so the log's order alone decides whether a validation still counted when a later run was
+ * requested. A death between the two leaves an event whose report was not acknowledged; it is sent again, the event is
+ * recognised by its commit's id and the row by its key.
+ */
+import type { Bus } from "@trainyard/bus";
+import { metricSubject } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import { type Point, PointSchema } from "@trainyard/contracts/commands";
+import { deriveCommitId } from "@trainyard/event-log";
+import { isRejection, type RunParts, reject, runId, streamName } from "@trainyard/kernel";
+import { type Executor, newTraceparent } from "@trainyard/runtime";
+import { type Report, validationGroup } from "../core/reports.ts";
+import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
+import { valuesOf } from "../core/values.ts";
+import type { MetricsEvents } from "../events.ts";
+import { metricsLimits } from "../limits.ts";
+import { Batches } from "./batches.ts";
+import { measurements, runHistoryFold } from "./folds.ts";
+import { Lanes } from "./lanes.ts";
+import { type PointRow, type PointTable, pointName } from "./point-table.ts";
+
+export type Taken =
+  | { readonly kind: "unknown_run" }
+  | {
+      readonly kind: "taken";
+      readonly stored: number;
+      /** Beyond the step from which a later run does them again. */
+      readonly refused: number;
+    };
+
+type RunContext = RunParts & { readonly id: string };
+
+const pointCodec = codecOf<Plain<Point>>(PointSchema);
+const encoder = new TextEncoder();
+
+export class Ingest {
+  readonly #executor: Executor;
+  readonly #bus: Bus;
+  readonly #events: MetricsEvents;
+  readonly #batches: Batches<PointRow, ReadonlySet<string>>;
+  readonly #lanes = new Lanes();
+
+  constructor(deps: {
+    readonly executor: Executor;
+    readonly bus: Bus;
+    readonly table: PointTable;
+    readonly events: MetricsEvents;
+  }) {
+    this.#executor = deps.executor;
+    this.#bus = deps.bus;
+    this.#events = deps.events;
+    this.#batches = new Batches((rows) => deps.table.insert(rows));
+  }
+
+  /** Resolves after the commit. */
+  async take(parts: RunParts, reports: readonly Report[]): Promise<Taken> {
+    const run = { ...parts, id: runId(parts.trial, parts.run) };
+    const history = await this.#historyOf(run);
+    if (history === null) return { kind: "unknown_run" };
+    const lastStep = lastStepThatCounts(history, run.run);
+    const counting = reports.filter((report) => report.step <= lastStep);
+    const kept = await this.#announceValidations(run, counting);
+    if (kept.length > 0) await this.#store(run, kept);
+    const refused = reports.length - kept.length;
+    this.#events.taken(kept.length, refused);
+    return { kind: "taken", stored: kept.length, refused };
+  }
+
+  /** The runs of the trial; null when the log has none of this number. */
+  async #historyOf(run: RunContext): Promise<RunHistory | null> {
+    const { cache } = this.#executor;
+    const { state } = await cache.load(runHistoryFold, run.trial);
+    if (isKnownRun(state, run.run)) return state;
+    cache.forget(streamName(runHistoryFold.category, run.trial));
+    const again = await cache.load(runHistoryFold, run.trial);
+    return isKnownRun(again.state, run.run) ? again.state : null;
+  }
+
+  /** Gives what is to be stored: all but the validations that a later run superseded meanwhile. */
+  async #announceValidations(
+    run: RunContext,
+    reports: readonly Report[],
+  ): Promise<readonly Report[]> {
+    if (!reports.some((report) => report.group === validationGroup)) return reports;
+    return this.#lanes.run(run.trial, async () => {
+      const kept: Report[] = [];
+      for (const report of reports) {
+        if (report.group !== validationGroup || (await this.#announce(run, report))) {
+          kept.push(report);
+        }
+      }
+      return kept;
+    });
+  }
+
+  async #announce(run: RunContext, report: Report): Promise<boolean> {
+    const identity = {
+      commitId: deriveCommitId("report", run.id, report.key),
+      meta: {
+        source: "/trainyard/metrics",
+        workspace: "",
+        correlationid: `experiment-${run.experiment}`,
+        causationid: "",
+        authid: `run:${run.id}`,
+        traceparent: newTraceparent(),
+      },
+    };
+    const result = await this.#executor.execute(identity, async (work) => {
+      const history = await work.guard(runHistoryFold, run.trial);
+      if (report.step > lastStepThatCounts(history, run.run)) {
+        return reject("run_superseded", `a later run of trial ${run.trial} does this step again`);
+      }
+      const validation = {
+        trial: run.trial,
+        run: run.run,
+        step: report.step,
+        scalars: valuesOf(report.metrics).scalars,
+        reportKey: report.key,
+      };
+      const decided = await work.decide(measurements, run.trial, {
+        kind: "report_validation",
+        validation,
+      });
+      return isRejection(decided) ? decided : undefined;
+    });
+    return !isRejection(result);
+  }
+
+  async #store(run: RunContext, reports: readonly Report[]): Promise<void> {
+    const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));
+    const inserted = await this.#batches.add(rows);
+    for (const row of rows) {
+      if (inserted.has(pointName(row))) this.#publish(run, row);
+    }
+  }
+
+  #publish(run: RunContext, report: Report): void {
+    const { scalars, others } = valuesOf(report.metrics);
+    const point = {
+      run: run.run,
+      group: report.group,
+      stepsCompleted: report.step,
+      atMs: report.atMs,
+      scalars,
+      others,
+      superseded: false,
+    };
+    const body = encoder.encode(pointCodec.encode(point));
+    if (body.byteLength > metricsLimits.liveCopyBytesMax) return;
+    this.#bus.publishLive("METRICS", metricSubject(run.experiment, run.trial, report.group), body);
+  }
+}

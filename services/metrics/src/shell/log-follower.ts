@@ -1,0 +1,112 @@
+/**
+ * Keeps the cached folds of a replica level with the log: every event passes by, in order. A fold that is not cached is
+ * read from the log when it is needed, so following begins at the end.
+ */
+import type { EventLog } from "@trainyard/event-log";
+import { type Clock, Fault } from "@trainyard/kernel";
+import {
+  type EventFeed,
+  type FoldCache,
+  type Logger,
+  pause,
+  runtimeLimits,
+} from "@trainyard/runtime";
+
+type Waiter = { readonly position: number; readonly resolve: () => void };
+
+export class LogFollower {
+  readonly #log: EventLog;
+  readonly #feed: EventFeed;
+  readonly #cache: FoldCache;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #waiting = new Set<Waiter>();
+  #position = 0;
+
+  constructor(
+    log: EventLog,
+    feed: EventFeed,
+    cache: FoldCache,
+    deps: { readonly clock: Clock; readonly logger: Logger },
+  ) {
+    this.#log = log;
+    this.#feed = feed;
+    this.#cache = cache;
+    this.#clock = deps.clock;
+    this.#logger = deps.logger;
+  }
+
+  /** Whatever a cached fold says holds at least up to here. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#persist(signal, async () => {
+      this.#position = await this.#log.head();
+      this.#wake();
+    });
+    while (!signal.aborted) {
+      await this.#persist(signal, async () => {
+        for (const event of await this.#feed.next(this.#position, signal)) {
+          this.#observe(event);
+          this.#position = event.position;
+        }
+        this.#wake();
+      });
+    }
+  }
+
+  #observe(event: Parameters<FoldCache["observe"]>[0]): void {
+    try {
+      this.#cache.observe(event);
+    } catch (error) {
+      // It cannot be decoded here; whoever needs this stream reads it anew and hears why.
+      this.#logger.warn({ err: error, position: event.position }, "event_not_followed");
+      this.#cache.forget(event.stream);
+    }
+  }
+
+  async #persist(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
+    let waitMs: number = runtimeLimits.retryFirstMs;
+    while (!signal.aborted) {
+      try {
+        await step();
+        return;
+      } catch (error) {
+        this.#logger.warn({ err: error, waitMs }, "following_retried");
+        await pause(this.#clock, waitMs, signal);
+        waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
+      }
+    }
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiting) {
+      if (waiter.position <= this.#position) waiter.resolve();
+    }
+  }
+
+  /** Resolves once this replica knows of everything up to the position; a Fault `behind` after the given time. */
+  async reach(position: number, withinMs: number): Promise<void> {
+    if (position <= this.#position) return;
+    await new Promise<void>((resolve, reject) => {
+      const waiter = {
+        position,
+        resolve: () => {
+          this.#waiting.delete(waiter);
+          timer[Symbol.dispose]();
+          resolve();
+        },
+      };
+      const timer = this.#clock.timer(withinMs, () => {
+        this.#waiting.delete(waiter);
+        const detail = `this replica knows of position ${this.#position}, not yet of ${position}`;
+        reject(new Fault("behind", detail, { retry: "later" }));
+      });
+      this.#waiting.add(waiter);
+      this.#feed.nudge();
+    });
+  }
+}

@@ -1,0 +1,129 @@
+/** The service over a real PostgreSQL, as a training process and the gateway meet it. */
+import type { Plain } from "@trainyard/contracts";
+import {
+  PointPageSchema,
+  type QueryPoints,
+  QueryPointsSchema,
+} from "@trainyard/contracts/commands";
+import { assert } from "@trainyard/kernel";
+import { runToken } from "@trainyard/runtime";
+import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import { expect, vi } from "vitest";
+import { parseConfig } from "../config.ts";
+import { createService, type MetricsService, type Overrides } from "../service.ts";
+import { requested } from "./events.ts";
+
+const key = { id: "1", secret: Buffer.from("07".repeat(32), "hex") };
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: { readonly [name: string]: unknown };
+};
+
+export type SendOptions = {
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export class TestMetrics implements AsyncDisposable {
+  readonly stage: DatabaseStage;
+  readonly #replicas = new AsyncDisposableStack();
+  #granted = 0;
+
+  private constructor(stage: DatabaseStage) {
+    this.stage = stage;
+  }
+
+  static async start(): Promise<TestMetrics> {
+    return new TestMetrics(await DatabaseStage.start("metrics"));
+  }
+
+  /** A replica that serves until it is disposed of, at the latest with everything else. */
+  async replica(overrides: Overrides = {}): Promise<MetricsService> {
+    const config = parseConfig({
+      ...this.stage.variables,
+      TRAINYARD_RUN_TOKEN_KEY: key.secret.toString("hex"),
+    });
+    const bus = this.stage.hub.connect("metrics");
+    const service = this.#replicas.use(await createService(config, { bus, ...overrides }));
+    await service.start();
+    return service;
+  }
+
+  /** The experiments service asks for a run, the scheduler grants it. */
+  async request(trial: string, run: number, fromStep = 0, fromCheckpoint = ""): Promise<void> {
+    const event = requested(run, fromStep);
+    this.#granted = await this.stage.tell(`trial-${trial}`, {
+      ...event,
+      data: { ...event.data, fromCheckpoint },
+    });
+  }
+
+  token(run: string, grantPosition = this.#granted): string {
+    return runToken(key, run, grantPosition);
+  }
+
+  async send(
+    service: MetricsService,
+    run: string,
+    body: unknown,
+    { token = this.token(run), headers = {} }: SendOptions = {},
+  ): Promise<Answer> {
+    const url = `${service.address()}/api/v1/runs/${encodeURIComponent(run)}/reports`;
+    const response = await fetch(url, {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      headers: {
+        "content-type": "application/json",
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+    });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Answer["body"],
+    };
+  }
+
+  async page(query: Partial<Plain<QueryPoints>> & { readonly trial: string }) {
+    const whole = { group: "", superseded: false, after: "", limit: 0, ...query };
+    const answer = await this.stage.ask([QueryPointsSchema, whole], PointPageSchema);
+    assert(answer.kind === "ok", `points are answered: ${JSON.stringify(answer)}`);
+    return answer.reply;
+  }
+
+  /** What counts of a trial, as "run group step", as soon as the answer reflects all that was told. */
+  async points(trial: string, superseded = false): Promise<readonly string[]> {
+    const told = await this.stage.head();
+    await this.stage.relay();
+    const points = await vi.waitFor(
+      async () => {
+        const page = await this.page({ trial, superseded });
+        expect(page.position).toBeGreaterThanOrEqual(told);
+        return page.points;
+      },
+      { timeout: 5_000 },
+    );
+    return points.map(
+      ({ run, group, stepsCompleted, superseded: beyond }) =>
+        `${run} ${group} ${stepsCompleted}${beyond ? " superseded" : ""}`,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#replicas.disposeAsync();
+    await this.stage[Symbol.asyncDispose]();
+  }
+}
+
+/** A report as the SDK sends it. */
+export function report(
+  n: number,
+  group: string,
+  stepsCompleted: number,
+  metrics: Readonly<Record<string, unknown>> = { loss: 0.5 },
+) {
+  return { key: `0-${n}`, group, stepsCompleted, atMs: 1_700_000_000_000 + n, metrics };
+}
