@@ -1,3 +1,9 @@
+export {
+  type CheckpointStorageSection,
+  checkpointFolder,
+  checkpointRoot,
+  removeCheckpointFolder,
+} from "./checkpoint-folder.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { createMemoryBlobStore } from "./memory-store.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";

@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { checkpointFolder, checkpointRoot, removeCheckpointFolder } from "./checkpoint-folder.ts";
+
+const uuid = "00000000-0000-4000-8000-000000000001";
+
+async function root(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "trainyard-checkpoints-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+describe("the folder of a checkpoint", () => {
+  test.each([
+    [{ type: "directory", container_path: "/c" }, "/c"],
+    [{ type: "shared_fs", host_path: "/h", storage_path: "" }, "/h"],
+    [{ type: "shared_fs", host_path: "/h", storage_path: "a/b" }, "/h/a/b"],
+    [{ type: "shared_fs", host_path: "/h", storage_path: "/h/x" }, "/h/x"],
+  ])("%j lies below %s", (storage, expected) => {
+    expect(checkpointRoot(storage)).toBe(expected);
+    expect(checkpointFolder(storage, uuid)).toBe(`${expected}/${uuid}`);
+  });
+
+  test.each([
+    [{ type: "s3", bucket: "b" }],
+    [{ type: "directory", container_path: "relative" }],
+    [{ type: "directory" }],
+    [{}],
+  ])("%j is no directory", (storage) => {
+    expect(checkpointRoot(storage)).toBeNull();
+  });
+
+  test("is only ever named by a checkpoint's id", () => {
+    expect(checkpointFolder({ type: "directory", container_path: "/c" }, "../x")).toBeNull();
+  });
+});
+
+describe("removing", () => {
+  test("takes the folder with all in it, and again does nothing", async () => {
+    await using dir = await root();
+    const storage = { type: "directory", container_path: dir.path };
+    await mkdir(join(dir.path, uuid, "deep"), { recursive: true });
+    await writeFile(join(dir.path, uuid, "deep", "weights"), "w");
+    await removeCheckpointFolder(storage, uuid);
+    expect(existsSync(join(dir.path, uuid))).toBe(false);
+    await removeCheckpointFolder(storage, uuid);
+  });
+
+  test("never follows a link out of the folder", async () => {
+    await using dir = await root();
+    await using outside = await root();
+    await writeFile(join(outside.path, "precious"), "p");
+    await mkdir(join(dir.path, uuid));
+    await symlink(outside.path, join(dir.path, uuid, "link"));
+    await removeCheckpointFolder({ type: "directory", container_path: dir.path }, uuid);
+    expect(existsSync(join(outside.path, "precious"))).toBe(true);
+  });
+
+  test("waits for a root that is not mounted", async () => {
+    const storage = { type: "directory", container_path: "/nonexistent/root" };
+    await expect(removeCheckpointFolder(storage, uuid)).rejects.toMatchObject({ retry: "later" });
+  });
+});
