@@ -1,0 +1,32 @@
+import type { Gate } from "../lib/gate.ts";
+import { runTool } from "../lib/run-tool.ts";
+
+type Report = {
+  readonly number_of_files: number;
+  readonly diagnostics: readonly {
+    readonly code: string;
+    readonly message: string;
+    readonly filename: string;
+    readonly labels: readonly { readonly span: { readonly line: number } }[];
+  }[];
+};
+
+/** oxlint with types, by .oxlintrc.json; a warning fails as an error does. */
+export const lint: Gate = {
+  name: "lint",
+  run: async () => {
+    const { code, output } = await runTool("oxlint", ["--deny-warnings", "--format=json", "."]);
+    const start = output.indexOf("{");
+    if (start === -1) return { ok: false, seen: 0, output };
+    const report = JSON.parse(output.slice(start)) as Report;
+    const lines = report.diagnostics.map(
+      ({ filename, labels, code: rule, message }) =>
+        `${filename}:${labels[0]?.span.line ?? 0} ${rule} ${message}\n`,
+    );
+    return {
+      ok: code === 0 && lines.length === 0,
+      seen: report.number_of_files,
+      output: lines.length === 0 ? output : lines.join(""),
+    };
+  },
+};

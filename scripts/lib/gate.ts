@@ -1,0 +1,54 @@
+/**
+ * A gate of `npm run check`. It says what it found wrong, and how many files it looked at: a gate that saw none has
+ * checked nothing, whatever its tool reports, and fails.
+ */
+export type GateResult = {
+  readonly ok: boolean;
+  readonly seen: number;
+  /** What a person needs to mend it; shown only when the gate fails. */
+  readonly output: string;
+};
+
+export type Gate = {
+  readonly name: string;
+  readonly run: (files: readonly string[]) => Promise<GateResult>;
+};
+
+export type GateReport = GateResult & { readonly name: string; readonly ms: number };
+
+/** Runs one gate; a gate that breaks down fails. */
+export async function passGate(gate: Gate, files: readonly string[]): Promise<GateReport> {
+  const start = performance.now();
+  const took = (): number => performance.now() - start;
+  try {
+    const result = await gate.run(files);
+    if (result.ok && result.seen === 0) {
+      const output = "it saw no files, so it checked nothing\n";
+      return { ...result, ok: false, output, name: gate.name, ms: took() };
+    }
+    return { ...result, name: gate.name, ms: took() };
+  } catch (error) {
+    const output = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { ok: false, seen: 0, output: `${output}\n`, name: gate.name, ms: took() };
+  }
+}
+
+/** Runs the gates in order, `width` at a time, and tells of each as it ends. */
+export async function passGates(
+  gates: readonly Gate[],
+  files: readonly string[],
+  width: number,
+  tell: (report: GateReport) => void,
+): Promise<readonly GateReport[]> {
+  const waiting = [...gates];
+  const reports: GateReport[] = [];
+  const lane = async (): Promise<void> => {
+    for (let gate = waiting.shift(); gate !== undefined; gate = waiting.shift()) {
+      const report = await passGate(gate, files);
+      reports.push(report);
+      tell(report);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return reports;
+}

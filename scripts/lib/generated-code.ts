@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "./root.ts";
+import { runTool, type ToolResult } from "./run-tool.ts";
+
+export const generatedFolder = "libs/contracts/src/gen";
+/** The protocol as it was last released; `npm run generate -- --release` replaces it. */
+export const releasedImage = "proto/released.binpb";
+
+/** Writes the code that proto/ generates below a folder, the checkout by default. */
+export function generate(into = root): Promise<ToolResult> {
+  return runTool("buf", ["generate", "--output", into]);
+}
+
+/** Freezes the protocol as it is now: what `buf breaking` compares with from here on. */
+export function release(): Promise<ToolResult> {
+  return runTool("buf", ["build", "proto", "--exclude-source-info", "--output", releasedImage]);
+}
+
+export type Comparison = { readonly seen: number; readonly problems: readonly string[] };
+
+/** Compares the committed code with what proto/ generates today. */
+export async function compareGenerated(
+  committed = join(root, generatedFolder),
+): Promise<Comparison> {
+  const folder = await mkdtemp(join(tmpdir(), "trainyard-generate-"));
+  try {
+    const { code, output } = await generate(folder);
+    if (code !== 0) return { seen: 0, problems: [output] };
+    return await compareFolders(join(folder, generatedFolder), committed);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function compareFolders(fresh: string, committed: string): Promise<Comparison> {
+  const [wanted, present] = await Promise.all([filesIn(fresh), filesIn(committed)]);
+  const problems = [
+    ...wanted.filter((path) => !present.includes(path)).map((path) => `${path} is missing`),
+    ...present.filter((path) => !wanted.includes(path)).map((path) => `${path} is left over`),
+    ...wanted
+      .filter((path) => present.includes(path))
+      .filter((path) => text(fresh, path) !== text(committed, path))
+      .map((path) => `${path} is not what proto/ generates`),
+  ];
+  return { seen: wanted.length, problems };
+}
+
+function text(folder: string, path: string): string {
+  return readFileSync(join(folder, path), "utf8");
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .toSorted();
+}
