@@ -59,9 +59,23 @@ export class Executor {
     return this.#untilStill(async () => {
       const work = new BufferedWork(this.cache);
       const rejection = await handler(work);
-      if (rejection !== undefined && isRejection(rejection)) return rejection;
-      return work.empty ? nothing : this.#commit(work, identity);
+      const rejected = rejection !== undefined && isRejection(rejection);
+      if (!rejected && !work.empty) return this.#commit(work, identity);
+      await this.#confirm(work);
+      return rejected ? rejection : nothing;
     });
+  }
+
+  /**
+   * Where nothing is written, no version is looked at: a process that slept through its lease would answer from states
+   * that another has changed since.
+   */
+  async #confirm(work: BufferedWork): Promise<void> {
+    const looks = [...work.loaded()].map(async ([stream, version]) => {
+      const later = await this.#log.read(stream, version, 1);
+      if (later.length > 0) throw new MovedStream(stream);
+    });
+    await Promise.all(looks);
   }
 
   /**

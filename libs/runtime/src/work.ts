@@ -117,6 +117,11 @@ export class BufferedWork implements Work {
       .map((stream) => ({ stream, expectedVersion: this.#versions.get(stream) ?? 0 }));
   }
 
+  /** What was loaded, and the version that it rests on. */
+  loaded(): ReadonlyMap<string, number> {
+    return this.#versions;
+  }
+
   /** After a commit: the cache takes the events over, and the work starts anew. */
   settle(): void {
     for (const [stream, { baseVersion, events }] of this.#pending) {
