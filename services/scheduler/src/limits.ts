@@ -21,8 +21,10 @@ export const limits = {
   forgetPerWantedMax: 1_000,
   /** Streams of one commit of the reconciliation: half of what the log takes. */
   streamsPerCommitMax: 128,
-  /** Rounds of deciding before messages go out: a pass and what follows from it take two or three. */
-  roundsPerTurnMax: 50,
+  /** Rounds of deciding before messages go out: few, so that the first of a thousand launches does not wait for the last. */
+  roundsPerTurnMax: 4,
+  /** As many rounds in a row are either a very long queue or decisions that change nothing: someone should look. */
+  roundsWithoutRestMax: 1_000,
   /** A fold is saved after this many positions, so that the next term starts with a short tail. */
   snapshotPositions: 2_000,
   /** And not more often than this. */

@@ -27,12 +27,17 @@ export class Committer {
     }
   }
 
-  /** Throws what the log throws; what is left is sent again at the next call. */
-  async flush(): Promise<void> {
-    for (let next = this.#pending[0]; next !== undefined; next = this.#pending[0]) {
-      await this.#commit(next);
-      this.#pending.shift();
-    }
+  /**
+   * Whether there was anything. Commits share no stream, so they travel together. Throws what the log throws; what is
+   * left is sent again at the next call.
+   */
+  async flush(): Promise<boolean> {
+    const sent = this.#pending;
+    if (sent.length === 0) return false;
+    const results = await Promise.allSettled(sent.map((pending) => this.#commit(pending)));
+    this.#pending = sent.filter((_, index) => results[index]?.status === "rejected");
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+    return true;
   }
 
   async #commit({ commitId, decisions }: Pending): Promise<void> {

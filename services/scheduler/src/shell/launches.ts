@@ -53,7 +53,11 @@ export class Launches {
     return built;
   }
 
-  forget(agentId: string, id: string): void {
-    this.#built.delete(`${agentId}/${id}`);
+  /** Lets go of what is up or over. */
+  prune(): void {
+    for (const [key, { launch }] of this.#built) {
+      const allocation = this.#cluster.allocations.get(launch.allocation);
+      if (allocation === undefined || allocation.started) this.#built.delete(key);
+    }
   }
 }

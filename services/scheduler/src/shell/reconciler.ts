@@ -35,6 +35,7 @@ export type ReconcilerDeps = {
 };
 
 const utf8 = new TextEncoder();
+const wantedCodec = codecOf<Plain<Wanted>>(WantedSchema);
 
 export class Reconciler {
   readonly #deps: ReconcilerDeps;
@@ -43,11 +44,17 @@ export class Reconciler {
   readonly #committer: Committer;
   readonly #launches: Launches;
   readonly #reported = new Set<string>();
-  readonly #toSend = new Set<string>();
+  /** Agents whose list may have changed; it goes out if it has. */
+  readonly #changed = new Set<string>();
+  /** Agents that get their list whether or not it has changed. */
+  readonly #due = new Set<string>();
   readonly #problems: Decision[] = [];
   #beats = 0;
   #nextBeatMs = 0;
   #woken = false;
+  /** Events of this service may be in the log that the fold has not seen. */
+  #behind = true;
+  #roundsWithoutRest = 0;
   #wake: () => void = () => {};
 
   constructor(deps: ReconcilerDeps) {
@@ -57,8 +64,13 @@ export class Reconciler {
     this.#launches = new Launches(deps.follower.cluster, deps.executor, deps.settings.tokenKey);
   }
 
-  /** Something may have changed. */
-  wake(): void {
+  /** Something was committed, here or by a reaction. */
+  committed(): void {
+    this.#behind = true;
+    this.#turnSoon();
+  }
+
+  #turnSoon(): void {
     this.#woken = true;
     this.#wake();
   }
@@ -67,7 +79,7 @@ export class Reconciler {
     if (!this.#observed.record(report, this.#deps.clock.monotonicMs())) return;
     this.#deps.telemetry.reportHeard();
     this.#reported.add(report.agent);
-    this.wake();
+    this.#turnSoon();
   }
 
   probeArrived(body: string): void {
@@ -75,7 +87,7 @@ export class Reconciler {
   }
 
   linkChanged(connected: boolean): void {
-    if (connected) this.wake();
+    if (connected) this.#turnSoon();
     else this.#hearing.linkLost();
   }
 
@@ -116,19 +128,20 @@ export class Reconciler {
   async #turn(): Promise<void> {
     const { follower, clock } = this.#deps;
     const beat = clock.monotonicMs() >= this.#nextBeatMs;
-    await this.#decideAll(beat);
+    if (beat) this.#behind = true;
+    const settled = await this.#decideAll();
+    if (beat && settled) await this.#explain();
     if (beat) this.#beat();
     await this.#sendWanted();
     await follower.saveWhenDue(clock.monotonicMs());
   }
 
-  async #decideAll(beat: boolean): Promise<void> {
+  /** Rounds until nothing follows any more; false when the agents should hear what is decided so far before it goes on. */
+  async #decideAll(): Promise<boolean> {
     const { follower, clock, settings, logger } = this.#deps;
     const { cluster } = follower;
     for (let round = 0; round < limits.roundsPerTurnMax; round += 1) {
-      await this.#committer.flush();
-      await follower.catchUp();
-      const nowMs = clock.nowMs();
+      await this.#commitAndFollow();
       const decisions = [
         ...this.#problems.splice(0),
         ...gather({
@@ -136,20 +149,59 @@ export class Reconciler {
           observed: this.#observed,
           reported: this.#reported,
           tokenKey: settings.tokenKey.id,
-          nowMs,
+          nowMs: clock.nowMs(),
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
           agentSilenceMs: settings.agentSilenceMs,
         }),
-        ...(beat && round === 0 ? explanations(cluster, nowMs) : []),
       ];
-      for (const agent of cluster.touchedAgents) this.#toSend.add(agent);
-      cluster.touchedAgents.clear();
-      if (decisions.length === 0) return;
-      this.#deps.telemetry.decided(decisions);
-      this.#committer.add(decisions);
+      this.#noteChanges();
+      if (decisions.length === 0) {
+        this.#roundsWithoutRest = 0;
+        return true;
+      }
+      this.#decide(decisions);
     }
-    logger.error({ rounds: limits.roundsPerTurnMax }, "turn_without_end");
+    await this.#commitAndFollow();
+    this.#noteChanges();
+    this.#roundsWithoutRest += limits.roundsPerTurnMax;
+    if (this.#roundsWithoutRest % limits.roundsWithoutRestMax === 0) {
+      logger.error({ rounds: this.#roundsWithoutRest }, "rounds_without_rest");
+    }
+    this.#turnSoon();
+    return false;
+  }
+
+  #decide(decisions: readonly Decision[]): void {
+    this.#deps.telemetry.decided(decisions);
+    this.#committer.add(decisions);
+  }
+
+  async #commitAndFollow(): Promise<void> {
+    if (await this.#committer.flush()) this.#behind = true;
+    if (!this.#behind) return;
+    this.#behind = false;
+    try {
+      await this.#deps.follower.catchUp();
+    } catch (error) {
+      this.#behind = true;
+      throw error;
+    }
+  }
+
+  #noteChanges(): void {
+    const { touchedAgents } = this.#deps.follower.cluster;
+    for (const agent of touchedAgents) this.#changed.add(agent);
+    touchedAgents.clear();
+  }
+
+  /** Right after a pass that placed what fits: whatever waits now waits for a reason. */
+  async #explain(): Promise<void> {
+    const { follower, clock } = this.#deps;
+    const decisions = explanations(follower.cluster, clock.nowMs());
+    if (decisions.length === 0) return;
+    this.#decide(decisions);
+    await this.#commitAndFollow();
   }
 
   #probeText(): string {
@@ -162,23 +214,27 @@ export class Reconciler {
     this.#nextBeatMs = clock.monotonicMs() + limits.beatMs;
     this.#beats += 1;
     bus.publish(probeSubject("scheduler"), utf8.encode(this.#probeText()));
-    for (const { id, status } of agents.values()) if (status === "present") this.#toSend.add(id);
+    for (const { id, status } of agents.values()) if (status === "present") this.#due.add(id);
+    this.#launches.prune();
     telemetry.beat(pools, agents);
   }
 
   async #sendWanted(): Promise<void> {
     const { bus, follower } = this.#deps;
-    const codec = codecOf<Plain<Wanted>>(WantedSchema);
-    for (const agent of this.#toSend) {
+    for (const agent of new Set([...this.#due, ...this.#changed])) {
       const plan = planWanted(follower.cluster, this.#observed, agent);
       const launches = await this.#launches.of(agent, plan.launch, (id, problem) =>
         this.#cannotLaunch(id, problem),
       );
+      const before = this.#observed.asked(agent).version;
       const wanted = wantedOf(plan, launches, this.#observed, this.#beats);
-      this.#toSend.delete(agent);
-      bus.publish(agentDoSubject(agent), utf8.encode(codec.encode(wanted)));
+      this.#changed.delete(agent);
+      const due = this.#due.delete(agent);
+      // An agent answers every list: sending an unchanged one at its answer would go on for ever.
+      if (!due && wanted.version === before) continue;
+      bus.publish(agentDoSubject(agent), utf8.encode(wantedCodec.encode(wanted)));
     }
-    if (this.#problems.length > 0) this.wake();
+    if (this.#problems.length > 0) this.#turnSoon();
   }
 
   /** Whatever the streams of a run lack, they will lack at the next try too: the allocation ends. */

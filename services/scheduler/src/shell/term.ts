@@ -1,11 +1,12 @@
 /** What the active replica does while it holds its partition. */
-import { allAgentReports, probeSubject } from "@trainyard/bus";
+import { agentReportSubject, allAgentReports, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, ReportSchema } from "@trainyard/contracts/agent";
 import type { StoredEvent } from "@trainyard/event-log";
 import { isName } from "@trainyard/kernel";
 import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
 import type { Telemetry } from "../events.ts";
+import { limits } from "../limits.ts";
 import { schedulerCommands } from "./commands.ts";
 import { ClusterFollower } from "./follower.ts";
 import { reactions } from "./reactions.ts";
@@ -13,6 +14,7 @@ import { Reconciler } from "./reconciler.ts";
 import type { SchedulerSettings } from "./settings.ts";
 
 const utf8 = new TextDecoder();
+const reports = codecOf<Plain<Report>>(ReportSchema);
 
 export async function beginTerm(
   deps: PartitionDeps & { readonly telemetry: Telemetry },
@@ -36,17 +38,17 @@ export async function beginTerm(
       consumer: "scheduler",
       handlers: reactions,
       after(event) {
-        if (follower.observe(event) || concerns(event)) reconciler.wake();
+        if (follower.observe(event) || concerns(event)) reconciler.committed();
       },
     },
     commands: schedulerCommands(follower.cluster),
     async effects(signal) {
       await using stack = new AsyncDisposableStack();
       stack.use(
-        await bus.subscribe(allAgentReports, ({ body }) => {
-          const report = readReport(body);
+        await bus.subscribe(allAgentReports, ({ subject, body }) => {
+          const report = readReport(subject, body);
           if (report !== null) reconciler.reportArrived(report);
-          else logger.warn({}, "report_unreadable");
+          else logger.warn({ subject }, "report_unreadable");
         }),
       );
       stack.use(
@@ -65,10 +67,13 @@ function concerns({ stream }: StoredEvent): boolean {
   return stream.startsWith("trial-");
 }
 
-function readReport(body: Uint8Array): Plain<Report> | null {
+function readReport(subject: string, body: Uint8Array): Plain<Report> | null {
   try {
-    const report = codecOf<Plain<Report>>(ReportSchema).decode(utf8.decode(body));
-    return isName(report.agent) && isName(report.pool) ? report : null;
+    const report = reports.decode(utf8.decode(body));
+    const pool = report.pool || limits.defaultPool;
+    // The server lets an agent publish on its own subject only: that is who speaks.
+    const genuine = isName(report.agent) && agentReportSubject(report.agent) === subject;
+    return genuine && isName(pool) ? { ...report, pool } : null;
   } catch {
     return null; // Whatever it was, it is no report; the next one heals it.
   }

@@ -24,12 +24,13 @@ const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
 export class ScriptedAgent {
   readonly name: string;
   readonly #bus: Bus;
-  readonly #slots: readonly string[];
+  #slots: readonly string[] = [];
   #incarnation = 1;
   #sequence = 0;
   #epoch = 0;
   #version = 0;
   #pid = 100;
+  address: string;
   /** Neither hears nor says anything. */
   silent = false;
   /** Launched processes stay in preparation until `up`. */
@@ -43,7 +44,20 @@ export class ScriptedAgent {
   constructor(name: string, bus: Bus, slots: number) {
     this.name = name;
     this.#bus = bus;
+    this.address = `host-${name}`;
+    this.offer(slots);
+  }
+
+  /** From the next report on. */
+  offer(slots: number): void {
     this.#slots = Array.from({ length: slots }, (_, n) => String(n));
+  }
+
+  /** Something runs here that nobody asked for. */
+  occupy(allocation: string, slots: readonly string[]): void {
+    const state = AllocationReportState.RUNNING;
+    const rest = { nodeRank: 0, pid: 9, launchFailed: false, killed: false };
+    this.held.set(allocation, { allocation, state, slots, ...rest });
   }
 
   async start(): Promise<void> {
@@ -130,7 +144,7 @@ export class ScriptedAgent {
       slots: this.#slots.map((id) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 })),
       labels: {},
       agentVersion: "1",
-      address: `host-${this.name}`,
+      address: this.address,
       allocations: [...this.held.values()],
     };
     this.#bus.publish(

@@ -7,8 +7,14 @@ import {
   encodeEvent,
   type EventData,
   type EventName,
+  type Plain,
   shortNameOf,
 } from "@trainyard/contracts";
+import {
+  GetPoolCapacitySchema,
+  type PoolCapacity,
+  PoolCapacitySchema,
+} from "@trainyard/contracts/commands";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import {
   createMemoryLog,
@@ -18,13 +24,12 @@ import {
   newEventId,
 } from "@trainyard/event-log";
 import { assert, idOf } from "@trainyard/kernel";
-import type { Service } from "@trainyard/runtime";
-import { createLogger } from "@trainyard/runtime";
+import { createLogger, decodeReply, encodeRequest, type Service } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { createService } from "../service.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
-const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
+export const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 const meta = {
   source: "/trainyard/experiments",
   workspace: "w",
@@ -33,6 +38,15 @@ const meta = {
   authid: "",
   traceparent: "",
 };
+
+export async function askCapacity(world: World): Promise<Plain<PoolCapacity>> {
+  const asker = world.hub.connect("gateway");
+  const body = encodeRequest(GetPoolCapacitySchema, { pool: "" });
+  const headers = { commitId: crypto.randomUUID(), authid: "", traceparent: "", correlationid: "" };
+  const reply = await asker.request("scheduler", "GetPoolCapacity", { headers, body }, 1_000);
+  assert(reply.kind === "ok", `the scheduler answers: ${JSON.stringify(reply)}`);
+  return decodeReply(PoolCapacitySchema, reply.body);
+}
 
 export type WorldOptions = {
   readonly log?: MemoryLogOptions;
@@ -167,7 +181,7 @@ export class World implements AsyncDisposable {
   async run(
     allocation: string,
     resources: { slots?: number; priority?: number; singleAgent?: boolean } = {},
-    delayMs = 0,
+    rest: { delayMs?: number; fromCheckpoint?: string; fromStep?: number } = {},
   ): Promise<void> {
     const [trial = "", run] = allocation.split("#");
     const [experiment = ""] = trial.split(".");
@@ -181,7 +195,8 @@ export class World implements AsyncDisposable {
         fromStep: 0,
         preemptible: true,
         experiment,
-        delayMs,
+        delayMs: 0,
+        ...rest,
         resources: {
           pool: "default",
           slots: 1,

@@ -10,7 +10,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { priorityPolicy } from "../pool/decide.ts";
 import type { Decision } from "./decision.ts";
-import { grantCommand, type PortsTaken } from "./grants.ts";
+import { grantCommand, portsTaken } from "./grants.ts";
 import { judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
 import type { Observed } from "./observed.ts";
@@ -107,17 +107,17 @@ function allocationDecisions({ cluster, observed }: Round): readonly Decision[] 
 }
 
 function placementDecisions({ cluster, tokenKey }: Round): readonly Decision[] {
-  const taken: PortsTaken = new Map();
-  const decisions: Decision[] = [];
-  for (const name of cluster.touchedPools) {
+  const grants = [...cluster.touchedPools].flatMap((name) => {
     cluster.touchedPools.delete(name);
-    for (const grant of place(cluster.pool(name))) {
-      const allocation = cluster.allocations.get(grant.id);
-      if (allocation === undefined) continue;
-      decisions.push(decisionOn(allocation, grantCommand(cluster, grant, tokenKey, taken)));
-    }
-  }
-  return decisions;
+    return place(cluster.pool(name));
+  });
+  if (grants.length === 0) return [];
+  const taken = portsTaken(cluster);
+  return grants.flatMap((grant) => {
+    const allocation = cluster.allocations.get(grant.id);
+    if (allocation === undefined) return [];
+    return [decisionOn(allocation, grantCommand(cluster, grant, tokenKey, taken))];
+  });
 }
 
 function decisionOn({ id, origin }: Allocation, command: AllocationCommand): Decision {

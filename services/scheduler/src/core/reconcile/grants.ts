@@ -4,8 +4,21 @@ import { limits } from "../../limits.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 
-/** The ports that this round has given out already, by agent. */
-export type PortsTaken = Map<string, Set<number>>;
+/** The rendezvous ports that are given out, by address: agents may share a host. */
+export type PortsTaken = ReadonlyMap<string, Set<number>>;
+
+export function portsTaken(cluster: Cluster): PortsTaken {
+  const taken = new Map<string, Set<number>>();
+  for (const { grant } of cluster.allocations.values()) {
+    if (grant === null) continue;
+    const ports = taken.get(grant.masterAddress) ?? new Set<number>();
+    taken.set(grant.masterAddress, ports.add(grant.masterPort));
+  }
+  for (const { joined } of cluster.agents.values()) {
+    if (!taken.has(joined.address)) taken.set(joined.address, new Set());
+  }
+  return taken;
+}
 
 export function grantCommand(
   cluster: Cluster,
@@ -19,24 +32,18 @@ export function grantCommand(
     nodeRank,
     address: cluster.agents.get(agent)?.joined.address ?? "",
   }));
-  const first = placements[0];
+  const masterAddress = placements[0]?.address ?? "";
   return {
     kind: "grant",
     placements,
-    masterAddress: first?.address ?? "",
-    masterPort: first === undefined ? 0 : choosePort(cluster, id, first.agent, taken),
+    masterAddress,
+    masterPort: choosePort(id, taken.get(masterAddress) ?? new Set()),
     tokenKey,
   };
 }
 
-/** A port that no other unended allocation has on that agent. Whether the host uses it for something else is unknown. */
-function choosePort(cluster: Cluster, id: string, agent: string, taken: PortsTaken): number {
-  const used = taken.get(agent) ?? new Set<number>();
-  taken.set(agent, used);
-  for (const other of cluster.placedOn(agent)) {
-    const grant = cluster.allocations.get(other)?.grant;
-    if (grant?.placements[0]?.agent === agent) used.add(grant.masterPort);
-  }
+/** A port that no other unended allocation has at that address. Whether the host uses it for something else is unknown. */
+function choosePort(id: string, used: Set<number>): number {
   let offset = hash(id) % limits.masterPorts;
   while (used.has(limits.masterPortFirst + offset) && used.size < limits.masterPorts) {
     offset = (offset + 1) % limits.masterPorts;

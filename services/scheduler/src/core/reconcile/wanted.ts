@@ -62,17 +62,15 @@ export function wantedOf(
 ): Plain<Wanted> {
   const asked = observed.asked(plan.agent);
   const carried = carriedLaunches(plan, launches);
-  const content = JSON.stringify([plan.run, plan.kill, plan.forget, [...carried.keys()]]);
+  const awaited = plan.launch.filter((id) => !carried.has(id));
+  const content = JSON.stringify([plan.run, plan.kill, plan.forget, awaited]);
   if (content !== asked.content) {
     asked.content = content;
     asked.version += 1;
   }
-  for (const id of plan.run) {
-    const known = carried.has(id) || !plan.launch.includes(id);
-    if (known && !asked.knownSince.has(id)) asked.knownSince.set(id, asked.version);
-  }
-  for (const id of plan.kill) {
-    if (!asked.knownSince.has(id)) asked.knownSince.set(id, asked.version);
+  for (const id of [...plan.run, ...plan.kill]) {
+    if (asked.knownSince.has(id) || awaited.includes(id)) continue;
+    asked.knownSince.set(id, asked.version);
   }
   return {
     epoch: observed.epoch,

@@ -1,0 +1,195 @@
+import { AllocationEndCause } from "@trainyard/contracts/events";
+import { atRest } from "@trainyard/testing";
+import { describe, expect, test } from "vitest";
+import { World } from "../testing/world.ts";
+
+describe("an agent that falls silent", () => {
+  test("is lost after its window, and its run is given up", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    agent.silent = true;
+    await world.advance(29_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+    await world.advance(3_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentLost"]);
+    const end = world.last("allocation-1.1#1", "AllocationEnded");
+    expect(end.cause).toBe(AllocationEndCause.AGENT_LOST);
+    expect(end.message).toBe("the agent a1 was lost");
+  });
+
+  test("takes a run of several nodes with it, whose other nodes are killed first", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const a1 = await world.agent("a1", 1);
+    const a2 = await world.agent("a2", 1);
+    await world.run("1.1#1", { slots: 2 });
+    a1.silent = true;
+    a2.stubborn = true;
+    await world.advance(40_000);
+    expect(world.names("agent-a1")).toContain("AgentLost");
+    expect(world.names("allocation-1.1#1")).not.toContain("AllocationEnded");
+    a2.stubborn = false;
+    await world.advance(1_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
+      cause: AllocationEndCause.AGENT_LOST,
+      exits: [{ nodeRank: 1, signal: "SIGKILL" }],
+    });
+  });
+
+  test("and returns with a run that was given up is told to kill it; its slots count as free only then", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    agent.silent = true;
+    await world.advance(35_000);
+    await world.run("1.1#2");
+
+    agent.silent = false;
+    agent.stubborn = true;
+    await world.advance(3_000);
+    expect(world.last("agent-a1", "AgentReturned").occupations).toEqual([
+      { allocation: "1.1#1", slots: ["0"] },
+    ]);
+    expect(world.names("allocation-1.1#2")).not.toContain("AllocationGranted");
+
+    agent.stubborn = false;
+    await world.advance(1_000);
+    expect(world.last("agent-a1", "SlotsCleared")).toEqual({ allocation: "1.1#1", slots: ["0"] });
+    expect(world.names("allocation-1.1#2")).toContain("AllocationStarted");
+    expect([...agent.held.keys()]).toEqual(["1.1#2"]);
+    world.assertNothingOversubscribed();
+  });
+
+  test("and returns with nothing has its slots free at once", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    agent.silent = true;
+    await world.advance(35_000);
+    agent.held.clear();
+    agent.silent = false;
+    agent.restart();
+    await atRest();
+    await world.run("1.1#2");
+    expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentLost", "AgentReturned"]);
+    expect(world.names("allocation-1.1#2")).toContain("AllocationStarted");
+  });
+
+  test("and returns with what nobody knows has that killed, and its slots kept from others until then", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    agent.occupy("9.9#9", ["0"]);
+    agent.stubborn = true;
+    await world.advance(1_000);
+    await world.run("1.1#1");
+    expect(world.names("allocation-1.1#1")).not.toContain("AllocationGranted");
+    agent.stubborn = false;
+    await world.advance(1_000);
+    expect(world.names("allocation-1.1#1")).toContain("AllocationStarted");
+    world.assertNothingOversubscribed();
+  });
+});
+
+describe("an agent process that is killed and starts again", () => {
+  test("keeps its runs, and what was asked meanwhile is asked again", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 2);
+    await world.run("1.1#1");
+    agent.silent = true;
+    await world.run("1.2#1");
+    await world.advance(10_000);
+    agent.silent = false;
+    agent.restart();
+    await world.advance(1_000);
+    expect(agent.launched.map(({ allocation }) => allocation)).toEqual(["1.1#1", "1.2#1"]);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+  });
+
+  test("with its state folder gone has lost its runs", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    agent.held.clear();
+    agent.restart();
+    await world.advance(1_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
+      cause: AllocationEndCause.AGENT_LOST,
+      message: "the agent a1 has no trace of the run any more",
+    });
+  });
+
+  test("and offers other slots joins with them", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1", { slots: 2 });
+    agent.offer(2);
+    agent.restart();
+    await atRest();
+    expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentJoined"]);
+    expect(world.names("allocation-1.1#1")).toContain("AllocationStarted");
+  });
+});
+
+describe("silence of NATS", () => {
+  test("loses no agent, however long, and gives each a full window afterwards", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    world.hub.disconnect();
+    await world.advance(300_000);
+    agent.silent = true;
+    world.hub.reconnect();
+    await world.advance(29_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+    agent.silent = false;
+    await world.advance(60_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+  });
+
+  test("that only the own probe shows counts as well: a link that is up and carries nothing", async () => {
+    let mute = false;
+    await using world = await World.open({ bus: { fate: () => (mute ? { copies: 0 } : {}) } });
+    await world.scheduler();
+    await world.agent("a1", 1);
+    mute = true;
+    await world.advance(300_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+    mute = false;
+    await world.advance(60_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+  });
+
+  test("for this process alone (it was paused) gives each a full window again", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.advance(5_000);
+    agent.silent = true;
+    world.clock.skip(120_000);
+    await world.advance(25_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+  });
+
+  test("does not hide an agent that is gone: it is lost a window after the link is back", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    world.hub.disconnect();
+    agent.silent = true;
+    await world.advance(60_000);
+    world.hub.reconnect();
+    await world.advance(35_000);
+    expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentLost"]);
+  });
+});
