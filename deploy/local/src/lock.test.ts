@@ -66,5 +66,6 @@ test("of several that find a stale lock at once, exactly one takes it", async ()
   const holder = all[results.indexOf("held")]?.pid;
   expect(results.filter((text) => text === `refused ${holder}`)).toHaveLength(3);
   for (const child of all) child.stdin.end();
-  await Promise.all(all.map((child) => (child.exitCode === null ? once(child, "exit") : null)));
+  const alive = all.filter((child) => child.exitCode === null);
+  await Promise.all(alive.map((child) => once(child, "exit")));
 });

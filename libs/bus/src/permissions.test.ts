@@ -1,4 +1,4 @@
-import { createInbox, errors, type NatsConnection } from "@nats-io/nats-core";
+import { errors, type NatsConnection } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bytes, commandOf, eventsFrom, text, until } from "./contract/fixture.ts";

@@ -192,7 +192,8 @@ class Reader {
       }
       return;
     }
-    const value = isMap(target) ? this.#value(target, path, depth) : null;
+    // A mapping's value is a mapping too, or null where it was refused.
+    const value = isMap(target) ? (this.#value(target, path, depth) as JsonObject | null) : null;
     if (value === null) {
       this.#refuse(path, "can only merge a mapping or a list of mappings");
       return;

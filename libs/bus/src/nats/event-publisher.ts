@@ -268,11 +268,15 @@ export class EventPublisher {
   }
 }
 
+type PublishAnswer = {
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+};
+
 /** What the server answered to a publish: null when it stored the message, or had stored it before. */
 function refusalOf(message: Msg, position: number): Fault | null {
-  let answer: { error?: { err_code?: number; description?: string }; seq?: number };
+  let answer: PublishAnswer;
   try {
-    answer = JSON.parse(decoder.decode(message.data));
+    answer = JSON.parse(decoder.decode(message.data)) as PublishAnswer;
   } catch {
     return unconfirmed(position, "the server's answer cannot be read");
   }

@@ -98,9 +98,9 @@ export class Streams {
   /** For streams that nobody waits for: says what is wrong, and not with every message. */
   ensureInBackground(key: StreamKey, onProblem: (problem: Fault) => void): void {
     if (!this.#link.up || performance.now() < (this.#retryAtMs.get(key) ?? 0)) return;
-    this.ensure(key).catch((problem: Fault) => {
+    this.ensure(key).catch((problem: unknown) => {
       this.#retryAtMs.set(key, performance.now() + busLimits.liveStreamRetryMs);
-      onProblem(problem);
+      onProblem(problem as Fault);
     });
   }
 

@@ -17,7 +17,7 @@ const bigintOid = 20;
 
 /** Positions and counts stay below 2^53, so they are numbers here. */
 const types = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+  getTypeParser: ((oid: number, format?: "text" | "binary"): unknown =>
     oid === bigintOid && format !== "binary"
       ? Number
       : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,

@@ -1,5 +1,6 @@
 /** Examples of what this service sees and decides: for tests, here and in the simulation. */
 import type { EventData, EventOf } from "@trainyard/contracts";
+import type { TrialOutcome } from "@trainyard/contracts/events";
 import {
   AllocationEndCause,
   EndReason,
@@ -7,7 +8,6 @@ import {
   StopKind,
   StopMode,
   StopWhy,
-  TrialOutcome,
 } from "@trainyard/contracts/events";
 import { limits } from "../limits.ts";
 

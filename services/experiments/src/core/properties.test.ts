@@ -1,4 +1,5 @@
-import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import type { RunEndWhy } from "@trainyard/contracts/events";
+import { StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { fold, isRejection } from "@trainyard/kernel";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";

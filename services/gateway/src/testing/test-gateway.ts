@@ -142,6 +142,6 @@ async function call(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
-  const parsed = text.startsWith("{") ? JSON.parse(text) : { text };
+  const parsed = (text.startsWith("{") ? JSON.parse(text) : { text }) as CallAnswer["body"];
   return { status: answer.status, headers: answer.headers, body: parsed };
 }

@@ -1,5 +1,5 @@
 import type { DocumentSet } from "./documents.ts";
-import { type Projections } from "./project.ts";
+import { type Projections } from "./projections.ts";
 
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {

@@ -1,5 +1,5 @@
 import { parseTrialId } from "@trainyard/kernel";
-import type { Projections } from "./project.ts";
+import type { Projections } from "./projections.ts";
 
 export const checkpointProjections: Projections = {
   CheckpointDeclared({ id, data, timeMs }, documents) {

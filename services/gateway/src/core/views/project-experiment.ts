@@ -1,6 +1,6 @@
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { parseTrialId } from "@trainyard/kernel";
-import type { Projections } from "./project.ts";
+import type { Projections } from "./projections.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {
   [ExperimentOutcome.COMPLETED]: "COMPLETED",

@@ -1,4 +1,4 @@
-import type { Projections } from "./project.ts";
+import type { Projections } from "./projections.ts";
 
 export const tokenProjections: Projections = {
   TokenIssued({ id, data, timeMs }, documents) {

@@ -3,7 +3,7 @@ import type { Run } from "@trainyard/contracts/api";
 import { RunEndWhy, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { parseTrialId, runId } from "@trainyard/kernel";
 import type { DocumentSet, TrialDocument } from "./documents.ts";
-import { type Projections, runOf } from "./project.ts";
+import { type Projections, runOf } from "./projections.ts";
 import { bestAfter, recordValidation } from "./validations.ts";
 
 const outcomeStates: Readonly<Record<number, string>> = {

@@ -2,25 +2,15 @@
  * The gateway's read model as a pure fold: every event changes the documents of the entities that it is about. The rows
  * that `touchedBy` names are in the set; whatever is not there was never created, and the event changes nothing.
  */
-import type { AnyEvent, EventData, EventName } from "@trainyard/contracts";
-import { idOf, parseRunId } from "@trainyard/kernel";
+import type { AnyEvent, EventName } from "@trainyard/contracts";
+import { idOf } from "@trainyard/kernel";
 import type { DocumentSet } from "./documents.ts";
 import { agentProjections } from "./project-agent.ts";
 import { checkpointProjections } from "./project-checkpoint.ts";
 import { experimentProjections } from "./project-experiment.ts";
 import { tokenProjections } from "./project-token.ts";
 import { trialProjections } from "./project-trial.ts";
-
-export type Projected<Name extends EventName> = {
-  readonly data: EventData<Name>;
-  /** The id in the stream's name. */
-  readonly id: string;
-  readonly timeMs: number;
-};
-
-export type Projections = {
-  readonly [Name in EventName]?: (event: Projected<Name>, documents: DocumentSet) => void;
-};
+import type { Projected, Projections } from "./projections.ts";
 
 type AnyProjection = (event: Projected<EventName>, documents: DocumentSet) => void;
 
@@ -44,10 +34,4 @@ export function project(
     const projection = part[event.type] as AnyProjection | undefined;
     projection?.(projected, documents);
   }
-}
-
-/** The trial and number of an allocation that is a run's; null for another task's. */
-export function runOf(allocation: string): { readonly trial: string; readonly run: number } | null {
-  const parsed = parseRunId(allocation);
-  return parsed === null ? null : { trial: parsed.trial, run: parsed.run };
 }
