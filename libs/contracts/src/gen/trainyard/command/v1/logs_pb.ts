@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/logs.proto.
  */
 export const file_trainyard_command_v1_logs: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJJCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZSKjAQoHTG9nTGluZRISCgphbGxvY2F0aW9uGAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRIQCghzZXF1ZW5jZRgDIAEoARINCgVhdF9tcxgEIAEoARIvCgZzb3VyY2UYBSABKA4yHy50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dTb3VyY2USDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgiRgoKUXVlcnlMaW5lcxIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWxpbWl0GAMgASgNEgwKBHRhaWwYBCABKA0iSQoITGluZVBhZ2USLwoFbGluZXMYASADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yZWRMaW5lEgwKBG1vcmUYAiABKAgiZQoKU3RvcmVkTGluZRINCgV0cmlhbBgBIAEoCRILCgNydW4YAiABKA0SKwoEbGluZRgDIAEoCzIdLnRyYWlueWFyZC5jb21tYW5kLnYxLkxvZ0xpbmUSDgoGY3Vyc29yGAQgASgJKmsKCUxvZ1NvdXJjZRIaChZMT0dfU09VUkNFX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NPVVJDRV9TVERPVVQQARIVChFMT0dfU09VUkNFX1NUREVSUhACEhQKEExPR19TT1VSQ0VfQUdFTlQQA2IGcHJvdG8z");
+  fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJJCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZSKjAQoHTG9nTGluZRISCgphbGxvY2F0aW9uGAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRIQCghzZXF1ZW5jZRgDIAEoARINCgVhdF9tcxgEIAEoARIvCgZzb3VyY2UYBSABKA4yHy50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dTb3VyY2USDAoEdGV4dBgGIAEoCRIRCgljb250aW51ZWQYByABKAgi6wEKClF1ZXJ5TGluZXMSDAoEdGFzaxgBIAEoCRINCgVhZnRlchgCIAEoCRINCgVsaW1pdBgDIAEoDRIMCgR0YWlsGAQgASgNEhAKA3J1bhgFIAEoDUgAiAEBEhYKCW5vZGVfcmFuaxgGIAEoDUgBiAEBEjQKBnNvdXJjZRgHIAEoDjIfLnRyYWlueWFyZC5jb21tYW5kLnYxLkxvZ1NvdXJjZUgCiAEBEhUKCGNvbnRhaW5zGAggASgJSAOIAQFCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgkKB19zb3VyY2VCCwoJX2NvbnRhaW5zIkkKCExpbmVQYWdlEi8KBWxpbmVzGAEgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuU3RvcmVkTGluZRIMCgRtb3JlGAIgASgIImUKClN0b3JlZExpbmUSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEisKBGxpbmUYAyABKAsyHS50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dMaW5lEg4KBmN1cnNvchgEIAEoCSprCglMb2dTb3VyY2USGgoWTE9HX1NPVVJDRV9VTlNQRUNJRklFRBAAEhUKEUxPR19TT1VSQ0VfU1RET1VUEAESFQoRTE9HX1NPVVJDRV9TVERFUlIQAhIUChBMT0dfU09VUkNFX0FHRU5UEANiBnByb3RvMw");
 
 /**
  * Subject ty.cmd.logs.WriteLines: an agent's batch, at most 512 KiB. Idempotent by (allocation, node rank, sequence).
@@ -121,6 +121,28 @@ export type QueryLines = Message<"trainyard.command.v1.QueryLines"> & {
    * @generated from field: uint32 tail = 4;
    */
   tail: number;
+
+  /**
+   * Only lines of this run, of this node, from this source, with this text in them.
+   *
+   * @generated from field: optional uint32 run = 5;
+   */
+  run?: number | undefined;
+
+  /**
+   * @generated from field: optional uint32 node_rank = 6;
+   */
+  nodeRank?: number | undefined;
+
+  /**
+   * @generated from field: optional trainyard.command.v1.LogSource source = 7;
+   */
+  source?: LogSource | undefined;
+
+  /**
+   * @generated from field: optional string contains = 8;
+   */
+  contains?: string | undefined;
 };
 
 /**
