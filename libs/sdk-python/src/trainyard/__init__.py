@@ -1,0 +1,36 @@
+"""Trainyard's Python SDK: report metrics, store checkpoints, and stop when asked, from a training
+script.
+
+import trainyard
+
+with trainyard.init() as ctx:
+    lr = ctx.info.hparams["lr"]
+    for epoch in range(10):
+        ...
+        ctx.train.report_validation_metrics(epoch + 1, {"loss": loss})
+        if ctx.preempt.should_preempt():
+            break
+"""
+
+from ._checkpoint import CheckpointContext
+from ._context import Context, init
+from ._info import Info
+from ._preempt import PreemptContext
+from ._train import EarlyExitReason, TrainContext
+from ._version import __version__
+from .errors import CheckpointError, NotInTaskError, RunSupersededError, TrainyardError
+
+__all__ = [
+    "CheckpointContext",
+    "CheckpointError",
+    "Context",
+    "EarlyExitReason",
+    "Info",
+    "NotInTaskError",
+    "PreemptContext",
+    "RunSupersededError",
+    "TrainContext",
+    "TrainyardError",
+    "__version__",
+    "init",
+]

@@ -1,0 +1,150 @@
+"""Where checkpoints are recorded: the platform, over HTTP.
+
+A call to the platform is control, not measurement: it waits until the platform has answered,
+however long that is away, and raises only when the answer is a refusal that would be the same
+tomorrow.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, List, Optional, Protocol
+from urllib.parse import quote
+
+from . import _log as log
+from . import _values
+from ._http import Backoff, HttpConnection, Reply, UnreachableError
+from ._limits import (
+    CHECKPOINT_BACKOFF_FIRST_S,
+    CHECKPOINT_BACKOFF_MAX_S,
+    CHECKPOINT_DEFECT_S,
+    CHECKPOINT_NOTICE_S,
+    CHECKPOINT_TIMEOUT_S,
+)
+from ._storage import FileEntry, Plan
+from .errors import CheckpointError, RunSupersededError
+
+
+class CheckpointStore(Protocol):
+    """Records checkpoints. All calls may be repeated; they raise CheckpointError when refused for
+    good.
+    """
+
+    def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
+        """Announces a checkpoint and returns the folder to write it to."""
+
+    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+        """Says that all files are there. Only then can the checkpoint be restored from."""
+
+    def plan(self, uuid: str) -> Plan:
+        """Where a complete checkpoint is."""
+
+
+class RemoteStore:
+    """The platform's registry, through the gateway."""
+
+    def __init__(self, url: str, run: str, token: str) -> None:
+        self._url = url
+        self._token = token
+        self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
+
+    def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
+        """Announces a checkpoint and returns the folder to write it to."""
+        message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": metadata}
+        answer = self._call(
+            f"checkpoint {uuid} could not be declared", "POST", self._run_path, message
+        )
+        return _folder_of(uuid, answer)
+
+    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+        """Says that all files are there."""
+        message = {"manifest": [entry.message() for entry in manifest]}
+        path = f"{self._run_path}/{quote(uuid, safe='')}/complete"
+        self._call(f"checkpoint {uuid} could not be completed", "POST", path, message)
+
+    def plan(self, uuid: str) -> Plan:
+        """Where a complete checkpoint is."""
+        path = f"/api/v1/checkpoints/{quote(uuid, safe='')}/plan"
+        answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None)
+        manifest = [entry_of(uuid, entry) for entry in answer.get("manifest") or []]
+        return Plan(_folder_of(uuid, answer), manifest, answer.get("metadata") or {})
+
+    def _call(self, failing: str, method: str, path: str, message: Optional[Any]) -> dict[str, Any]:
+        """Sends one request until it is answered. Other threads of the script run on meanwhile."""
+        connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
+        body = None if message is None else _values.encode(message)
+        patience = _Patience(failing)
+        try:
+            while True:
+                try:
+                    reply = connection.request(method, path, body)
+                except UnreachableError as error:
+                    patience.wait(None, str(error))
+                    continue
+                if 200 <= reply.status < 300:
+                    return reply.json()
+                if _is_final(reply.status):
+                    raise _refusal(failing, reply)
+                patience.wait(reply, reply.problem())
+        finally:
+            connection.close()
+
+
+class _Patience:
+    """The waits of one call: growing, noted once a minute, ended only by a defect that lasts."""
+
+    def __init__(self, failing: str) -> None:
+        self._failing = failing
+        self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
+        self._defect_since: Optional[float] = None
+        self._notice_at = time.monotonic() + CHECKPOINT_BACKOFF_MAX_S
+
+    def wait(self, reply: Optional[Reply], why: str) -> None:
+        now = time.monotonic()
+        # An answer without Retry-After from an internal error, as opposed to an outage.
+        defect = reply is not None and reply.status not in (408, 425, 429, 502, 503, 504)
+        if not defect:
+            self._defect_since = None
+        elif self._defect_since is None:
+            self._defect_since = now
+        elif now - self._defect_since > CHECKPOINT_DEFECT_S:
+            raise CheckpointError(
+                f"{self._failing}: for {CHECKPOINT_DEFECT_S / 60:.0f} minutes now: {why}"
+            )
+        if now >= self._notice_at:
+            log.warning("%s yet (%s); trying again until the platform answers", self._failing, why)
+            self._notice_at = now + CHECKPOINT_NOTICE_S
+        time.sleep(self._backoff.next_s(reply))
+
+
+def _is_final(status: int) -> bool:
+    """Whether an answer would be the same tomorrow."""
+    return 300 <= status < 500 and status not in (408, 425, 429)
+
+
+def _refusal(failing: str, reply: Reply) -> CheckpointError:
+    kind = RunSupersededError if reply.json().get("code") == "run_superseded" else CheckpointError
+    return kind(f"{failing}: {reply.problem()}")
+
+
+def _folder_of(uuid: str, answer: dict[str, Any]) -> Path:
+    path = answer.get("path")
+    if not isinstance(path, str) or not path.startswith("/"):
+        raise CheckpointError(
+            f"the platform gave no folder for checkpoint {uuid}: "
+            "this SDK stores to directories only"
+        )
+    return Path(path)
+
+
+def entry_of(uuid: str, entry: Any) -> FileEntry:
+    """A manifest's entry from its proto JSON, which leaves zeros out. Raises CheckpointError for
+    anything else.
+    """
+    try:
+        return FileEntry(str(entry["path"]), int(entry.get("bytes", 0)), str(entry["sha256"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckpointError(
+            f"the manifest of checkpoint {uuid} cannot be read: {entry!r}"
+        ) from error

@@ -1,0 +1,154 @@
+"""``trainyard.init()`` and the context that it gives."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+from types import TracebackType
+from typing import Any, Mapping, Optional, Type
+
+from . import _end, _info, _local
+from ._checkpoint import CheckpointContext
+from ._checkpoint_store import CheckpointStore, RemoteStore
+from ._files import PathLike
+from ._info import Info
+from ._limits import FLUSH_S
+from ._preempt import PreemptContext
+from ._sender import Sender
+from ._signals import SignalWatcher
+from ._spool import Spool
+from ._train import TrainContext
+from .errors import NotInTaskError
+
+
+def init(
+    *,
+    local_dir: Optional[PathLike] = None,
+    local_hparams: Optional[Mapping[str, Any]] = None,
+    local_config: Optional[Mapping[str, Any]] = None,
+    local_seed: int = 0,
+) -> "Context":
+    """Opens the context of this run; use it as ``with trainyard.init() as ctx:``.
+
+    Inside a task everything comes from the environment and no request is made before this returns.
+    Outside a task the context is local: the ``local_…`` arguments stand for what the platform would
+    give, and everything is written to ``local_dir`` (else ``$TRAINYARD_LOCAL_DIR``, else a new
+    folder under ``./trainyard-local``). A folder that was used before is continued: the run's
+    number rises, and its latest checkpoint is the one to restore.
+
+    Raises NotInTaskError when the environment is neither.
+    """
+    env = os.environ
+    if _info.in_task(env):
+        return _open_in_task(env)
+    folder = _local.folder_of(local_dir, env)
+    info = _local.info_of(folder, local_hparams or {}, local_config or {}, local_seed)
+    print(f"trainyard: not in a task, writing to {folder}", file=sys.stderr)
+    spool = Spool(info.run_dir / "spool", info.rank)
+    return Context(info, spool, None, None, _local.LocalStore(folder / "checkpoints"))
+
+
+def _open_in_task(env: Mapping[str, str]) -> "Context":
+    info = _info.info_of(env)
+    connection = _info.connection_of(env)
+    run, token = info.run_id, connection.token
+    try:
+        # The addresses are looked at here, and used later.
+        store = RemoteStore(connection.url, run, token)
+        spool = Spool(info.run_dir / "spool", info.rank)
+        sender = Sender(spool, connection.metrics_url, run, token)
+        watcher = SignalWatcher(connection.url, run, token)
+    except ValueError as error:
+        raise NotInTaskError(f"the environment of this task cannot be used: {error}") from None
+    sender.start()
+    return Context(info, spool, sender, watcher, store)
+
+
+class Context:
+    """The open run: ``info``, ``train``, ``checkpoint`` and ``preempt``. May be used from several
+    threads.
+
+    A forked child may report through it; the run ends when the process that opened it leaves the
+    context.
+    """
+
+    def __init__(
+        self,
+        info: Info,
+        spool: Spool,
+        sender: Optional[Sender],
+        watcher: Optional[SignalWatcher],
+        store: CheckpointStore,
+    ) -> None:
+        self.info = info
+        self._spool = spool
+        self._sender = sender
+        self._watcher = watcher
+        self._end = _end.EndRecord(info.run_dir)
+        self.train = TrainContext(spool, sender, self._end, info.steps_completed)
+        self.checkpoint = CheckpointContext(store)
+        self.preempt = PreemptContext(watcher, self._end)
+        self._pid = os.getpid()
+        self._closed = False
+        atexit.register(self._close_at_exit)
+
+    def __enter__(self) -> "Context":
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        if self._pid != os.getpid() or self._closed:
+            # A forked child that unwinds through the block is not the end of the run.
+            return
+        failure = _failure_of(error)
+        if failure is not None:
+            self._end.write(_end.ERROR, failure)
+        elif not self.preempt.acknowledged:
+            self._end.write(_end.FINISHED, "")
+        self._close()
+
+    def close(self) -> None:
+        """Ends the run as finished, for scripts that cannot use ``with``. A second call does
+        nothing.
+        """
+        self.__exit__(None, None, None)
+
+    def _close(self) -> None:
+        """Waits a few seconds for what is not delivered yet; the agent delivers the rest."""
+        self._closed = True
+        deadline = time.monotonic() + FLUSH_S
+        if self._watcher is not None:
+            self._watcher.close()
+        if self._sender is not None:
+            self._sender.flush(deadline - time.monotonic())
+            self._sender.stop(1.0)
+        self._spool.close()
+        atexit.unregister(self._close_at_exit)
+
+    def _close_at_exit(self) -> None:
+        """Delivers and ends a context that the script left open, when the interpreter exits."""
+        if self._closed or self._pid != os.getpid():
+            return
+        # Set by the interpreter when an exception has ended the script. The exit code is not known
+        # here, so nothing is recorded otherwise: the agent sees the code.
+        error = getattr(sys, "last_value", None)
+        if error is not None:
+            self._end.write(_end.ERROR, _end.describe(error))
+        self._close()
+
+
+def _failure_of(error: Optional[BaseException]) -> Optional[str]:
+    """What an exception that leaves the context says about the run; None for a normal end."""
+    if error is None:
+        return None
+    if isinstance(error, SystemExit):
+        if error.code is None or error.code == 0:
+            return None
+        return f"sys.exit({error.code!r})"
+    return _end.describe(error)

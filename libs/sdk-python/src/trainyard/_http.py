@@ -1,0 +1,195 @@
+"""One keep-alive HTTP connection to one service, and how long to wait before the next attempt.
+
+``http.client`` and what it needs take longer to load than the rest of this package, and so are loaded
+by the thread that sends the first request, while the script is at work already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional
+from urllib.parse import urlsplit
+
+from ._limits import REPLY_BYTES_MAX, RETRY_AFTER_MAX_S
+from ._version import __version__
+
+if TYPE_CHECKING:
+    import http.client
+
+
+class UnreachableError(Exception):
+    """No answer came: refused, reset, timed out, or not HTTP. The request may have been carried
+    out.
+    """
+
+
+class Reply(NamedTuple):
+    """An answer of the platform, whatever its status. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> dict[str, Any]:
+        """The body as an object; empty when it is not one."""
+        try:
+            value = json.loads(self.body)
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def problem(self) -> str:
+        """What a problem+json answer says, for people."""
+        body = self.json()
+        said = body.get("detail") or body.get("title") or body.get("code")
+        return str(said) if said else f"HTTP {self.status}"
+
+    def retry_after_s(self) -> Optional[float]:
+        """Seconds that the service asked to wait, at most the limit; None when it did not ask."""
+        value = self.headers.get("retry-after")
+        if value is None:
+            return None
+        try:
+            seconds = float(value)
+        except ValueError:
+            import email.utils
+
+            try:
+                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+            except (TypeError, ValueError, IndexError, OverflowError):
+                return None
+        # Not-a-number compares false with everything, and so ends as no wait.
+        return min(seconds, RETRY_AFTER_MAX_S) if seconds > 0 else 0.0
+
+
+class HttpConnection:
+    """Requests with a bearer token over one connection, opened when first needed and again when it
+    broke.
+
+    Not for several threads at once, save ``abort``.
+    """
+
+    def __init__(self, base_url: str, token: str, timeout_s: float) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{base_url!r} is not an http or https address")
+        self._https = parts.scheme == "https"
+        self._host = parts.hostname
+        self._port = parts.port
+        self._prefix = parts.path.rstrip("/")
+        self._timeout_s = timeout_s
+        self._connection: Optional[http.client.HTTPConnection] = None
+        self._aborted = False
+        self._headers = {
+            "Authorization": f"Bearer {token}",
+            "Accept": "application/json",
+            "User-Agent": f"trainyard-python/{__version__}",
+        }
+
+    def request(self, method: str, path: str, body: Optional[bytes] = None) -> Reply:
+        """Sends one request and reads its answer. Raises UnreachableError when no whole answer
+        came.
+        """
+        import http.client
+
+        reused = self._connection is not None
+        try:
+            return self._attempt(method, path, body)
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError) as error:
+            self.close()
+            if not reused:
+                raise UnreachableError(_describe(error)) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.close()
+            raise UnreachableError(_describe(error)) from error
+        # The service had closed the idle connection. Every request here may be repeated, so a new
+        # one is tried at once.
+        try:
+            return self._attempt(method, path, body)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.close()
+            raise UnreachableError(_describe(error)) from error
+
+    def request_json(self, method: str, path: str, message: Any) -> Reply:
+        """The same with a JSON body."""
+        return self.request(method, path, json.dumps(message, allow_nan=False).encode("utf-8"))
+
+    def abort(self) -> None:
+        """Makes a request that another thread waits in fail at once, and every later one too."""
+        import socket
+
+        # Before the socket is looked for: a thread that connects just now looks for this
+        # afterwards.
+        self._aborted = True
+        connection = self._connection
+        sock = connection.sock if connection is not None else None
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Closes the connection; the next request opens another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _attempt(self, method: str, path: str, body: Optional[bytes]) -> Reply:
+        import http.client
+
+        if self._connection is None:
+            kind = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
+            self._connection = kind(self._host, self._port, timeout=self._timeout_s)
+            self._connection.connect()
+        if self._aborted:
+            raise ConnectionAbortedError("this connection was given up")
+        headers = dict(self._headers)
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        self._connection.request(method, self._prefix + path, body=body, headers=headers)
+        response = self._connection.getresponse()
+        content = response.read(REPLY_BYTES_MAX + 1)
+        if len(content) > REPLY_BYTES_MAX:
+            raise ValueError(f"the answer is longer than {REPLY_BYTES_MAX} bytes")
+        if response.will_close or not response.isclosed():
+            self.close()
+        return Reply(response.status, _lower(response.headers), content)
+
+
+def _lower(headers: http.client.HTTPMessage) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _describe(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _between(low: float, high: float) -> float:
+    return low + (high - low) * int.from_bytes(os.urandom(4), "big") / 2**32
+
+
+class Backoff:
+    """Waits that double up to a limit, each drawn from its upper half, so that trials do not
+    all come back at once.
+
+    Draws from the system: the state of the script's own generators must not be touched.
+    """
+
+    def __init__(self, first_s: float, max_s: float) -> None:
+        self._first_s = first_s
+        self._max_s = max_s
+        self._bound_s = first_s
+
+    def next_s(self, reply: Optional[Reply] = None) -> float:
+        """The wait before the next attempt; not shorter than the service asked for."""
+        wait_s = self._bound_s * _between(0.5, 1.0)
+        self._bound_s = min(self._bound_s * 2, self._max_s)
+        asked_s = reply.retry_after_s() if reply is not None else None
+        # A tenth on top spreads those that were all told the same.
+        return wait_s if asked_s is None else max(wait_s, asked_s * _between(1.0, 1.1))
+
+    def reset(self) -> None:
+        """After a success."""
+        self._bound_s = self._first_s

@@ -1,0 +1,140 @@
+"""What a training process knows of itself: read once from the environment that the agent sets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+
+from . import _values
+from .errors import NotInTaskError
+
+
+class Info(NamedTuple):
+    """The run that this process belongs to."""
+
+    experiment_id: int
+    """The experiment's number; 0 in local mode."""
+    trial_id: str
+    """Experiment and trial, as in ``12.3``; ``local`` in local mode."""
+    run: int
+    """The attempt of the trial, from 1. Rises with every restart, pause and resume."""
+    trial_seed: int
+    """From 0 to 2^32 - 1. The same experiment seed gives the same trial seeds, whatever was
+    restarted.
+    """
+    hparams: Dict[str, Any]
+    """The trial's hyperparameters, nested as in the configuration."""
+    config: Dict[str, Any]
+    """The experiment's whole configuration."""
+    latest_checkpoint: Optional[str]
+    """The UUID of the checkpoint to continue from; None when there is none."""
+    steps_completed: Union[int, float]
+    """The steps that the checkpoint holds; 0 when there is none."""
+    slots: Tuple[str, ...]
+    """The ids of this node's slots; empty for a trial without slots."""
+    rank: int
+    """This node's rank among the trial's nodes, from 0."""
+    nnodes: int
+    """How many nodes the trial runs on. The entrypoint runs once on each."""
+    master_addr: str
+    """Where node 0 can be reached by the others."""
+    master_port: int
+    """A port that is free for the trial on node 0."""
+    run_dir: Path
+    """The run's own folder on this node. Its ``spool`` and ``end.json`` belong to the SDK."""
+    local: bool
+    """Whether this process runs outside a task, in local mode."""
+
+    @property
+    def run_id(self) -> str:
+        """Trial and run, as in ``12.3#2``."""
+        return f"{self.trial_id}#{self.run}"
+
+
+class Connection:
+    """Where the platform is, and what this run shows there. No tuple: the token is never printed."""
+
+    __slots__ = ("url", "metrics_url", "token")
+
+    def __init__(self, url: str, metrics_url: str, token: str) -> None:
+        self.url = url
+        self.metrics_url = metrics_url
+        self.token = token
+
+
+def in_task(env: Mapping[str, str]) -> bool:
+    """Whether the environment is that of a task."""
+    return bool(env.get("TRAINYARD_TRIAL_ID"))
+
+
+def info_of(env: Mapping[str, str]) -> Info:
+    """The run of a task's environment. Raises NotInTaskError naming what is missing or wrong."""
+    trial_id = _required(env, "TRIAL_ID")
+    return Info(
+        experiment_id=_whole(env, "EXPERIMENT_ID"),
+        trial_id=trial_id,
+        run=_whole(env, "RUN"),
+        trial_seed=_whole(env, "TRIAL_SEED"),
+        hparams=_object(env, "HPARAMS"),
+        config=_object(env, "CONFIG"),
+        latest_checkpoint=env.get("TRAINYARD_LATEST_CHECKPOINT") or None,
+        steps_completed=_steps(env),
+        slots=tuple(slot for slot in env.get("TRAINYARD_SLOT_IDS", "").split(",") if slot),
+        rank=_whole(env, "NODE_RANK", "0"),
+        nnodes=_whole(env, "NNODES", "1"),
+        master_addr=env.get("TRAINYARD_MASTER_ADDR", "127.0.0.1"),
+        master_port=_whole(env, "MASTER_PORT", "0"),
+        run_dir=Path(_required(env, "RUN_DIR")),
+        local=False,
+    )
+
+
+def connection_of(env: Mapping[str, str]) -> Connection:
+    """Where the task's environment says the platform is."""
+    return Connection(
+        url=_required(env, "URL"),
+        metrics_url=_required(env, "METRICS_URL"),
+        token=_required(env, "TOKEN"),
+    )
+
+
+def _required(env: Mapping[str, str], name: str) -> str:
+    value = env.get(f"TRAINYARD_{name}")
+    if not value:
+        raise NotInTaskError(
+            f"TRAINYARD_TRIAL_ID is set but TRAINYARD_{name} is not: inside a task "
+            "the agent sets both; to run outside a task, unset TRAINYARD_TRIAL_ID"
+        )
+    return value
+
+
+def _whole(env: Mapping[str, str], name: str, default: Optional[str] = None) -> int:
+    text = (
+        (env.get(f"TRAINYARD_{name}") or default) if default is not None else _required(env, name)
+    )
+    try:
+        return int(text or "")
+    except ValueError:
+        raise NotInTaskError(f"TRAINYARD_{name} must be a whole number, not {text!r}") from None
+
+
+def _steps(env: Mapping[str, str]) -> Union[int, float]:
+    text = env.get("TRAINYARD_STEPS_COMPLETED") or "0"
+    try:
+        return _values.steps_of(float(text))
+    except ValueError:
+        raise NotInTaskError(
+            f"TRAINYARD_STEPS_COMPLETED must be a count of steps, not {text!r}"
+        ) from None
+
+
+def _object(env: Mapping[str, str], name: str) -> Dict[str, Any]:
+    text = env.get(f"TRAINYARD_{name}") or "{}"
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise NotInTaskError(f"TRAINYARD_{name} must be a JSON object, not {text[:80]!r}")
+    return value

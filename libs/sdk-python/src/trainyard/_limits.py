@@ -1,0 +1,61 @@
+"""Named limits of the SDK, each with its reason. Times are in seconds, sizes in bytes."""
+
+# The metrics service accepts at most this many reports in one request.
+BATCH_REPORTS_MAX = 1_000
+# The service's limit is 4 MiB for a whole request; the rest is room for the wrapping.
+BATCH_BYTES_MAX = 3_500_000
+# The metrics service takes 192 KiB of metrics in one report, as JavaScript writes them: numbers like 1e-06
+# are up to half as long again there, nothing else is longer. Larger values belong into a checkpoint.
+REPORT_BYTES_MAX = 131_072
+# What a person can still read in a chart's legend.
+NAME_CHARACTERS_MAX = 255
+# The metrics service keeps groups in an index; it counts in UTF-16.
+GROUP_UNITS_MAX = 128
+# Deep enough for any summary, shallow enough that a value that contains itself is found at once.
+METRIC_DEPTH_MAX = 32
+
+# Requests of one run are at least this far apart, so that a fast loop costs few requests.
+SEND_INTERVAL_S = 0.1
+# How soon the sender sees what another process of the same run has written.
+SPOOL_POLL_S = 1.0
+# A service that accepts a batch and says nothing for this long is taken for gone.
+SEND_TIMEOUT_S = 30.0
+# The first and the longest wait between attempts of a sender.
+SEND_BACKOFF_FIRST_S = 0.2
+SEND_BACKOFF_MAX_S = 10.0
+# Retry-After is obeyed up to this long; a longer one is more likely a mistake than a plan.
+RETRY_AFTER_MAX_S = 60.0
+# How long leaving the context waits for reports to be delivered; the agent delivers what is left.
+FLUSH_S = 5.0
+
+# The gateway holds a question for a stop this long before it answers no.
+SIGNAL_WAIT_MS = 30_000
+# On top of the wait: the time for the answer to travel.
+SIGNAL_MARGIN_S = 10.0
+# How long after the start the first question is asked.
+SIGNAL_FIRST_S = 0.05
+SIGNAL_BACKOFF_FIRST_S = 0.1
+# Short, because a stop should be seen soon after the gateway is back.
+SIGNAL_BACKOFF_MAX_S = 2.0
+# A gateway that answers "no stop" at once must not be asked in a tight loop.
+SIGNAL_INTERVAL_S = 0.5
+# A refused token does not become valid again; asking on is only a courtesy to a slow clock.
+SIGNAL_REFUSED_S = 30.0
+
+# Checkpoint calls wait for the platform, so an answer may take the time to hash large files.
+CHECKPOINT_TIMEOUT_S = 120.0
+CHECKPOINT_BACKOFF_FIRST_S = 0.2
+CHECKPOINT_BACKOFF_MAX_S = 10.0
+# An internal error that lasts this long is a defect that waiting does not mend.
+CHECKPOINT_DEFECT_S = 600.0
+# How often a waiting checkpoint call says that it still waits.
+CHECKPOINT_NOTICE_S = 60.0
+# A manifest travels in one request.
+CHECKPOINT_FILES_MAX = 10_000
+# Read and hash in pieces of this size.
+COPY_BYTES = 1 << 20
+
+# An answer of the platform is small, download plans with the longest manifest included.
+REPLY_BYTES_MAX = 16 * 1024 * 1024
+# What is kept of an exception's text in the end record.
+MESSAGE_CHARACTERS_MAX = 2_000

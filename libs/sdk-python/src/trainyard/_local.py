@@ -1,0 +1,128 @@
+"""Local mode: what ``init()`` gives outside a task. The same calls, into a folder.
+
+<folder>/run-<n>/spool/reports.ndjson   the reports of the n-th ``init`` in this folder
+<folder>/run-<n>/end.json               why it ended
+<folder>/checkpoints/<uuid>/            the files of a checkpoint
+<folder>/checkpoints/complete.ndjson    a line for each complete checkpoint, the latest last
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, List, Mapping, Optional, Tuple
+
+from . import _values
+from ._checkpoint_store import entry_of
+from ._info import Info
+from ._storage import METADATA, FileEntry, Plan
+from .errors import CheckpointError
+
+DEFAULT_FOLDER = "trainyard-local"
+
+
+def folder_of(local_dir: Optional[object], env: Mapping[str, str]) -> Path:
+    """The folder of this use: the given one, else a new one under ``./trainyard-local``."""
+    given = local_dir if local_dir is not None else env.get("TRAINYARD_LOCAL_DIR")
+    if given:
+        return Path(os.fspath(given)).absolute()  # type: ignore[call-overload]
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    return Path(DEFAULT_FOLDER, f"{stamp}-{os.getpid()}").absolute()
+
+
+def info_of(folder: Path, hparams: Mapping[str, Any], config: Mapping[str, Any], seed: int) -> Info:
+    """The next run in a folder, from the latest checkpoint that is there."""
+    run, run_dir = _next_run(folder)
+    latest, steps = LocalStore(folder / "checkpoints").latest()
+    return Info(
+        experiment_id=0,
+        trial_id="local",
+        run=run,
+        trial_seed=seed,
+        hparams=dict(hparams),
+        config=dict(config),
+        latest_checkpoint=latest,
+        steps_completed=steps,
+        slots=(),
+        rank=0,
+        nnodes=1,
+        master_addr="127.0.0.1",
+        master_port=0,
+        run_dir=run_dir,
+        local=True,
+    )
+
+
+def _next_run(folder: Path) -> Tuple[int, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    run = 1
+    while True:
+        run_dir = folder / f"run-{run}"
+        try:
+            run_dir.mkdir()
+            return run, run_dir
+        except FileExistsError:
+            run += 1
+
+
+class LocalStore:
+    """Checkpoints in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._index = folder / "complete.ndjson"
+
+    def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
+        """Names the folder to write to."""
+        del steps_completed, metadata  # The folder's own metadata file holds both.
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self._folder / uuid
+
+    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+        """Adds the checkpoint's line."""
+        line = {"uuid": uuid, "manifest": [entry.message() for entry in manifest]}
+        with open(self._index, "ab", buffering=0) as file:
+            # The newline before it ends a line that a kill may have torn.
+            file.write(b"\n" + _values.encode(line) + b"\n")
+            os.fsync(file.fileno())
+
+    def plan(self, uuid: str) -> Plan:
+        """Looks the checkpoint's line up."""
+        line = self._complete().get(uuid)
+        if line is None:
+            raise CheckpointError(f"there is no complete checkpoint {uuid} in {self._folder}")
+        manifest = [entry_of(uuid, entry) for entry in line["manifest"]]
+        return Plan(self._folder / uuid, manifest, self._metadata(uuid))
+
+    def latest(self) -> Tuple[Optional[str], float]:
+        """The checkpoint that was completed last and is still there, and its steps."""
+        for uuid in reversed(list(self._complete())):
+            if (self._folder / uuid / METADATA).is_file():
+                return uuid, _values.steps_of(self._metadata(uuid).get("steps_completed", 0))
+        return None, 0
+
+    def _complete(self) -> dict[str, Any]:
+        try:
+            lines = self._index.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return {}
+        found: dict[str, Any] = {}
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                found[entry["uuid"]] = {"manifest": entry["manifest"]}
+            except (ValueError, KeyError, TypeError):
+                # Empty, or torn by a kill: that checkpoint was not completed.
+                continue
+        return found
+
+    def _metadata(self, uuid: str) -> dict[str, Any]:
+        try:
+            metadata: dict[str, Any] = json.loads((self._folder / uuid / METADATA).read_bytes())
+            return metadata
+        except (OSError, ValueError) as error:
+            raise CheckpointError(
+                f"the metadata of checkpoint {uuid} cannot be read: {error}"
+            ) from error

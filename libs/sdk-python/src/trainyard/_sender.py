@@ -1,0 +1,290 @@
+"""Delivers the spool to the metrics service from a background thread.
+
+States of the thread: waiting for the sender's lock (one process of a run sends, the others only
+write), idle (all that is in the file is acknowledged), sending, waiting to try again, refused (the
+service has said for good that it takes nothing more of this run). It reads the file that the
+reports were written to, and nothing else: what another process appended, or what was left by a
+crash, is delivered like its own. The offset in ``reports.acked`` moves only when the service has
+answered, so every report is sent at least once; its key makes a repeat harmless.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import threading
+import time
+from typing import List, NamedTuple, Optional, Tuple
+from urllib.parse import quote
+
+from . import _log as log
+from . import _spool
+from ._files import try_lock, write_by_rename
+from ._http import Backoff, HttpConnection, Reply, UnreachableError
+from ._limits import (
+    BATCH_BYTES_MAX,
+    BATCH_REPORTS_MAX,
+    SEND_BACKOFF_FIRST_S,
+    SEND_BACKOFF_MAX_S,
+    SEND_INTERVAL_S,
+    SEND_TIMEOUT_S,
+    SPOOL_POLL_S,
+)
+
+LOCK = "sender.lock"
+
+
+class Outcome(enum.Enum):
+    """What an answer means for the batch."""
+
+    DELIVERED = "delivered"
+    RETRY = "retry"
+    # The batch as a whole is too large, or something in it is wrong: send less at once.
+    SPLIT = "split"
+    REFUSED = "refused"
+
+
+class Batch(NamedTuple):
+    """Lines of the spool, and where the next batch starts."""
+
+    lines: List[bytes]
+    end: int
+
+
+def outcome_of(status: int) -> Outcome:
+    """What the status of an answer means."""
+    if 200 <= status < 300:
+        return Outcome.DELIVERED
+    if status in (400, 413, 422):
+        return Outcome.SPLIT
+    if status in (401, 403, 409):
+        return Outcome.REFUSED
+    return Outcome.RETRY
+
+
+def read_batch(fd: int, offset: int, reports_max: int) -> Batch:
+    """The complete lines from ``offset`` on that fit one request; lines that are no reports are
+    left out.
+    """
+    chunk = os.pread(fd, BATCH_BYTES_MAX, offset)
+    lines: List[bytes] = []
+    used = 0
+    while len(lines) < reports_max:
+        newline = chunk.find(b"\n", used)
+        if newline < 0:
+            break
+        line = chunk[used:newline]
+        used = newline + 1
+        if _spool.parse_line(line) is not None:
+            lines.append(line)
+        elif line:
+            log.warning("a torn line of %d bytes in the spool was skipped", len(line))
+    return Batch(lines, offset + used)
+
+
+class Sender:
+    """The background delivery of one run's spool."""
+
+    def __init__(self, spool: _spool.Spool, url: str, run: str, token: str) -> None:
+        self._spool = spool
+        self._path = f"/api/v1/runs/{quote(run, safe='')}/reports"
+        self._connection = HttpConnection(url, token, SEND_TIMEOUT_S)
+        self._backoff = Backoff(SEND_BACKOFF_FIRST_S, SEND_BACKOFF_MAX_S)
+        self._reports_max = BATCH_REPORTS_MAX
+        self._written = threading.Event()
+        self._stopping = threading.Event()
+        # Guards what follows it, and is notified whenever any of it changes.
+        self._changed = threading.Condition()
+        self._acked = _spool.read_acked(spool.folder)
+        self._retry_at = 0.0
+        self._over = False
+        self._flushing = False
+        self._unreachable_since: Optional[float] = None
+        self._thread = threading.Thread(target=self._run, name="trainyard-sender", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def notify(self) -> None:
+        """Says that the spool has grown. Costs about a microsecond."""
+        if not self._written.is_set():
+            self._written.set()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Waits until all that is in the spool now is acknowledged, and says whether it is.
+
+        Returns early when waiting is pointless: the service refuses this run, asked to come back
+        later than that, or another process is the one that sends.
+        """
+        goal = self._spool.size()
+        deadline = time.monotonic() + timeout_s
+        with self._changed:
+            self._flushing = True
+            self._changed.notify_all()
+        self._written.set()
+        with self._changed:
+            while self._acked < goal:
+                left_s = deadline - time.monotonic()
+                if left_s <= 0 or self._over or self._retry_at > deadline:
+                    break
+                self._changed.wait(left_s)
+            self._flushing = False
+            return self._acked >= goal
+
+    def stop(self, timeout_s: float) -> None:
+        """Ends the thread, also out of a request that hangs; what was not acknowledged stays in the
+        spool.
+        """
+        self._stopping.set()
+        self._written.set()
+        with self._changed:
+            self._changed.notify_all()
+        self._connection.abort()
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        try:
+            self._run_until_stopped()
+        # A defect here must cost neither the training nor a report: the agent delivers the spool.
+        except Exception:
+            log.exception(
+                "the sender of reports has ended; the agent delivers what is in the spool"
+            )
+        finally:
+            with self._changed:
+                self._over = True
+                self._changed.notify_all()
+            self._connection.close()
+
+    def _run_until_stopped(self) -> None:
+        lock = os.open(self._spool.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            if not self._wait_for_lock(lock):
+                return
+            fd = os.open(self._spool.path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                self._deliver(fd)
+            finally:
+                os.close(fd)
+        finally:
+            os.close(lock)
+
+    def _wait_for_lock(self, lock: int) -> bool:
+        while not try_lock(lock):
+            # Another process of this run sends; its offset is what there is to wait for.
+            self._record_acked(_spool.read_acked(self._spool.folder))
+            with self._changed:
+                if not self._stopping.is_set():
+                    self._changed.wait(SEND_INTERVAL_S if self._flushing else SPOOL_POLL_S)
+            if self._stopping.is_set():
+                return False
+        self._record_acked(_spool.read_acked(self._spool.folder))
+        return True
+
+    def _deliver(self, fd: int) -> None:
+        while not self._stopping.is_set():
+            # Cleared before the file is read: what is written after the read sets it again.
+            self._written.clear()
+            batch = read_batch(fd, self._acked, self._reports_max)
+            if batch.end == self._acked:
+                self._written.wait(SPOOL_POLL_S)
+                continue
+            outcome, reply = self._send(batch)
+            if outcome is Outcome.DELIVERED:
+                self._advance(batch.end)
+                self._reports_max = min(self._reports_max * 2, BATCH_REPORTS_MAX)
+                if not self._flushing:
+                    self._stopping.wait(SEND_INTERVAL_S)
+            elif outcome is Outcome.SPLIT:
+                self._split(batch, reply)
+            elif outcome is Outcome.REFUSED:
+                self._note_refusal(reply)
+                return
+            else:
+                self._wait_to_retry(reply)
+
+    def _send(self, batch: Batch) -> Tuple[Outcome, Optional[Reply]]:
+        if not batch.lines:
+            return Outcome.DELIVERED, None
+        body = b'{"reports":[' + b",".join(batch.lines) + b"]}"
+        try:
+            reply = self._connection.request("POST", self._path, body)
+        except UnreachableError as error:
+            self._note_unreachable(str(error))
+            return Outcome.RETRY, None
+        outcome = outcome_of(reply.status)
+        if outcome is Outcome.RETRY:
+            self._note_unreachable(reply.problem())
+        else:
+            self._note_reachable()
+        return outcome, reply
+
+    def _split(self, batch: Batch, reply: Optional[Reply]) -> None:
+        if len(batch.lines) > 1:
+            self._reports_max = max(1, len(batch.lines) // 2)
+            return
+        report = _spool.parse_line(batch.lines[0]) or {}
+        log.warning(
+            "the metrics service does not take report %s (group %r, step %s): %s",
+            report.get("key"),
+            report.get("group"),
+            report.get("stepsCompleted"),
+            reply.problem() if reply is not None else "no answer",
+        )
+        self._advance(batch.end)
+
+    def _advance(self, end: int) -> None:
+        self._backoff.reset()
+        try:
+            write_by_rename(self._spool.folder / _spool.ACKED, str(end).encode("ascii"))
+        except OSError as error:
+            # Only costs repeats, which change nothing.
+            log.warning("the acknowledged offset could not be recorded: %s", error)
+        self._record_acked(end)
+
+    def _record_acked(self, end: int) -> None:
+        with self._changed:
+            self._acked = max(self._acked, end)
+            self._changed.notify_all()
+
+    def _wait_to_retry(self, reply: Optional[Reply]) -> None:
+        wait_s = self._backoff.next_s(reply)
+        asked = reply is not None and reply.retry_after_s() is not None
+        with self._changed:
+            started = time.monotonic()
+            self._retry_at = started + wait_s if asked else 0.0
+            self._changed.notify_all()
+            while not self._stopping.is_set():
+                # The end of a run does not wait out a backoff of its own choosing.
+                end = started + (SEND_BACKOFF_FIRST_S if self._flushing and not asked else wait_s)
+                left_s = end - time.monotonic()
+                if left_s <= 0:
+                    break
+                self._changed.wait(left_s)
+            self._retry_at = 0.0
+
+    def _note_refusal(self, reply: Optional[Reply]) -> None:
+        why = reply.problem() if reply is not None else "no answer"
+        if reply is not None and reply.status == 409:
+            log.warning("this run has been superseded, so its reports are no longer taken: %s", why)
+        else:
+            log.warning(
+                "the metrics service refuses this run's token, so reports stay in the spool: %s",
+                why,
+            )
+
+    def _note_unreachable(self, why: str) -> None:
+        if self._unreachable_since is None and not self._stopping.is_set():
+            self._unreachable_since = time.monotonic()
+            log.warning(
+                "the metrics service cannot take reports (%s); they wait in %s",
+                why,
+                self._spool.path,
+            )
+
+    def _note_reachable(self) -> None:
+        if self._unreachable_since is not None:
+            away_s = time.monotonic() - self._unreachable_since
+            self._unreachable_since = None
+            log.warning("the metrics service takes reports again, after %.0f s", away_s)

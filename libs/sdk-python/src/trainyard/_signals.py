@@ -1,0 +1,116 @@
+"""Learns from the gateway that the run should stop, in a background thread.
+
+The thread asks ``GET /api/v1/runs/{run}/signals`` and is kept waiting there until there is a stop
+or the wait is over. It ends at the first stop: a stop is never withdrawn. No failure of the network
+leaves this module.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from urllib.parse import quote
+
+from . import _log as log
+from ._http import Backoff, HttpConnection, Reply, UnreachableError
+from ._limits import (
+    SIGNAL_BACKOFF_FIRST_S,
+    SIGNAL_BACKOFF_MAX_S,
+    SIGNAL_FIRST_S,
+    SIGNAL_INTERVAL_S,
+    SIGNAL_MARGIN_S,
+    SIGNAL_REFUSED_S,
+    SIGNAL_WAIT_MS,
+)
+
+
+class SignalWatcher:
+    """Knows whether the run was asked to stop, and why."""
+
+    def __init__(self, url: str, run: str, token: str) -> None:
+        self._url = url
+        self._token = token
+        self._path = f"/api/v1/runs/{quote(run, safe='')}/signals?wait_ms={SIGNAL_WAIT_MS}"
+        self._why = ""
+        self._stop = False
+        self._start_thread()
+
+    @property
+    def stop(self) -> bool:
+        """Whether the run should stop. Never waits."""
+        if self._pid != os.getpid():
+            # A forked child has its parent's answer so far, but not its thread.
+            self._start_thread()
+        return self._stop
+
+    @property
+    def why(self) -> str:
+        """pause, search_stop, cancel, preempted, …; empty while the run should go on."""
+        return self._why
+
+    def close(self) -> None:
+        """Ends the thread, also out of a request that is kept waiting."""
+        self._closing.set()
+        self._connection.abort()
+        if self._thread.is_alive():
+            self._thread.join(1.0)
+
+    def _start_thread(self) -> None:
+        self._pid = os.getpid()
+        self._closing = threading.Event()
+        timeout_s = SIGNAL_WAIT_MS / 1000 + SIGNAL_MARGIN_S
+        self._connection = HttpConnection(self._url, self._token, timeout_s)
+        self._backoff = Backoff(SIGNAL_BACKOFF_FIRST_S, SIGNAL_BACKOFF_MAX_S)
+        self._refused = False
+        self._thread = threading.Thread(target=self._run, name="trainyard-signals", daemon=True)
+        if not self._stop:
+            self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            # The script's own start goes first; what the first request loads would compete with it.
+            self._closing.wait(SIGNAL_FIRST_S)
+            while not self._stop and not self._closing.is_set():
+                self._closing.wait(self._ask_once())
+        except (
+            Exception
+        ):  # A defect here must not cost the training; the platform still ends runs by force.
+            log.exception("the watch for stop requests has ended")
+        finally:
+            self._connection.close()
+
+    def _ask_once(self) -> float:
+        """Asks, and returns how long to wait before asking again."""
+        started = time.monotonic()
+        try:
+            reply = self._connection.request("GET", self._path)
+        except UnreachableError as error:
+            log.debug("the gateway could not be asked for a stop: %s", error)
+            return self._backoff.next_s()
+        if reply.status == 200:
+            self._backoff.reset()
+            self._refused = False
+            return self._take(reply, time.monotonic() - started)
+        if reply.status == 409:
+            self._request_stop("superseded")
+            return 0.0
+        if reply.status in (401, 403):
+            if not self._refused:
+                log.warning("the gateway refuses this run's token: %s", reply.problem())
+                self._refused = True
+            return SIGNAL_REFUSED_S
+        return self._backoff.next_s(reply)
+
+    def _take(self, reply: Reply, took_s: float) -> float:
+        answer = reply.json()
+        if answer.get("stop") is True:
+            self._request_stop(str(answer.get("why") or "stop"))
+            return 0.0
+        return max(0.0, SIGNAL_INTERVAL_S - took_s)
+
+    def _request_stop(self, why: str) -> None:
+        # The reason first: who sees the stop may ask for it at once.
+        self._why = why
+        self._stop = True
+        log.info("a stop was requested: %s", why)

@@ -1,0 +1,210 @@
+"""The run's spool: a file to which every report is appended before its call returns.
+
+Invariants, which the agent and the sender rest on:
+
+- A report is one line of JSON, written by one ``write`` to a file opened for appending. Once the
+  call has returned, the line is the kernel's, and killing the process cannot take it back. Nothing
+  is ever changed or removed.
+- Keys are ``<node rank>-<n>``, unique also when several processes of a node write. n starts at 1
+  and rises; it may leave out numbers.
+- A process that is killed inside ``write`` may leave a torn last line, for a report whose call
+  never returned. The next writer ends that line before its own, so readers skip a complete line
+  that is not JSON and leave alone what follows the last newline.
+
+Several threads share one Spool; several processes (forked, or started by a launcher) each have
+their own descriptor and take turns by ``flock``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any, Iterator, Optional, Tuple
+
+from . import _values
+from ._files import lock, unlock
+from ._limits import REPORT_BYTES_MAX
+
+REPORTS = "reports.ndjson"
+ACKED = "reports.acked"
+
+# Of this much of the end of the file the last keys are read; two lines of the largest size fit.
+_TAIL_BYTES = 2 * (REPORT_BYTES_MAX + 256)
+# A line that a signal handler wrote inside another report's call stands before that one's, so the
+# last line need not have the highest number. Handlers do not nest as deep as this.
+_TAIL_LINES = 16
+_KEY = re.compile(rb'\{"key":"\d+-(\d+)"')
+
+
+class Spool:
+    """Appends reports to ``<folder>/reports.ndjson``."""
+
+    def __init__(self, folder: Path, node_rank: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.path = folder / REPORTS
+        self._node_rank = node_rank
+        # Re-entrant: a signal handler may report while the main thread is inside append.
+        self._lock = threading.RLock()
+        self._fd = self._open()
+        # Where the file ended after this object's last line; any other size means that someone else
+        # wrote.
+        self._end = -1
+        # Never replaced, only advanced: taking the next number cannot be interrupted halfway, so
+        # that a signal handler inside append gets another one.
+        self._numbers = itertools.count(1)
+        self._depth = 0
+        _spools.add(self)
+
+    def append(self, group: str, steps_completed: float, metrics: dict[str, Any]) -> str:
+        """Writes one report and returns its key. The arguments are proto JSON already.
+
+        Raises ValueError when the report is larger than the limit, OSError when the disk does not
+        take it.
+        """
+        at_ms = time.time_ns() // 1_000_000
+        # Everything but the key, encoded before the lock is taken.
+        rest = _values.encode(
+            {"group": group, "stepsCompleted": steps_completed, "atMs": at_ms, "metrics": metrics}
+        )[1:]
+        if len(rest) > REPORT_BYTES_MAX:
+            raise ValueError(
+                f"the report has {len(rest):,} bytes as JSON; "
+                f"at most {REPORT_BYTES_MAX:,} can be stored"
+            )
+        with self._lock:
+            if self._fd < 0:
+                raise RuntimeError("the context is closed: report inside `with trainyard.init()`")
+            self._depth += 1
+            lock(self._fd)
+            try:
+                return self._append_locked(rest)
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    unlock(self._fd)
+
+    def size(self) -> int:
+        """Bytes written so far by all processes."""
+        try:
+            return os.stat(self.path).st_size
+        except FileNotFoundError:
+            return 0
+
+    def close(self) -> None:
+        """Ends writing; a second call does nothing."""
+        with self._lock:
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
+
+    def _open(self) -> int:
+        return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def _append_locked(self, rest: bytes) -> str:
+        size = os.fstat(self._fd).st_size
+        last, torn = (0, False) if size == self._end else last_number(self._fd, size)
+        number = next(self._numbers)
+        while number <= last:
+            number = next(self._numbers)
+        key = f"{self._node_rank}-{number}"
+        self._write(b'%s{"key":"%s",%s\n' % (b"\n" if torn else b"", key.encode(), rest))
+        return key
+
+    def _write(self, line: bytes) -> None:
+        written = os.write(self._fd, line)
+        if written < len(line):
+            self._write_rest(line, written)
+        self._end = os.lseek(self._fd, 0, os.SEEK_CUR)
+
+    def _write_rest(self, line: bytes, written: int) -> None:
+        """A short write is the disk's last word before an error: it fits, or the line goes."""
+        start = os.lseek(self._fd, 0, os.SEEK_CUR) - written
+        try:
+            while written < len(line):
+                written += os.write(self._fd, line[written:])
+        except OSError:
+            os.ftruncate(self._fd, start)
+            raise
+
+    def _reset_after_fork(self) -> None:
+        """A forked child shares its parent's lock and descriptor, and so must not use them."""
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._end = -1
+        if self._fd >= 0:
+            inherited, self._fd = self._fd, -1
+            os.close(inherited)
+            # The folder may be gone; then this spool is closed in the child, and others are not.
+            with contextlib.suppress(OSError):
+                self._fd = self._open()
+
+
+def last_number(fd: int, size: int) -> Tuple[int, bool]:
+    """The highest n near the end of the file (0 in an empty one), and whether its end is torn."""
+    if size == 0:
+        return 0, False
+    start = max(0, size - _TAIL_BYTES)
+    lines = os.pread(fd, size - start, start).split(b"\n")
+    torn = lines[-1] != b""
+    # A torn line's number counts too when it can be read: the line may lack nothing but its end.
+    numbers = (_KEY.match(line) for line in lines[-_TAIL_LINES - 1 :])
+    return max((int(found[1]) for found in numbers if found), default=0), torn
+
+
+def parse_line(line: bytes) -> Optional[dict[str, Any]]:
+    """A line's report, or None for a line that is not a whole report."""
+    try:
+        report = json.loads(line)
+    except ValueError:
+        return None
+    return report if isinstance(report, dict) and isinstance(report.get("key"), str) else None
+
+
+def read_acked(folder: Path) -> int:
+    """Up to which byte the metrics service has acknowledged; 0 when nothing is recorded."""
+    try:
+        return int((folder / ACKED).read_text("ascii"))
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+_spools: "weakref.WeakSet[Spool]" = weakref.WeakSet()
+# The spools whose locks the forking thread holds from before the fork until after it.
+_forking: list[Spool] = []
+
+
+def _living() -> Iterator[Spool]:
+    return iter(list(_spools))
+
+
+def _before_fork() -> None:
+    # Held so that no thread is in the middle of a line while the process is copied.
+    for spool in _living():
+        spool._lock.acquire()
+        _forking.append(spool)
+
+
+def _after_fork_in_parent() -> None:
+    while _forking:
+        _forking.pop()._lock.release()
+
+
+def _after_fork_in_child() -> None:
+    while _forking:
+        _forking.pop()._reset_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

@@ -1,0 +1,233 @@
+"""The files of a checkpoint: copied, hashed, made durable, and checked when they are read again.
+
+A checkpoint is a folder of regular files. Its manifest names each with size and SHA-256; the
+platform completes a checkpoint only when every file in the folder matches, so what is truncated on
+the way is never restored from.
+
+``hashlib`` and ``shutil`` are loaded by the first checkpoint, since a script's start waits for every
+module that is loaded here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, Callable, Iterator, List, NamedTuple, Optional, Tuple
+
+from ._files import sync_folder
+from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES
+from .errors import CheckpointError
+
+METADATA = "metadata.json"
+
+Selector = Callable[[str], bool]
+
+
+class FileEntry(NamedTuple):
+    """One file of a manifest."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+    def message(self) -> dict[str, Any]:
+        """Its proto JSON."""
+        return {"path": self.path, "bytes": self.bytes, "sha256": self.sha256}
+
+
+class Plan(NamedTuple):
+    """Where a complete checkpoint is, and what it holds."""
+
+    path: Path
+    manifest: List[FileEntry]
+    metadata: dict[str, Any]
+
+
+def files_of(folder: Path) -> List[str]:
+    """The files under a folder as sorted relative paths, through links to files and folders.
+
+    Raises ValueError for what a checkpoint cannot hold.
+    """
+    found = sorted(_walk(folder, PurePosixPath(), ()))
+    if len(found) > CHECKPOINT_FILES_MAX:
+        raise ValueError(
+            f"{folder} holds {len(found):,} files; "
+            f"a checkpoint holds at most {CHECKPOINT_FILES_MAX:,}: pack them"
+        )
+    return found
+
+
+def _walk(folder: Path, inside: PurePosixPath, above: Tuple[str, ...]) -> Iterator[str]:
+    real = os.path.realpath(folder)
+    if real in above:
+        raise ValueError(f"{folder} is a link to a folder that contains it, so it cannot be stored")
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            path = inside / entry.name
+            if entry.is_dir():
+                yield from _walk(folder / entry.name, path, (*above, real))
+            elif entry.is_file():
+                yield _storable(str(path), folder)
+            else:
+                raise ValueError(
+                    f"{folder / entry.name} is neither a file nor a folder, so it cannot be stored"
+                )
+
+
+def _storable(path: str, folder: Path) -> str:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"the name {path!r} in {folder} is not UTF-8, so it cannot be stored"
+        ) from None
+    return path
+
+
+def copy_in(source: Path, target: Path, selector: Optional[Selector]) -> None:
+    """Copies the chosen files of ``source`` into the checkpoint's folder, contents only, links
+    followed.
+    """
+    import shutil
+
+    for path in files_of(source):
+        if path == METADATA:
+            if not is_own_metadata(source / path):
+                raise ValueError(f"{source / path}: this name is the SDK's own; use another")
+        elif selector is None or selector(path):
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / path, target / path)
+
+
+def is_own_metadata(path: Path) -> bool:
+    """Whether a ``metadata.json`` came from an earlier checkpoint, and so may be replaced."""
+    try:
+        content = json.loads(path.read_bytes())
+    except ValueError:
+        return False
+    return isinstance(content, dict) and "steps_completed" in content
+
+
+def write_metadata(folder: Path, metadata: dict[str, Any]) -> None:
+    """Puts the metadata beside the files. Raises ValueError when the script has written a file of
+    that name.
+    """
+    path = folder / METADATA
+    if path.exists() and not is_own_metadata(path):
+        raise ValueError(f"{path}: this name is the SDK's own; use another")
+    path.write_text(json.dumps(metadata, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def replace_links(folder: Path) -> None:
+    """Puts contents in the place of links: what a link names may change or go after the checkpoint
+    is complete.
+    """
+    import shutil
+
+    for path in files_of(folder):
+        _replace_link_to_folder(folder, PurePosixPath(path))
+        file = folder / path
+        if file.is_symlink():
+            copy = file.with_name(f".{file.name}.{os.getpid()}.copy")
+            shutil.copyfile(file, copy)
+            os.replace(copy, file)
+
+
+def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
+    import shutil
+
+    # From the outermost in, without the folder itself.
+    for parent in list(reversed(path.parents))[1:]:
+        link = folder / parent
+        if link.is_symlink():
+            copy = link.with_name(f".{link.name}.{os.getpid()}.copy")
+            shutil.copytree(link, copy)
+            link.unlink()
+            os.replace(copy, link)
+
+
+def seal(folder: Path) -> List[FileEntry]:
+    """Makes the folder's files durable and returns their manifest."""
+    manifest = [_seal_file(folder, path) for path in files_of(folder)]
+    for parent, _, _ in os.walk(folder):
+        sync_folder(parent)
+    # The name of the folder itself.
+    sync_folder(folder.parent)
+    return manifest
+
+
+def _seal_file(folder: Path, path: str) -> FileEntry:
+    with open(folder / path, "rb") as file:
+        # Before the hash: what is hashed is then what the disk took.
+        os.fsync(file.fileno())
+        digest, size = _digest(file)
+    return FileEntry(path, size, digest)
+
+
+def _digest(file: BinaryIO, target: Optional[BinaryIO] = None) -> Tuple[str, int]:
+    import hashlib
+
+    sha256 = hashlib.sha256()
+    size = 0
+    while True:
+        piece = file.read(COPY_BYTES)
+        if not piece:
+            return sha256.hexdigest(), size
+        sha256.update(piece)
+        size += len(piece)
+        if target is not None:
+            target.write(piece)
+
+
+def copy_out(uuid: str, plan: Plan, target: Path, selector: Optional[Selector]) -> None:
+    """Copies the chosen files of a checkpoint into a folder and checks each by the manifest."""
+    for entry in plan.manifest:
+        if entry.path != METADATA and selector is not None and not selector(entry.path):
+            continue
+        destination = target / _inside(uuid, entry.path)
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(plan.path / entry.path, "rb") as source, open(destination, "wb") as copy:
+                digest, size = _digest(source, copy)
+        except FileNotFoundError as error:
+            raise _damaged(uuid, entry, "is missing") from error
+        if size != entry.bytes or digest != entry.sha256:
+            destination.unlink()
+            raise _damaged(
+                uuid, entry, f"has {size} bytes and another content than when it was stored"
+            )
+
+
+def check_sizes(uuid: str, plan: Plan) -> None:
+    """Checks that each file of a checkpoint is there in its size; does not read the contents."""
+    for entry in plan.manifest:
+        try:
+            found = os.stat(plan.path / _inside(uuid, entry.path))
+        except FileNotFoundError as error:
+            raise _damaged(uuid, entry, "is missing") from error
+        if not stat.S_ISREG(found.st_mode) or found.st_size != entry.bytes:
+            raise _damaged(uuid, entry, f"has {found.st_size} bytes instead of {entry.bytes}")
+
+
+def check_visible(uuid: str, plan: Plan) -> None:
+    """Raises CheckpointError when the storage cannot be seen from this machine."""
+    if not plan.path.is_dir():
+        raise CheckpointError(
+            f"checkpoint {uuid} lies in {plan.path}, which is not on this machine: "
+            "is the storage mounted here?"
+        )
+
+
+def _inside(uuid: str, path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        raise CheckpointError(
+            f"the manifest of checkpoint {uuid} names {path!r}, which is outside its folder"
+        )
+    return path
+
+
+def _damaged(uuid: str, entry: FileEntry, what: str) -> CheckpointError:
+    return CheckpointError(f"checkpoint {uuid} is damaged: {entry.path} {what}")

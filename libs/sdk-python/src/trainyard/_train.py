@@ -1,0 +1,101 @@
+"""``ctx.train``: what a script reports of its training."""
+
+from __future__ import annotations
+
+import enum
+import math
+import os
+from typing import Any, Mapping, Optional
+
+from . import _end, _values
+from ._sender import Sender
+from ._spool import Spool
+
+TRAINING = "training"
+VALIDATION = "validation"
+PROGRESS = "progress"
+
+
+class EarlyExitReason(enum.Enum):
+    """Why a script ends before its training is done."""
+
+    INVALID_HP = "EXITED_REASON_INVALID_HP"
+    """These hyperparameters cannot work. The trial ends without a restart, and the search replaces
+    it.
+    """
+    USER_REQUESTED_STOP = "EXITED_REASON_USER_REQUESTED_STOP"
+    """The script is done earlier than planned. The trial ends as finished."""
+
+
+class TrainContext:
+    """Reports metrics and progress.
+
+    A report that has returned is in the run's spool and will be delivered, whatever happens to the
+    network, the platform or this process; none of the calls waits for the network or raises because
+    of it. They raise TypeError or ValueError for arguments that cannot be stored, and OSError when
+    the disk does not take the report.
+    """
+
+    def __init__(
+        self, spool: Spool, sender: Optional[Sender], end: _end.EndRecord, steps: float
+    ) -> None:
+        self._spool = spool
+        self._sender = sender
+        self._end = end
+        self._latest_steps = steps
+        # A forked child writes to the spool, and its parent's sender delivers.
+        self._sender_pid = os.getpid()
+
+    def report_training_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
+        """Reports metrics of the training after ``steps_completed`` steps (batches, or whatever the
+        script counts).
+        """
+        self.report_metrics(TRAINING, steps_completed, metrics)
+
+    def report_validation_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
+        """Reports metrics of a validation. A search decides on the one that its configuration
+        names.
+        """
+        self.report_metrics(VALIDATION, steps_completed, metrics)
+
+    def report_metrics(
+        self, group: str, steps_completed: float, metrics: Mapping[str, Any]
+    ) -> None:
+        """Reports metrics of a group of your own naming.
+
+        Values are numbers (NumPy and PyTorch scalars included; not-a-number and infinities are
+        kept), which are charted, or strings, booleans, None, lists and dicts, which are kept. One
+        report takes up to 128 KiB as JSON.
+        """
+        if _values.group_of(group) == PROGRESS:
+            raise ValueError("the group 'progress' belongs to report_progress")
+        steps = _values.steps_of(steps_completed)
+        self._append(group, steps, _values.metrics_of(metrics))
+        self._latest_steps = max(self._latest_steps, steps)
+
+    def report_progress(self, progress: float) -> None:
+        """Reports how much of the training is done, from 0 to 1."""
+        value = _values.to_json(progress, "progress")
+        if isinstance(value, (bool, str)) or not isinstance(value, (int, float)):
+            if isinstance(value, str) and not isinstance(progress, str):
+                raise ValueError(f"progress must be from 0 to 1, not {value}")
+            raise TypeError(f"progress must be a number, not {type(progress).__name__}")
+        if not math.isfinite(value) or value < 0 or value > 1:
+            raise ValueError(f"progress must be from 0 to 1, not {value}")
+        self._append(PROGRESS, self._latest_steps, {"progress": value})
+
+    def report_early_exit(self, reason: EarlyExitReason) -> None:
+        """Says why the script is about to end; the script still has to end by itself."""
+        if not isinstance(reason, EarlyExitReason):
+            raise TypeError(f"reason must be an EarlyExitReason, not {type(reason).__name__}")
+        if reason is EarlyExitReason.INVALID_HP:
+            self._end.write(
+                _end.INVALID_HYPERPARAMETERS, "the script reported invalid hyperparameters"
+            )
+        else:
+            self._end.write(_end.FINISHED, "the script asked to end early")
+
+    def _append(self, group: str, steps: float, metrics: dict[str, Any]) -> None:
+        self._spool.append(group, steps, metrics)
+        if self._sender is not None and self._sender_pid == os.getpid():
+            self._sender.notify()

@@ -1,0 +1,19 @@
+"""What the SDK raises on purpose. Nothing here is raised because a network is down."""
+
+from __future__ import annotations
+
+
+class TrainyardError(Exception):
+    """The platform refused, for a reason that waiting does not change."""
+
+
+class CheckpointError(TrainyardError):
+    """A checkpoint could not be stored or read, and trying again would not help."""
+
+
+class RunSupersededError(CheckpointError):
+    """A later run of this trial has been asked for: nothing that this run sends counts any more."""
+
+
+class NotInTaskError(TrainyardError):
+    """The environment of a task is incomplete, so neither that nor local mode is meant."""

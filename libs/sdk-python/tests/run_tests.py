@@ -1,0 +1,85 @@
+"""Runs this folder's tests and prints one JSON object a line, for a runner that is not Python's.
+
+``run_tests.py list`` prints ``{"id": …}`` for each test; ``run_tests.py run [MODULE]`` runs them, or
+those of one file, and prints ``{"id": …, "failure": … or null}`` as each one ends. A failing subtest
+fails its test.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unittest
+from pathlib import Path
+from typing import Any, Iterator
+
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
+
+
+def say(message: Any) -> None:
+    sys.__stdout__.write(json.dumps(message) + "\n")
+    sys.__stdout__.flush()
+
+
+def each(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from each(test)
+        else:
+            yield test
+
+
+class Result(unittest.TestResult):
+    """Says how each test ended. A skipped one has not passed."""
+
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self._failures: list = []
+
+    def addError(self, test: unittest.TestCase, error: Any) -> None:
+        super().addError(test, error)
+        self._note(test, self.errors[-1][1])
+
+    def addFailure(self, test: unittest.TestCase, error: Any) -> None:
+        super().addFailure(test, error)
+        self._note(test, self.failures[-1][1])
+
+    def addSubTest(self, test: unittest.TestCase, subtest: Any, error: Any) -> None:
+        super().addSubTest(test, subtest, error)
+        if error is not None:
+            self._note(test, f"{subtest}\n{self._exc_info_to_string(error, subtest)}")
+
+    def addSkip(self, test: unittest.TestCase, reason: str) -> None:
+        super().addSkip(test, reason)
+        self._note(test, f"skipped: {reason}")
+
+    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:
+        super().addUnexpectedSuccess(test)
+        self._note(test, "succeeded unexpectedly")
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        super().stopTest(test)
+        say({"id": test.id(), "failure": "\n".join(self._failures) or None})
+
+    def _note(self, test: unittest.TestCase, text: str) -> None:
+        if hasattr(self, "_failures"):
+            self._failures.append(text)
+        else:
+            # An error outside of any test, as in setUpClass.
+            say({"id": test.id(), "failure": text})
+
+
+def main(task: str, module: str = "test*") -> None:
+    suite = unittest.defaultTestLoader.discover(str(TESTS), pattern=f"{module}.py")
+    if task == "list":
+        for test in each(suite):
+            say({"id": test.id()})
+    elif task == "run":
+        suite.run(Result())
+    else:
+        raise SystemExit("usage: run_tests.py list|run [MODULE]")
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or [""]))

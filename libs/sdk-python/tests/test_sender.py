@@ -1,0 +1,349 @@
+"""The sender delivers every report exactly as written, whatever the service and the network do."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import tempfile
+import threading
+import time
+import unittest
+from email.utils import formatdate
+from pathlib import Path
+
+from fake_platform import HANG, LOSE_ANSWER, RESET, TOKEN, Answer, FakePlatform, problem
+
+from trainyard import _sender, _spool
+
+RUN = "12.3#2"
+
+
+class SenderCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.platform = FakePlatform()
+        self.addCleanup(self.platform.stop)
+        self.spool = _spool.Spool(self.folder, 0)
+        self.addCleanup(self.spool.close)
+        self.log = self.enterLogs()
+
+    def enterLogs(self):
+        """What the SDK logs, instead of printing it between the tests' dots."""
+        records = []
+        handler = logging.Handler()
+        handler.emit = lambda record: records.append(record.getMessage())
+        logger = logging.getLogger("trainyard")
+        logger.addHandler(handler)
+        before = logger.propagate
+        logger.propagate = False
+        self.addCleanup(setattr, logger, "propagate", before)
+        self.addCleanup(logger.removeHandler, handler)
+        return records
+
+    def open(self, token=TOKEN):
+        sender = _sender.Sender(self.spool, self.platform.url, RUN, token)
+        sender.start()
+        self.addCleanup(sender.stop, 5.0)
+        return sender
+
+    def report(self, count, **metrics):
+        for _ in range(count):
+            self.spool.append("training", 1, metrics)
+
+    def expected(self):
+        lines = self.spool.path.read_bytes().split(b"\n")
+        return {r["key"]: r for r in map(_spool.parse_line, lines) if r is not None}
+
+    def assert_all_delivered(self):
+        self.assertEqual(self.platform.reports, self.expected())
+
+    def acked(self):
+        return _spool.read_acked(self.folder)
+
+
+class Delivery(SenderCase):
+    def test_everything_arrives_once_in_order_over_one_connection(self):
+        sender = self.open()
+        for n in range(20):
+            self.spool.append("training", n, {"n": n, "é": "NaN"})
+            sender.notify()
+            if n % 5 == 0:
+                self.assertTrue(sender.flush(5))
+        self.assertTrue(sender.flush(5))
+        self.assertEqual(list(self.platform.reports), [f"0-{n}" for n in range(1, 21)])
+        self.assert_all_delivered()
+        self.assertEqual(set(self.platform.deliveries.values()), {1})
+        self.assertEqual(self.platform.connections, 1)
+        self.assertEqual(self.platform.bad_tokens, 0)
+        self.assertEqual(self.acked(), self.spool.path.stat().st_size)
+
+    def test_batches_hold_at_most_1000_reports(self):
+        self.report(2500, loss=0.5)
+        self.assertTrue(self.open().flush(10))
+        self.assertEqual(self.platform.batches, [1000, 1000, 500])
+        self.assert_all_delivered()
+
+    def test_batches_hold_at_most_4_mib(self):
+        # The fake platform answers 413 beyond that.
+        self.report(80, text="x" * 120_000)
+        self.assertTrue(self.open().flush(10))
+        self.assertEqual(self.platform.batches, [29, 29, 22])
+        self.assert_all_delivered()
+
+    def test_a_fast_loop_costs_few_requests(self):
+        sender = self.open()
+        started = time.monotonic()
+        while time.monotonic() - started < 0.5:
+            self.spool.append("training", 1, {})
+            sender.notify()
+        self.assertLess(len(self.platform.requests), 12)
+        self.assertTrue(sender.flush(5))
+        self.assert_all_delivered()
+
+    def test_what_another_process_wrote_is_delivered(self):
+        sender = self.open()
+        pid = os.fork()
+        if pid == 0:
+            self.spool.append("training", 1, {"from": "child"})
+            os._exit(0)
+        os.waitpid(pid, 0)
+        self.platform.wait_for(lambda: len(self.platform.reports) == 1)
+        self.assertTrue(sender.flush(5))
+        self.assert_all_delivered()
+
+    def test_a_torn_line_is_skipped_and_the_rest_delivered(self):
+        self.report(1)
+        with open(self.spool.path, "ab") as file:
+            file.write(b'{"key":"0-2","group":"trai')
+        self.report(1)
+        with open(self.spool.path, "ab") as file:
+            file.write(b"[1]\nnull\n\n\xff\xfe\n")
+        self.assertTrue(self.open().flush(5))
+        self.assertEqual(set(self.platform.reports), {"0-1", "0-3"})
+
+    def test_it_continues_from_the_recorded_offset(self):
+        self.report(3)
+        self.assertTrue(self.open().flush(5))
+        self.platform.reports.clear()
+        self.report(2)
+        self.assertTrue(self.open().flush(5))
+        self.assertEqual(list(self.platform.reports), ["0-4", "0-5"])
+
+    def test_an_unreadable_offset_only_costs_repeats(self):
+        self.report(3)
+        (self.folder / _spool.ACKED).write_text("not a number")
+        self.assertTrue(self.open().flush(5))
+        self.assert_all_delivered()
+
+    def test_one_process_sends(self):
+        first = self.open()
+        self.report(1)
+        self.assertTrue(first.flush(5))
+        second = self.open()
+        self.report(5)
+        self.assertTrue(second.flush(5))
+        self.assertEqual(set(self.platform.deliveries.values()), {1})
+        # When the first is gone the second takes over.
+        first.stop(5)
+        self.report(1)
+        self.assertTrue(second.flush(5))
+        self.assert_all_delivered()
+
+
+class Trouble(SenderCase):
+    def answer_once(self, answer):
+        self.platform.faults = lambda request: answer if request.number == 0 else None
+
+    def test_503_without_retry_after(self):
+        self.answer_once(Answer(503))
+        self.report(3)
+        self.assertTrue(self.open().flush(5))
+        self.assert_all_delivered()
+
+    def test_retry_after_is_obeyed(self):
+        arrivals = []
+
+        def faults(request):
+            arrivals.append(time.monotonic())
+            return (
+                problem(503, "unavailable", "later", Retry_After="1")
+                if len(arrivals) == 1
+                else None
+            )
+
+        self.platform.faults = faults
+        self.report(1)
+        self.assertTrue(self.open().flush(5))
+        self.assertGreaterEqual(arrivals[1] - arrivals[0], 1.0)
+
+    def test_retry_after_as_a_date_and_as_nonsense(self):
+        for value in (formatdate(time.time() - 5, usegmt=True), "soon", "-3", "nan", "0"):
+            self.answer_once(problem(429, "rate_limited", "slower", Retry_After=value))
+            self.platform.requests.clear()
+            self.report(1)
+            sender = self.open()
+            self.assertTrue(sender.flush(5), value)
+            sender.stop(5)
+
+    def test_a_reset_and_a_lost_answer(self):
+        for fault in (RESET, LOSE_ANSWER):
+            self.platform.requests.clear()
+            self.answer_once(fault)
+            self.report(2)
+            sender = self.open()
+            self.assertTrue(sender.flush(5))
+            sender.stop(5)
+            self.assert_all_delivered()
+        self.assertIn(2, self.platform.deliveries.values())
+
+    def test_a_restart_of_the_service(self):
+        sender = self.open()
+        self.report(1)
+        self.assertTrue(sender.flush(5))
+        self.platform.stop()
+        self.report(2)
+        self.assertFalse(sender.flush(0.5))
+        self.assertTrue(any("cannot take reports" in line for line in self.log), self.log)
+        self.platform.start()
+        self.assertTrue(sender.flush(10))
+        self.assert_all_delivered()
+        self.assertTrue(any("takes reports again" in line for line in self.log), self.log)
+
+    def test_a_service_that_never_answers_holds_up_neither_reports_nor_the_end(self):
+        self.platform.faults = lambda request: HANG
+        sender = self.open()
+        self.report(1)
+        sender.notify()
+        self.platform.wait_for(lambda: len(self.platform.requests) == 1)
+        started = time.monotonic()
+        for _ in range(1000):
+            self.spool.append("training", 1, {"loss": 0.5})
+            sender.notify()
+        self.assertLess(time.monotonic() - started, 2.0)
+        started = time.monotonic()
+        self.assertFalse(sender.flush(0.3))
+        sender.stop(5)
+        self.assertLess(time.monotonic() - started, 2.0)
+        self.assertEqual(self.acked(), 0)
+
+    def test_superseded_ends_the_sending_at_once(self):
+        self.platform.faults = lambda request: problem(409, "run_superseded", "run 3 was requested")
+        self.report(2)
+        sender = self.open()
+        started = time.monotonic()
+        self.assertFalse(sender.flush(5))
+        self.assertLess(time.monotonic() - started, 3.0)
+        self.report(2)
+        self.assertFalse(sender.flush(5))
+        self.assertEqual(len(self.platform.requests), 1)
+        self.assertTrue(any("superseded" in line for line in self.log), self.log)
+
+    def test_a_refused_token_leaves_the_reports_in_the_spool(self):
+        for status in (401, 403):
+            self.platform.requests.clear()
+            self.platform.faults = lambda request, status=status: problem(status, "token", "no")
+            self.report(1)
+            sender = self.open()
+            self.assertFalse(sender.flush(5))
+            sender.stop(5)
+            self.assertEqual(len(self.platform.requests), 1)
+        self.assertEqual(self.acked(), 0)
+        self.assertTrue(any("refuses this run's token" in line for line in self.log), self.log)
+
+    def test_413_halves_until_it_fits(self):
+        def faults(request):
+            return problem(413, "too_large", "less") if len(request.body["reports"]) > 7 else None
+
+        self.platform.faults = faults
+        self.report(100)
+        self.assertTrue(self.open().flush(10))
+        self.assert_all_delivered()
+        self.assertEqual(set(self.platform.deliveries.values()), {1})
+
+    def test_a_report_that_is_refused_by_itself_costs_no_other(self):
+        def faults(request):
+            bad = any(report["stepsCompleted"] == 33 for report in request.body["reports"])
+            return problem(400, "invalid_report", "step 33 is unlucky") if bad else None
+
+        self.platform.faults = faults
+        for n in range(100):
+            self.spool.append("training", n, {})
+        self.assertTrue(self.open().flush(10))
+        self.assertEqual(len(self.platform.reports), 99)
+        self.assertNotIn("0-34", self.platform.reports)
+        self.assertTrue(any("0-34" in line and "unlucky" in line for line in self.log), self.log)
+
+    def test_flush_does_not_wait_for_what_comes_too_late(self):
+        self.platform.faults = lambda request: problem(503, "busy", "later", Retry_After="30")
+        self.report(1)
+        sender = self.open()
+        started = time.monotonic()
+        self.assertFalse(sender.flush(5))
+        self.assertLess(time.monotonic() - started, 3.0)
+
+    def test_a_wrong_kind_of_server(self):
+        self.platform.faults = lambda request: Answer(302, (("Location", "/elsewhere"),))
+        self.report(1)
+        sender = self.open()
+        self.assertFalse(sender.flush(0.5))
+        self.platform.faults = lambda request: None
+        self.assertTrue(sender.flush(10))
+
+
+class Randomised(SenderCase):
+    def test_any_schedule_of_faults_delivers_exactly_what_was_written(self):
+        for seed in range(12):
+            with self.subTest(seed=seed):
+                self.run_schedule(random.Random(seed))
+
+    def run_schedule(self, draw):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.spool = _spool.Spool(Path(folder.name), 0)
+        self.platform.reports.clear()
+        self.platform.deliveries.clear()
+        kinds = [RESET, LOSE_ANSWER, Answer(500), Answer(503), Answer(502), Answer(404), None, None]
+        kinds += [problem(429, "slow", "x", Retry_After="0"), problem(413, "too_large", "x")]
+        first = len(self.platform.requests)
+        quiet_after = draw.randrange(3, 10)
+
+        def faults(request):
+            return draw.choice(kinds) if request.number - first < quiet_after else None
+
+        self.platform.faults = faults
+        sender = _sender.Sender(self.spool, self.platform.url, RUN, TOKEN)
+        # Waits of the real length would only make the test slow.
+        sender._backoff._first_s = sender._backoff._max_s = sender._backoff._bound_s = 0.01
+        sender.start()
+        writers = [
+            threading.Thread(target=self.write, args=(sender, random.Random(draw.random())))
+            for _ in range(3)
+        ]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        delivered = sender.flush(20)
+        sender.stop(5)
+        expected = self.expected()
+        self.spool.close()
+        lost_alone = len(expected) - len(self.platform.reports)
+        self.assertTrue(delivered)
+        # A lone report answered by 413 is dropped with a warning; nothing else may be missing.
+        dropped = sum("does not take report" in line for line in self.log)
+        self.log.clear()
+        self.assertEqual(lost_alone, dropped)
+        for key, report in self.platform.reports.items():
+            self.assertEqual(report, expected[key])
+
+    def write(self, sender, draw):
+        for n in range(draw.randrange(1, 120)):
+            self.spool.append(draw.choice(["training", "validation"]), n, {"v": draw.random()})
+            sender.notify()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,146 @@
+"""A stop reaches the script within a second, and no failure of the network reaches it ever."""
+
+from __future__ import annotations
+
+import os
+import time
+import unittest
+
+import fake_platform
+from fake_platform import HANG, RESET, TOKEN, Answer, FakePlatform, problem, wait_until
+from test_sender import RUN, SenderCase
+
+from trainyard import _signals
+
+
+class Signals(SenderCase):
+    def watch(self):
+        watcher = _signals.SignalWatcher(self.platform.url, RUN, TOKEN)
+        self.addCleanup(watcher.close)
+        return watcher
+
+    def asked(self, times=1):
+        self.platform.wait_for(lambda: len(self.platform.requests) >= times)
+
+    def test_a_stop_arrives_within_a_second(self):
+        watcher = self.watch()
+        self.asked()
+        self.assertFalse(watcher.stop)
+        self.assertEqual(watcher.why, "")
+        started = time.monotonic()
+        self.platform.ask_to_stop("search_stop")
+        wait_until(lambda: watcher.stop, 5)
+        self.assertLess(time.monotonic() - started, 1.0)
+        self.assertEqual(watcher.why, "search_stop")
+        request = self.platform.requests[0]
+        self.assertEqual(request.path, "/api/v1/runs/12.3%232/signals")
+        self.assertEqual(request.query, {"wait_ms": ["30000"]})
+
+    def test_a_stop_that_was_there_before(self):
+        self.platform.ask_to_stop("pause")
+        watcher = self.watch()
+        wait_until(lambda: watcher.stop, 5)
+        self.assertEqual(watcher.why, "pause")
+
+    def test_it_is_asked_no_more_after_a_stop(self):
+        self.platform.ask_to_stop("pause")
+        watcher = self.watch()
+        wait_until(lambda: watcher.stop, 5)
+        watcher._thread.join(5)
+        self.assertFalse(watcher._thread.is_alive())
+        self.assertEqual(len(self.platform.requests), 1)
+
+    def test_no_fault_reaches_the_script(self):
+        kinds = [
+            RESET,
+            Answer(500),
+            Answer(503),
+            Answer(404),
+            problem(429, "slow", "x", Retry_After="0"),
+        ]
+        kinds += [Answer(200, (), [1]), Answer(200, (), "text"), Answer(200, (), {"stop": "no"})]
+
+        def faults(request):
+            return kinds[request.number] if request.number < len(kinds) else None
+
+        self.platform.faults = faults
+        watcher = self.watch()
+        self.asked(len(kinds) + 1)
+        self.assertFalse(watcher.stop)
+        self.platform.ask_to_stop("cancel")
+        wait_until(lambda: watcher.stop, 5)
+        self.assertEqual(watcher.why, "cancel")
+
+    def test_an_outage(self):
+        watcher = self.watch()
+        self.asked()
+        self.platform.stop()
+        wait_until(lambda: watcher._backoff._bound_s > 0.3)
+        self.assertFalse(watcher.stop)
+        self.platform.stop_why = "pause"
+        self.platform.start()
+        wait_until(lambda: watcher.stop, 10)
+
+    def test_a_gateway_that_does_not_hold_the_question_is_not_flooded(self):
+        self.platform.faults = lambda request: Answer(200, (), {})
+        started = time.monotonic()
+        self.watch()
+        self.asked(3)
+        self.assertGreater(time.monotonic() - started, 0.9)
+
+    def test_a_superseded_run_is_stopped(self):
+        self.platform.faults = lambda request: problem(409, "run_superseded", "run 3")
+        watcher = self.watch()
+        wait_until(lambda: watcher.stop, 5)
+        self.assertEqual(watcher.why, "superseded")
+
+    def test_a_refused_token_is_said_once(self):
+        self.platform.faults = lambda request: problem(
+            401, "token_expired", "the token has expired"
+        )
+        watcher = self.watch()
+        wait_until(lambda: len(self.log) > 0, 5)
+        self.assertFalse(watcher.stop)
+        self.assertEqual(sum("refuses this run's token" in line for line in self.log), 1)
+
+    def test_closing_does_not_wait_for_a_hanging_gateway(self):
+        self.platform.faults = lambda request: HANG
+        watcher = self.watch()
+        self.asked()
+        started = time.monotonic()
+        watcher.close()
+        self.assertLess(time.monotonic() - started, 1.5)
+        self.assertFalse(watcher.stop)
+
+    def test_a_forked_child_learns_of_a_stop(self):
+        watcher = self.watch()
+        self.asked()
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                # Asking starts the child's own watch.
+                assert not watcher.stop
+                os.write(write, b"x")
+                wait_until(lambda: watcher.stop, 10)
+                code = 0
+            finally:
+                os._exit(code)
+        self.addCleanup(os.close, read)
+        self.addCleanup(os.close, write)
+        os.read(read, 1)
+        self.platform.ask_to_stop("pause")
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+
+class Helper(unittest.TestCase):
+    def test_the_fake_platform_refuses_other_runs(self):
+        platform = FakePlatform()
+        self.addCleanup(platform.stop)
+        request = fake_platform.Request("GET", "/api/v1/runs/12.3%233/signals", {}, None, 0)
+        self.assertEqual(platform.handle(request).status, 404)
+
+
+if __name__ == "__main__":
+    unittest.main()

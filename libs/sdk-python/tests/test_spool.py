@@ -1,0 +1,275 @@
+"""A report that returned is in the spool: through kills, threads, forks and full disks."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from trainyard import _spool
+from trainyard._limits import REPORT_BYTES_MAX
+
+SRC = Path(_spool.__file__).parents[1]
+
+
+def read(path: Path):
+    """All whole reports of a spool, as a reader finds them."""
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [report for report in map(_spool.parse_line, lines) if report is not None]
+
+
+def keys(path: Path):
+    return [report["key"] for report in read(path)]
+
+
+class SpoolCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.path = self.folder / _spool.REPORTS
+
+    def open(self, rank=0):
+        spool = _spool.Spool(self.folder, rank)
+        self.addCleanup(spool.close)
+        return spool
+
+
+class Append(SpoolCase):
+    def test_a_line_is_the_proto_json_of_a_report(self):
+        self.assertEqual(self.open(3).append("validation", 10, {"loss": 0.5, "é": "NaN"}), "3-1")
+        line = self.path.read_bytes()
+        self.assertTrue(line.endswith(b"}\n"))
+        report = json.loads(line)
+        at_ms = report.pop("atMs")
+        self.assertGreater(at_ms, 1.6e12)
+        self.assertEqual(
+            report,
+            {
+                "key": "3-1",
+                "group": "validation",
+                "stepsCompleted": 10,
+                "metrics": {"loss": 0.5, "é": "NaN"},
+            },
+        )
+
+    def test_one_write_per_report(self):
+        spool = self.open()
+        with mock.patch("os.write", wraps=os.write) as write:
+            spool.append("training", 1, {"text": "x" * 100_000})
+        self.assertEqual(write.call_count, 1)
+
+    def test_two_objects_number_in_turn(self):
+        first, second = self.open(), self.open()
+        for spool in (first, second, second, first, second):
+            spool.append("training", 1, {})
+        self.assertEqual(keys(self.path), ["0-1", "0-2", "0-3", "0-4", "0-5"])
+
+    def test_a_torn_line_is_ended_and_no_number_is_used_twice(self):
+        self.open().append("training", 1, {})
+        whole = self.path.read_bytes()
+        for cut in range(1, len(whole)):
+            self.path.write_bytes(whole + whole.replace(b"0-1", b"0-2")[:-cut])
+            _spool.Spool(self.folder, 0).append("training", 2, {})
+            self.assertEqual(keys(self.path)[0], "0-1", cut)
+            self.assertEqual(len(set(keys(self.path))), len(read(self.path)), cut)
+            self.assertEqual(read(self.path)[-1]["stepsCompleted"], 2, cut)
+
+    def test_numbers_continue_after_lines_of_the_largest_size(self):
+        spool = self.open()
+        text = "x" * (REPORT_BYTES_MAX - 200)
+        for _ in range(3):
+            spool.append("training", 1, {"text": text})
+        self.assertEqual(self.open().append("training", 2, {}), "0-4")
+
+    def test_a_report_over_the_limit_is_refused_and_leaves_nothing(self):
+        spool = self.open()
+        with self.assertRaisesRegex(ValueError, "at most 131,072"):
+            spool.append("training", 1, {"text": "x" * REPORT_BYTES_MAX})
+        self.assertEqual(self.path.read_bytes(), b"")
+        self.assertEqual(spool.append("training", 1, {}), "0-1")
+
+    def test_a_full_disk_raises_and_leaves_whole_lines(self):
+        spool = self.open()
+        spool.append("training", 1, {"a": 1})
+        before = self.path.read_bytes()
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, hard))
+        try:
+            with self.assertRaises(OSError) as caught:
+                spool.append("training", 2, {"b": 2})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        self.assertEqual(caught.exception.errno, errno.EFBIG)
+        self.assertEqual(self.path.read_bytes(), before)
+        spool.append("training", 3, {})
+        self.assertEqual([r["stepsCompleted"] for r in read(self.path)], [1, 3])
+
+    def test_a_closed_spool_says_so(self):
+        spool = self.open()
+        spool.close()
+        spool.close()
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            spool.append("training", 1, {})
+
+
+class Together(SpoolCase):
+    def test_threads(self):
+        spool = self.open()
+
+        def work(thread):
+            for n in range(200):
+                spool.append("training", n, {"thread": thread, "pad": "x" * (n * 7)})
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(keys(self.path), [f"0-{n}" for n in range(1, 1201)])
+        for thread in range(6):
+            steps = [
+                r["stepsCompleted"] for r in read(self.path) if r["metrics"]["thread"] == thread
+            ]
+            self.assertEqual(steps, list(range(200)))
+
+    def test_forked_children_while_threads_write(self):
+        spool = self.open()
+        done = threading.Event()
+
+        def work():
+            while not done.is_set():
+                spool.append("training", 0, {"who": "parent"})
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        children = []
+        for _ in range(8):
+            pid = os.fork()
+            if pid == 0:
+                for n in range(50):
+                    spool.append("training", n, {"who": os.getpid()})
+                os._exit(0)
+            children.append(pid)
+        for pid in children:
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        done.set()
+        thread.join()
+        reports = read(self.path)
+        self.assertEqual(
+            [r["key"] for r in reports], [f"0-{n}" for n in range(1, len(reports) + 1)]
+        )
+        for pid in children:
+            self.assertEqual(sum(r["metrics"]["who"] == pid for r in reports), 50)
+
+    def test_a_spool_whose_folder_is_gone_does_not_keep_the_others_from_a_forked_child(self):
+        spools = [_spool.Spool(self.folder / str(n), 0) for n in range(3)]
+        for spool in spools:
+            self.addCleanup(spool.close)
+        for name in ("0", "2"):
+            shutil.rmtree(self.folder / name)
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                spools[1].append("training", 1, {})
+                closed = 0
+                for spool in (spools[0], spools[2]):
+                    try:
+                        spool.append("training", 1, {})
+                    except RuntimeError:
+                        closed += 1
+                code = 0 if closed == 2 else 2
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertEqual(keys(self.folder / "1" / _spool.REPORTS), ["0-1"])
+
+    def test_a_signal_handler_may_report_while_a_report_is_written(self):
+        spool = self.open()
+        handled = []
+
+        def handler(_signal, _frame):
+            handled.append(spool.append("training", 1, {"from": "handler"}))
+
+        before = signal.signal(signal.SIGALRM, handler)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        try:
+            count = 0
+            while len(handled) < 100:
+                spool.append("training", 1, {"from": "loop"})
+                count += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        self.assertEqual(len(set(keys(self.path))), count + len(handled))
+
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from trainyard._spool import Spool
+spool = Spool(Path(sys.argv[1]), 0)
+pad = "x" * int(sys.argv[2])
+n = 0
+while True:
+    n += 1
+    key = spool.append("training", n, {"pid": os.getpid(), "pad": pad})
+    os.write(1, f"{key}\\n".encode())
+"""
+
+
+class Killed(SpoolCase):
+    def start_writer(self, pad):
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(WRITER), str(self.folder), str(pad)],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(SRC)},
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def read_until_killed(self, process, count):
+        """The keys whose calls returned, with SIGKILL after ``count`` of them."""
+        returned = [process.stdout.readline() for _ in range(count)]
+        process.send_signal(signal.SIGKILL)
+        returned += process.stdout.readlines()
+        # What the process itself was killed while printing is no promise.
+        return [line.decode().strip() for line in returned if line.endswith(b"\n")]
+
+    def test_every_report_that_returned_is_there_after_kill_9(self):
+        draw = random.Random(20240601)
+        for _ in range(6):
+            # Of the two processes, one is killed and the other writes on.
+            writers = [self.start_writer(draw.choice([0, 100, 120_000])) for _ in range(2)]
+            first = self.read_until_killed(writers[0], draw.randrange(1, 60))
+            second = self.read_until_killed(writers[1], draw.randrange(20, 80))
+            found = keys(self.path)
+            self.assertEqual(len(found), len(set(found)))
+            self.assertLessEqual(set(first) | set(second), set(found))
+            self.assertFalse(set(first) & set(second))
+
+    def test_sigterm_ends_a_script_at_once_and_loses_nothing(self):
+        writer = self.start_writer(10)
+        returned = [writer.stdout.readline().decode().strip() for _ in range(50)]
+        writer.terminate()
+        self.assertEqual(writer.wait(10), -signal.SIGTERM)
+        self.assertLessEqual(set(returned), set(keys(self.path)))
+
+
+if __name__ == "__main__":
+    unittest.main()

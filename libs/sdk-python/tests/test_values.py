@@ -1,0 +1,177 @@
+"""What people report becomes proto JSON, or is refused at the call."""
+
+from __future__ import annotations
+
+import collections
+import decimal
+import enum
+import json
+import math
+import random
+import unittest
+
+from trainyard import _values
+
+
+class Scalar:
+    """A scalar as NumPy and PyTorch have them: not a number by type, but with item()."""
+
+    def __init__(self, value):
+        self._value = value
+
+    def item(self):
+        return self._value
+
+
+class Array:
+    """An array of several elements."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def item(self):
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+
+    def tolist(self):
+        return self._values
+
+
+class LongDouble:
+    """NumPy's longdouble: item() gives itself again."""
+
+    def item(self):
+        return self
+
+    def __float__(self):
+        return 2.5
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class ToJson(unittest.TestCase):
+    def assert_json(self, value, expected):
+        got = _values.to_json(value, "x")
+        self.assertEqual(json.dumps(got), json.dumps(expected))
+
+    def test_numbers_stay(self):
+        for value in (0, -1, 1.5, 5e-324, 2**53, -(2**53), True, False, None, "a"):
+            self.assert_json(value, value)
+
+    def test_what_is_not_finite_becomes_its_string(self):
+        self.assert_json(math.nan, "NaN")
+        self.assert_json(math.inf, "Infinity")
+        self.assert_json(-math.inf, "-Infinity")
+        self.assert_json(Scalar(math.nan), "NaN")
+
+    def test_integers_without_an_exact_double_become_the_nearest(self):
+        self.assert_json(2**53 + 1, float(2**53))
+        self.assert_json(10**400, "Infinity")
+        self.assert_json(-(10**400), "-Infinity")
+
+    def test_whole_numbers_have_all_their_digits_as_in_javascript(self):
+        self.assertEqual(_values.encode(_values.to_json(1e20, "v")), b"1" + b"0" * 20)
+        self.assertEqual(_values.encode(_values.to_json(-(10**16), "v")), b"-1" + b"0" * 16)
+        self.assertEqual(_values.encode(_values.to_json(1e21, "v")), b"1e+21")
+
+    def test_foreign_numbers(self):
+        self.assert_json(Scalar(3), 3)
+        self.assert_json(Scalar(True), True)
+        self.assert_json(Array([1.0, math.nan]), [1.0, "NaN"])
+        self.assert_json(LongDouble(), 2.5)
+        self.assert_json(decimal.Decimal("0.25"), 0.25)
+        self.assert_json(Level.HIGH, 3)
+
+    def test_nested(self):
+        pair = collections.namedtuple("pair", "a b")
+        self.assert_json({"a": [1, (2, Scalar(math.inf))]}, {"a": [1, [2, "Infinity"]]})
+        self.assert_json(pair(1, 2), [1, 2])
+        self.assert_json(collections.OrderedDict(a=1), {"a": 1})
+
+    def test_what_has_no_json_is_named(self):
+        for value in (object(), b"x", {1, 2}, 1 + 2j, float, json):
+            with self.assertRaisesRegex(TypeError, r"metrics\['m'\]\[1\] is a .*cannot be stored"):
+                _values.metrics_of({"m": [0, value]})
+
+    def test_keys_are_strings(self):
+        with self.assertRaisesRegex(TypeError, "keys must be strings"):
+            _values.metrics_of({"m": {1: 2}})
+        with self.assertRaisesRegex(TypeError, "must be a string, not int"):
+            _values.metrics_of({1: 2})
+        with self.assertRaisesRegex(TypeError, "must be a mapping"):
+            _values.metrics_of([("a", 1)])
+
+    def test_what_contains_itself_is_found(self):
+        loop = []
+        loop.append(loop)
+        with self.assertRaisesRegex(ValueError, "contains itself"):
+            _values.metrics_of({"m": loop})
+
+    def test_characters_that_cannot_be_stored(self):
+        with self.assertRaisesRegex(ValueError, r"U\+0000"):
+            _values.metrics_of({"m": "a\0b"})
+        with self.assertRaisesRegex(ValueError, "control character"):
+            _values.metrics_of({"a\0b": 1})
+        with self.assertRaisesRegex(ValueError, "1 to 255 characters"):
+            _values.metrics_of({"": 1})
+        with self.assertRaisesRegex(ValueError, "lone surrogate"):
+            _values.encode({"m": "\ud800"})
+
+    def test_groups_are_shorter_than_names_and_counted_in_utf_16(self):
+        self.assertEqual(_values.group_of("g" * 128), "g" * 128)
+        for group in ("g" * 129, "\U0001f600" * 65):
+            with self.assertRaisesRegex(ValueError, "group must have 1 to 128 characters"):
+                _values.group_of(group)
+
+    def test_random_values_survive_the_round_trip(self):
+        for seed in range(200):
+            draw = random.Random(seed)
+            value = random_value(draw, 4)
+            text = _values.encode(_values.metrics_of({"v": value})).decode()
+            self.assertNotIn("\n", text, f"seed {seed}")
+            self.assertEqual(json.loads(text)["v"], _values.to_json(value, "v"), f"seed {seed}")
+
+
+class Steps(unittest.TestCase):
+    def test_counts(self):
+        for value, expected in (
+            (0, 0),
+            (7, 7),
+            (2.0, 2),
+            (0.5, 0.5),
+            (Scalar(4), 4),
+            (2**53, 2**53),
+        ):
+            got = _values.steps_of(value)
+            self.assertEqual((got, type(got)), (expected, type(expected)))
+
+    def test_what_is_no_count(self):
+        for value in (-1, math.nan, math.inf, 2**54, -0.1):
+            with self.assertRaisesRegex(ValueError, "steps_completed must be"):
+                _values.steps_of(value)
+        for value in ("3", None, True, [1], Scalar("3"), Scalar(True)):
+            with self.assertRaisesRegex(TypeError, "steps_completed must be a number"):
+                _values.steps_of(value)
+
+
+def random_value(draw, depth):
+    """Any value that JSON holds, with the troublesome characters and numbers overrepresented."""
+    kind = draw.randrange(8 if depth else 6)
+    if kind == 0:
+        return draw.choice([0.0, -0.0, 1e308, 5e-324, math.nan, math.inf, -math.inf])
+    if kind == 1:
+        return draw.uniform(-1e6, 1e6)
+    if kind == 2:
+        return draw.randint(-(2**53), 2**53)
+    if kind == 3:
+        return draw.choice([True, False, None])
+    if kind in (4, 5):
+        return "".join(draw.choice('ab"\\\n\r\u2028é💥\x7f') for _ in range(draw.randrange(12)))
+    if kind == 6:
+        return [random_value(draw, depth - 1) for _ in range(draw.randrange(4))]
+    return {f"k{n}\n": random_value(draw, depth - 1) for n in range(draw.randrange(4))}
+
+
+if __name__ == "__main__":
+    unittest.main()
