@@ -20,17 +20,26 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
   // Same files, same bytes: a repeated submission is recognised by its digest.
   const pack = create(
     { cwd: folder, gzip: { level: 6 }, portable: true, noMtime: true, noDirRecurse: true },
-    paths,
+    // The packer refuses to pack nothing; the folder itself stands for it.
+    paths.length === 0 ? ["."] : paths.map(asPath),
   );
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of pack as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > limits.contextBytesMax) throw tooLarge(shownAs);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of pack as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > limits.contextBytesMax) throw tooLarge(shownAs);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new UsageError(`The context ${shownAs} cannot be read: ${error.message}.`);
   }
   return { bytes: Buffer.concat(chunks), files: paths.length };
 }
+
+/** The packer takes a leading @ for an archive to copy from. */
+const asPath = (path: string): string => (path.startsWith("@") ? `./${path}` : path);
 
 function tooLarge(shownAs: string): UsageError {
   const mebibytes = limits.contextBytesMax / 1024 / 1024;

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { number, printable, time } from "./output.ts";
+
+test("numbers keep six significant digits, without noise", () => {
+  expect([0.1 + 0.2, 1e-9, 123_456_789, 2].map(number)).toEqual(["0.3", "1e-9", "123457000", "2"]);
+  expect(number(undefined)).toBe("");
+});
+
+test("times are UTC to the second", () => {
+  expect(time(0)).toBe("1970-01-01 00:00:00");
+  expect(time(undefined)).toBe("");
+});
+
+test("what would move the cursor is shown, not done", () => {
+  expect(printable("a\u001b[2Jb\nc")).toBe("a\\u001b[2Jb\\u000ac");
+});

@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { list } from "tar";
+import { expect, test } from "vitest";
+import { packContext } from "./pack-context.ts";
+import { UsageError } from "./usage-error.ts";
+
+function folderOf(files: Readonly<Record<string, string>>): { path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "yard-context-"));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(path, name, ".."), { recursive: true });
+    writeFileSync(join(path, name), text);
+  }
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+function pathsIn(bytes: Uint8Array): string[] {
+  using folder = folderOf({});
+  const file = join(folder.path, "context.tar.gz");
+  writeFileSync(file, bytes);
+  const paths: string[] = [];
+  list({ file, sync: true, onReadEntry: (entry) => paths.push(entry.path) });
+  return paths;
+}
+
+test("what .trainyardignore and .detignore name is left out, like caches and version control", async () => {
+  using folder = folderOf({
+    "train.py": "",
+    "models/net.py": "",
+    "models/__pycache__/net.pyc": "",
+    ".git/HEAD": "",
+    "data/large.bin": "",
+    "notes.txt": "",
+    "keep/notes.txt": "",
+    ".trainyardignore": "data/\n",
+    ".detignore": "*.txt\n!keep/notes.txt\n",
+  });
+  const { bytes, files } = await packContext(folder.path, "code");
+  const paths = pathsIn(bytes);
+  expect(paths).toEqual([
+    ".detignore",
+    ".trainyardignore",
+    "keep/notes.txt",
+    "models/net.py",
+    "train.py",
+  ]);
+  expect(files).toBe(paths.length);
+});
+
+test("the same files give the same bytes, whenever they were written", async () => {
+  using one = folderOf({ "b.py": "1", "a.py": "2" });
+  using other = folderOf({ "a.py": "2", "b.py": "1" });
+  utimesSync(join(other.path, "a.py"), 1, 1);
+  const [first, second] = [await packContext(one.path, "x"), await packContext(other.path, "y")];
+  expect(Buffer.from(first.bytes).equals(Buffer.from(second.bytes))).toBe(true);
+});
+
+test("links are kept as links", async () => {
+  using folder = folderOf({ "train.py": "" });
+  symlinkSync("train.py", join(folder.path, "main.py"));
+  expect(pathsIn((await packContext(folder.path, "x")).bytes)).toEqual(["main.py", "train.py"]);
+});
+
+test("a folder that is missing, or is a file, or is over the limit, is named as the person named it", async () => {
+  using folder = folderOf({ file: "" });
+  await expect(packContext(join(folder.path, "none"), "./none")).rejects.toThrow(
+    new UsageError("The context folder ./none does not exist."),
+  );
+  await expect(packContext(join(folder.path, "file"), "file")).rejects.toThrow("is not a folder");
+});
+
+test("a name that begins with @ is a name", async () => {
+  using folder = folderOf({ "@run.py": "" });
+  expect(pathsIn((await packContext(folder.path, "x")).bytes)).toEqual(["./@run.py"]);
+});
+
+test("an empty folder is a context without files", async () => {
+  using folder = folderOf({});
+  const { bytes, files } = await packContext(folder.path, "x");
+  expect(files).toBe(0);
+  expect(pathsIn(bytes)).toEqual(["./"]);
+});
