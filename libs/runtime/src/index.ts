@@ -1,3 +1,4 @@
+export { type BatchLimits, Batches } from "./batches.ts";
 export { pause, systemClock } from "./clock.ts";
 export {
   AcceptedSchema,

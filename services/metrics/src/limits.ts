@@ -10,7 +10,7 @@ export const metricsLimits = {
   grantWaitMs: 2_000,
   retryAfterSeconds: 1,
   /** Rows of one insert: a few milliseconds of the database's time. */
-  rowsPerInsertMax: 5_000,
+  rowsPerWriteMax: 5_000,
   /** Rows waiting in one process: beyond it 503, the senders keep their spools. */
   rowsWaitingMax: 50_000,
   /** Points of one answer, and their bytes: an answer is one message on the bus, of 1 MiB at most. */

@@ -15,13 +15,12 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Point, PointSchema } from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { isRejection, type RunParts, reject, runId, streamName } from "@trainyard/kernel";
-import { type Executor, newTraceparent } from "@trainyard/runtime";
+import { Batches, type Executor, newTraceparent } from "@trainyard/runtime";
 import { type Report, validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { valuesOf } from "../core/values.ts";
 import type { MetricsEvents } from "../events.ts";
 import { metricsLimits } from "../limits.ts";
-import { Batches } from "./batches.ts";
 import { measurements, runHistoryFold } from "./folds.ts";
 import { Lanes } from "./lanes.ts";
 import { type PointRow, type PointTable, pointName } from "./point-table.ts";
@@ -56,7 +55,7 @@ export class Ingest {
     this.#executor = deps.executor;
     this.#bus = deps.bus;
     this.#events = deps.events;
-    this.#batches = new Batches((rows) => deps.table.insert(rows));
+    this.#batches = new Batches(metricsLimits, (rows) => deps.table.insert(rows));
   }
 
   /** Resolves after the commit. */

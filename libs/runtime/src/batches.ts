@@ -1,9 +1,16 @@
 /**
- * Gathers the rows of many requests into one insert. While an insert is under way the next batch fills; an idle service
- * inserts at once. So a row waits at most for the insert before its own, which is bounded in rows.
+ * Gathers the rows of many requests into one statement. While a write is under way the next batch fills; an idle service
+ * writes at once. So a row waits at most for the write before its own, which is bounded in rows. Rows are written in the
+ * order in which they were added.
  */
 import { Fault } from "@trainyard/kernel";
-import { metricsLimits } from "../limits.ts";
+
+export type BatchLimits = {
+  /** Rows of one write, unless one request alone has more. */
+  readonly rowsPerWriteMax: number;
+  /** Rows waiting in this process; beyond it a Fault `overloaded`, and the senders keep what they have. */
+  readonly rowsWaitingMax: number;
+};
 
 type Waiting<Row, Result> = {
   readonly rows: readonly Row[];
@@ -13,17 +20,19 @@ type Waiting<Row, Result> = {
 
 export class Batches<Row, Result> {
   readonly #write: (rows: readonly Row[]) => Promise<Result>;
+  readonly #limits: BatchLimits;
   #waiting: Waiting<Row, Result>[] = [];
   #rowsWaiting = 0;
   #writing = false;
 
-  constructor(write: (rows: readonly Row[]) => Promise<Result>) {
+  constructor(limits: BatchLimits, write: (rows: readonly Row[]) => Promise<Result>) {
+    this.#limits = limits;
     this.#write = write;
   }
 
   /** Resolves with the result of the batch that these rows were written with. */
   add(rows: readonly Row[]): Promise<Result> {
-    if (this.#rowsWaiting + rows.length > metricsLimits.rowsWaitingMax) {
+    if (this.#rowsWaiting > 0 && this.#rowsWaiting + rows.length > this.#limits.rowsWaitingMax) {
       const detail = `${this.#rowsWaiting} rows wait for the database already`;
       return Promise.reject(new Fault("overloaded", detail, { retry: "later" }));
     }
@@ -54,7 +63,7 @@ export class Batches<Row, Result> {
     let rows = 0;
     let taken = 0;
     for (const waiting of this.#waiting) {
-      if (taken > 0 && rows + waiting.rows.length > metricsLimits.rowsPerInsertMax) break;
+      if (taken > 0 && rows + waiting.rows.length > this.#limits.rowsPerWriteMax) break;
       rows += waiting.rows.length;
       taken += 1;
     }
