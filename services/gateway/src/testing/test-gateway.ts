@@ -16,6 +16,8 @@ import { createService } from "../service.ts";
 export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly token: string;
+  /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
+  readonly startAnother: () => Promise<string>;
   readonly bus: Bus;
   readonly sql: (text: string) => Promise<pg.QueryResult>;
   /** Appends events to a stream as its owner would. Gives the position. */
@@ -56,20 +58,21 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
   });
-  const gateway = stack.use(
-    await createService(config, {
-      bus: hub.connect("gateway"),
-      logger: createLogger("gateway", "silent"),
-    }),
-  );
-  await gateway.start();
+  const start = async (): Promise<string> => {
+    const bus = hub.connect("gateway");
+    const logger = createLogger("gateway", "silent");
+    const gateway = stack.use(await createService(config, { bus, logger }));
+    await gateway.start();
+    return gateway.address();
+  };
+  const url = await start();
   const log = stack.use(createPostgresLog({ connectionString: postgres.url({ database }) }));
   const admin = new pg.Pool({ connectionString: postgres.url({ database }), max: 2 });
   stack.defer(() => admin.end());
-  const url = gateway.address();
   return {
     url,
     token,
+    startAnother: start,
     bus: hub.connect("test"),
     sql: (text) => admin.query(text),
     append: (stream, ...events) => append(log, stream, events),
