@@ -1,0 +1,39 @@
+import type { Bus, CommandReply } from "@trainyard/bus";
+import { deriveCommitId } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import { pause } from "@trainyard/runtime";
+
+const deadlineMs = 2_000;
+const againMs = 500;
+
+/** Asks experiments as the gateway does: one command, one commit id, as often as it takes to get an answer. */
+export class Asking {
+  readonly #bus: Bus;
+  readonly #clock: Clock;
+  #asked = 0;
+
+  constructor(bus: Bus, clock: Clock) {
+    this.#bus = bus;
+    this.#clock = clock;
+  }
+
+  async ask(command: string, body: Uint8Array): Promise<CommandReply> {
+    this.#asked += 1;
+    const commitId = deriveCommitId("sim", String(this.#asked));
+    const headers = { commitId, authid: "", traceparent: "", correlationid: "" };
+    for (;;) {
+      try {
+        const reply = await this.#bus.request(
+          "experiments",
+          command,
+          { headers, body },
+          deadlineMs,
+        );
+        if (reply.kind !== "unavailable") return reply;
+      } catch {
+        // No answer is no answer: the same command may be asked again.
+      }
+      await pause(this.#clock, againMs);
+    }
+  }
+}

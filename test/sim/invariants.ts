@@ -1,0 +1,63 @@
+/**
+ * What must be true of every history of experiments, trials and searches, whatever died, came late or came twice. It is
+ * read from the log alone, event by event in its order, and knows nothing of the services' own folds.
+ */
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
+import { categoryOf, idOf } from "@trainyard/kernel";
+import { CheckpointRules } from "./rules/checkpoints.ts";
+import { ExperimentRules } from "./rules/experiments.ts";
+import { SearchRules } from "./rules/searches.ts";
+import { TrialRules } from "./rules/trials.ts";
+
+export type Report = (what: string) => void;
+
+export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
+  const violations: string[] = [];
+  const checkpoints = new CheckpointRules();
+  const experiments = new ExperimentRules();
+  const searches = new SearchRules(experiments);
+  const trials = new TrialRules(experiments, searches, checkpoints);
+  for (const stored of log.store.events) {
+    const event = decodeEvent(stored);
+    const report: Report = (what) =>
+      violations.push(`${stored.position} ${stored.stream} ${event.type}: ${what}`);
+    const id = idOf(stored.stream);
+    switch (categoryOf(stored.stream)) {
+      case "experiment":
+        experiments.see(id, event, report, trials, searches);
+        break;
+      case "search":
+        searches.see(id, event, report, trials);
+        break;
+      case "trial":
+        trials.see(id, event, stored.position, report);
+        break;
+      case "measurement":
+        trials.seeMeasurement(event, stored, report);
+        break;
+      default:
+        checkpoints.see(id, event);
+    }
+  }
+  violations.push(...searches.missedMeasurements(trials));
+  for (const row of log.store.parked(undefined))
+    violations.push(`parked ${row.position}: ${row.reason}`);
+  for await (const finding of log.as("checker").verify(0)) {
+    violations.push(`the chain is broken: ${JSON.stringify(finding)}`);
+  }
+  return violations;
+}
+
+/** A trial's hyperparameters and seeds, in order of number, as the search proposed them. */
+export function proposalsOf(log: MemoryLog, experiment: string): readonly string[] {
+  return eventsOf(log.store.stream(`search-${experiment}`)).flatMap((event) =>
+    event.type === "TrialProposed"
+      ? [JSON.stringify([event.data.number, event.data.hyperparameters, event.data.seed])]
+      : [],
+  );
+}
+
+export function eventsOf(stored: readonly StoredEvent[]): readonly AnyEvent[] {
+  return stored.map((event) => decodeEvent(event));
+}

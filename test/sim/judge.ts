@@ -1,0 +1,26 @@
+import { proposalsOf, violationsOf } from "./invariants.ts";
+import { runWorld, type World } from "./world.ts";
+
+export type Judgement = { readonly violations: readonly string[]; readonly world: World };
+
+/** Runs the world of a seed, and the same submissions without hardship, and says what is wrong. */
+export async function judge(seed: number): Promise<Judgement> {
+  const world = await runWorld({ seed });
+  const violations = [...(await violationsOf(world.log))];
+  if (!world.ended) {
+    violations.unshift(`still running after ${world.virtualMs / 3_600_000} hours of virtual time`);
+  }
+  const calm = await runWorld({ seed, calm: true, submissions: world.submissions });
+  if (!calm.ended) violations.unshift("still running, without any hardship");
+  violations.push(...(await violationsOf(calm.log)).map((what) => `without hardship: ${what}`));
+  for (const [index, experiment] of world.experiments.entries()) {
+    const undisturbed = proposalsOf(calm.log, calm.experiments[index] ?? "");
+    for (const [n, proposal] of proposalsOf(world.log, experiment).entries()) {
+      const expected = undisturbed[n];
+      // One may have proposed more than the other: what is invalid is replaced, what is stopped is not.
+      if (expected === undefined || expected === proposal) continue;
+      violations.push(`experiment ${experiment} proposed ${proposal} instead of ${expected}`);
+    }
+  }
+  return { violations, world };
+}

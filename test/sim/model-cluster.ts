@@ -1,0 +1,237 @@
+/**
+ * A model of everything below a run: scheduler, agents, metrics and registry, as the log sees them. Runs wait, launch, train,
+ * report, checkpoint, and end in every way that a run can; agents get lost and their ghosts go on reporting.
+ */
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import {
+  AllocationEndCause,
+  EndReason,
+  StopMode,
+  StopWhy,
+  type RunRequested,
+  type RunStopRequested,
+} from "@trainyard/contracts/events";
+import type { Plain } from "@trainyard/contracts";
+import type { StoredEvent } from "@trainyard/event-log";
+import { idOf } from "@trainyard/kernel";
+import type { Chance } from "./chance.ts";
+import type { Teller } from "./teller.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+const stepsPerTick = 10;
+
+type Phase = "queued" | "running" | "ended";
+
+export type ModelDeps = {
+  readonly clock: VirtualClock;
+  readonly chance: Chance;
+  readonly teller: Teller;
+  /** Training steps that a trial needs. */
+  readonly steps: number;
+};
+
+export class ModelCluster {
+  readonly #deps: ModelDeps;
+  readonly #runs = new Map<string, ModelRun>();
+  #position = 0;
+
+  constructor(deps: ModelDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the log has become: every event once, in order. */
+  see(events: readonly StoredEvent[]): void {
+    for (const stored of events) {
+      if (stored.position <= this.#position) continue;
+      this.#position = stored.position;
+      if (stored.stream.startsWith("trial-")) this.#seeTrial(stored);
+    }
+  }
+
+  #seeTrial(stored: StoredEvent): void {
+    const event = decodeEvent(stored);
+    const trial = idOf(stored.stream);
+    if (event.type === "RunRequested") {
+      this.#runs.set(`${trial}#${event.data.run}`, new ModelRun(trial, event.data, this.#deps));
+    }
+    if (event.type === "RunStopRequested") {
+      this.#runs.get(`${trial}#${event.data.run}`)?.stop(event.data);
+    }
+  }
+}
+
+class ModelRun {
+  readonly #trial: string;
+  readonly #requested: Plain<RunRequested>;
+  readonly #deps: ModelDeps;
+  #phase: Phase = "queued";
+  #step: number;
+  #reports = 0;
+  #stop: Plain<RunStopRequested> | null = null;
+
+  constructor(trial: string, requested: Plain<RunRequested>, deps: ModelDeps) {
+    this.#trial = trial;
+    this.#requested = requested;
+    this.#deps = deps;
+    this.#step = requested.fromStep;
+    void this.#tell({
+      type: "AllocationQueued",
+      data: { task: trial, run: requested.run, job: "", preemptible: true, delayMs: 0 },
+    });
+    this.#later(requested.delayMs + deps.chance.between(1, 3_000), () => this.#launch());
+  }
+
+  get #id(): string {
+    return `${this.#trial}#${this.#requested.run}`;
+  }
+
+  #tell(event: AnyEvent): Promise<boolean> {
+    return this.#deps.teller.tell(`allocation-${this.#id}`, [event]);
+  }
+
+  #later(afterMs: number, callback: () => void): void {
+    this.#deps.clock.timer(afterMs, callback);
+  }
+
+  #launch(): void {
+    if (this.#phase !== "queued") return;
+    const { chance } = this.#deps;
+    if (chance.happens(0.06)) return this.#end(AllocationEndCause.LAUNCH_FAILED);
+    this.#phase = "running";
+    void this.#tell({
+      type: "AllocationGranted",
+      data: { placements: [], masterAddress: "", masterPort: 0, tokenKey: "" },
+    });
+    void this.#tell({ type: "AllocationStarted", data: { starts: [] } });
+    if (this.#stop !== null) this.#obey(this.#stop);
+    this.#nextTick();
+  }
+
+  #nextTick(): void {
+    this.#later(this.#deps.chance.between(200, 2_000), () => this.#tick());
+  }
+
+  #tick(): void {
+    if (this.#phase !== "running") return;
+    const { chance, steps } = this.#deps;
+    if (this.#requested.run === 1 && this.#step === 0 && chance.happens(0.03)) {
+      return this.#exit(1, EndReason.INVALID_HYPERPARAMETERS);
+    }
+    if (chance.happens(0.05)) return this.#exit(1, EndReason.ERROR);
+    if (chance.happens(0.02)) return this.#exit(137, null);
+    if (chance.happens(0.03)) return this.#lose();
+    if (chance.happens(0.03)) return this.#exit(0, EndReason.ACKNOWLEDGED_STOP);
+    this.#train();
+    if (this.#step >= steps) return this.#exit(0, chance.happens(0.7) ? EndReason.FINISHED : null);
+    this.#nextTick();
+  }
+
+  #train(): void {
+    const { chance } = this.#deps;
+    this.#step += stepsPerTick;
+    this.#report();
+    if (chance.happens(0.5)) this.#checkpoint();
+  }
+
+  #report(): void {
+    this.#reports += 1;
+    const scalars = { loss: 1 / this.#step + this.#deps.chance.between(0, 100) / 1_000 };
+    void this.#deps.teller.tell(`measurement-${this.#trial}`, [
+      {
+        type: "ValidationReported",
+        data: {
+          trial: this.#trial,
+          run: this.#requested.run,
+          step: this.#step,
+          scalars,
+          reportKey: `0-${this.#reports}`,
+        },
+      },
+    ]);
+  }
+
+  /** Completes after a while, which may be after the run has ended and another has begun. */
+  #checkpoint(): void {
+    const { chance, teller } = this.#deps;
+    const hex = (digits: number) =>
+      chance.between(16 ** (digits - 1), 16 ** digits - 1).toString(16);
+    const stream = `checkpoint-${hex(8)}-${hex(4)}-4000-8000-${hex(6)}${hex(6)}`;
+    const about = { trial: this.#trial, run: this.#requested.run, step: this.#step };
+    this.#later(chance.between(0, 1_500), () => {
+      const bytes = { manifestDigest: "d", files: 1, bytes: 1 };
+      void teller.tell(stream, [
+        { type: "CheckpointDeclared", data: { ...about, format: "" } },
+        { type: "CheckpointCompleted", data: { ...about, ...bytes } },
+      ]);
+    });
+  }
+
+  stop(stop: Plain<RunStopRequested>): void {
+    this.#stop = stop;
+    if (this.#phase === "queued") {
+      // Withdrawn, unless it is placed before the scheduler has seen the request.
+      this.#later(this.#deps.chance.between(0, 500), () => {
+        if (this.#phase === "queued") this.#end(AllocationEndCause.WITHDRAWN);
+      });
+    } else if (this.#phase === "running") {
+      this.#obey(stop);
+    }
+  }
+
+  #obey({ mode, why, graceMs }: Plain<RunStopRequested>): void {
+    const { chance } = this.#deps;
+    if (mode === StopMode.KILL) {
+      this.#later(chance.between(10, 500), () => this.#end(AllocationEndCause.KILLED));
+      return;
+    }
+    this.#later(graceMs, () => this.#end(AllocationEndCause.KILLED));
+    const patient = why === StopWhy.PAUSE || why === StopWhy.SEARCH_SUSPEND;
+    if (!patient && chance.happens(0.2)) return; // Deaf: trains on until it is killed or has finished.
+    const exits: (() => void)[] = [
+      () => this.#exit(0, EndReason.ACKNOWLEDGED_STOP),
+      () => this.#acknowledgeAndExit(),
+      () => this.#exit(1, null),
+      () => this.#exit(0, EndReason.FINISHED),
+    ];
+    const [first, ...rest] = exits;
+    if (first === undefined) return;
+    const exit = chance.pick([first, first, first, ...rest]);
+    this.#later(chance.between(50, 3_000), () => {
+      if (this.#phase === "running") exit();
+    });
+  }
+
+  /** Without a last word of the SDK: the acknowledgement is all that is known. */
+  #acknowledgeAndExit(): void {
+    void this.#tell({ type: "AllocationStopAcknowledged", data: {} });
+    this.#exit(0, null);
+  }
+
+  /** The agent is lost, and the run with it; but its process trains on for a while, and what it sends arrives. */
+  #lose(): void {
+    this.#end(AllocationEndCause.AGENT_LOST);
+    for (let tick = 1; tick <= this.#deps.chance.between(0, 4); tick += 1) {
+      this.#later(tick * 1_500, () => this.#train());
+    }
+  }
+
+  #exit(code: number, reason: EndReason | null): void {
+    if (this.#phase !== "running") return;
+    this.#end(AllocationEndCause.EXITED, code, reason);
+  }
+
+  #end(cause: AllocationEndCause, code = 0, reason: EndReason | null = null): void {
+    if (this.#phase === "ended") return;
+    this.#phase = "ended";
+    const exit = { nodeRank: 0, agent: "a1", code, signal: "", message: "" };
+    void this.#tell({
+      type: "AllocationEnded",
+      data: {
+        cause,
+        exits: cause === AllocationEndCause.EXITED ? [exit] : [],
+        message: "",
+        ...(reason === null ? {} : { endRecord: { reason, message: "" } }),
+      },
+    });
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * A model of checkpoint-gc, harsher than the real one: it condemns any complete checkpoint that no unended run was
+ * requested from, whatever the policy, and spares or deletes it later. It guards the trial, as the real one does.
+ */
+import { decodeEvent } from "@trainyard/contracts";
+import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
+import { idOf } from "@trainyard/kernel";
+import type { Chance } from "./chance.ts";
+import type { Teller } from "./teller.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+export type RetentionDeps = {
+  readonly clock: VirtualClock;
+  readonly chance: Chance;
+  readonly teller: Teller;
+  readonly log: MemoryLog;
+};
+
+export class ModelRetention {
+  readonly #deps: RetentionDeps;
+  #position = 0;
+
+  constructor(deps: RetentionDeps) {
+    this.#deps = deps;
+  }
+
+  see(events: readonly StoredEvent[]): void {
+    for (const stored of events) {
+      if (stored.position <= this.#position) continue;
+      this.#position = stored.position;
+      if (!stored.stream.startsWith("checkpoint-")) continue;
+      const event = decodeEvent(stored);
+      if (event.type === "CheckpointCompleted") {
+        this.#consider(idOf(stored.stream), event.data.trial);
+      }
+    }
+  }
+
+  #consider(checkpoint: string, trial: string): void {
+    const { clock, chance } = this.#deps;
+    if (!chance.happens(0.3)) return;
+    clock.timer(chance.between(0, 4_000), () => void this.#condemn(checkpoint, trial));
+  }
+
+  async #condemn(checkpoint: string, trial: string): Promise<void> {
+    const { clock, chance, teller } = this.#deps;
+    const guards = this.#guards(trial);
+    if (this.#isReferred(checkpoint, trial)) return;
+    const condemned = await teller.tell(
+      `retention-${checkpoint}`,
+      [
+        {
+          type: "CheckpointCondemned",
+          data: { competitors: [], referencesChecked: [], graceEndMs: 0, experiment: "" },
+        },
+      ],
+      guards,
+    );
+    if (condemned)
+      clock.timer(chance.between(100, 4_000), () => void this.#decide(checkpoint, trial));
+  }
+
+  async #decide(checkpoint: string, trial: string): Promise<void> {
+    const { chance, teller } = this.#deps;
+    const stream = `retention-${checkpoint}`;
+    const guards = this.#guards(trial);
+    if (this.#isReferred(checkpoint, trial) || chance.happens(0.4)) {
+      await teller.tell(stream, [{ type: "CheckpointSpared", data: { reason: "" } }]);
+      return;
+    }
+    await teller.tell(
+      stream,
+      [
+        { type: "CheckpointDeletionStarted", data: {} },
+        { type: "CheckpointDeleted", data: { files: 1, bytes: 1 } },
+      ],
+      guards,
+    );
+  }
+
+  #guards(trial: string): Record<string, number> {
+    return { [`trial-${trial}`]: this.#deps.log.store.version(`trial-${trial}`) };
+  }
+
+  #isReferred(checkpoint: string, trial: string): boolean {
+    let from = "";
+    for (const stored of this.#deps.log.store.stream(`trial-${trial}`)) {
+      const event = decodeEvent(stored);
+      if (event.type === "RunRequested") from = event.data.fromCheckpoint;
+      if (event.type === "RunEnded") from = "";
+    }
+    return from === checkpoint;
+  }
+}

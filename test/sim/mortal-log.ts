@@ -1,0 +1,132 @@
+/**
+ * The log as one process sees it. The process may die at any call, before it had its effect or after it and before the
+ * answer; be stopped for longer than its lease (all its calls wait, and then go on as if nothing had been); or be told of
+ * a fault, also after a commit that was written.
+ */
+import type {
+  AppendRequest,
+  AppendResult,
+  CursorMove,
+  CursorState,
+  EventLog,
+  Fence,
+  Lease,
+  ParkedRow,
+  StoredEvent,
+} from "@trainyard/event-log";
+import { type Clock, Fault } from "@trainyard/kernel";
+import { pause } from "@trainyard/runtime";
+
+export type Trouble =
+  | { readonly kind: "death" }
+  | { readonly kind: "stop"; readonly forMs: number }
+  | { readonly kind: "fault" };
+
+/** Asked at each call, before its effect and after it. Null for no trouble. */
+export type Troubles = (method: keyof EventLog, moment: "before" | "after") => Trouble | null;
+
+export class MortalLog implements EventLog {
+  readonly #log: EventLog;
+  readonly #clock: Clock;
+  readonly #troubles: Troubles;
+  readonly #onDeath: () => void;
+  #dead = false;
+  #stoppedUntilMs = 0;
+
+  constructor(log: EventLog, clock: Clock, troubles: Troubles, onDeath: () => void) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#troubles = troubles;
+    this.#onDeath = onDeath;
+  }
+
+  async #call<Result>(method: keyof EventLog, effect: () => Promise<Result>): Promise<Result> {
+    await this.#meet(method, "before");
+    const result = await effect();
+    await this.#meet(method, "after");
+    return result;
+  }
+
+  async #meet(method: keyof EventLog, moment: "before" | "after"): Promise<void> {
+    // A dead process makes no calls and hears no answers.
+    if (this.#dead) await never();
+    const trouble = this.#troubles(method, moment);
+    if (trouble?.kind === "death") {
+      this.#dead = true;
+      this.#onDeath();
+      await never();
+    }
+    if (trouble?.kind === "stop") this.#stoppedUntilMs = this.#clock.monotonicMs() + trouble.forMs;
+    await this.#untilAwake();
+    if (trouble?.kind === "fault") {
+      throw new Fault("log_away", "the log cannot be reached", { retry: "later" });
+    }
+  }
+
+  async #untilAwake(): Promise<void> {
+    const waitMs = this.#stoppedUntilMs - this.#clock.monotonicMs();
+    if (waitMs <= 0) return;
+    await pause(this.#clock, waitMs);
+    if (this.#dead) await never();
+  }
+
+  append(request: AppendRequest): Promise<AppendResult> {
+    return this.#call("append", () => this.#log.append(request));
+  }
+
+  read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#call("read", () => this.#log.read(stream, afterVersion, limit));
+  }
+
+  readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#call("readAll", () => this.#log.readAll(afterPosition, limit));
+  }
+
+  head(): Promise<number> {
+    return this.#call("head", () => this.#log.head());
+  }
+
+  onAppended(callback: () => void): Promise<AsyncDisposable> {
+    return this.#log.onAppended(callback);
+  }
+
+  cursor(consumer: string, partition: number): Promise<CursorState> {
+    return this.#call("cursor", () => this.#log.cursor(consumer, partition));
+  }
+
+  moveCursor(move: CursorMove, fence?: Fence): Promise<void> {
+    return this.#call("moveCursor", () => this.#log.moveCursor(move, fence));
+  }
+
+  parked(consumer?: string): Promise<readonly ParkedRow[]> {
+    return this.#call("parked", () => this.#log.parked(consumer));
+  }
+
+  acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    return this.#call("acquireLease", () => this.#log.acquireLease(lease, owner, ttlMs));
+  }
+
+  releaseLease(lease: string, owner: string): Promise<void> {
+    return this.#call("releaseLease", () => this.#log.releaseLease(lease, owner));
+  }
+
+  saveSnapshot(stream: string, version: number, schema: string, body: string): Promise<void> {
+    return this.#call("saveSnapshot", () => this.#log.saveSnapshot(stream, version, schema, body));
+  }
+
+  loadSnapshot(stream: string, schema: string): ReturnType<EventLog["loadSnapshot"]> {
+    return this.#call("loadSnapshot", () => this.#log.loadSnapshot(stream, schema));
+  }
+
+  verify(afterPosition: number): ReturnType<EventLog["verify"]> {
+    return this.#log.verify(afterPosition);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#log[Symbol.asyncDispose]();
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise<never>(() => {});
+}

@@ -1,0 +1,63 @@
+/** The deciding half of the platform as it is deployed: two replicas of experiments and of searcher, over one log. */
+import type { MemoryHub } from "@trainyard/bus";
+import type { EventLog, MemoryLog, StoredEvent } from "@trainyard/event-log";
+import { memoryIds } from "@trainyard/service-experiments/memory-ids";
+import { beginTerm as beginExperiments } from "@trainyard/service-experiments/term";
+import { beginTerm as beginSearcher } from "@trainyard/service-searcher/term";
+import { pino } from "pino";
+import type { Troubles } from "./mortal-log.ts";
+import { type Begin, Process } from "./process.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+export const serviceNames = ["experiments", "searcher"] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export type PlatformDeps = {
+  readonly clock: VirtualClock;
+  readonly log: MemoryLog;
+  readonly hub: MemoryHub;
+  readonly troublesOf: (service: ServiceName) => Troubles;
+  readonly restartMs: () => number;
+};
+
+export class Platform {
+  readonly #processes: readonly Process[];
+  /** The last position that each service has done with. */
+  readonly #done = new Map<ServiceName, number>();
+
+  constructor({ clock, log, hub, troublesOf, restartMs }: PlatformDeps) {
+    const begins = this.#begins();
+    this.#processes = serviceNames.flatMap((service) =>
+      [1, 2].map((replica) => {
+        const troubles = troublesOf(service);
+        const deps = { clock, hub, log: log.as(service), troubles, restartMs };
+        return new Process(service, replica, deps, begins[service]);
+      }),
+    );
+  }
+
+  #begins(): Readonly<Record<ServiceName, Begin>> {
+    const ids = memoryIds();
+    const done = (service: ServiceName) => (event: StoredEvent) => {
+      this.#done.set(service, event.position);
+    };
+    const logger = pino({ enabled: false });
+    return {
+      experiments: () => beginExperiments({ ids, count: done("experiments") }),
+      searcher: (log: EventLog) => beginSearcher({ log, logger, count: done("searcher") }),
+    };
+  }
+
+  start(): void {
+    for (const process of this.#processes) process.start();
+  }
+
+  get deaths(): number {
+    return this.#processes.reduce((sum, { deaths }) => sum + deaths, 0);
+  }
+
+  /** The last position that both have done with. */
+  get position(): number {
+    return Math.min(...serviceNames.map((service) => this.#done.get(service) ?? 0));
+  }
+}

@@ -1,0 +1,59 @@
+/** One replica of a service in the simulated world: it runs, dies at some call to the log, and is started again. */
+import type { Bus, MemoryHub } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
+import { Partition, type Term, type TermContext } from "@trainyard/runtime";
+import { pino } from "pino";
+import { MortalLog, type Troubles } from "./mortal-log.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+export type ProcessDeps = {
+  readonly clock: VirtualClock;
+  readonly log: EventLog;
+  readonly hub: MemoryHub;
+  readonly troubles: Troubles;
+  /** How long it takes until a dead process is started again. */
+  readonly restartMs: () => number;
+};
+
+export type Begin = (log: EventLog) => (context: TermContext) => Promise<Term>;
+
+const logger = pino({ enabled: false });
+
+export class Process {
+  readonly #service: string;
+  readonly #name: string;
+  readonly #deps: ProcessDeps;
+  readonly #begin: Begin;
+  #incarnations = 0;
+  #bus: Bus | null = null;
+
+  constructor(service: string, replica: number, deps: ProcessDeps, begin: Begin) {
+    this.#service = service;
+    this.#name = `${service}/${replica}`;
+    this.#deps = deps;
+    this.#begin = begin;
+  }
+
+  /** How often it died. */
+  get deaths(): number {
+    return Math.max(0, this.#incarnations - 1);
+  }
+
+  start(): void {
+    this.#incarnations += 1;
+    const { clock, log, hub, troubles } = this.#deps;
+    const bus = hub.connect(this.#service);
+    this.#bus = bus;
+    const mortal = new MortalLog(log, clock, troubles, () => this.#die());
+    const deps = { log: mortal, bus, clock, logger };
+    const partition = new Partition(this.#service, 0, deps, this.#begin(mortal));
+    const owner = `${this.#name}/${this.#incarnations}`;
+    void partition.run(owner, new AbortController().signal);
+  }
+
+  #die(): void {
+    // Its calls to the log hang for ever, and nobody hears it any more.
+    void this.#bus?.[Symbol.asyncDispose]();
+    this.#deps.clock.timer(this.#deps.restartMs(), () => this.start());
+  }
+}

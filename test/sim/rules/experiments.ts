@@ -1,0 +1,67 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import { ExperimentOutcome } from "@trainyard/contracts/events";
+import type { Report } from "../invariants.ts";
+import type { SearchRules } from "./searches.ts";
+import type { TrialRules } from "./trials.ts";
+
+export type ExperimentFacts = {
+  active: boolean;
+  stopping: boolean;
+  ended: boolean;
+  readonly maxRestarts: number;
+  readonly maxConcurrent: number;
+};
+
+/** An experiment ends once, with its last trial, and nothing is said of it after that. */
+export class ExperimentRules {
+  readonly #facts = new Map<string, ExperimentFacts>();
+
+  of(id: string): ExperimentFacts {
+    const facts = this.#facts.get(id);
+    if (facts === undefined) throw new Error(`experiment ${id} was never created`);
+    return facts;
+  }
+
+  see(
+    id: string,
+    event: AnyEvent,
+    report: Report,
+    trials: TrialRules,
+    searches: SearchRules,
+  ): void {
+    if (event.type === "ExperimentCreated") {
+      if (this.#facts.has(id)) report("it was created before");
+      this.#facts.set(id, factsOf(event.data.config ?? {}));
+      return;
+    }
+    const facts = this.of(id);
+    if (facts.ended) report("the experiment had ended");
+    if (event.type === "ExperimentActivated") facts.active = true;
+    if (event.type === "ExperimentPaused") facts.active = false;
+    if (event.type === "ExperimentStopRequested") facts.stopping = true;
+    if (event.type === "ExperimentEnded") {
+      facts.ended = true;
+      const open = trials.openOf(id);
+      if (open.length > 0) report(`the trials ${open.join(", ")} had not ended`);
+      const completed = event.data.outcome === ExperimentOutcome.COMPLETED;
+      if (completed && facts.stopping) report("it was stopped and counts as completed");
+      if (!facts.stopping && !searches.isCompleted(id)) report("the search was not complete");
+      if (!facts.stopping && trials.endedOf(id) < searches.proposedOf(id)) {
+        report("a proposed trial never was");
+      }
+    }
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function factsOf(config: Json): ExperimentFacts {
+  const searcher = (config["searcher"] ?? {}) as Json;
+  return {
+    active: false,
+    stopping: false,
+    ended: false,
+    maxRestarts: Number(config["max_restarts"] ?? 5),
+    maxConcurrent: Number(searcher["max_concurrent_trials"] ?? 0) || Number.POSITIVE_INFINITY,
+  };
+}

@@ -1,0 +1,107 @@
+import type { AnyEvent, EventData } from "@trainyard/contracts";
+import { trialId } from "@trainyard/kernel";
+import type { Report } from "../invariants.ts";
+import type { ExperimentRules } from "./experiments.ts";
+import type { TrialRules } from "./trials.ts";
+
+type SearchFacts = {
+  readonly proposals: EventData<"TrialProposed">[];
+  /** Of trials that are over, as far as the search knows. */
+  readonly outcomes: Set<number>;
+  readonly observed: Set<string>;
+  readonly times: Set<string>;
+  completed: boolean;
+};
+
+/** A search proposes densely numbered trials, no more at a time than it may, and weighs each report that counts once. */
+export class SearchRules {
+  readonly #experiments: ExperimentRules;
+  readonly #facts = new Map<string, SearchFacts>();
+
+  constructor(experiments: ExperimentRules) {
+    this.#experiments = experiments;
+  }
+
+  #of(id: string): SearchFacts {
+    const known = this.#facts.get(id);
+    if (known !== undefined) return known;
+    const facts: SearchFacts = {
+      proposals: [],
+      outcomes: new Set(),
+      observed: new Set(),
+      times: new Set(),
+      completed: false,
+    };
+    this.#facts.set(id, facts);
+    return facts;
+  }
+
+  isCompleted(id: string): boolean {
+    return this.#of(id).completed;
+  }
+
+  proposedOf(id: string): number {
+    return this.#of(id).proposals.length;
+  }
+
+  proposal(id: string, number: number): EventData<"TrialProposed"> | undefined {
+    return this.#of(id).proposals[number - 1];
+  }
+
+  see(id: string, event: AnyEvent, report: Report, trials: TrialRules): void {
+    const facts = this.#of(id);
+    if (facts.completed) report("the search was complete");
+    switch (event.type) {
+      case "TrialProposed":
+        this.#propose(id, facts, event.data, report);
+        break;
+      case "ObservationRecorded":
+        observe(id, facts, event.data, report, trials);
+        break;
+      case "TrialOutcomeRecorded":
+        if (facts.outcomes.has(event.data.trial)) report("its outcome was recorded before");
+        facts.outcomes.add(event.data.trial);
+        if (trials.outcomeOf(trialId(id, event.data.trial)) !== event.data.outcome) {
+          report("the trial did not end so");
+        }
+        break;
+      case "SearchCompleted":
+        facts.completed = true;
+        break;
+      default:
+    }
+  }
+
+  #propose(id: string, facts: SearchFacts, data: EventData<"TrialProposed">, report: Report): void {
+    if (data.number !== facts.proposals.length + 1) report(`number ${data.number} is out of turn`);
+    facts.proposals.push(data);
+    const running = facts.proposals.length - facts.outcomes.size;
+    if (running > this.#experiments.of(id).maxConcurrent) report(`${running} trials at a time`);
+  }
+
+  /** Reports that counted when they came, of trials whose end the search has weighed, and that it never saw. */
+  missedMeasurements(trials: TrialRules): readonly string[] {
+    return trials.countedMeasurements().flatMap(({ id, experiment, number }) => {
+      const { observed, outcomes } = this.#of(experiment);
+      if (!outcomes.has(number) || observed.has(id)) return [];
+      return [`the search ${experiment} never saw the report ${id} of trial ${number}`];
+    });
+  }
+}
+
+function observe(
+  id: string,
+  facts: SearchFacts,
+  { trial, time, run, measurement, repeat }: EventData<"ObservationRecorded">,
+  report: Report,
+  trials: TrialRules,
+): void {
+  if (facts.observed.has(measurement)) report(`the report ${measurement} was weighed before`);
+  facts.observed.add(measurement);
+  const at = `${trial}@${time}`;
+  if (facts.times.has(at) !== repeat) report(`repeat is ${repeat}, which is wrong`);
+  facts.times.add(at);
+  const current = trials.currentRunAt(measurement);
+  if (current !== run) report(`run ${run} counts, but run ${current} was the newest`);
+  if (!trials.has(trialId(id, trial))) report("there is no such trial");
+}

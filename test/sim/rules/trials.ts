@@ -1,0 +1,185 @@
+import type { AnyEvent, EventData } from "@trainyard/contracts";
+import { StopMode, StopWhy, type TrialOutcome } from "@trainyard/contracts/events";
+import type { StoredEvent } from "@trainyard/event-log";
+import { parseTrialId } from "@trainyard/kernel";
+import type { Report } from "../invariants.ts";
+import type { CheckpointRules } from "./checkpoints.ts";
+import type { ExperimentRules } from "./experiments.ts";
+import type { SearchRules } from "./searches.ts";
+
+type TrialFacts = {
+  runs: number;
+  /** The newest run has not ended. */
+  unended: boolean;
+  started: boolean;
+  stop: EventData<"RunStopRequested"> | null;
+  failedLast: boolean;
+  restarts: number;
+  line: EventData<"TrialCheckpointed">[];
+  outcome: TrialOutcome | null;
+};
+
+export type CountedMeasurement = {
+  readonly id: string;
+  readonly experiment: string;
+  readonly number: number;
+};
+
+const harshness: readonly StopWhy[] = [
+  StopWhy.PAUSE,
+  StopWhy.SEARCH_SUSPEND,
+  StopWhy.SEARCH_STOP,
+  StopWhy.CANCEL,
+  StopWhy.KILL,
+];
+
+function harshnessOf({ mode, why }: EventData<"RunStopRequested">): number {
+  return harshness.indexOf(why) + (mode === StopMode.KILL ? harshness.length : 0);
+}
+
+/** A trial has one run at a time, each asked for only while it may run, from the latest checkpoint that is kept. */
+export class TrialRules {
+  readonly #experiments: ExperimentRules;
+  readonly #searches: SearchRules;
+  readonly #checkpoints: CheckpointRules;
+  readonly #facts = new Map<string, TrialFacts>();
+  readonly #runOfMeasurement = new Map<string, number>();
+  readonly #counted: CountedMeasurement[] = [];
+
+  constructor(experiments: ExperimentRules, searches: SearchRules, checkpoints: CheckpointRules) {
+    this.#experiments = experiments;
+    this.#searches = searches;
+    this.#checkpoints = checkpoints;
+  }
+
+  has(trial: string): boolean {
+    return this.#facts.has(trial);
+  }
+
+  outcomeOf(trial: string): TrialOutcome | null {
+    return this.#facts.get(trial)?.outcome ?? null;
+  }
+
+  openOf(experiment: string): readonly string[] {
+    return this.#of(experiment).flatMap(([id, { outcome }]) => (outcome === null ? [id] : []));
+  }
+
+  endedOf(experiment: string): number {
+    return this.#of(experiment).filter(([, { outcome }]) => outcome !== null).length;
+  }
+
+  #of(experiment: string): readonly (readonly [string, TrialFacts])[] {
+    return [...this.#facts].filter(([id]) => id.startsWith(`${experiment}.`));
+  }
+
+  /** The newest run of its trial when the measurement was stored. */
+  currentRunAt(measurement: string): number | undefined {
+    return this.#runOfMeasurement.get(measurement);
+  }
+
+  countedMeasurements(): readonly CountedMeasurement[] {
+    return this.#counted;
+  }
+
+  see(id: string, event: AnyEvent, position: number, report: Report): void {
+    const parts = parseTrialId(id);
+    if (parts === null) return report("it is no trial's stream");
+    if (event.type === "TrialCreated") return this.#create(id, event.data, report);
+    const trial = this.#facts.get(id);
+    if (trial === undefined) return report("the trial was never created");
+    if (trial.outcome !== null) report("the trial had ended");
+    switch (event.type) {
+      case "RunRequested":
+        return this.#request(parts.experiment, trial, event.data, report);
+      case "RunStarted":
+        if (trial.started) report("it had started");
+        trial.started = true;
+        return newestUnended(trial, event.data.run, report);
+      case "RunStopRequested":
+        newestUnended(trial, event.data.run, report);
+        return stop(trial, event.data, report);
+      case "RunEnded":
+        newestUnended(trial, event.data.run, report);
+        trial.unended = false;
+        trial.failedLast = event.data.countsAsRestart;
+        return;
+      case "TrialCheckpointed":
+        if (event.data.run !== trial.runs) report("a superseded run's checkpoint counts");
+        trial.line.push(event.data);
+        return;
+      case "TrialEnded":
+        if (trial.unended) report(`run ${trial.runs} had not ended`);
+        trial.outcome = event.data.outcome;
+        return;
+      default:
+        return report(`unexpected at ${position}`);
+    }
+  }
+
+  #create(id: string, data: EventData<"TrialCreated">, report: Report): void {
+    if (this.#facts.has(id)) report("it was created before");
+    const { stopping, ended } = this.#experiments.of(data.experiment);
+    if (stopping || ended) report("the experiment was stopping");
+    const proposed = this.#searches.proposal(data.experiment, data.number);
+    if (JSON.stringify(proposed?.hyperparameters) !== JSON.stringify(data.hyperparameters)) {
+      report("its hyperparameters are not those that were proposed");
+    }
+    if (proposed?.seed !== data.seed) report("its seed is not the one that was proposed");
+    this.#facts.set(id, {
+      runs: 0,
+      unended: false,
+      started: false,
+      stop: null,
+      failedLast: false,
+      restarts: 0,
+      line: [],
+      outcome: null,
+    });
+  }
+
+  #request(
+    experiment: string,
+    trial: TrialFacts,
+    { run, fromCheckpoint, fromStep }: EventData<"RunRequested">,
+    report: Report,
+  ): void {
+    const { active, stopping, ended, maxRestarts } = this.#experiments.of(experiment);
+    if (trial.unended) report(`run ${trial.runs} had not ended`);
+    if (run !== trial.runs + 1) report(`run ${run} is out of turn`);
+    if (!active || stopping || ended) report("the experiment must not run");
+    if (trial.failedLast) trial.restarts += 1;
+    if (trial.restarts > maxRestarts) report(`it is restart ${trial.restarts} of ${maxRestarts}`);
+    const usable = trial.line.filter(({ checkpoint }) => this.#checkpoints.isUsable(checkpoint));
+    const latest = Math.max(0, ...usable.map(({ step }) => step));
+    if (fromStep !== latest) report(`it starts from step ${fromStep}, the latest is ${latest}`);
+    const known = usable.some(({ checkpoint }) => checkpoint === fromCheckpoint);
+    if (fromCheckpoint !== "" && !known) report(`${fromCheckpoint} cannot be started from`);
+    trial.runs = run;
+    trial.unended = true;
+    trial.started = false;
+    trial.stop = null;
+    trial.line = trial.line.filter(({ step }) => step <= fromStep);
+  }
+
+  seeMeasurement(event: AnyEvent, stored: StoredEvent, report: Report): void {
+    if (event.type !== "ValidationReported") return;
+    const parts = parseTrialId(event.data.trial);
+    const trial = this.#facts.get(event.data.trial);
+    if (parts === null || trial === undefined) return report("of an unknown trial");
+    this.#runOfMeasurement.set(stored.id, trial.runs);
+    if (event.data.run !== trial.runs || trial.outcome !== null) return;
+    const { experiment, number } = parts;
+    this.#counted.push({ id: stored.id, experiment, number });
+  }
+}
+
+function newestUnended(trial: TrialFacts, run: number, report: Report): void {
+  if (run !== trial.runs || !trial.unended) report(`run ${run} is not the trial's unended one`);
+}
+
+function stop(trial: TrialFacts, data: EventData<"RunStopRequested">, report: Report): void {
+  const before = trial.stop;
+  if (before !== null && harshnessOf(before) >= harshnessOf(data)) report("it is no harsher stop");
+  if (before !== null && before.graceMs < data.graceMs) report("the grace has grown");
+  trial.stop = data;
+}

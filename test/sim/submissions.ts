@@ -1,0 +1,61 @@
+import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
+import type { Chance } from "./chance.ts";
+
+export type Submission = { readonly config: NormalisedConfig; readonly seed: number };
+
+/** More trials than one commit may advance (`streamsPerPart` of libs/runtime). */
+const wideTrials = 140;
+
+export function drawSubmissions(chance: Chance): readonly Submission[] {
+  return Array.from({ length: chance.between(1, 3) }, () => ({
+    config: configOf(drawSearcher(chance), chance.between(0, 3)),
+    seed: chance.between(0, 1_000_000),
+  }));
+}
+
+function drawSearcher(chance: Chance): SearcherConfig {
+  return chance.pick<SearcherConfig>([
+    random(chance.between(2, 8), chance.between(0, 3)),
+    { name: "grid", ...common, max_concurrent_trials: chance.between(1, 3) },
+    { name: "single", ...common },
+  ]);
+}
+
+const common = { metric: "loss", smaller_is_better: true };
+
+export function random(max_trials: number, max_concurrent_trials: number): SearcherConfig {
+  return { name: "random", ...common, max_trials, max_concurrent_trials };
+}
+
+export const grid: SearcherConfig = { name: "grid", ...common, max_concurrent_trials: 2 };
+export const single: SearcherConfig = { name: "single", ...common };
+export const wide: SearcherConfig = random(wideTrials, wideTrials);
+
+export function configOf(searcher: SearcherConfig, max_restarts: number): NormalisedConfig {
+  return {
+    name: "sim",
+    description: "",
+    labels: [],
+    workspace: "",
+    project: "",
+    entrypoint: "python3 train.py",
+    hyperparameters: {
+      lr: { type: "log", minval: -4, maxval: -1, base: 10, count: 3 },
+      units: { type: "int", minval: 1, maxval: 64, count: 2 },
+    },
+    searcher,
+    resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+    max_restarts,
+    checkpoint_storage: {
+      type: "directory",
+      container_path: "/checkpoints",
+      save_experiment_best: 0,
+      save_trial_best: 1,
+      save_trial_latest: 1,
+    },
+    environment: { environment_variables: { cpu: [], cuda: [], rocm: [] } },
+    reproducibility: { experiment_seed: null },
+    data: {},
+    debug: false,
+  };
+}

@@ -1,0 +1,45 @@
+import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import { type MemoryLog, newEventId } from "@trainyard/event-log";
+
+/** Appends what the modelled services say. Their streams are theirs alone, so only a guard can refuse it. */
+export class Teller {
+  readonly #log: MemoryLog;
+
+  constructor(log: MemoryLog) {
+    this.#log = log;
+  }
+
+  /** False when a guarded stream had moved on from the version given. */
+  async tell(
+    stream: string,
+    events: readonly AnyEvent[],
+    guards: Readonly<Record<string, number>> = {},
+  ): Promise<boolean> {
+    const result = await this.#log.as("model").append({
+      commitId: newEventId(),
+      writes: [
+        {
+          stream,
+          expectedVersion: this.#log.store.version(stream),
+          events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+        },
+      ],
+      guards: Object.entries(guards).map(([guarded, expectedVersion]) => ({
+        stream: guarded,
+        expectedVersion,
+      })),
+      meta: {
+        source: "/trainyard/model",
+        workspace: "",
+        correlationid: "",
+        causationid: "",
+        authid: "",
+        traceparent: "",
+      },
+    });
+    if (result.kind !== "committed" && result.kind !== "conflict") {
+      throw new Error(`the model's commit was refused: ${JSON.stringify(result)}`);
+    }
+    return result.kind === "committed";
+  }
+}
