@@ -1,0 +1,97 @@
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import { categoryOf } from "@trainyard/kernel";
+import {
+  decodeSearch,
+  encodeSearch,
+  gridPoint,
+  sampledPoint,
+  type SearchEvent,
+  type SearchState,
+  searchDecider,
+  trialSeed,
+} from "@trainyard/search";
+import { describe, expect, it } from "vitest";
+import {
+  evolveExperiment,
+  initialExperiment,
+} from "../../services/experiments/src/core/experiment/evolve.ts";
+import type { ExperimentEvent } from "../../services/experiments/src/core/experiment/state.ts";
+import { evolveSearch, initialSearch } from "../../services/experiments/src/core/foreign/search.ts";
+import { evolveTrial, initialTrial } from "../../services/experiments/src/core/trial/evolve.ts";
+import type { TrialEvent } from "../../services/experiments/src/core/trial/state.ts";
+import { type HistoryLine, historyNames, readHistory, readStates } from "./fixtures.ts";
+
+/** What each kind of stream is folded to. A search has two readers: its owner, and the experiments that follow it. */
+const folds: Readonly<Record<string, (events: readonly AnyEvent[]) => unknown>> = {
+  experiment: (events) =>
+    (events as readonly ExperimentEvent[]).reduce(evolveExperiment, initialExperiment),
+  trial: (events) => (events as readonly TrialEvent[]).reduce(evolveTrial, initialTrial),
+  search: (events) => ({
+    searcher: foldSearch(events as readonly SearchEvent[]),
+    experiments: events.reduce(evolveSearch, initialSearch),
+  }),
+};
+
+function foldSearch(events: readonly SearchEvent[]): SearchState {
+  return events.reduce(searchDecider.evolve, searchDecider.initial);
+}
+
+function statesOf(history: readonly HistoryLine[]): Readonly<Record<string, unknown>> {
+  const streams = Map.groupBy(history, ({ stream }) => stream);
+  return Object.fromEntries(
+    [...streams].map(([stream, lines]) => {
+      const fold = folds[categoryOf(stream)];
+      if (fold === undefined) throw new Error(`nothing folds ${stream}`);
+      return [stream, fold(lines.map(decodeEvent))];
+    }),
+  );
+}
+
+/** As it is written down: what is undefined there is absent here. */
+const written = (state: unknown): unknown => JSON.parse(JSON.stringify(state));
+
+describe("a recorded history", () => {
+  it("is there", () => {
+    expect(historyNames()).not.toEqual([]);
+  });
+
+  it.each(historyNames())("%s folds to its recorded states", (name) => {
+    expect(written(statesOf(readHistory(name)))).toEqual(readStates(name));
+  });
+
+  it.each(historyNames().filter((name) => /search|grid/.test(name)))(
+    "%s goes on from a snapshot taken anywhere as if it had been folded whole",
+    (name) => {
+      const events = readHistory(name).map(decodeEvent) as readonly SearchEvent[];
+      const whole = foldSearch(events);
+      for (let cut = 1; cut < events.length; cut += 1) {
+        const snapshot = events.slice(0, cut).reduce(searchDecider.evolve, searchDecider.initial);
+        const restored = decodeSearch(encodeSearch(snapshot));
+        if (restored === null) throw new Error("the snapshot cannot be read");
+        expect(events.slice(cut).reduce(searchDecider.evolve, restored)).toEqual(whole);
+      }
+    },
+  );
+});
+
+describe("the same seed gives the same trials for ever", () => {
+  it.each([
+    ["random-search", sampledPoint],
+    ["canceled-grid", (space, _seed, trial) => gridPoint(space, trial - 1)],
+  ] as const satisfies readonly (readonly [string, typeof sampledPoint])[])(
+    "%s",
+    (name, pointOf) => {
+      const events = readHistory(name).map(decodeEvent) as readonly SearchEvent[];
+      const { plan } = foldSearch(events);
+      if (plan === null) throw new Error("the search never started");
+      const proposals = events.flatMap((event) =>
+        event.type === "TrialProposed" ? [event.data] : [],
+      );
+      expect(proposals).not.toEqual([]);
+      for (const { number, hyperparameters, seed } of proposals) {
+        expect(hyperparameters).toEqual(pointOf(plan.space, plan.seed, number));
+        expect(seed).toBe(trialSeed(plan.seed, number));
+      }
+    },
+  );
+});
