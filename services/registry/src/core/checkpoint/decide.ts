@@ -1,0 +1,61 @@
+import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import type { CheckpointCommand, ManifestSummary } from "./commands.ts";
+import { evolveCheckpoint, initialCheckpoint } from "./evolve.ts";
+import type { CheckpointEvent, CheckpointState, Declared } from "./state.ts";
+
+type Decision = readonly CheckpointEvent[] | Rejection;
+
+const alreadySo: Decision = [];
+
+export const checkpointDecider: Decider<CheckpointState, CheckpointCommand, CheckpointEvent> = {
+  initial: initialCheckpoint,
+  evolve: evolveCheckpoint,
+  decide(state, command) {
+    switch (command.kind) {
+      case "declare":
+        return declare(state, command.declared);
+      case "complete":
+        return complete(state, command.manifest);
+      case "fail":
+        if (state.status !== "declared") return alreadySo;
+        return [{ type: "CheckpointFailed", data: { reason: command.reason } }];
+      case "abandon":
+        if (state.status !== "declared") return alreadySo;
+        return [{ type: "CheckpointAbandoned", data: { reason: command.reason } }];
+      default:
+        return assertNever(command, "a checkpoint's command");
+    }
+  },
+};
+
+function declare(state: CheckpointState, declared: Declared): Decision {
+  if (state.declared === null) return [{ type: "CheckpointDeclared", data: declared }];
+  const { trial, run, step } = state.declared;
+  if (trial !== declared.trial || run !== declared.run || step !== declared.step) {
+    return reject(
+      "checkpoint_exists",
+      `run ${trial}#${run} declared this checkpoint at step ${step}: draw another id`,
+    );
+  }
+  return notUsable(state) ?? alreadySo;
+}
+
+function complete(state: CheckpointState, manifest: ManifestSummary): Decision {
+  if (state.declared === null) return reject("checkpoint_not_found", "it was never declared");
+  if (state.status === "completed") {
+    if (state.manifestDigest === manifest.digest) return alreadySo;
+    return reject("checkpoint_exists", "it is complete with another manifest");
+  }
+  const refusal = notUsable(state);
+  if (refusal !== null) return refusal;
+  const { trial, run, step } = state.declared;
+  const { digest, files, bytes } = manifest;
+  const data = { manifestDigest: digest, files, bytes, trial, run, step };
+  return [{ type: "CheckpointCompleted", data }];
+}
+
+function notUsable({ status, reason }: CheckpointState): Rejection | null {
+  if (status === "failed") return reject("checkpoint_failed", reason);
+  if (status === "abandoned") return reject("checkpoint_abandoned", reason);
+  return null;
+}

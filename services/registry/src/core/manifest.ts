@@ -1,0 +1,63 @@
+/** A manifest as it is stored: every file of a checkpoint by its path, with size and SHA-256, in the order of the paths. */
+import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
+import { registryLimits } from "../limits.ts";
+
+export type ManifestFile = {
+  readonly path: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+};
+
+export type Manifest = readonly ManifestFile[];
+
+const sha256Pattern = /^[0-9a-f]{64}$/;
+
+/** The files in order, or what is wrong with them: paths that lead out of the folder, doubles, sizes that are none. */
+export function readManifest(files: readonly ManifestFile[]): Manifest | Rejection {
+  const { filesMax } = registryLimits;
+  if (files.length === 0) return reject("invalid_manifest", "the manifest names no file");
+  if (files.length > filesMax) {
+    const detail = `the manifest names ${files.length} files, and a checkpoint holds at most ${filesMax}: pack them`;
+    return reject("invalid_manifest", detail);
+  }
+  const problems: FieldProblem[] = [];
+  const seen = new Set<string>();
+  for (const file of files) {
+    const detail = problemOf(file, seen);
+    seen.add(file.path);
+    if (detail !== null) problems.push({ path: file.path, detail });
+  }
+  const first = problems[0];
+  if (first !== undefined) {
+    const detail = `the file ${JSON.stringify(first.path)} ${first.detail}`;
+    return reject("invalid_manifest", detail, problems.slice(0, registryLimits.problemsToldMax));
+  }
+  return files
+    .map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function problemOf({ path, bytes, sha256 }: ManifestFile, seen: ReadonlySet<string>) {
+  if (!staysInside(path)) return "leads out of the checkpoint's folder";
+  if (path.length > registryLimits.pathCharactersMax) return "has too long a path";
+  if (seen.has(path)) return "is named twice";
+  if (!Number.isSafeInteger(bytes) || bytes < 0) return "has a size that is no number of bytes";
+  if (!sha256Pattern.test(sha256)) return "has a SHA-256 that is not 64 hexadecimal digits";
+  return null;
+}
+
+/** A relative path of plain names; also the NUL that ends a path for the operating system is refused. */
+export function staysInside(path: string): boolean {
+  if (path.includes("\0")) return false;
+  return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+}
+
+/** What the manifest's digest is of. */
+export function canonicalText(manifest: Manifest): string {
+  return JSON.stringify(manifest.map(({ path, bytes, sha256 }) => [path, bytes, sha256]));
+}
+
+export function bytesOf(manifest: Manifest): number {
+  return manifest.reduce((sum, { bytes }) => sum + bytes, 0);
+}

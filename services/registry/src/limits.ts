@@ -1,0 +1,23 @@
+export const registryLimits = {
+  /** Files of one checkpoint: as many as the SDK stores. */
+  filesMax: 10_000,
+  /** The longest path that Linux opens. */
+  pathCharactersMax: 4_096,
+  /** Offending files that a refusal lists; the first is in its sentence. */
+  problemsToldMax: 16,
+  /** The metadata is part of an event of at most 256 KiB. */
+  metadataCharactersMax: 64 * 1024,
+  /** A caller is told to come again after this long, sooner than the gateway's own deadline of 5 s; the hashing goes on. */
+  verifyWaitMs: 3_500,
+  /** Verifications that are remembered until their callers come again. */
+  verificationsRememberedMax: 1_000,
+  /** Files that are hashed at one time: what keeps one disk busy without seeking. */
+  filesHashedAtOnce: 4,
+  hashChunkBytes: 1024 * 1024,
+  /** An agent that was told an address begins to fetch at once. */
+  contextUrlMs: 5 * 60 * 1000,
+  /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */
+  unfinishedPage: 100,
+  /** Files of one insert into the table of manifests. */
+  manifestRowsPerInsert: 5_000,
+} as const;

@@ -1,0 +1,263 @@
+import { createHash } from "node:crypto";
+import { rename, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openDirectoryBlobStore } from "@trainyard/blob";
+import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { entry, runEnded, runRequested, TestRegistry } from "./testing/test-registry.ts";
+
+let registry: TestRegistry;
+const soon = { timeout: 10_000, interval: 20 };
+
+beforeAll(async () => {
+  registry = await TestRegistry.start();
+}, 60_000);
+afterAll(() => registry[Symbol.asyncDispose]());
+
+const rejectedAs = (code: string) => ({ kind: "rejected", rejection: { rejected: code } });
+
+describe("a checkpoint", () => {
+  test("is declared, written, completed, and then may be restored from", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint, answer } = await registry.declare(trial);
+    const path = join(registry.storage, checkpoint);
+    expect(answer).toMatchObject({ kind: "ok", reply: { checkpoint, path } });
+    expect(await registry.plan(checkpoint)).toMatchObject(rejectedAs("checkpoint_not_complete"));
+    const manifest = await registry.write(checkpoint, {
+      "a/weights": "www",
+      "metadata.json": "{}",
+    });
+    expect(await registry.complete(checkpoint, trial, manifest)).toMatchObject({ kind: "ok" });
+    const [, completed] = await registry.stage.events(`checkpoint-${checkpoint}`);
+    expect(completed).toMatchObject({
+      type: "CheckpointCompleted",
+      data: { files: 2, bytes: 5, trial, run: 1, step: 10 },
+    });
+    expect(await registry.plan(checkpoint)).toEqual({
+      kind: "ok",
+      reply: { checkpoint, path, manifest, metadata: { steps_completed: 10 } },
+    });
+  });
+
+  test("declared and completed again answers the same, and records nothing", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint, manifest } = await registry.stored(trial);
+    const repeated = await registry.declare(trial, 1, checkpoint);
+    expect(repeated.answer).toMatchObject({ kind: "ok" });
+    const reversed = manifest.toReversed();
+    expect(await registry.complete(checkpoint, trial, reversed)).toMatchObject({ kind: "ok" });
+    expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+  });
+
+  test("completed twice at the same time is recorded once", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "w" });
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => registry.complete(checkpoint, trial, manifest)),
+    );
+    expect(answers.map(({ kind }) => kind)).toEqual(["ok", "ok", "ok"]);
+    expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+  });
+
+  test("whose upload was truncated fails, naming the file, and is never restored from", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "0123456789", small: "s" });
+    await truncate(join(registry.storage, checkpoint, "weights"), 4);
+    const answer = await registry.complete(checkpoint, trial, manifest);
+    expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
+    expect(answer).toMatchObject({ rejection: { problems: [{ path: "weights" }] } });
+    expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointFailed"]);
+    // Also when the file is whole afterwards: who failed draws another id.
+    await registry.write(checkpoint, { weights: "0123456789", small: "s" });
+    const again = await registry.complete(checkpoint, trial, manifest);
+    expect(again).toMatchObject(rejectedAs("checkpoint_failed"));
+    expect(await registry.plan(checkpoint)).toMatchObject(rejectedAs("checkpoint_not_complete"));
+  });
+
+  test("that failed has its files cleared", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    await registry.write(checkpoint, { weights: "w" });
+    await registry.complete(checkpoint, trial, [entry("weights", "other")]);
+    await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
+  });
+
+  test("with a path that leads out of its folder is refused, and stays declared", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    await writeFile(join(registry.storage, "secret"), "s");
+    const answer = await registry.complete(checkpoint, trial, [entry("../secret", "s")]);
+    expect(answer).toMatchObject(rejectedAs("invalid_manifest"));
+    expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
+  });
+
+  test("waits while its storage is away", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "w" });
+    await rename(registry.storage, `${registry.storage}.away`);
+    const away = await registry.complete(checkpoint, trial, manifest);
+    await rename(`${registry.storage}.away`, registry.storage);
+    expect(away).toEqual({ kind: "unavailable" });
+    expect(await registry.complete(checkpoint, trial, manifest)).toMatchObject({ kind: "ok" });
+  });
+});
+
+describe("who may write", () => {
+  test("only the newest run, until it has ended", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const manifest = await registry.write(checkpoint, { weights: "w" });
+    await registry.stage.tell(`trial-${trial}`, runEnded(1), runRequested(2));
+    // Whether it was abandoned by then is a matter of milliseconds.
+    const late = await registry.complete(checkpoint, trial, manifest);
+    expect(["run_superseded", "checkpoint_abandoned"]).toContain(
+      late.kind === "rejected" ? late.rejection.rejected : late.kind,
+    );
+    expect((await registry.declare(trial, 1)).answer).toMatchObject(rejectedAs("run_superseded"));
+    expect((await registry.declare(trial, 3)).answer).toMatchObject(rejectedAs("run_not_found"));
+    expect((await registry.declare(trial, 2)).answer).toMatchObject({ kind: "ok" });
+    await registry.stage.tell(`trial-${trial}`, runEnded(2));
+    expect((await registry.declare(trial, 2)).answer).toMatchObject(rejectedAs("run_ended"));
+  });
+
+  test("a run that nobody knows writes nothing", async () => {
+    const { answer } = await registry.declare("9.9");
+    expect(answer).toMatchObject(rejectedAs("trial_not_found"));
+  });
+
+  test("a run completes its own checkpoints only", async () => {
+    const [mine, other] = [await registry.newTrial(), await registry.newTrial()];
+    const { checkpoint } = await registry.declare(mine);
+    const manifest = await registry.write(checkpoint, { weights: "w" });
+    const answer = await registry.complete(checkpoint, other, manifest);
+    expect(answer).toMatchObject(rejectedAs("not_your_run"));
+  });
+
+  test("an id that another run uses is taken", async () => {
+    const [mine, other] = [await registry.newTrial(), await registry.newTrial()];
+    const { checkpoint } = await registry.declare(mine);
+    const { answer } = await registry.declare(other, 1, checkpoint);
+    expect(answer).toMatchObject(rejectedAs("checkpoint_exists"));
+  });
+
+  test.each([
+    ["a path", "../../etc", 1],
+    ["a UUID in capitals", "00000000-0000-4000-8000-00000000000A", 1],
+    ["less than no steps", "00000000-0000-4000-8000-00000000000a", -1],
+  ])("%s is refused", async (_, checkpoint, step) => {
+    const trial = await registry.newTrial();
+    const { answer } = await registry.declare(trial, 1, checkpoint, step);
+    expect(answer).toMatchObject(rejectedAs("invalid_request"));
+  });
+});
+
+describe("what a run leaves unfinished", () => {
+  test("is abandoned and cleared when the run ends, and what is complete stays", async () => {
+    const trial = await registry.newTrial();
+    const complete = await registry.stored(trial);
+    const { checkpoint } = await registry.declare(trial);
+    await registry.write(checkpoint, { weights: "w" });
+    await registry.stage.tell(`trial-${trial}`, runEnded(1));
+    await vi.waitFor(async () => {
+      expect(await registry.names(checkpoint)).toEqual([
+        "CheckpointDeclared",
+        "CheckpointAbandoned",
+      ]);
+      expect(registry.has(checkpoint)).toBe(false);
+    }, soon);
+    expect(registry.has(complete.checkpoint, "weights")).toBe(true);
+    expect(await registry.plan(complete.checkpoint)).toMatchObject({ kind: "ok" });
+  });
+
+  test("is abandoned also when the registry was away, or its table lost", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    await registry.write(checkpoint, { weights: "w" });
+    await registry.service[Symbol.asyncDispose]();
+    await registry.stage.sql("truncate registry.unfinished, registry.view_cursor");
+    await registry.stage.tell(`trial-${trial}`, runEnded(1));
+    await registry.restart();
+    await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
+    expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointAbandoned"]);
+  });
+});
+
+describe("a deleted checkpoint", () => {
+  test("is not planned for", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.stored(trial);
+    expect(await registry.plan(checkpoint)).toMatchObject({ kind: "ok" });
+    await registry.stage.tell(`retention-${checkpoint}`, {
+      type: "CheckpointDeletionStarted",
+      data: {},
+    });
+    expect(await registry.plan(checkpoint)).toMatchObject(rejectedAs("checkpoint_deleted"));
+  });
+});
+
+describe("model code", () => {
+  const code = "packed code";
+  const digest = createHash("sha256").update(code).digest("hex");
+  const ask = (asked: string) =>
+    registry.stage.ask([PlanContextDownloadSchema, { digest: asked }], ContextPlanSchema);
+
+  beforeAll(async () => {
+    const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"));
+    async function* content() {
+      yield Buffer.from(code);
+    }
+    await blobs.put(`contexts/${digest}.tar.gz`, content(), digest);
+  });
+
+  test("is fetched at the address that was planned", async () => {
+    const plan = await ask(digest);
+    if (plan.kind !== "ok") throw new Error("no plan");
+    const response = await fetch(plan.reply.url);
+    expect([response.status, await response.text()]).toEqual([200, code]);
+    expect(response.headers.get("content-length")).toBe(String(code.length));
+  });
+
+  test("is given at no other address", async () => {
+    const plan = await ask(digest);
+    if (plan.kind !== "ok") throw new Error("no plan");
+    const statusOf = async (change: (url: URL) => void) => {
+      const url = new URL(plan.reply.url);
+      change(url);
+      return (await fetch(url)).status;
+    };
+    expect(await statusOf((url) => url.searchParams.delete("signature"))).toBe(403);
+    expect(await statusOf((url) => url.searchParams.set("expires", "9999999999999"))).toBe(403);
+    expect(await statusOf((url) => (url.pathname = `/contexts/${"0".repeat(64)}.tar.gz`))).toBe(
+      403,
+    );
+    expect(await statusOf((url) => (url.pathname = "/contexts/../../etc/passwd"))).toBe(404);
+  });
+
+  test.each(["0".repeat(64), "../x", ""])("%j is unknown", async (unknown) => {
+    expect(await ask(unknown)).toMatchObject(rejectedAs("context_not_found"));
+  });
+});
+
+test("a manifest of many files is stored and told whole", async () => {
+  const trial = await registry.newTrial();
+  const files = Object.fromEntries(
+    Array.from({ length: 300 }, (_, n) => [`part-${String(n).padStart(4, "0")}`, `${n}`]),
+  );
+  const { checkpoint, answer } = await registry.stored(
+    trial,
+    files as unknown as Parameters<TestRegistry["stored"]>[1],
+  );
+  expect(answer).toMatchObject({ kind: "ok" });
+  const plan = await registry.plan(checkpoint);
+  expect(plan.kind === "ok" && plan.reply.manifest.length).toBe(300);
+});
+
+test("a folder in the default place serves an experiment that names none", async () => {
+  await registry.stage.tell("trial-2.1", runRequested(1));
+  const { checkpoint, answer } = await registry.declare("2.1");
+  const path = join(registry.folder, "default", checkpoint);
+  expect(answer).toMatchObject({ kind: "ok", reply: { path } });
+});

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { openDirectoryBlobStore } from "@trainyard/blob";
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import {
+  createLogger,
+  createRegistry,
+  EventFeed,
+  type Logger,
+  leaseOwner,
+  migrate,
+  openBus,
+  openLog,
+  openPool,
+  Partition,
+  type Service,
+  systemClock,
+  type TermContext,
+} from "@trainyard/runtime";
+import type { Pool } from "pg";
+import type { RegistryConfig } from "./config.ts";
+import { registryEvents } from "./events.ts";
+import { commandTable } from "./shell/commands.ts";
+import { startHttpServer } from "./shell/http.ts";
+import { ManifestTable } from "./shell/manifest-table.ts";
+import { Unfinished } from "./shell/unfinished.ts";
+import { Verifier } from "./shell/verifier.ts";
+
+const name = "registry";
+
+/** Given ones are the caller's to close. */
+export type Overrides = {
+  readonly log?: EventLog;
+  readonly bus?: Bus;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly pool?: Pool;
+};
+
+export type RegistryService = Service & {
+  /** Where it listens, once started. */
+  address(): string;
+};
+
+export async function createService(
+  config: RegistryConfig,
+  overrides: Overrides = {},
+): Promise<RegistryService> {
+  const stack = new AsyncDisposableStack();
+  const clock = overrides.clock ?? systemClock;
+  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const pool =
+    overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
+  const log = overrides.log ?? stack.use(openLog(config, name));
+  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
+  const registry = createRegistry(name);
+  const events = registryEvents(logger, registry);
+  const verifier = stack.use(new Verifier(clock, events));
+  const manifests = new ManifestTable(pool);
+  const { checkpointDir, urlKey } = config;
+  const stopping = new AbortController();
+  let state: "starting" | "ready" | "draining" = "starting";
+  let address = "";
+  const readiness = (): string | null => {
+    if (state !== "ready") return state;
+    return partition.ready ? null : "stopped: events in a row could not be processed";
+  };
+  const begin = async ({ executor }: TermContext) => {
+    const unfinished = new Unfinished({ executor, pool, clock, logger, events });
+    const blobs = await openDirectoryBlobStore(config.blobDir);
+    const publicUrl = (): string => config.publicUrl ?? address;
+    const own = { checkpointDir, urlKey, publicUrl };
+    return {
+      reactions: { consumer: name, handlers: {} },
+      commands: commandTable({ executor, manifests, verifier, blobs, clock, events, ...own }),
+      effects: async (signal: AbortSignal) => {
+        await using feed = await EventFeed.open(log, bus, clock);
+        await Promise.all([unfinished.view.run(feed, signal), unfinished.loop.run(signal)]);
+      },
+    };
+  };
+  const partition = new Partition(name, 0, { log, bus, clock, logger }, begin);
+  return {
+    name,
+    async start() {
+      await migrate(pool, "registry", join(import.meta.dirname, "../migrations"));
+      const blobs = await openDirectoryBlobStore(config.blobDir);
+      const health = { readiness };
+      const deps = { blobs, clock, urlKey, events, registry, health };
+      ({ address } = stack.use(await startHttpServer(deps, config.http)));
+      const running = partition.run(leaseOwner(name), stopping.signal);
+      stack.defer(() => running);
+      state = "ready";
+      logger.info({ address }, "ready");
+    },
+    readiness,
+    address: () => address,
+    async [Symbol.asyncDispose]() {
+      state = "draining";
+      stopping.abort();
+      await stack.disposeAsync();
+      logger.info("stopped");
+    },
+  };
+}

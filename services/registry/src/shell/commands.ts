@@ -1,0 +1,59 @@
+/** The commands of the registry: checkpoints of runs, carried here by the gateway, and model code for agents. */
+import type { BlobStore } from "@trainyard/blob";
+import {
+  CompleteCheckpointSchema,
+  ContextPlanSchema,
+  DeclareCheckpointSchema,
+  DownloadPlanSchema,
+  PlanCheckpointDownloadSchema,
+  PlanContextDownloadSchema,
+  UploadPlanSchema,
+} from "@trainyard/contracts/commands";
+import type { Clock } from "@trainyard/kernel";
+import { reject } from "@trainyard/kernel";
+import { AcceptedSchema, type CommandSpec, command, type Executor } from "@trainyard/runtime";
+import type { RegistryEvents } from "../events.ts";
+import { completeCheckpoint } from "./complete.ts";
+import { declareCheckpoint } from "./declare.ts";
+import { planDownload } from "./download.ts";
+import type { ManifestTable } from "./manifest-table.ts";
+import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
+import type { Verifier } from "./verifier.ts";
+
+export type CommandDeps = {
+  readonly executor: Executor;
+  readonly manifests: ManifestTable;
+  readonly verifier: Verifier;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly events: RegistryEvents;
+  /** Where checkpoints go whose experiment names no place, and relative places begin. */
+  readonly checkpointDir: string;
+  readonly urlKey: Buffer;
+  /** At which agents reach the HTTP server. */
+  readonly publicUrl: () => string;
+};
+
+export function commandTable(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+  return {
+    DeclareCheckpoint: command(DeclareCheckpointSchema, UploadPlanSchema, (request, context) =>
+      declareCheckpoint(deps, request, context),
+    ),
+    CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, (request, context) =>
+      completeCheckpoint(deps, request, context),
+    ),
+    PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
+      planDownload(deps, request.checkpoint),
+    ),
+    PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
+      planContext(deps, request.digest),
+    ),
+  };
+}
+
+async function planContext(deps: CommandDeps, digest: string) {
+  const known = isContextDigest(digest) && (await deps.blobs.stat(contextKey(digest))) !== null;
+  if (!known) return reject("context_not_found", `there is no model code ${digest}`);
+  const path = signedContextPath(deps.urlKey, digest, deps.clock.nowMs());
+  return { digest, url: `${deps.publicUrl()}${path}` };
+}

@@ -1,0 +1,102 @@
+/**
+ * Completes a checkpoint: looks whether it may be, compares every file with the manifest, stores the manifest, and only
+ * then decides, guarded by the trial's stream: a run that was superseded meanwhile completes nothing.
+ */
+import { createHash } from "node:crypto";
+import { checkpointFolder } from "@trainyard/blob";
+import type { Plain } from "@trainyard/contracts";
+import type { Accepted, CompleteCheckpoint } from "@trainyard/contracts/commands";
+import {
+  assert,
+  isCheckpointId,
+  isRejection,
+  type Rejection,
+  reject,
+  streamName,
+} from "@trainyard/kernel";
+import { accepted, type CommandContext, foldOf } from "@trainyard/runtime";
+import type { ManifestSummary } from "../core/checkpoint/commands.ts";
+import { checkpointDecider } from "../core/checkpoint/decide.ts";
+import type { CheckpointState } from "../core/checkpoint/state.ts";
+import { refusalOf } from "../core/foreign/trial.ts";
+import { bytesOf, canonicalText, type Manifest, readManifest } from "../core/manifest.ts";
+import type { CommandDeps } from "./commands.ts";
+import { checkpoints, trialRuns } from "./streams.ts";
+
+export async function completeCheckpoint(
+  deps: CommandDeps,
+  request: Plain<CompleteCheckpoint>,
+  { identity }: CommandContext,
+): Promise<Plain<Accepted> | Rejection> {
+  const { checkpoint, trial, run } = request;
+  const manifest = readManifest(request.manifest);
+  if (isRejection(manifest)) return manifest;
+  const summary = summaryOf(manifest);
+  const looked = await look(deps, request, summary);
+  if (looked === "complete") return { position: 0, stream: streamName("checkpoint", checkpoint) };
+  if (isRejection(looked)) return looked;
+  const verdict = await deps.verifier.verify(looked.folder, manifest, summary.digest);
+  if (verdict.kind === "differs") {
+    const reason = `the file ${JSON.stringify(verdict.path)} ${verdict.detail}`;
+    await deps.executor.execute(identity, async (work) => {
+      await work.decide(checkpoints, checkpoint, { kind: "fail", reason });
+    });
+    deps.events.refused(checkpoint, reason);
+    const problem = { path: verdict.path, detail: verdict.detail };
+    return reject("checkpoint_incomplete", `checkpoint ${checkpoint}: ${reason}`, [problem]);
+  }
+  await deps.manifests.put(summary.digest, manifest);
+  const result = await deps.executor.execute(identity, async (work) => {
+    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run);
+    if (refusal !== null) return refusal;
+    const decided = await work.decide(checkpoints, checkpoint, {
+      kind: "complete",
+      manifest: summary,
+    });
+    return isRejection(decided) ? decided : undefined;
+  });
+  if (!isRejection(result)) deps.events.completed(checkpoint, summary.files, summary.bytes);
+  return accepted(result);
+}
+
+function summaryOf(manifest: Manifest): ManifestSummary {
+  const digest = createHash("sha256").update(canonicalText(manifest)).digest("hex");
+  return { digest, files: manifest.length, bytes: bytesOf(manifest) };
+}
+
+/** Whether it may be completed at all, before anything is read from the storage. */
+async function look(
+  { executor }: CommandDeps,
+  { checkpoint, trial, run }: Plain<CompleteCheckpoint>,
+  manifest: ManifestSummary,
+): Promise<Rejection | "complete" | { readonly folder: string }> {
+  if (!isCheckpointId(checkpoint)) return notFound(checkpoint);
+  const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
+  const refusal = refusalOfState(state, checkpoint, trial, run);
+  if (refusal !== null) return refusal;
+  const decided = checkpointDecider.decide(state, { kind: "complete", manifest });
+  if (isRejection(decided)) return { ...decided, detail: `${checkpoint}: ${decided.detail}` };
+  if (decided.length === 0) return "complete";
+  // What is known of another's stream may be a moment old, and nothing guards a refusal.
+  executor.cache.forget(streamName("trial", trial));
+  const runs = (await executor.cache.load(trialRuns, trial)).state;
+  const folder = checkpointFolder(state.declared?.storage ?? {}, checkpoint);
+  assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
+  return refusalOf(runs, trial, run) ?? { folder };
+}
+
+function refusalOfState(
+  { declared }: CheckpointState,
+  checkpoint: string,
+  trial: string,
+  run: number,
+): Rejection | null {
+  if (declared === null) return notFound(checkpoint);
+  if (declared.trial === trial && declared.run === run) return null;
+  const owner = `${declared.trial}#${declared.run}`;
+  return reject("not_your_run", `checkpoint ${checkpoint} is run ${owner}'s`);
+}
+
+function notFound(checkpoint: string): Rejection {
+  return reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
+}

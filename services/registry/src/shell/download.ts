@@ -1,0 +1,31 @@
+import { checkpointFolder } from "@trainyard/blob";
+import type { Plain } from "@trainyard/contracts";
+import type { DownloadPlan } from "@trainyard/contracts/commands";
+import { assert, isCheckpointId, type Rejection, reject, streamName } from "@trainyard/kernel";
+import { foldOf } from "@trainyard/runtime";
+import type { CommandDeps } from "./commands.ts";
+import { checkpoints, retentions } from "./streams.ts";
+
+/** Where a complete checkpoint is, and what it holds. */
+export async function planDownload(
+  { executor, manifests }: CommandDeps,
+  checkpoint: string,
+): Promise<Plain<DownloadPlan> | Rejection> {
+  const unknown = reject("checkpoint_not_found", `there is no checkpoint ${checkpoint}`);
+  if (!isCheckpointId(checkpoint)) return unknown;
+  const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
+  const { declared, status } = state;
+  if (declared === null) return unknown;
+  if (status !== "completed") {
+    const why = state.reason === "" ? "its files are being written" : state.reason;
+    return reject("checkpoint_not_complete", `checkpoint ${checkpoint} is not complete: ${why}`);
+  }
+  executor.cache.forget(streamName("retention", checkpoint));
+  const { deleted } = (await executor.cache.load(retentions, checkpoint)).state;
+  if (deleted) return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted`);
+  const manifest = await manifests.get(state.manifestDigest);
+  const path = checkpointFolder(declared.storage ?? {}, checkpoint);
+  assert(path !== null, `checkpoint ${checkpoint} was declared with a directory`);
+  const { metadata } = declared;
+  return { checkpoint, path, manifest, ...(metadata === undefined ? {} : { metadata }) };
+}

@@ -1,0 +1,87 @@
+/** The HTTP face: model code for agents at signed addresses, and the health of this process. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pipeline } from "node:stream/promises";
+import type { BlobStore } from "@trainyard/blob";
+import type { Clock } from "@trainyard/kernel";
+import { answerHealth, type HealthChecks, type Registry } from "@trainyard/runtime";
+import type { RegistryEvents } from "../events.ts";
+import { contextKey, readContextPath } from "./signed-urls.ts";
+
+export type HttpDeps = {
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly urlKey: Buffer;
+  readonly events: RegistryEvents;
+  readonly registry: Registry;
+  readonly health: HealthChecks;
+};
+
+const refusals = {
+  expired: "this address has expired: ask for a new one",
+  forbidden: "the signature of this address is not genuine",
+} as const;
+
+/** Listens, and gives the address. */
+export async function startHttpServer(
+  deps: HttpDeps,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<AsyncDisposable & { readonly address: string }> {
+  const server = createServer((request, response) => {
+    answer(deps, request, response).catch((error: unknown) => {
+      if (!request.destroyed) deps.events.requestFailed(error);
+      if (response.headersSent) response.destroy();
+      else refuse(response, 503, "the code cannot be read now", { "retry-after": "1" });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { address: `http://${name}:${bound}`, [Symbol.asyncDispose]: () => close(server) };
+}
+
+async function answer(
+  deps: HttpDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = request.url ?? "/";
+  const asked = readContextPath(deps.urlKey, url, deps.clock.nowMs());
+  if (asked.kind === "elsewhere") {
+    await answerHealth(url, response, deps.health, deps.registry);
+    return;
+  }
+  if (asked.kind !== "granted") return refuse(response, 403, refusals[asked.kind]);
+  if (request.method !== "GET") {
+    return refuse(response, 405, "model code is only read here", { allow: "GET" });
+  }
+  const content = await deps.blobs.get(contextKey(asked.digest));
+  if (content === null) return refuse(response, 404, `there is no model code ${asked.digest}`);
+  response.writeHead(200, {
+    "content-type": "application/gzip",
+    "content-length": content.bytes,
+    etag: `"${asked.digest}"`,
+  });
+  await pipeline(content.stream, response);
+  deps.events.contextServed(content.bytes);
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const type = { "content-type": "application/problem+json" };
+  response.writeHead(status, { ...type, ...headers }).end(JSON.stringify({ status, detail }));
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,166 @@
+/** The registry over a real PostgreSQL and real folders, and what others' events make of it. */
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { AnyEvent } from "@trainyard/contracts";
+import {
+  AcceptedSchema,
+  CompleteCheckpointSchema,
+  DeclareCheckpointSchema,
+  DownloadPlanSchema,
+  PlanCheckpointDownloadSchema,
+  UploadPlanSchema,
+} from "@trainyard/contracts/commands";
+import { RunEndWhy } from "@trainyard/contracts/events";
+import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import { parseConfig } from "../config.ts";
+import { createService, type RegistryService } from "../service.ts";
+
+export class TestRegistry implements AsyncDisposable {
+  readonly stage: DatabaseStage;
+  readonly folder: string;
+  service: RegistryService;
+  #trials = 0;
+
+  private constructor(stage: DatabaseStage, folder: string, service: RegistryService) {
+    this.stage = stage;
+    this.folder = folder;
+    this.service = service;
+  }
+
+  static async start(): Promise<TestRegistry> {
+    const stage = await DatabaseStage.start("registry");
+    const folder = await mkdtemp(join(tmpdir(), "trainyard-registry-"));
+    await mkdir(join(folder, "checkpoints"));
+    const test = new TestRegistry(stage, folder, await startService(stage, folder));
+    await stage.tell("experiment-1", experimentCreated(join(folder, "checkpoints")));
+    return test;
+  }
+
+  get storage(): string {
+    return join(this.folder, "checkpoints");
+  }
+
+  /** The process dies and another begins. */
+  async restart(): Promise<void> {
+    await this.service[Symbol.asyncDispose]();
+    this.service = await startService(this.stage, this.folder);
+  }
+
+  /** A trial with its first run requested. */
+  async newTrial(): Promise<string> {
+    this.#trials += 1;
+    const trial = `1.${this.#trials}`;
+    await this.stage.tell(`trial-${trial}`, trialCreated(this.#trials), runRequested(1));
+    return trial;
+  }
+
+  async declare(trial: string, run = 1, checkpoint: string = randomUUID(), step = 10) {
+    const metadata = { steps_completed: step };
+    const message = { checkpoint, trial, run, step, metadata, format: "" };
+    const answer = await this.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
+    return { checkpoint, answer };
+  }
+
+  complete(
+    checkpoint: string,
+    trial: string,
+    manifest: readonly ReturnType<typeof entry>[],
+    run = 1,
+  ) {
+    const message = { checkpoint, trial, run, manifest };
+    return this.stage.ask([CompleteCheckpointSchema, message], AcceptedSchema);
+  }
+
+  plan(checkpoint: string) {
+    return this.stage.ask([PlanCheckpointDownloadSchema, { checkpoint }], DownloadPlanSchema);
+  }
+
+  /** Writes files as the SDK does, and gives their manifest. */
+  async write(checkpoint: string, files: Readonly<Record<string, string>>) {
+    for (const [path, content] of Object.entries(files)) {
+      const file = join(this.storage, checkpoint, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content);
+    }
+    return Object.entries(files).map(([path, content]) => entry(path, content));
+  }
+
+  /** Declared, written and complete. */
+  async stored(trial: string, files = { weights: "w", "metadata.json": "{}" }) {
+    const { checkpoint } = await this.declare(trial);
+    const manifest = await this.write(checkpoint, files);
+    const answer = await this.complete(checkpoint, trial, manifest);
+    return { checkpoint, manifest, answer };
+  }
+
+  has(checkpoint: string, path = ""): boolean {
+    return existsSync(join(this.storage, checkpoint, path));
+  }
+
+  async names(checkpoint: string): Promise<readonly string[]> {
+    return (await this.stage.events(`checkpoint-${checkpoint}`)).map(({ type }) => type);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.service[Symbol.asyncDispose]();
+    await this.stage[Symbol.asyncDispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function startService(stage: DatabaseStage, folder: string): Promise<RegistryService> {
+  const config = parseConfig({
+    ...stage.variables,
+    TRAINYARD_BLOB_DIR: join(folder, "blobs"),
+    TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
+    TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
+  });
+  const service = await createService(config, { bus: stage.hub.connect("registry") });
+  await service.start();
+  return service;
+}
+
+export function entry(path: string, content: string) {
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  return { path, bytes: Buffer.byteLength(content), sha256 };
+}
+
+export function experimentCreated(root: string): AnyEvent {
+  return {
+    type: "ExperimentCreated",
+    data: {
+      config: { checkpoint_storage: { type: "directory", container_path: root } },
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      seed: 1,
+      name: "",
+      description: "",
+      labels: [],
+      owner: "",
+      workspace: "",
+      project: "",
+    },
+  };
+}
+
+function trialCreated(number: number): AnyEvent {
+  return {
+    type: "TrialCreated",
+    data: { experiment: "1", number, seed: 1, warmStartCheckpoint: "", sourceTrial: "" },
+  };
+}
+
+export function runRequested(run: number): AnyEvent {
+  return {
+    type: "RunRequested",
+    data: { run, fromCheckpoint: "", fromStep: 0, preemptible: true, experiment: "1", delayMs: 0 },
+  };
+}
+
+export function runEnded(run: number, why = RunEndWhy.FINISHED): AnyEvent {
+  return { type: "RunEnded", data: { run, why, exits: [], message: "", countsAsRestart: false } };
+}
