@@ -1,0 +1,52 @@
+import { LogSource } from "@trainyard/contracts/commands";
+import { isRejection } from "@trainyard/kernel";
+import { describe, expect, test } from "vitest";
+import { logsLimits } from "../limits.ts";
+import { line } from "../testing/lines.ts";
+import { parseBatch } from "./batch.ts";
+
+const parse = (...lines: readonly ReturnType<typeof line>[]) =>
+  parseBatch({ agent: "agent-1", lines }, logsLimits);
+
+test("a line knows its experiment, trial and run", () => {
+  expect(parse(line("12.3#2", 7, "hello", { nodeRank: 1 }))).toEqual([
+    {
+      experiment: "12",
+      trial: "12.3",
+      run: 2,
+      nodeRank: 1,
+      sequence: 7,
+      atMs: 1_700_000_000_007,
+      source: LogSource.STDOUT,
+      continued: false,
+      text: "hello",
+    },
+  ]);
+});
+
+test("an empty batch is no problem", () => {
+  expect(parse()).toEqual([]);
+});
+
+describe("what is wrong is named by its path", () => {
+  const good = line("12.3#2", 1, "x");
+  const long = "é".repeat(logsLimits.lineBytesMax / 2 + 1);
+  test.each([
+    ["lines[0].allocation", [{ ...good, allocation: "12.3" }]],
+    ["lines[1].sequence", [good, { ...good, sequence: 0.5 }]],
+    ["lines[0].sequence", [{ ...good, sequence: -1 }]],
+    ["lines[0].atMs", [{ ...good, atMs: Number.NaN }]],
+    ["lines[0].nodeRank", [{ ...good, nodeRank: 2 ** 32 - 1 }]],
+    ["lines[0].source", [{ ...good, source: LogSource.UNSPECIFIED }]],
+    ["lines[0].text", [{ ...good, text: long }]],
+  ])("%s", (path, lines) => {
+    const parsed = parse(...lines);
+    expect(isRejection(parsed) ? parsed.problems : []).toMatchObject([{ path }]);
+  });
+
+  test("a batch that is too large as a whole", () => {
+    const text = "x".repeat(logsLimits.lineBytesMax);
+    const lines = Array.from({ length: 13 }, (_, n) => line("12.3#2", n, text));
+    expect(parse(...lines)).toMatchObject({ rejected: "batch_too_large" });
+  });
+});

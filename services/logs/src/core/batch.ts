@@ -1,0 +1,91 @@
+/** An agent's batch: whose lines they are, or what is wrong where. */
+import type { Plain } from "@trainyard/contracts";
+import { type LogLine, LogSource, type WriteLines } from "@trainyard/contracts/commands";
+import {
+  type FieldProblem,
+  parseRunId,
+  type Rejection,
+  type RunParts,
+  reject,
+} from "@trainyard/kernel";
+
+/** One line as it is stored. */
+export type LineRow = {
+  readonly experiment: string;
+  readonly trial: string;
+  readonly run: number;
+  readonly nodeRank: number;
+  readonly sequence: number;
+  readonly atMs: number;
+  readonly source: LogSource;
+  readonly continued: boolean;
+  readonly text: string;
+};
+
+export type BatchLimits = { readonly batchBytesMax: number; readonly lineBytesMax: number };
+
+const problemsMax = 16;
+const nodeRankMax = 2 ** 31 - 1;
+const sources: readonly LogSource[] = [LogSource.STDOUT, LogSource.STDERR, LogSource.AGENT];
+
+export function parseBatch(
+  { lines }: Plain<WriteLines>,
+  limits: BatchLimits,
+): readonly LineRow[] | Rejection {
+  const problems: FieldProblem[] = [];
+  const rows: LineRow[] = [];
+  let bytes = 0;
+  for (const [index, line] of lines.entries()) {
+    const textBytes = utf8Length(line.text);
+    bytes += textBytes;
+    const run = parseRunId(line.allocation);
+    const found = problemsOf(line, textBytes, limits);
+    for (const { path, detail } of found)
+      problems.push({ path: `lines[${index}].${path}`, detail });
+    if (problems.length >= problemsMax) break;
+    if (run !== null && found.length === 0) rows.push(rowOf(run, line));
+  }
+  const [first] = problems;
+  if (first !== undefined) {
+    return reject("invalid_request", `${first.path} ${first.detail}`, problems);
+  }
+  if (bytes > limits.batchBytesMax) {
+    const detail = `holds ${bytes} bytes of text; a batch takes ${limits.batchBytesMax}`;
+    return reject("batch_too_large", `lines ${detail}`, [{ path: "lines", detail }]);
+  }
+  return rows;
+}
+
+function rowOf({ experiment, trial, run }: RunParts, line: Plain<LogLine>): LineRow {
+  const { nodeRank, sequence, atMs, source, continued, text } = line;
+  return { experiment, trial, run, nodeRank, sequence, atMs, source, continued, text };
+}
+
+function problemsOf(
+  { allocation, nodeRank, sequence, atMs, source }: Plain<LogLine>,
+  textBytes: number,
+  limits: BatchLimits,
+): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const claim = (holds: boolean, path: string, detail: string): void => {
+    if (!holds) problems.push({ path, detail });
+  };
+  claim(parseRunId(allocation) !== null, "allocation", "is a run's id, as 12.3#2");
+  claim(nodeRank <= nodeRankMax, "nodeRank", `is at most ${nodeRankMax}`);
+  claim(Number.isSafeInteger(sequence) && sequence >= 0, "sequence", "is a whole number from 0");
+  claim(Number.isFinite(atMs), "atMs", "is milliseconds since 1970");
+  claim(sources.includes(source), "source", "is stdout, stderr or the agent");
+  claim(textBytes <= limits.lineBytesMax, "text", `is more than ${limits.lineBytesMax} bytes`);
+  return problems;
+}
+
+/** Bytes of a text in UTF-8; the core has neither Buffer nor TextEncoder. */
+function utf8Length(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    // Each half of a surrogate pair counts two, the pair four.
+    bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
+  }
+  return bytes;
+}

@@ -1,0 +1,19 @@
+export const logsLimits = {
+  /** A batch of an agent as it comes over the bus; with its envelope it stays below the message's 1 MiB. */
+  batchBytesMax: 768 * 1024,
+  /** Agents split at 16 KiB; each byte that is no UTF-8 becomes three. */
+  lineBytesMax: 64 * 1024,
+  /** Rows of one insert: some ten milliseconds of the database's time. */
+  rowsPerWriteMax: 5_000,
+  /** Rows waiting in one process: beyond it the agents are told to wait, and keep their files. */
+  rowsWaitingMax: 50_000,
+  /** Lines of one answer, and their bytes as JSON: an answer is one message on the bus, of 1 MiB at most. */
+  linesPerPageMax: 1_000,
+  pageBytesMax: 640 * 1024,
+  /** What the database reads for one page before its size as JSON is known. */
+  pageTextBytesMax: 640 * 1024,
+  /** A live copy holds this much at most; what is beyond goes into the next. */
+  liveCopyBytesMax: 256 * 1024,
+  /** A text that is searched for: a pattern of any length would be compared with every line. */
+  containsCharactersMax: 1_000,
+} as const;

@@ -1,0 +1,68 @@
+/**
+ * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once. Followers
+ * hear of them after the commit.
+ */
+import { type Bus, logSubject } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  AcceptedSchema,
+  type LinePage,
+  LinePageSchema,
+  type StoredLine,
+  WriteLinesSchema,
+} from "@trainyard/contracts/commands";
+import { isRejection } from "@trainyard/kernel";
+import { Batches, type CommandSpec, command } from "@trainyard/runtime";
+import { type LineRow, parseBatch } from "../core/batch.ts";
+import { fittingFirst } from "../core/page.ts";
+import type { LogsEvents } from "../events.ts";
+import { logsLimits } from "../limits.ts";
+import { type LineTable, lineName, type StoredRow } from "./line-table.ts";
+import { encodedBytes, storedLine } from "./stored-line.ts";
+
+const pages = codecOf<Plain<LinePage>>(LinePageSchema);
+const encoder = new TextEncoder();
+
+export type IngestDeps = {
+  readonly table: LineTable;
+  readonly bus: Bus;
+  readonly events: LogsEvents;
+};
+
+export function writeCommands({
+  table,
+  bus,
+  events,
+}: IngestDeps): Readonly<Record<string, CommandSpec>> {
+  const batches = new Batches(logsLimits, (rows: readonly LineRow[]) => table.insert(rows));
+  return {
+    WriteLines: command(WriteLinesSchema, AcceptedSchema, async (batch) => {
+      const rows = parseBatch(batch, logsLimits);
+      if (isRejection(rows)) return rows;
+      if (rows.length > 0) {
+        const cursors = await batches.add(rows);
+        const stored = rows.flatMap((row): StoredRow[] => {
+          const cursor = cursors.get(lineName(row));
+          return cursor === undefined ? [] : [{ ...row, cursor }];
+        });
+        events.taken(stored.length, rows.length - stored.length);
+        publish(bus, stored);
+      }
+      // Lines are no part of the log.
+      return { position: 0, stream: "" };
+    }),
+  };
+}
+
+/** A trial's lines as pages, none larger than a message should be. */
+function publish(bus: Bus, stored: readonly StoredRow[]): void {
+  for (const [trial, rows] of Map.groupBy(stored, (row) => row.trial)) {
+    let left: readonly Plain<StoredLine>[] = rows.map(storedLine);
+    while (left.length > 0) {
+      const lines = fittingFirst(left, encodedBytes, logsLimits.liveCopyBytesMax);
+      const body = encoder.encode(pages.encode({ lines, more: false }));
+      bus.publishLive("LOGS", logSubject(trial), body);
+      left = left.slice(lines.length);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** The service over a real PostgreSQL, as agents and the gateway meet it. */
+import type { Plain } from "@trainyard/contracts";
+import {
+  AcceptedSchema,
+  LinePageSchema,
+  type LogLine,
+  type QueryLines,
+  QueryLinesSchema,
+  WriteLinesSchema,
+} from "@trainyard/contracts/commands";
+import { assert, type Rejection } from "@trainyard/kernel";
+import type { Service } from "@trainyard/runtime";
+import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import { parseConfig } from "../config.ts";
+import { createService, type Overrides } from "../service.ts";
+
+export class TestLogs implements AsyncDisposable {
+  readonly stage: DatabaseStage;
+  readonly #replicas = new AsyncDisposableStack();
+
+  private constructor(stage: DatabaseStage) {
+    this.stage = stage;
+  }
+
+  static async start(): Promise<TestLogs> {
+    return new TestLogs(await DatabaseStage.start("logs"));
+  }
+
+  /** A replica that serves until it is disposed of, at the latest with everything else. */
+  async replica(overrides: Overrides = {}): Promise<Service> {
+    const bus = this.stage.hub.connect("logs");
+    const config = parseConfig(this.stage.variables);
+    const service = this.#replicas.use(await createService(config, { bus, ...overrides }));
+    await service.start();
+    return service;
+  }
+
+  write(lines: readonly Plain<LogLine>[]) {
+    return this.stage.ask([WriteLinesSchema, { agent: "agent-1", lines }], AcceptedSchema);
+  }
+
+  async written(lines: readonly Plain<LogLine>[]): Promise<void> {
+    const answer = await this.write(lines);
+    assert(answer.kind === "ok", `lines are taken: ${JSON.stringify(answer)}`);
+  }
+
+  async #ask(query: Partial<Plain<QueryLines>>) {
+    const whole = { task: "", after: "", limit: 0, tail: 0, ...query };
+    return this.stage.ask([QueryLinesSchema, whole], LinePageSchema);
+  }
+
+  async page(query: Partial<Plain<QueryLines>>) {
+    const answer = await this.#ask(query);
+    assert(answer.kind === "ok", `lines are answered: ${JSON.stringify(answer)}`);
+    return answer.reply;
+  }
+
+  async refusal(query: Partial<Plain<QueryLines>>): Promise<Rejection> {
+    const answer = await this.#ask(query);
+    assert(answer.kind === "rejected", `the query is refused: ${JSON.stringify(answer)}`);
+    return answer.rejection;
+  }
+
+  async texts(query: Partial<Plain<QueryLines>>): Promise<readonly string[]> {
+    return (await this.page(query)).lines.map(({ line }) => line?.text ?? "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#replicas.disposeAsync();
+    await this.stage[Symbol.asyncDispose]();
+  }
+}
