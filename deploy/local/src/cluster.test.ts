@@ -20,7 +20,6 @@ import {
 } from "./cluster.ts";
 import type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
 import { homeAt } from "./home.ts";
-import { readSecrets } from "./secrets.ts";
 import {
   allProcesses,
   identityOf,
@@ -28,6 +27,7 @@ import {
   type ProcessIdentity,
   signal,
 } from "./process-identity.ts";
+import { readSecrets } from "./secrets.ts";
 import { temporaryHome } from "./testing.ts";
 import { waitUntil } from "./wait.ts";
 

@@ -54,7 +54,9 @@ async function restrictDatabase(client: Client, roles: readonly DatabaseRole[]):
   await client.query(`revoke all on database ${databaseName} from public`);
   await client.query("revoke all on schema public from public");
   // A service's own migrations state their schema with "create schema if not exists", which asks for this right first.
-  await client.query(`grant connect, create on database ${databaseName} to ${names}`);
+  // A read model that is checked is folded afresh into a temporary table.
+  const rights = "connect, create, temporary";
+  await client.query(`grant ${rights} on database ${databaseName} to ${names}`);
 }
 
 async function ensureSchema(client: Client, role: DatabaseRole): Promise<void> {

@@ -26,7 +26,7 @@ test("an older layout is migrated step by step, and a step that failed is run ag
       if (broken) throw new Error("disk full");
       done.push("second");
     },
-  ].map((step) => () =>  step());
+  ].map((step) => () => step());
   expect(() => prepareHome(home, steps)).toThrow("disk full");
   broken = false;
   prepareHome(home, steps);

@@ -91,7 +91,11 @@ export class Client {
       const codec = codecOf<ReplyOf<Name>>(route.reply);
       for await (const event of readEvents(response)) {
         if (event.type === "end") return;
-        if (event.type === "problem") throw new Unreachable(problemDetail(event.data));
+        if (event.type === "problem") {
+          const problem = new ApiError(codecOf<Plain<Problem>>(ProblemSchema).decode(event.data));
+          if (isBusy(problem)) break;
+          throw problem;
+        }
         if (event.id !== "") lastId = event.id;
         received = true;
         yield { id: event.id, message: codec.decode(event.data) };
@@ -190,9 +194,4 @@ async function apiError(response: Response): Promise<ApiError> {
   }
   const detail = `HTTP ${response.status} from something that is not Trainyard`;
   return new ApiError({ ...codec.decode("{}"), status: response.status, detail }, retryAfterMs);
-}
-
-function problemDetail(data: string): string {
-  const { detail } = JSON.parse(data) as { readonly detail?: string };
-  return detail ?? "the stream ended with a problem";
 }

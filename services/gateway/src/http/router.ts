@@ -20,6 +20,11 @@ export type RouterDeps = {
   readonly draining: AbortSignal;
 };
 
+export type Routing = RouterDeps & {
+  /** A failure as the body of a problem (RFC 9457), for answers that are under way. */
+  readonly problemText: (error: unknown, request: FastifyRequest) => string;
+};
+
 /** Routes that a run may call with its own token; all others are for people. */
 const runRoutes: ReadonlySet<string> = new Set([
   "RunService.GetSignals",
@@ -34,7 +39,7 @@ const openRoutes: ReadonlySet<string> = new Set(["ClusterService.GetVersion"]);
 
 const nobody: Caller = { kind: "user", authid: "" };
 
-export function registerRoutes(server: FastifyInstance, deps: RouterDeps): void {
+export function registerRoutes(server: FastifyInstance, deps: Routing): void {
   for (const route of routesOf(gatewayServices)) {
     server.route({
       method: route.method,
@@ -55,7 +60,7 @@ function fastifyPath(route: Route): string {
 
 async function serve(
   route: Route,
-  deps: RouterDeps,
+  deps: Routing,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -71,7 +76,9 @@ async function serve(
   if (route.streams) {
     const handler = deps.handlers.streams[name];
     if (handler === undefined) throw missing(name);
-    await sendStream(request, reply, route, handler(message as never, context), context.signal);
+    const items = handler(message as never, context);
+    const problemText = (error: unknown): string => deps.problemText(error, request);
+    await sendStream(reply, route, items, { signal: context.signal, problemText });
     return;
   }
   if (route.raw) {

@@ -1,20 +1,24 @@
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { codecOf, type Route } from "@trainyard/contracts";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { gatewayLimits } from "../limits.ts";
 import type { StreamItem } from "./request-context.ts";
+
+export type StreamOptions = {
+  readonly signal: AbortSignal;
+  readonly problemText: (error: unknown) => string;
+};
 
 /**
  * A stream of messages as server-sent events (WHATWG HTML §9.2): `id` and `data` each, a comment now and then. What fails
  * before the first message is an ordinary problem; later the stream ends with an event called `problem`.
  */
 export async function sendStream(
-  _request: FastifyRequest,
   reply: FastifyReply,
   route: Route,
   items: AsyncIterable<StreamItem>,
-  signal: AbortSignal,
+  { signal, problemText }: StreamOptions,
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
@@ -40,8 +44,7 @@ export async function sendStream(
     }
     if (!signal.aborted) raw.write("event: end\ndata: {}\n\n");
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    raw.write(`event: problem\ndata: ${JSON.stringify({ detail })}\n\n`);
+    raw.write(`event: problem\ndata: ${problemText(error)}\n\n`);
   } finally {
     clearInterval(keepAlive);
     await iterator.return?.(undefined);

@@ -90,6 +90,9 @@ async function prepare(adminUrl: string, databaseUrl: string): Promise<void> {
   await admin.end();
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
+  // As the embedded cluster does: nothing but what is granted.
+  await client.query("revoke all on database trainyard from public");
+  await client.query("grant connect, create, temporary on database trainyard to ty_gateway");
   await client.query("create schema gateway authorization ty_gateway");
   const user = client.user ?? "postgres";
   const categories = Object.fromEntries(

@@ -1,0 +1,51 @@
+import { Bug, isFault } from "@trainyard/kernel";
+import type { Logger } from "@trainyard/runtime";
+import { Problem } from "./problem.ts";
+
+/** What a caller is told of a failure; what only an operator may see goes to the log under the request's id. */
+export function asProblem(error: unknown, logger: Logger, requestId: string): Problem {
+  if (error instanceof Problem) return error;
+  if (isFault(error) && error.retry !== "never") {
+    logger.warn({ err: error, requestId }, "request_unavailable");
+    return new Problem(
+      503,
+      "unavailable",
+      `the platform cannot answer now (${error.code}); try again`,
+    );
+  }
+  const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    return new Problem(413, "body_too_large", "the request is larger than this call allows");
+  }
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
+    return new Problem(415, "not_json", "send the body as application/json");
+  }
+  if (isDatabaseAway(error)) {
+    logger.warn({ err: error, requestId }, "database_unreachable");
+    return new Problem(503, "unavailable", "the database does not answer now; try again");
+  }
+  if (
+    statusCode !== undefined &&
+    statusCode >= 400 &&
+    statusCode < 500 &&
+    !(error instanceof Bug)
+  ) {
+    return new Problem(statusCode, "invalid_request", (error as Error).message);
+  }
+  logger.error({ err: error, requestId }, "request_failed");
+  return new Problem(
+    500,
+    "internal",
+    `the gateway met a fault of its own; its log has request ${requestId}`,
+  );
+}
+
+/** Connection refused, reset or ended by an administrator: SQLSTATE classes 08 and 57P, and the socket's own codes. */
+function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  return (
+    /^(08...|57P..|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT)$/.test(code) ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  );
+}
