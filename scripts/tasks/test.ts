@@ -5,14 +5,21 @@ import { root } from "../lib/root.ts";
 const vitest = await startVitest("test", process.argv.slice(2), { root, watch: false });
 const tests = vitest.state.getFiles().flatMap((file) => file.tasks);
 const { passed, failed } = count(tests);
-const brokenFiles = vitest.state.getFiles().filter((file) => file.result?.state === "fail" && file.tasks.length === 0).length;
+const brokenFiles = vitest.state
+  .getFiles()
+  .filter((file) => file.result?.state === "fail" && file.tasks.length === 0).length;
 const errors = vitest.state.getUnhandledErrors().length;
 await vitest.close();
 process.stdout.write(`${passed} passed, ${failed + brokenFiles + errors} failed\n`);
 // A run that saw no test proves nothing.
 process.exitCode = failed + brokenFiles + errors === 0 && passed > 0 ? 0 : 1;
 
-type Task = { readonly type: string; readonly mode: string; readonly result?: { readonly state: string } | undefined; readonly tasks?: readonly Task[] };
+type Task = {
+  readonly type: string;
+  readonly mode: string;
+  readonly result?: { readonly state: string } | undefined;
+  readonly tasks?: readonly Task[];
+};
 
 /** A test that did not run counts as failed: a silent skip would pass for a success. */
 function count(tasks: readonly Task[]): { passed: number; failed: number } {

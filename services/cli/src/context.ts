@@ -1,5 +1,5 @@
-import type { Command } from "commander";
 import type { Client } from "@trainyard/client";
+import type { Command } from "commander";
 import { connect } from "./connection.ts";
 import { Output, type OutputFormat } from "./output.ts";
 

@@ -10,8 +10,8 @@ import { listTrials } from "./commands/trial.ts";
 import { isOver, requireCompleted, waitForEnd } from "./follow.ts";
 import { number, Output } from "./output.ts";
 import { packContext } from "./pack-context.ts";
-import { ProgressLine } from "./progress-line.ts";
 import { explain } from "./program.ts";
+import { ProgressLine } from "./progress-line.ts";
 import { Failure } from "./usage-error.ts";
 
 const folder = join(checkout, "examples", "iris");

@@ -1,7 +1,7 @@
+import type { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import type { Experiment, TrialLogLine } from "@trainyard/contracts/api";
 import { TrialLogLineSchema } from "@trainyard/contracts/api";
-import type { Client } from "@trainyard/client";
 import type { Output } from "./output.ts";
 import { Failure } from "./usage-error.ts";
 

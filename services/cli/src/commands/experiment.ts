@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { Plain } from "@trainyard/contracts";
 import {
   CommandResponseSchema,
