@@ -30,6 +30,10 @@ export const logLimits = {
   connectTimeoutMs: 5_000,
   /** Connections of one process and role for reading. */
   readConnectionsMax: 4,
+  /** Pages of the log that are read before they are asked for: one for each of the few readers of a process. */
+  pagesAheadMax: 4,
+  /** Who asks for fewer events at once looks something up and does not read on. */
+  pageAheadFrom: 100,
   /** A reader that heard nothing asks this often whether the head has moved. */
   pollMs: 1_000,
   /** How long the listener waits before it connects again. */

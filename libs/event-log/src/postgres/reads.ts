@@ -1,6 +1,7 @@
 /** What is read, one statement each. Positions and versions come as numbers, bodies as they were written. */
 import type { Pool } from "pg";
 import { Fault } from "@trainyard/kernel";
+import { logLimits } from "../limits.ts";
 import type { CommitMeta, CursorState, ParkedRow, StoredEvent } from "../port.ts";
 import { faultOf } from "./faults.ts";
 
@@ -16,46 +17,122 @@ type EventRow = [
   meta: string,
 ];
 
-const eventColumns = `e.position, e.stream, e.version, e.id, e.type, e.body,
-  c.time_ms, c.commit_id, c.meta`;
+/** A page of the log is one answer with two kinds of rows: its events, whose `timeMs` is null, and their commits, whose `stream` is. */
+type PageRow = [
+  position: number,
+  stream: string | null,
+  version: number,
+  id: string,
+  type: string,
+  body: string | null,
+  timeMs: number | null,
+  meta: string,
+];
+
 /** The commit of an event is the first one that ends at or after it. */
-const itsCommit = `cross join lateral (
-    select * from log.commits m where m.position >= e.position order by m.position limit 1
-  ) c`;
-
-const readStreamStatement = `select ${eventColumns} from (
+const readStreamStatement = `select e.position, e.stream, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
+  from (
     select * from log.events where stream = $1 and version > $2 order by version limit $3
-  ) e ${itsCommit} order by e.version`;
-const readAllStatement = `select ${eventColumns} from (
-    select * from log.events where position > $1 order by position limit $2
-  ) e ${itsCommit} order by e.position`;
+  ) e
+  cross join lateral (
+    select * from log.commits m where m.position >= e.position order by m.position limit 1
+  ) c
+  order by e.version`;
 
-/** Events of one commit follow one another and share their attributes, which are parsed once. */
-function storedEvents(rows: readonly EventRow[]): StoredEvent[] {
-  let text = "";
-  let meta = {} as CommitMeta;
-  return rows.map((row) => {
-    if (row[8] !== text) {
-      text = row[8];
-      meta = JSON.parse(text) as CommitMeta;
+/**
+ * Each commit is read and sent once, however many events it has. One statement, so that both come from one snapshot. Positions have
+ * no gaps, so the page ends at $1 + $2 at the latest, and so do all of its commits but perhaps the last.
+ */
+const readAllStatement = `(
+    select position, stream, version, id, type, body, null::bigint, null::text
+    from log.events where position > $1 order by position limit $2
+  ) union all (
+    select position, null, null, commit_id, null, null, time_ms, meta
+    from log.commits where position > $1 and position < $1 + $2 order by position
+  ) union all (
+    select position, null, null, commit_id, null, null, time_ms, meta
+    from log.commits where position >= $1 + $2 order by position limit 1
+  )`;
+
+/** Commits that follow one another often share their attributes, which are then parsed once. */
+class Metas {
+  #text = "";
+  #meta = {} as CommitMeta;
+
+  parse(text: string): CommitMeta {
+    if (text !== this.#text) {
+      this.#meta = JSON.parse(text) as CommitMeta;
+      this.#text = text;
     }
-    return {
-      position: row[0],
-      stream: row[1],
+    return this.#meta;
+  }
+}
+
+/** Erased by law: the place stays, its content is the empty message. */
+const erasedBody = "{}";
+
+function storedEvents(rows: readonly EventRow[]): StoredEvent[] {
+  const metas = new Metas();
+  return rows.map((row) => ({
+    position: row[0],
+    stream: row[1],
+    version: row[2],
+    id: row[3],
+    type: row[4],
+    timeMs: row[6],
+    commitId: row[7],
+    meta: metas.parse(row[8]),
+    body: row[5] ?? erasedBody,
+  }));
+}
+
+const isCommit = (row: PageRow): boolean => row[1] === null;
+const inPageOrder = (a: PageRow, b: PageRow): number =>
+  Number(isCommit(a)) - Number(isCommit(b)) || a[0] - b[0];
+
+/** Events and commits, each in order, become events with the attributes of their commits. */
+function eventsOfPage(afterPosition: number, rows: PageRow[]): StoredEvent[] {
+  // They come in this order, which the statement does not promise.
+  rows.sort(inPageOrder);
+  const firstCommit = rows.findIndex(isCommit);
+  const count = firstCommit < 0 ? rows.length : firstCommit;
+  const metas = new Metas();
+  const events = new Array<StoredEvent>(count);
+  let at = count;
+  for (let index = 0; index < count; index += 1) {
+    const row = rows[index] as PageRow;
+    const position = row[0];
+    while (at < rows.length && (rows[at] as PageRow)[0] < position) at += 1;
+    const commit = rows[at];
+    if (position !== afterPosition + index + 1 || commit === undefined) throw hole(position);
+    events[index] = {
+      position,
+      stream: row[1] as string,
       version: row[2],
       id: row[3],
       type: row[4],
-      timeMs: row[6],
-      commitId: row[7],
-      meta,
-      // Erased by law: the place stays, its content is the empty message.
-      body: row[5] ?? "{}",
+      timeMs: commit[6] as number,
+      commitId: commit[3],
+      meta: metas.parse(commit[7]),
+      body: row[5] ?? erasedBody,
     };
-  });
+  }
+  return events;
 }
+
+const hole = (position: number): Fault =>
+  new Fault(
+    "log_broken",
+    `something is missing before or at position ${position}: verify the log`,
+    {
+      retry: "never",
+    },
+  );
 
 export class Reader {
   readonly #pool: Pool;
+  /** Pages that were asked for before anyone wanted them, by position and limit. */
+  readonly #ahead = new Map<string, Promise<StoredEvent[]>>();
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -82,11 +159,46 @@ export class Reader {
     return storedEvents(rows);
   }
 
+  /**
+   * Whoever reads page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it is
+   * asked for at once. One that was read ahead counts only if it is full, so nobody misses what was committed meanwhile.
+   */
   async readAll(afterPosition: number, limit: number): Promise<StoredEvent[]> {
+    const ahead = this.#takeAhead(afterPosition, limit);
+    const early = await ahead?.catch(() => undefined); // It is asked again, and fails for whoever asks.
+    const full = early?.length === limit;
+    const events = full ? early : await this.#readPage(afterPosition, limit);
+    const last = events.at(-1);
+    if (last !== undefined && events.length === limit && limit >= logLimits.pageAheadFrom) {
+      this.#readAhead(last.position, limit);
+    }
+    return events;
+  }
+
+  #takeAhead(afterPosition: number, limit: number): Promise<StoredEvent[]> | undefined {
+    const key = `${afterPosition}/${limit}`;
+    const ahead = this.#ahead.get(key);
+    this.#ahead.delete(key);
+    return ahead;
+  }
+
+  #readAhead(afterPosition: number, limit: number): void {
+    if (this.#ahead.size >= logLimits.pagesAheadMax) {
+      for (const oldest of this.#ahead.keys()) {
+        this.#ahead.delete(oldest);
+        break;
+      }
+    }
+    const page = this.#readPage(afterPosition, limit);
+    page.catch(() => {}); // Nobody may ever ask for it.
+    this.#ahead.set(`${afterPosition}/${limit}`, page);
+  }
+
+  async #readPage(afterPosition: number, limit: number): Promise<StoredEvent[]> {
     const values = [afterPosition, limit];
     const doing = `reading after ${afterPosition}`;
-    const rows = await this.rows<EventRow>("read_all", readAllStatement, values, doing);
-    return storedEvents(rows);
+    const rows = await this.rows<PageRow>("read_all", readAllStatement, values, doing);
+    return eventsOfPage(afterPosition, rows);
   }
 
   async head(): Promise<number> {
