@@ -1,10 +1,15 @@
 /** The simulation at full size: many worlds, and every hazard with a trouble at every append. */
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { Chance } from "./chance.ts";
+import { hazards } from "./hazards.ts";
 import { judge } from "./judge.ts";
+import { sweep } from "./sweep.ts";
 
-const worlds = 400;
+const worlds = 300;
 const progressEvery = 25;
+/** Places of a hazard's script where a trouble strikes: all of them, but for what takes seconds each time. */
+const strikes = 400;
+const strikesOfLong = 12;
 
 const sim: Campaign = {
   name: "sim",
@@ -16,6 +21,30 @@ const sim: Campaign = {
 export const campaigns: readonly Campaign[] = [sim];
 
 async function run({ seed, log }: Parameters<Campaign["run"]>[0]): ReturnType<Campaign["run"]> {
+  const ofHazards = await sweepAll(seed, log);
+  const ofWorlds = await visitWorlds(seed, log);
+  return {
+    violations: [...ofHazards.violations, ...ofWorlds.violations],
+    summary: `${ofHazards.summary}; ${ofWorlds.summary}`,
+  };
+}
+
+type Log = (line: string) => void;
+type Result = Awaited<ReturnType<Campaign["run"]>>;
+
+async function sweepAll(seed: number, log: Log): Promise<Result> {
+  const violations: string[] = [];
+  let runs = 0;
+  for (const hazard of hazards) {
+    const swept = await sweep(hazard, hazard.long === true ? strikesOfLong : strikes, seed);
+    runs += swept.runs;
+    violations.push(...swept.violations.map((what) => `${hazard.name}: ${what}`));
+    log(`${hazard.name}: ${swept.runs} times, ${swept.violations.length} violations`);
+  }
+  return { violations, summary: `${hazards.length} hazards played ${runs} times` };
+}
+
+async function visitWorlds(seed: number, log: Log): Promise<Result> {
   const violations: string[] = [];
   const seeds = new Chance(seed, "campaign");
   const totals = { deaths: 0, events: 0, hours: 0 };

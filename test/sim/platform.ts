@@ -39,7 +39,9 @@ export class Platform {
   #begins(): Readonly<Record<ServiceName, Begin>> {
     const ids = memoryIds();
     const done = (service: ServiceName) => (event: StoredEvent) => {
-      this.#done.set(service, event.position);
+      // One that slept through its lease may still say so of what another is long past.
+      const done = this.#done.get(service) ?? 0;
+      this.#done.set(service, Math.max(done, event.position));
     };
     const logger = pino({ enabled: false });
     return {

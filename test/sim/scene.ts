@@ -1,0 +1,179 @@
+/**
+ * One experiment, with the rest of the platform played by the script: it tells what scheduler, agents, metrics, registry
+ * and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep puts it.
+ */
+import { createMemoryBus } from "@trainyard/bus";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
+import {
+  AcceptedSchema,
+  ActivateExperimentSchema,
+  CreateExperimentSchema,
+  PauseExperimentSchema,
+  StopExperimentSchema,
+} from "@trainyard/contracts/commands";
+import { ExperimentOutcome, type StopKind, TrialOutcome } from "@trainyard/contracts/events";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log";
+import type { SearcherConfig } from "@trainyard/experiment-config";
+import { idOf } from "@trainyard/kernel";
+import { decodeReply, encodeRequest, enumLabel } from "@trainyard/runtime";
+import { Asking } from "./asking.ts";
+import { eventsOf } from "./invariants.ts";
+import type { Troubles } from "./mortal-log.ts";
+import { Platform, type ServiceName } from "./platform.ts";
+import { startRelay } from "./relay.ts";
+import { configOf } from "./submissions.ts";
+import { Teller } from "./teller.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** Longer than a stop, a lease's term, a restart and a retry together. */
+const patienceMs = 120_000;
+/** When nothing happens for so long, nothing will. */
+const quietMs = 15_000;
+const maxRestarts = 2;
+const seed = 7;
+
+export class Scene {
+  readonly log: MemoryLog;
+  readonly #clock = new VirtualClock();
+  readonly #platform: Platform;
+  readonly #teller: Teller;
+  readonly #asking: Asking;
+  id = "";
+
+  private constructor(log: MemoryLog, platform: Platform, asking: Asking, clock: VirtualClock) {
+    this.log = log;
+    this.#clock = clock;
+    this.#platform = platform;
+    this.#teller = new Teller(log);
+    this.#asking = asking;
+  }
+
+  static async open(troublesOf: (service: ServiceName) => Troubles): Promise<Scene> {
+    const clock = new VirtualClock();
+    const log = createMemoryLog({ clock });
+    const hub = createMemoryBus({ clock });
+    await startRelay(log, hub);
+    const platform = new Platform({ clock, log, hub, troublesOf, restartMs: () => 500 });
+    platform.start();
+    return new Scene(log, platform, new Asking(hub.connect("people"), clock), clock);
+  }
+
+  async create(searcher: SearcherConfig, paused = false): Promise<void> {
+    const request = {
+      config: JSON.parse(JSON.stringify(configOf(searcher, maxRestarts))),
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      seed,
+      owner: "",
+      paused,
+    };
+    const reply = await this.#ask(
+      "CreateExperiment",
+      encodeRequest(CreateExperimentSchema, request),
+    );
+    this.id = idOf(decodeReply(AcceptedSchema, reply).stream);
+  }
+
+  async activate(): Promise<void> {
+    const request = encodeRequest(ActivateExperimentSchema, { experiment: this.id });
+    await this.#ask("ActivateExperiment", request);
+  }
+
+  async pause(): Promise<void> {
+    const request = encodeRequest(PauseExperimentSchema, { experiment: this.id });
+    await this.#ask("PauseExperiment", request);
+  }
+
+  async stop(kind: StopKind): Promise<void> {
+    const request = { experiment: this.id, kind, reason: "" };
+    await this.#ask("StopExperiment", encodeRequest(StopExperimentSchema, request));
+  }
+
+  async #ask(command: string, body: Uint8Array): Promise<Uint8Array> {
+    let reply: Awaited<ReturnType<Asking["ask"]>> | null = null;
+    void this.#asking.ask(command, body).then((answer) => {
+      reply = answer;
+    });
+    await this.until(() => reply !== null, `${command} is answered`);
+    const answered = reply as Awaited<ReturnType<Asking["ask"]>> | null;
+    if (answered?.kind !== "ok") throw new Error(`${command} is refused`);
+    return answered.body;
+  }
+
+  async tell(stream: string, ...events: readonly AnyEvent[]): Promise<void> {
+    await this.#teller.tell(stream, events);
+  }
+
+  async until(isSo: () => boolean, what: string): Promise<void> {
+    const startMs = this.#clock.monotonicMs();
+    while (!isSo()) {
+      if (this.#clock.monotonicMs() - startMs > patienceMs) throw new Error(`never: ${what}`);
+      await this.#clock.step();
+    }
+  }
+
+  /** Until both services have done with everything. */
+  settle(): Promise<void> {
+    const { store } = this.log;
+    return this.until(() => this.#platform.position >= store.head, "everything is done with");
+  }
+
+  /** Until nothing happens any more, also where a stopped process wakes up late. */
+  async rest(): Promise<void> {
+    let head = -1;
+    while (head !== this.log.store.head) {
+      head = this.log.store.head;
+      await this.settle();
+      const startMs = this.#clock.monotonicMs();
+      while (this.#clock.monotonicMs() - startMs < quietMs) await this.#clock.step();
+    }
+  }
+
+  events(stream: string): readonly AnyEvent[] {
+    return eventsOf(this.log.store.stream(stream));
+  }
+
+  trial(number = 1): string {
+    return `trial-${this.id}.${number}`;
+  }
+
+  allocation(run: number, number = 1): string {
+    return `allocation-${this.id}.${number}#${run}`;
+  }
+
+  get search(): string {
+    return `search-${this.id}`;
+  }
+
+  requests(number = 1): readonly EventData<"RunRequested">[] {
+    return this.events(this.trial(number)).flatMap((event) =>
+      event.type === "RunRequested" ? [event.data] : [],
+    );
+  }
+
+  /** The run that has not ended, and whether it was asked to stop; null for none. */
+  unended(number = 1): { readonly run: number; readonly stopping: boolean } | null {
+    let unended: { run: number; stopping: boolean } | null = null;
+    for (const event of this.events(this.trial(number))) {
+      if (event.type === "RunRequested") unended = { run: event.data.run, stopping: false };
+      if (event.type === "RunStopRequested" && unended !== null) unended.stopping = true;
+      if (event.type === "RunEnded") unended = null;
+    }
+    return unended;
+  }
+
+  /** How the trial and its experiment ended, as text. */
+  outcome(number = 1): { readonly trial: string; readonly experiment: string } {
+    const trial = this.events(this.trial(number)).at(-1);
+    const experiment = this.events(`experiment-${this.id}`).at(-1);
+    return {
+      trial:
+        trial?.type === "TrialEnded" ? enumLabel(TrialOutcome, trial.data.outcome) : "not ended",
+      experiment:
+        experiment?.type === "ExperimentEnded"
+          ? enumLabel(ExperimentOutcome, experiment.data.outcome)
+          : "not ended",
+    };
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * A hazard's script, once undisturbed and then again and again, each time with one trouble at another place: the process
+ * dies, is stopped for longer than its lease, or hears of a fault, before one of its appends or after it.
+ */
+import type { Hazard } from "./hazards.ts";
+import { violationsOf } from "./invariants.ts";
+import type { Trouble, Troubles } from "./mortal-log.ts";
+import { type ServiceName, serviceNames } from "./platform.ts";
+import { Scene } from "./scene.ts";
+
+/** Longer than a lease's 3 s, so that another holds it when the process goes on. */
+const stopMs = 5_000;
+
+const troubles: readonly Trouble[] = [
+  { kind: "death" },
+  { kind: "stop", forMs: stopMs },
+  { kind: "fault" },
+];
+const moments = ["before", "after"] as const;
+
+export type Strike = {
+  readonly service: ServiceName;
+  /** The append that it strikes, counted over both replicas from 1. */
+  readonly append: number;
+  readonly moment: "before" | "after";
+  readonly trouble: Trouble;
+};
+
+export type Swept = { readonly runs: number; readonly violations: readonly string[] };
+
+/** At most so many of the places are struck, evenly spread; `offset` says which. */
+export async function sweep(hazard: Hazard, strikesMax: number, offset: number): Promise<Swept> {
+  const undisturbed = await play(hazard, null);
+  const violations = undisturbed.violations.map((what) => `undisturbed: ${what}`);
+  const all = strikesOf(undisturbed.appends);
+  const every = strideOf(all.length, strikesMax);
+  const strikes = all.filter((_, n) => n % every === offset % every);
+  for (const strike of strikes) {
+    const { service, append, moment, trouble } = strike;
+    const where = `${trouble.kind} of ${service} ${moment} its append ${append}`;
+    const { violations: found } = await play(hazard, strike);
+    violations.push(...found.map((what) => `${where}: ${what}`));
+  }
+  return { runs: strikes.length + 1, violations };
+}
+
+/** No multiple of the troubles or the moments, so that each of them comes in turn. */
+function strideOf(places: number, strikesMax: number): number {
+  let stride = Math.max(1, Math.ceil(places / strikesMax));
+  while (stride > 1 && (stride % moments.length === 0 || stride % troubles.length === 0)) {
+    stride += 1;
+  }
+  return stride;
+}
+
+type Appends = ReadonlyMap<ServiceName, number>;
+
+function strikesOf(appends: Appends): readonly Strike[] {
+  return serviceNames.flatMap((service) =>
+    Array.from({ length: appends.get(service) ?? 0 }, (_, n) => n + 1).flatMap((append) =>
+      moments.flatMap((moment) =>
+        troubles.map((trouble) => ({ service, append, moment, trouble })),
+      ),
+    ),
+  );
+}
+
+async function play(
+  hazard: Hazard,
+  strike: Strike | null,
+): Promise<{ readonly violations: readonly string[]; readonly appends: Appends }> {
+  const appends = new Map<ServiceName, number>();
+  const troublesOf = (service: ServiceName): Troubles => {
+    return (method, moment) => {
+      if (method !== "append") return null;
+      const count = (appends.get(service) ?? 0) + (moment === "before" ? 1 : 0);
+      appends.set(service, count);
+      if (strike?.service !== service) return null;
+      return strike.append === count && strike.moment === moment ? strike.trouble : null;
+    };
+  };
+  const scene = await Scene.open(troublesOf);
+  try {
+    await hazard.script(scene);
+    await scene.rest();
+  } catch (error) {
+    return { violations: [error instanceof Error ? error.message : String(error)], appends };
+  }
+  return {
+    violations: [...outcomesOf(hazard, scene), ...(await violationsOf(scene.log))],
+    appends,
+  };
+}
+
+function outcomesOf(hazard: Hazard, scene: Scene): readonly string[] {
+  const { trial, experiment } = scene.outcome();
+  const violations = [...(hazard.check?.(scene) ?? [])];
+  if (hazard.trial !== "any" && trial !== hazard.trial) {
+    violations.push(`the trial is ${trial}, wanted ${hazard.trial}`);
+  }
+  if (experiment !== hazard.experiment) {
+    violations.push(`the experiment is ${experiment}, wanted ${hazard.experiment}`);
+  }
+  return violations;
+}
