@@ -1,0 +1,104 @@
+"""Trains one network on the iris data: under Trainyard one trial of a search, alone a script.
+
+python3 train.py                          with the hyperparameters below
+python3 train.py learning_rate=0.1 epochs=100
+"""
+
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any, Dict, List
+
+try:
+    import trainyard
+except ModuleNotFoundError:
+    # Outside of a task, in a checkout in which the SDK was not installed.
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
+    import trainyard
+
+from flowers import read_flowers, split_flowers
+from network import Network
+
+# What the platform gives each trial, for a run without it.
+LOCAL_HPARAMS = {
+    "learning_rate": 0.03,
+    "hidden_units": 8,
+    "momentum": 0.9,
+    "batch_size": 16,
+    "epochs": 40,
+    "checkpoint_epochs": 10,
+}
+
+
+def main(ctx: trainyard.Context) -> None:
+    hparams, seed = ctx.info.hparams, ctx.info.trial_seed
+    epochs = hparams["epochs"]
+    flowers = split_flowers(read_flowers())
+    network = Network(hparams["hidden_units"], seed)
+    epoch = saved = restore(ctx, network)
+    print(
+        f"training on {len(flowers.training)} flowers: {epoch} of {epochs} epochs done", flush=True
+    )
+    while epoch < epochs:
+        epoch += 1
+        loss = network.train_epoch(
+            flowers.training,
+            # Depends on the epoch alone, so that a restored run trains as one that never ended.
+            random.Random(f"{seed}/{epoch}"),
+            hparams["batch_size"],
+            hparams["learning_rate"],
+            hparams["momentum"],
+        )
+        validation, held_out = network.score(flowers.validation), network.score(flowers.held_out)
+        ctx.train.report_training_metrics(epoch, {"loss": loss})
+        ctx.train.report_validation_metrics(
+            epoch,
+            {
+                "validation_loss": validation.loss,
+                "validation_accuracy": validation.accuracy,
+                # For people to judge the result by. No decision rests on it.
+                "held_out_accuracy": held_out.accuracy,
+            },
+        )
+        ctx.train.report_progress(epoch / epochs)
+        # After the last epoch there is nothing left to stop.
+        stop = epoch < epochs and ctx.preempt.should_preempt()
+        if stop or epoch == epochs or epoch - saved >= hparams["checkpoint_epochs"]:
+            save(ctx, network, epoch)
+            saved = epoch
+            print(
+                f"epoch {epoch}: validation loss {validation.loss:.4f}, "
+                f"accuracy {validation.accuracy:.3f}, held out {held_out.accuracy:.3f}",
+                flush=True,
+            )
+        if stop:
+            print(f"asked to stop ({ctx.preempt.why}), saved at epoch {epoch}", flush=True)
+            return
+
+
+def restore(ctx: trainyard.Context, network: Network) -> int:
+    """The epochs that the latest checkpoint holds; 0 when there is none."""
+    if ctx.info.latest_checkpoint is None:
+        return 0
+    with ctx.checkpoint.restore_path(ctx.info.latest_checkpoint) as path:
+        state = json.loads((path / "network.json").read_text())
+    network.restore(state["network"])
+    return state["epoch"]
+
+
+def save(ctx: trainyard.Context, network: Network, epoch: int) -> None:
+    state = {"epoch": epoch, "network": network.state()}
+    with ctx.checkpoint.store_path({"steps_completed": epoch}) as (path, _):
+        (path / "network.json").write_text(json.dumps(state))
+
+
+def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    given = dict(argument.split("=", 1) for argument in arguments)
+    return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
+
+
+if __name__ == "__main__":
+    with trainyard.init(local_hparams=local_hparams(sys.argv[1:])) as context:
+        main(context)
