@@ -9,6 +9,7 @@ import { idOf } from "@trainyard/kernel";
 import { type Logger, runtimeLimits } from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
+import type { Noted } from "../core/cluster/state.ts";
 import { limits } from "../limits.ts";
 
 /** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
@@ -62,14 +63,7 @@ export class ClusterFollower {
       this.cluster.position = stored.position;
       return false;
     }
-    const { workspace, correlationid, authid, traceparent } = stored.meta;
-    this.cluster.apply({
-      position: stored.position,
-      timeMs: stored.timeMs,
-      origin: { workspace, correlationid, authid, traceparent },
-      id: idOf(stored.stream),
-      event: decodeEvent(stored),
-    });
+    this.cluster.apply(notedOf(stored));
     return true;
   }
 
@@ -91,4 +85,15 @@ export class ClusterFollower {
       this.#logger.warn({ err: error }, "cluster_not_saved");
     }
   }
+}
+
+export function notedOf(stored: StoredEvent): Noted {
+  const { workspace, correlationid, authid, traceparent } = stored.meta;
+  return {
+    position: stored.position,
+    timeMs: stored.timeMs,
+    origin: { workspace, correlationid, authid, traceparent },
+    id: idOf(stored.stream),
+    event: decodeEvent(stored),
+  };
 }

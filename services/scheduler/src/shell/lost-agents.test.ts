@@ -63,6 +63,30 @@ describe("an agent that falls silent", () => {
     world.assertNothingOversubscribed();
   });
 
+  test("and returns before its run has ended elsewhere keeps its slots from others until the process is gone", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const a1 = await world.agent("a1", 1);
+    const a2 = await world.agent("a2", 1);
+    await world.run("1.1#1", { slots: 2 });
+    a1.silent = true;
+    a1.stubborn = true;
+    a2.stubborn = true;
+    await world.advance(35_000);
+    a1.silent = false;
+    await world.advance(2_000);
+    a2.stubborn = false;
+    await world.advance(2_000);
+    expect(world.names("allocation-1.1#1")).toContain("AllocationEnded");
+    await world.run("1.1#2", { slots: 2 });
+    await world.advance(2_000);
+    expect(world.names("allocation-1.1#2")).not.toContain("AllocationGranted");
+    a1.stubborn = false;
+    await world.advance(2_000);
+    expect(world.names("allocation-1.1#2")).toContain("AllocationStarted");
+    world.assertNothingOversubscribed();
+  });
+
   test("and returns with nothing has its slots free at once", async () => {
     await using world = await World.open();
     await world.scheduler();

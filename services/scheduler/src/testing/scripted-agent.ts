@@ -40,6 +40,8 @@ export class ScriptedAgent {
   readonly held = new Map<string, Held>();
   readonly launched: Plain<Launch>[] = [];
   readonly heard: Plain<Wanted>[] = [];
+  /** Slots that two live processes had at once. */
+  readonly violations: string[] = [];
 
   constructor(name: string, bus: Bus, slots: number) {
     this.name = name;
@@ -86,6 +88,12 @@ export class ScriptedAgent {
 
   #launch(launch: Plain<Launch>): void {
     this.launched.push(launch);
+    for (const { allocation, slots, state } of this.held.values()) {
+      if (state === AllocationReportState.ENDED) continue;
+      const shared = slots.filter((slot) => launch.slots.includes(slot));
+      if (shared.length > 0)
+        this.violations.push(`${launch.allocation} and ${allocation}: ${shared}`);
+    }
     this.held.set(launch.allocation, {
       allocation: launch.allocation,
       state: AllocationReportState.PREPARING,

@@ -15,7 +15,8 @@ import {
   type PoolCapacity,
   PoolCapacitySchema,
 } from "@trainyard/contracts/commands";
-import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import type { StopMode } from "@trainyard/contracts/events";
+import { StopWhy } from "@trainyard/contracts/events";
 import {
   createMemoryLog,
   type EventLog,
@@ -26,7 +27,9 @@ import {
 import { assert, idOf } from "@trainyard/kernel";
 import { createLogger, decodeReply, encodeRequest, type Service } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
+import { Cluster } from "../core/cluster/cluster.ts";
 import { createService } from "../service.ts";
+import { notedOf } from "../shell/follower.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
 export const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
@@ -232,15 +235,35 @@ export class World implements AsyncDisposable {
     return event.data as EventData<Name>;
   }
 
-  /** Throws when a slot is in two allocations at once, or in one while a lost agent may still run another there. */
+  /** The service's fold, of the whole log or of what follows a saved one. */
+  fold(cluster: Cluster = new Cluster(), untilPosition = Number.POSITIVE_INFINITY): Cluster {
+    for (const stored of this.log.store.after(cluster.position, 1_000_000)) {
+      if (stored.position > untilPosition) break;
+      cluster.position = stored.position;
+      if (!/^(?:allocation|agent|pool)-/.test(stored.stream)) continue;
+      cluster.apply(notedOf(stored));
+    }
+    return cluster;
+  }
+
+  /**
+   * Throws when a slot is in two allocations at once, or in one while a lost agent may still run another there; when a
+   * place is not all that was asked for; when two live processes had a slot.
+   */
   assertNothingOversubscribed(): void {
+    for (const { violations } of this.#agents)
+      assert(violations.length === 0, violations.join("; "));
+    const asked = new Map<string, number>();
     const holders = new Map<string, string>();
     const placed = new Map<string, readonly { agent: string; slots: readonly string[] }[]>();
     const lost = new Set<string>();
     for (const stored of this.log.store.events) {
       const event = decodeEvent(stored);
       const id = idOf(stored.stream);
-      if (event.type === "AllocationGranted") {
+      if (event.type === "AllocationQueued") asked.set(id, event.data.resources?.slots ?? 0);
+      else if (event.type === "AllocationGranted") {
+        const given = event.data.placements.flatMap(({ slots }) => slots).length;
+        assert(given === asked.get(id), `${id} asked for ${asked.get(id)} slots and got ${given}`);
         placed.set(id, event.data.placements);
         for (const { agent, slots } of event.data.placements) {
           assert(!lost.has(agent), `${id} went to ${agent}, which is lost`);
@@ -265,6 +288,10 @@ export class World implements AsyncDisposable {
         }
       }
     }
+  }
+
+  get agents(): readonly ScriptedAgent[] {
+    return this.#agents;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
