@@ -56,6 +56,28 @@ describe("reports", () => {
     expect(await metrics.points(trial)).toEqual(["1 training 10", "1 validation 10"]);
   });
 
+  test("that come again ask the log for nothing", async () => {
+    const trial = await newTrial();
+    let appends = 0;
+    await using own = createPostgresLog({
+      connectionString: metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "",
+    });
+    const log = withAppend(own, (request) => {
+      appends += request.writes.length;
+      return own.append(request);
+    });
+    const replica = await metrics.replica({ log });
+    const reports = [1, 2, 3].map((n) => report(n, "validation", n));
+    await metrics.send(replica, `${trial}#1`, { reports });
+    expect(appends).toBe(3);
+    reports.push(report(4, "validation", 4));
+    expect(await metrics.send(replica, `${trial}#1`, { reports })).toMatchObject({
+      body: { accepted: 4 },
+    });
+    expect(appends).toBe(4);
+    await replica[Symbol.asyncDispose]();
+  });
+
   test("sent to two replicas at once are stored once", async () => {
     const trial = await newTrial();
     const other = await metrics.replica();

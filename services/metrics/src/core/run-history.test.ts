@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { fold } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
 import { requested } from "../testing/events.ts";
@@ -30,6 +31,22 @@ describe("a run's reports count", () => {
     expect(lastStepThatCounts(history(0, 20, 40), 1)).toBe(20);
     expect(lastStepThatCounts(history(0, 20, 40), 2)).toBe(40);
   });
+});
+
+test("a later run never makes more of an earlier one count, and leaves itself without a limit", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(100), { minLength: 1, maxLength: 8 }), (fromSteps) => {
+      const before = history(0, ...fromSteps.slice(0, -1));
+      const after = history(0, ...fromSteps);
+      for (let run = 1; run <= fromSteps.length; run += 1) {
+        const last = lastStepThatCounts(after, run);
+        expect(last).toBeLessThanOrEqual(lastStepThatCounts(before, run));
+        expect(last).toBeLessThanOrEqual(fromSteps.at(-1) ?? 0);
+      }
+      const unlimited = Number.POSITIVE_INFINITY;
+      expect(lastStepThatCounts(after, fromSteps.length + 1)).toBe(unlimited);
+    }),
+  );
 });
 
 test("a run that was never requested is not known", () => {

@@ -39,10 +39,13 @@ type RunContext = RunParts & { readonly id: string };
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
 
+const isValidation = (report: Report): boolean => report.group === validationGroup;
+
 export class Ingest {
   readonly #executor: Executor;
   readonly #bus: Bus;
   readonly #events: MetricsEvents;
+  readonly #table: PointTable;
   readonly #batches: Batches<PointRow, ReadonlySet<string>>;
   readonly #lanes = new Lanes();
 
@@ -55,6 +58,7 @@ export class Ingest {
     this.#executor = deps.executor;
     this.#bus = deps.bus;
     this.#events = deps.events;
+    this.#table = deps.table;
     this.#batches = new Batches(metricsLimits, (rows) => deps.table.insert(rows));
   }
 
@@ -65,11 +69,13 @@ export class Ingest {
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);
     const counting = reports.filter((report) => report.step <= lastStep);
-    const kept = await this.#announceValidations(run, counting);
-    if (kept.length > 0) await this.#store(run, kept);
-    const refused = reports.length - kept.length;
-    this.#events.taken(kept.length, refused);
-    return { kind: "taken", stored: kept.length, refused };
+    const kept = counting.some(isValidation)
+      ? // One request of a trial after the other, so that a repeat finds what the first one stored.
+        await this.#lanes.run(run.trial, () => this.#announceAndStore(run, counting))
+      : await this.#store(run, counting);
+    const refused = reports.length - kept;
+    this.#events.taken(kept, refused);
+    return { kind: "taken", stored: kept, refused };
   }
 
   /** The runs of the trial; null when the log has none of this number. */
@@ -82,21 +88,18 @@ export class Ingest {
     return isKnownRun(again.state, run.run) ? again.state : null;
   }
 
-  /** Gives what is to be stored: all but the validations that a later run superseded meanwhile. */
-  async #announceValidations(
-    run: RunContext,
-    reports: readonly Report[],
-  ): Promise<readonly Report[]> {
-    if (!reports.some((report) => report.group === validationGroup)) return reports;
-    return this.#lanes.run(run.trial, async () => {
-      const kept: Report[] = [];
-      for (const report of reports) {
-        if (report.group !== validationGroup || (await this.#announce(run, report))) {
-          kept.push(report);
-        }
-      }
-      return kept;
-    });
+  /** Stores all but the validations that a later run superseded meanwhile. */
+  async #announceAndStore(run: RunContext, reports: readonly Report[]): Promise<number> {
+    const validations = reports.filter(isValidation).map(({ key }) => key);
+    const stored = await this.#table.stored(run, validations);
+    const kept: Report[] = [];
+    for (const report of reports) {
+      // What is stored has its event: repeating a large request costs one look instead of a commit each.
+      const counts =
+        !isValidation(report) || stored.has(report.key) || (await this.#announce(run, report));
+      if (counts) kept.push(report);
+    }
+    return this.#store(run, kept);
   }
 
   async #announce(run: RunContext, report: Report): Promise<boolean> {
@@ -132,12 +135,15 @@ export class Ingest {
     return !isRejection(result);
   }
 
-  async #store(run: RunContext, reports: readonly Report[]): Promise<void> {
+  /** Gives how many. */
+  async #store(run: RunContext, reports: readonly Report[]): Promise<number> {
+    if (reports.length === 0) return 0;
     const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));
     const inserted = await this.#batches.add(rows);
     for (const row of rows) {
       if (inserted.has(pointName(row))) this.#publish(run, row);
     }
+    return reports.length;
   }
 
   #publish(run: RunContext, report: Report): void {

@@ -101,6 +101,19 @@ export class PointTable {
     return new Set(inserted.map(pointName));
   }
 
+  /** Which of a run's reports are stored. */
+  async stored(
+    { trial, run }: Pick<PointRow, "trial" | "run">,
+    keys: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const rows = await this.#query<Pick<PointRow, "key">>({
+      name: "stored-points",
+      text: "select key from metrics.points where trial = $1 and run = $2 and key = any($3::text[])",
+      values: [trial, run, keys],
+    });
+    return new Set(rows.map(({ key }) => key));
+  }
+
   /** In the order (run, step, key). */
   async select(query: PointQuery): Promise<PointRows> {
     const { trial, group, after, lastSteps, limit } = query;
