@@ -134,6 +134,12 @@ class Storing(CheckpointCase):
             with self.assertRaisesRegex(ValueError, "at most 2"):
                 self.store(a="1", b="2", c="3")
 
+    def test_a_manifest_that_no_message_holds_is_refused(self):
+        with mock.patch.object(_storage, "MANIFEST_BYTES_MAX", 250):
+            with self.assertRaisesRegex(ValueError, "at most 250"):
+                self.store(**{"a" * 100: "1"})
+        self.assertEqual(list(self.storage.iterdir()), [])
+
     def test_metadata_is_checked_before_anything_is_declared(self):
         for metadata in ({}, {"steps": 1}):
             with self.assertRaisesRegex(ValueError, "needs 'steps_completed'"):

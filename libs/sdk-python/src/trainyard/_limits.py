@@ -50,8 +50,9 @@ CHECKPOINT_BACKOFF_MAX_S = 10.0
 CHECKPOINT_DEFECT_S = 600.0
 # How often a waiting checkpoint call says that it still waits.
 CHECKPOINT_NOTICE_S = 60.0
-# A manifest travels in one request.
-CHECKPOINT_FILES_MAX = 10_000
+# A manifest travels in one message of the bus, of 1 MiB, with other things around it.
+CHECKPOINT_FILES_MAX = 5_000
+MANIFEST_BYTES_MAX = 950_000
 # Read and hash in pieces of this size.
 COPY_BYTES = 1 << 20
 

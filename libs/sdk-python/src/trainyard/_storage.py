@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Callable, Iterator, List, NamedTuple, Optional, Tuple
 
 from ._files import sync_folder
-from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES
+from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES, MANIFEST_BYTES_MAX
 from .errors import CheckpointError
 
 METADATA = "metadata.json"
@@ -151,6 +151,12 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
 def seal(folder: Path) -> List[FileEntry]:
     """Makes the folder's files durable and returns their manifest."""
     manifest = [_seal_file(folder, path) for path in files_of(folder)]
+    size = len(json.dumps([entry.message() for entry in manifest], ensure_ascii=False).encode())
+    if size > MANIFEST_BYTES_MAX:
+        raise ValueError(
+            f"the manifest of {folder} has {size:,} bytes; "
+            f"at most {MANIFEST_BYTES_MAX:,} can be stored: pack the files, or shorten their paths"
+        )
     for parent, _, _ in os.walk(folder):
         sync_folder(parent)
     # The name of the folder itself.
