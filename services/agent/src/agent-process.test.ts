@@ -1,0 +1,141 @@
+/** The agent as the process that it is, on a real server: killed with SIGKILL, told to leave, told to shut down. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Bus, createNatsBus } from "@trainyard/bus";
+import { startNats, type TestNats } from "@trainyard/bus/server";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { launchOf, newFolder, packed } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const patient = { timeout: 30_000, interval: 20 };
+
+let nats: TestNats;
+let bus: Bus;
+let platform: ScriptedPlatform;
+const agents: ChildProcess[] = [];
+const folder = newFolder();
+
+beforeAll(async () => {
+  nats = await startNats();
+  bus = await createNatsBus({ servers: nats.url, name: "platform", onProblem: () => {} });
+  platform = await ScriptedPlatform.start(bus, "rack.1");
+});
+
+afterEach(async () => {
+  for (const agent of agents.splice(0)) await end(agent, "SIGUSR2");
+});
+
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  await bus[Symbol.asyncDispose]();
+  await nats[Symbol.asyncDispose]();
+});
+
+function startAgent(): ChildProcess {
+  const agent = spawn(process.execPath, [join(import.meta.dirname, "main.ts")], {
+    env: {
+      PATH: process.env["PATH"],
+      TRAINYARD_NATS_URL: nats.url,
+      TRAINYARD_NATS_USER: "agent-rack.1",
+      TRAINYARD_AGENT_NAME: "rack.1",
+      TRAINYARD_AGENT_DIR: folder,
+      TRAINYARD_API_URL: "http://127.0.0.1:1",
+      TRAINYARD_METRICS_URL: platform.url,
+      TRAINYARD_LOG_LEVEL: "warn",
+    },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  agents.push(agent);
+  return agent;
+}
+
+async function end(agent: ChildProcess, how: NodeJS.Signals): Promise<void> {
+  if (agent.exitCode !== null || agent.signalCode !== null) return;
+  agent.kill(how);
+  await once(agent, "exit");
+}
+
+test("kill -9 of the agent, again and again, costs no run, no line, no report and no exit code", async () => {
+  const script = [
+    "import json, os, sys, time",
+    "run = os.environ['TRAINYARD_RUN_DIR']",
+    "os.makedirs(run + '/spool', exist_ok=True)",
+    "for n in range(1, 301):",
+    "    print(n)",
+    "    if n % 100 == 0: open(run + '/spool/reports.ndjson', 'a').write(json.dumps({'key': '0-%d' % n}) + '\\n')",
+    "    time.sleep(0.01)",
+    "open(run + '/starts', 'a').write('x')",
+    "sys.exit(7 if open(run + '/starts').read() == 'x' else 8)",
+  ].join("\n");
+  const contextDigest = platform.addContext(await packed({ "train.py": script }));
+  const launch = launchOf("python3 train.py", { contextDigest });
+  // What an agent finds on its folder's first start is nothing at all.
+  mkdirSync(folder, { recursive: true });
+  let agent = startAgent();
+  await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
+  platform.run(launch);
+  const { pid } = await platform.up(launch);
+  for (const lines of [20, 120, 220]) {
+    await vi.waitFor(() => expect(platform.texts(launch).length).toBeGreaterThan(lines), patient);
+    await end(agent, "SIGKILL");
+    const incarnation = platform.report?.incarnation;
+    agent = startAgent();
+    await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(incarnation), patient);
+    platform.send();
+  }
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ pid, exit: { code: 7 }, killed: false });
+  await vi.waitFor(() => expect(platform.texts(launch)).toHaveLength(300), patient);
+  expect(platform.texts(launch)).toEqual(Array.from({ length: 300 }, (_, n) => String(n + 1)));
+  expect(platform.received.map(({ key }) => key)).toEqual(["0-100", "0-200", "0-300"]);
+});
+
+test("a run that ends while no agent is there is told by the next", async () => {
+  const agent = startAgent();
+  const launch = launchOf("echo up; sleep 0.5; echo over; exit 5");
+  platform.run(launch);
+  await vi.waitFor(() => {
+    platform.send();
+    expect(platform.reported(launch.allocation)?.pid).toBeGreaterThan(0);
+  }, patient);
+  const { pid } = await platform.up(launch);
+  // SIGTERM leaves the run as it is, like SIGKILL.
+  await end(agent, "SIGTERM");
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), patient);
+  startAgent();
+  expect(await platform.ended(launch)).toMatchObject({ pid, exit: { code: 5 } });
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "over"]), patient);
+});
+
+test("runs go on while the server is away, and their lines come after", async () => {
+  startAgent();
+  const launch = launchOf("for n in 1 2 3 4 5 6 7 8; do echo $n; sleep 0.1; done");
+  await vi.waitFor(() => {
+    platform.run(launch);
+    expect(platform.reported(launch.allocation)?.pid).toBeGreaterThan(0);
+  }, patient);
+  await nats.kill();
+  await vi.waitFor(() => expect(bus.connected()).toBe(false), patient);
+  await nats.start();
+  expect((await platform.ended(launch)).exit?.code).toBe(0);
+  const all = Array.from({ length: 8 }, (_, n) => String(n + 1));
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(all), patient);
+});
+
+test("told to shut down, the agent ends its runs, says so, and leaves", async () => {
+  const agent = startAgent();
+  const launch = launchOf("echo up; exec sleep 1000");
+  await vi.waitFor(() => {
+    platform.run(launch);
+    expect(platform.reported(launch.allocation)?.pid).toBeGreaterThan(0);
+  }, patient);
+  const { pid } = await platform.up(launch);
+  await end(agent, "SIGUSR2");
+  expect(agent.exitCode).toBe(0);
+  expect(() => process.kill(pid, 0)).toThrow();
+  const { exit } = await platform.ended(launch);
+  expect(exit).toMatchObject({ signal: "", message: "the agent was shut down with its runs" });
+});

@@ -1,0 +1,58 @@
+import { availableParallelism, hostname } from "node:os";
+import {
+  type ConnectionsConfig,
+  connectionsOf,
+  connectionVariables,
+  parseEnvironment,
+  readEnvironment,
+} from "@trainyard/runtime";
+import { z } from "zod";
+
+const schema = z.object({
+  ...connectionVariables,
+  // An agent has no database.
+  TRAINYARD_POSTGRES_URL: z.string().default(""),
+  TRAINYARD_AGENT_NAME: z.string().min(1).default(hostname()),
+  TRAINYARD_AGENT_DIR: z.string().min(1),
+  TRAINYARD_AGENT_SLOTS: z.coerce.number().int().min(0).max(1_024).default(availableParallelism()),
+  /** Where other agents reach what runs here; on one machine, the machine itself. */
+  TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
+  TRAINYARD_POOL: z.string().min(1).default("default"),
+  TRAINYARD_API_URL: z.string().min(1),
+  TRAINYARD_METRICS_URL: z.string().min(1),
+});
+
+export type AgentConfig = Omit<ConnectionsConfig, "postgresUrl"> & {
+  readonly name: string;
+  readonly folder: string;
+  readonly slots: number;
+  readonly address: string;
+  readonly pool: string;
+  readonly apiUrl: string;
+  readonly metricsUrl: string;
+  /** What training processes inherit of this process's variables. */
+  readonly inherited: Readonly<Record<string, string>>;
+};
+
+export function readEnv(): Readonly<Record<string, string>> {
+  return readEnvironment();
+}
+
+export function parseConfig(environment: Readonly<Record<string, string>>): AgentConfig {
+  const env = parseEnvironment(schema, environment);
+  const { nats, http, logLevel } = connectionsOf(env);
+  const isLocal = http.host === "127.0.0.1" || http.host === "localhost";
+  return {
+    nats,
+    http,
+    logLevel,
+    name: env.TRAINYARD_AGENT_NAME,
+    folder: env.TRAINYARD_AGENT_DIR,
+    slots: env.TRAINYARD_AGENT_SLOTS,
+    address: env.TRAINYARD_AGENT_ADDRESS ?? (isLocal ? "127.0.0.1" : hostname()),
+    pool: env.TRAINYARD_POOL,
+    apiUrl: env.TRAINYARD_API_URL,
+    metricsUrl: env.TRAINYARD_METRICS_URL,
+    inherited: environment,
+  };
+}

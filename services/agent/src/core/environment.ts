@@ -1,0 +1,73 @@
+/**
+ * The environment of a training process: the agent's own without what is the platform's or a toolchain's, over it what
+ * the configuration sets, over that what the run is. Of credentials it holds the run's token only.
+ */
+import type { Plain } from "@trainyard/contracts";
+import type { Launch } from "@trainyard/contracts/agent";
+
+export type Surroundings = {
+  readonly apiUrl: string;
+  readonly metricsUrl: string;
+  readonly sdkPath: string;
+  readonly runDir: string;
+  /** The agent's own variables. */
+  readonly inherited: Readonly<Record<string, string>>;
+};
+
+/** The platform's settings and secrets, npm's and Node's own, and the usual names of database and bus credentials. */
+const notInherited =
+  /^(TRAINYARD_|npm_|INIT_CWD$|NODE_OPTIONS$|NODE_COMPILE_CACHE$|VITEST|NATS_|PG[A-Z]+$|POSTGRES_|DATABASE_URL$)/;
+
+export function environmentOf(
+  launch: Plain<Launch>,
+  surroundings: Surroundings,
+): Readonly<Record<string, string>> {
+  const environment: Record<string, string> = { PYTHONUNBUFFERED: "1" };
+  for (const [name, value] of Object.entries(surroundings.inherited)) {
+    if (!notInherited.test(name)) environment[name] = value;
+  }
+  for (const [name, value] of configured(launch.environmentVariables)) environment[name] = value;
+  const { sdkPath } = surroundings;
+  const before = environment["PYTHONPATH"] ?? "";
+  return {
+    ...environment,
+    PYTHONPATH: before === "" ? sdkPath : `${sdkPath}:${before}`,
+    ...runVariables(launch, surroundings),
+  };
+}
+
+/** KEY=VALUE each; a bare KEY is the agent's own, which is there already. */
+function configured(variables: readonly string[]): readonly (readonly [string, string])[] {
+  return variables.flatMap((variable) => {
+    const at = variable.indexOf("=");
+    return at > 0 ? [[variable.slice(0, at), variable.slice(at + 1)] as const] : [];
+  });
+}
+
+function runVariables(launch: Plain<Launch>, { apiUrl, metricsUrl, runDir }: Surroundings) {
+  return {
+    TRAINYARD_URL: apiUrl,
+    TRAINYARD_METRICS_URL: metricsUrl,
+    TRAINYARD_TOKEN: launch.token,
+    TRAINYARD_RUN_DIR: runDir,
+    TRAINYARD_EXPERIMENT_ID: launch.experiment,
+    TRAINYARD_TRIAL_ID: launch.trial,
+    TRAINYARD_RUN: String(launch.run),
+    TRAINYARD_TRIAL_SEED: String(launch.trialSeed),
+    TRAINYARD_HPARAMS: JSON.stringify(launch.hyperparameters ?? {}),
+    TRAINYARD_CONFIG: JSON.stringify(launch.config ?? {}),
+    TRAINYARD_LATEST_CHECKPOINT: launch.latestCheckpoint,
+    TRAINYARD_STEPS_COMPLETED: String(launch.stepsCompleted),
+    TRAINYARD_SLOT_IDS: launch.slots.join(","),
+    TRAINYARD_NODE_RANK: String(launch.nodeRank),
+    TRAINYARD_NNODES: String(launch.nodes),
+    TRAINYARD_MASTER_ADDR: launch.masterAddress,
+    TRAINYARD_MASTER_PORT: String(launch.masterPort),
+  };
+}
+
+/** A string runs under sh -c, a list as it is. */
+export function argvOf({ entrypoint }: Plain<Launch>): readonly string[] {
+  if (entrypoint.case === "shell") return ["sh", "-c", entrypoint.value];
+  return entrypoint.case === "command" ? entrypoint.value.arguments : [];
+}

@@ -1,0 +1,14 @@
+/** Why a run's processes were signalled. */
+export type KillRecord = { readonly why: "wanted" | "shutdown"; readonly atMs: number };
+
+/**
+ * How a run ended. exited: its supervisor saw it, or it could not be started for a reason of its own. lost: nobody saw it.
+ * not_launched: the platform could not. never_started: it was killed before it began.
+ */
+export type ExitRecord = {
+  readonly kind: "exited" | "lost" | "not_launched" | "never_started";
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly message: string;
+  readonly atMs: number;
+};

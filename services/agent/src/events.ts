@@ -1,0 +1,60 @@
+import type { Logger, Registry } from "@trainyard/runtime";
+import { Counter, Gauge } from "prom-client";
+
+/** What the agent tells of itself: one function per thing that happens. */
+export type AgentEvents = ReturnType<typeof agentEvents>;
+
+export function agentEvents(logger: Logger, registry: Registry) {
+  const registers = [registry];
+  const counter = (name: string, help: string): Counter =>
+    new Counter({ name: `trainyard_agent_${name}_total`, help, registers });
+  const launched = counter("launches", "Runs that were started here");
+  const ended = counter("ends", "Runs that ended here");
+  const lines = counter("lines_shipped", "Lines that the logs service acknowledged");
+  const linesRefused = counter("lines_refused", "Lines that the logs service never takes");
+  const reports = counter("reports_delivered", "Reports that ended processes had left");
+  const held = new Gauge({
+    name: "trainyard_agent_runs",
+    help: "Runs that are reported",
+    registers,
+  });
+  return {
+    held: (runs: number) => held.set(runs),
+    adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
+    launching(allocation: string) {
+      launched.inc();
+      logger.info({ allocation }, "run_launched");
+    },
+    running: (allocation: string, pid: number) =>
+      logger.info({ allocation, trialPid: pid }, "run_up"),
+    killed: (allocation: string, why: string) => logger.info({ allocation, why }, "run_killed"),
+    ended(allocation: string, exit: object) {
+      ended.inc();
+      logger.info({ allocation, exit }, "run_ended");
+    },
+    forgotten: (allocation: string) => logger.info({ allocation }, "run_forgotten"),
+    removed: (allocation: string) => logger.debug({ allocation }, "run_folder_removed"),
+    givenUp: (allocation: string) => logger.error({ allocation }, "run_undelivered_removed"),
+    runFailed: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_handling_failed"),
+    contextWaits: (digest: string, error: unknown) =>
+      logger.warn({ digest, err: error }, "context_waits"),
+    linesShipped: (count: number) => lines.inc(count),
+    linesWait: (why: unknown) => logger.debug({ why }, "lines_wait"),
+    lineRefused(allocation: string, sequence: number) {
+      linesRefused.inc();
+      logger.error({ allocation, sequence }, "line_refused");
+    },
+    reportsDelivered: (count: number) => reports.inc(count),
+    reportsWait: (why: string) => logger.warn({ why }, "reports_wait"),
+    reportRefused: (allocation: string, offset: number) =>
+      logger.warn({ allocation, offset }, "report_refused"),
+    reportsRefused: (allocation: string, status: number) =>
+      logger.warn({ allocation, status }, "reports_refused"),
+    staleWanted: (epoch: number, version: number) =>
+      logger.debug({ epoch, version }, "wanted_ignored"),
+    cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
+    undecodable: (error: unknown) => logger.error({ err: error }, "wanted_undecodable"),
+    shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
+  };
+}

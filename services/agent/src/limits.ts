@@ -1,0 +1,53 @@
+/** The limits of what an agent does, each with its reason. */
+export const limits = {
+  /** A report goes out this often without a change; the scheduler's own beat is as long. */
+  beatMs: 1_000,
+  /** Changes of a folder are announced by the kernel; this is how long one that was not is missed. */
+  lookMs: 500,
+  /** Lines of one batch; the message has at most 512 KiB, and a line's own fields take about this many bytes beside its text. */
+  linesPerBatch: 1_000,
+  batchBytesMax: 400 * 1024,
+  lineOverheadBytes: 160,
+  /** At least this long between two batches of one run: a process that prints in a loop fills batches instead of the bus. */
+  batchGapMs: 50,
+  /** How long the logs service has for a batch. */
+  writeLinesMs: 10_000,
+  /** Waiting between attempts after a fault of the world. */
+  retryFirstMs: 100,
+  retryLastMs: 5_000,
+  /** How long an exit waits for the reports that the process left, so that its validations come before its end … */
+  reportsBeforeEndMs: 10_000,
+  /** … and for its last lines, so that who follows the log sees them before the end. */
+  linesBeforeEndMs: 2_000,
+  /** The same two for a run that was killed: nobody decides on it any more. */
+  beforeKilledEndMs: 1_000,
+  /** The metrics service takes this many reports, and this many bytes, at once. */
+  reportsPerRequest: 1_000,
+  reportBytesPerRequest: 4 * 1024 * 1024,
+  reportRequestMs: 30_000,
+  /** Asking the registry for an address, and fetching 96 MiB from it over a slow link. */
+  contextPlanMs: 5_000,
+  contextFetchMs: 300_000,
+  /** Downloads that did not have the digest asked for, before the launch counts as failed. */
+  contextAttemptsMax: 3,
+  /** The same limits as at the gateway: what passed there unpacks here. */
+  contextEntriesMax: 100_000,
+  contextUnpackedBytesMax: 2 * 1024 * 1024 * 1024,
+  /** Packed model code kept for the next run of the same experiment; the least recently used goes first. */
+  contextCacheBytesMax: 2 * 1024 * 1024 * 1024,
+  /** Folders of forgotten runs, kept to look into. Their model code is removed at once. */
+  keptRunsMax: 200,
+  keptRunsMs: 24 * 60 * 60 * 1_000,
+  /** Lines and reports of a forgotten run that nobody took for this long are given up. */
+  undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
+  cleanUpMs: 60_000,
+  /** Between SIGTERM and SIGKILL when the host shuts its runs down; then until their ends are recorded and told. */
+  shutdownGraceMs: 5_000,
+  shutdownTellMs: 5_000,
+  /** Between two kills of a process that is slow to die. */
+  killAgainMs: 1_000,
+  /** Another agent process on the same folder may be about to end. */
+  folderLockMs: 5_000,
+  /** The longest reason in an exit. */
+  messageCharsMax: 500,
+} as const;

@@ -1,0 +1,373 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { EndReason } from "@trainyard/contracts/events";
+import { createLogger } from "@trainyard/runtime";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type AgentConfig, parseConfig } from "./config.ts";
+import { type AgentService, createService } from "./service.ts";
+import { membersOf } from "./state/process-identity.ts";
+import { RunFolder } from "./state/run-folder.ts";
+import { handmade, launchOf, newFolder, packed } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+import { lockFolder } from "./state/folder-lock.ts";
+import { folderNameOf } from "./state/layout.ts";
+
+// Real processes on a machine that others use.
+vi.setConfig({ testTimeout: 30_000 });
+
+const patient = { timeout: 10_000, interval: 10 };
+let hub: MemoryHub;
+let platform: ScriptedPlatform;
+let config: AgentConfig;
+let agent: AgentService;
+
+async function startAgent(): Promise<AgentService> {
+  const service = await createService(config, {
+    bus: hub.connect("agent-rack"),
+    logger: createLogger("agent", "silent"),
+  });
+  await service.start();
+  return service;
+}
+
+beforeEach(async () => {
+  hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  config = parseConfig({
+    PATH: process.env["PATH"] ?? "",
+    PYTHONPATH: "/elsewhere",
+    TRAINYARD_NATS_URL: "unused",
+    TRAINYARD_NATS_PASSWORD: "hush",
+    TRAINYARD_AGENT_NAME: "rack",
+    TRAINYARD_AGENT_DIR: newFolder(),
+    TRAINYARD_AGENT_SLOTS: "2",
+    TRAINYARD_API_URL: "http://127.0.0.1:1",
+    TRAINYARD_METRICS_URL: platform.url,
+  });
+  agent = await startAgent();
+});
+
+afterEach(async () => {
+  await agent.shutDownRuns();
+  await agent[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+const folderOf = (launch: { allocation: string }): string =>
+  join(config.folder, "runs", folderNameOf(launch.allocation));
+
+test("says who it is and what it has before anything is asked", async () => {
+  await vi.waitFor(() => expect(platform.report).not.toBeNull());
+  expect(platform.report).toMatchObject({
+    agent: "rack",
+    pool: "default",
+    address: "127.0.0.1",
+    allocations: [],
+  });
+  expect(platform.report?.slots.map(({ id, device }) => [id, device])).toEqual([
+    ["0", "cpu"],
+    ["1", "cpu"],
+  ]);
+});
+
+test("runs a trial's code with its environment, sends its lines, and tells its exit", async () => {
+  const script =
+    "import os, sys, trainyard\nprint('hello', os.environ['TRAINYARD_HPARAMS'])\nprint('oops', file=sys.stderr)\nsys.exit(3)\n";
+  const contextDigest = platform.addContext(await packed({ "model/train.py": script }));
+  const launch = launchOf(["python3", "model/train.py"], { contextDigest });
+  platform.run(launch);
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({
+    nodeRank: 0,
+    slots: ["0", "1"],
+    launchFailed: false,
+    killed: false,
+  });
+  expect(ended.pid).toBeGreaterThan(0);
+  expect(ended.exit).toMatchObject({
+    code: 3,
+    signal: "",
+    agent: "rack",
+    message: "exited with code 3: oops",
+  });
+  expect(platform.texts(launch).toSorted()).toEqual(['hello {"lr":0.5}', "oops"]);
+  expect(platform.report).toMatchObject({ epoch: 1, version: 1, probe: 7 });
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]));
+  expect(existsSync(join(folderOf(launch), "work"))).toBe(false);
+});
+
+test("the environment has what the run is, and nothing that is the platform's secret", async () => {
+  const launch = launchOf("env", {
+    environmentVariables: ["COLOUR=red=ish", "PYTHONPATH=/mine", "TRAINYARD_RUN=99"],
+    latestCheckpoint: "a-b",
+    stepsCompleted: 40,
+  });
+  platform.run(launch);
+  await platform.ended(launch);
+  const texts = platform.texts(launch);
+  const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
+  expect(texts).toEqual(
+    expect.arrayContaining([
+      "COLOUR=red=ish",
+      `PYTHONPATH=${sdk}:/mine`,
+      "PYTHONUNBUFFERED=1",
+      "TRAINYARD_URL=http://127.0.0.1:1",
+      `TRAINYARD_METRICS_URL=${platform.url}`,
+      `TRAINYARD_TOKEN=${launch.token}`,
+      "TRAINYARD_EXPERIMENT_ID=7",
+      `TRAINYARD_TRIAL_ID=${launch.trial}`,
+      "TRAINYARD_RUN=1",
+      "TRAINYARD_TRIAL_SEED=4000000000",
+      'TRAINYARD_HPARAMS={"lr":0.5}',
+      'TRAINYARD_CONFIG={"name":"example"}',
+      "TRAINYARD_LATEST_CHECKPOINT=a-b",
+      "TRAINYARD_STEPS_COMPLETED=40",
+      "TRAINYARD_SLOT_IDS=0,1",
+      "TRAINYARD_NODE_RANK=0",
+      "TRAINYARD_NNODES=1",
+      "TRAINYARD_MASTER_ADDR=127.0.0.1",
+      "TRAINYARD_MASTER_PORT=20001",
+      `TRAINYARD_RUN_DIR=${join(folderOf(launch), "run")}`,
+    ]),
+  );
+  expect(texts.join("\n")).not.toMatch(/hush|TRAINYARD_NATS|TRAINYARD_AGENT/);
+  expect(statSync(join(folderOf(launch), "spec.json")).mode & 0o077).toBe(0);
+});
+
+test("carriage returns end lines, long ones are split and marked", async () => {
+  const launch = launchOf(
+    `printf '\\r 1%%\\r 2%%\\n'; head -c 20000 /dev/zero | tr '\\0' x; echo; printf last`,
+  );
+  platform.run(launch);
+  await platform.ended(launch);
+  const lines = platform.lines(launch);
+  expect(lines.map(({ text, continued }) => [text.slice(0, 5), text.length, continued])).toEqual([
+    [" 1%", 3, false],
+    [" 2%", 3, false],
+    ["xxxxx", 16_384, true],
+    ["xxxxx", 3_616, false],
+    ["last", 4, false],
+  ]);
+});
+
+test("a signal's name is told, and one that the trial gave itself is no kill", async () => {
+  const launch = launchOf("kill -TERM $$");
+  platform.run(launch);
+  const { exit, killed } = await platform.ended(launch);
+  expect(exit).toMatchObject({ signal: "SIGTERM", message: "ended by SIGTERM" });
+  expect(exit?.code).toBeUndefined();
+  expect(killed).toBe(false);
+});
+
+test("a kill reaches the whole group and what left it", async () => {
+  const launch = launchOf("trap '' TERM; sleep 1000 & setsid sleep 1001 & echo up; wait");
+  platform.run(launch);
+  await platform.up(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  const runDir = join(folderOf(launch), "run");
+  expect(membersOf(runDir, null).length).toBeGreaterThanOrEqual(3);
+  platform.kill(launch);
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ killed: true, exit: { signal: "SIGKILL" } });
+  expect(membersOf(runDir, null)).toEqual([]);
+});
+
+test("an interpreter that is missing is said in the log and in the exit", async () => {
+  const listed = launchOf(["python9.9", "train.py"]);
+  const shell = launchOf("python9.9 train.py");
+  platform.run(listed);
+  platform.run(shell);
+  expect((await platform.ended(listed)).exit).toMatchObject({ code: 127 });
+  expect(platform.texts(listed)).toEqual([expect.stringContaining('"python9.9" was not found')]);
+  const { exit } = await platform.ended(shell);
+  expect(exit).toMatchObject({ code: 127, message: expect.stringContaining("python9.9") });
+});
+
+test("code that leads out of its archive is refused before a byte is written", async () => {
+  const outside = join(newFolder(), "stolen");
+  const archives = [
+    handmade([{ path: "../escape.txt", text: "x" }]),
+    handmade([{ path: outside, text: "x" }]),
+    handmade([{ path: "link", type: "SymbolicLink", linkpath: outside }]),
+    handmade([{ path: "a/link", type: "SymbolicLink", linkpath: "../../x" }]),
+    handmade([{ path: "hard", type: "Link", linkpath: "../x" }]),
+  ];
+  for (const archive of archives) {
+    const launch = launchOf("echo ran", { contextDigest: platform.addContext(archive) });
+    platform.run(launch);
+    const { exit, launchFailed } = await platform.ended(launch);
+    expect(exit).toMatchObject({ code: 126, message: expect.stringContaining("leads out of it") });
+    expect(launchFailed).toBe(false);
+    expect(platform.texts(launch)).toEqual([expect.stringContaining("leads out of it")]);
+    expect(readdirSync(join(folderOf(launch), "work"))).toEqual([]);
+  }
+});
+
+test("a link that stays inside is unpacked", async () => {
+  const archive = handmade([
+    { path: "data/a.txt", text: "inside" },
+    { path: "b.txt", type: "SymbolicLink", linkpath: "data/a.txt" },
+  ]);
+  const launch = launchOf("cat b.txt", { contextDigest: platform.addContext(archive) });
+  platform.run(launch);
+  await platform.ended(launch);
+  expect(platform.texts(launch)).toEqual(["inside"]);
+});
+
+test("a corrupt archive is the owner's, other bytes than asked for are the platform's fault", async () => {
+  const whole = await packed({ "train.py": "x".repeat(10_000) });
+  const torn = launchOf("true", { contextDigest: platform.addContext(whole.subarray(0, 60)) });
+  platform.run(torn);
+  expect(await platform.ended(torn)).toMatchObject({ exit: { code: 126 }, launchFailed: false });
+  const contextDigest = platform.addContext(whole);
+  platform.contexts.set(contextDigest, Buffer.from("something else"));
+  const wrong = launchOf("true", { contextDigest });
+  platform.run(wrong);
+  expect(await platform.ended(wrong)).toMatchObject({ launchFailed: true, pid: 0 });
+  const unknown = launchOf("true", { contextDigest: "0".repeat(64) });
+  platform.run(unknown);
+  expect(await platform.ended(unknown)).toMatchObject({
+    launchFailed: true,
+    exit: { message: expect.stringContaining("does not have the model code") },
+  });
+});
+
+test("code is fetched once for all runs that need it", async () => {
+  const contextDigest = platform.addContext(await packed({ "a.txt": "a" }));
+  const launches = [1, 2, 3].map(() => launchOf("cat a.txt", { contextDigest }));
+  for (const launch of launches) platform.run(launch);
+  for (const launch of launches) expect((await platform.ended(launch)).exit?.code).toBe(0);
+  expect(platform.downloads).toBe(1);
+});
+
+test("what was killed before it started never starts", async () => {
+  const digest = "f".repeat(64);
+  platform.contexts.set(digest, Buffer.from("never the right bytes"));
+  const launch = launchOf("touch started", { contextDigest: digest });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeDefined());
+  platform.kill(launch);
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ killed: true, pid: 0, launchFailed: false });
+});
+
+test("lists that are older than what was processed change nothing", async () => {
+  platform.epoch = 5;
+  const first = launchOf("sleep 1000");
+  platform.run(first);
+  await platform.up(first);
+  platform.epoch = 4;
+  const ignored = launchOf("true");
+  platform.run(ignored);
+  platform.unwant(ignored);
+  platform.epoch = 5;
+  platform.version = -1;
+  platform.kill(first);
+  platform.version = 7;
+  platform.run(first);
+  await vi.waitFor(() => expect(platform.report?.version).toBe(8), patient);
+  expect(platform.report?.allocations.map(({ allocation }) => allocation)).toEqual([
+    first.allocation,
+  ]);
+  expect(RunFolder.open(folderOf(first))?.kill).toBeNull();
+});
+
+test("reports that a process left are delivered before its end is told, and its last word goes along", async () => {
+  const left = [
+    '{"key":"0-1","group":"training","stepsCompleted":1,"atMs":1,"metrics":{}}',
+    '{"key":"0-2","torn',
+    "",
+    '{"key":"0-3","group":"validation","stepsCompleted":1,"atMs":1,"metrics":{}}',
+  ];
+  const launch = launchOf(
+    `mkdir -p "$TRAINYARD_RUN_DIR/spool"; cd "$TRAINYARD_RUN_DIR"
+     printf '%s\\n' ${left.map((line) => `'${line}'`).join(" ")} > spool/reports.ndjson
+     printf '{"key":"0-4","torn' >> spool/reports.ndjson
+     printf '{"reason":"END_REASON_ACKNOWLEDGED_STOP","message":"pause"}' > end.json`,
+  );
+  platform.run(launch);
+  const ended = await platform.ended(launch);
+  expect(platform.received.map(({ key }) => key)).toEqual(["0-1", "0-3"]);
+  expect(platform.received[0]?.authorization).toBe(`Bearer ${launch.token}`);
+  expect(ended.endRecord).toEqual({ reason: EndReason.ACKNOWLEDGED_STOP, message: "pause" });
+  const size = left.join("\n").length + 1;
+  expect(readFileSync(join(folderOf(launch), "run/spool/reports.acked"), "utf8")).toBe(
+    String(size),
+  );
+});
+
+test("what cannot be delivered now is delivered later, by another agent process, also when forgotten", async () => {
+  platform.metricsStatus = 503;
+  platform.logsAway = true;
+  const launch = launchOf(
+    `mkdir -p "$TRAINYARD_RUN_DIR/spool"; echo line
+     echo '{"key":"0-1","metrics":{}}' > "$TRAINYARD_RUN_DIR/spool/reports.ndjson"; exec sleep 1000`,
+  );
+  platform.run(launch);
+  await platform.up(launch);
+  await vi.waitFor(() =>
+    expect(existsSync(join(folderOf(launch), "run/spool/reports.ndjson"))).toBe(true),
+  );
+  platform.kill(launch);
+  await platform.ended(launch);
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]));
+  await agent[Symbol.asyncDispose]();
+  agent = await startAgent();
+  platform.metricsStatus = 200;
+  platform.logsAway = false;
+  await vi.waitFor(() => expect(platform.received.map(({ key }) => key)).toEqual(["0-1"]), patient);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), { timeout: 10_000 });
+  // The end was told long ago; the name is taken for good.
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version));
+  expect(platform.reported(launch.allocation)).toBeUndefined();
+});
+
+test("a run of a superseded trial keeps its reports to itself", async () => {
+  platform.metricsStatus = 409;
+  const launch = launchOf(
+    `mkdir -p "$TRAINYARD_RUN_DIR/spool"; echo '{"key":"0-1","metrics":{}}' > "$TRAINYARD_RUN_DIR/spool/reports.ndjson"`,
+  );
+  platform.run(launch);
+  expect((await platform.ended(launch)).exit?.code).toBe(0);
+  expect(RunFolder.open(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+});
+
+test("a supervisor that was killed takes its run with it, and nobody claims to know how it would have ended", async () => {
+  const launch = launchOf("trap '' TERM; echo up; sleep 1000 & wait");
+  platform.run(launch);
+  await platform.up(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  const supervisor = RunFolder.open(folderOf(launch))?.supervisor;
+  process.kill(supervisor?.pid ?? 0, "SIGKILL");
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ killed: false, launchFailed: false, exit: { signal: "" } });
+  expect(ended.exit?.code).toBeUndefined();
+  expect(ended.exit?.message).toContain("supervisor was killed");
+  expect(membersOf(join(folderOf(launch), "run"), null)).toEqual([]);
+  expect(platform.texts(launch)).toEqual(["up", expect.stringContaining("supervisor was killed")]);
+});
+
+test("a host that shuts down lets runs leave by themselves, and counts their end against nobody", async () => {
+  const gentle = launchOf(
+    "trap 'echo leaving; exit 0' TERM; echo up; while :; do sleep 0.05; done",
+  );
+  const other = launchOf("echo up; exec sleep 1000");
+  for (const launch of [gentle, other]) {
+    platform.run(launch);
+    await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  }
+  await agent.shutDownRuns();
+  expect(await platform.ended(gentle)).toMatchObject({ exit: { code: 0 }, killed: false });
+  expect(platform.texts(gentle)).toContain("leaving");
+  const { exit } = await platform.ended(other);
+  expect(exit).toMatchObject({ signal: "", message: "the agent was shut down with its runs" });
+  expect(exit?.code).toBeUndefined();
+});
+
+test("no two agents use one folder", async () => {
+  await expect(lockFolder(config.folder, 0)).rejects.toMatchObject({ code: "folder_in_use" });
+});

@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { totalmem } from "node:os";
+import { join, resolve } from "node:path";
+import type { Bus } from "@trainyard/bus";
+import { Fault } from "@trainyard/kernel";
+import {
+  createLogger,
+  createRegistry,
+  type Logger,
+  openBus,
+  type Service,
+  startHealthServer,
+} from "@trainyard/runtime";
+import type { AgentConfig } from "./config.ts";
+import { agentEvents } from "./events.ts";
+import { Agent, type AgentIdentity } from "./shell/agent.ts";
+import { Contexts } from "./shell/contexts.ts";
+import { lockFolder } from "./state/folder-lock.ts";
+import { layoutVersion, makeFolder, names } from "./state/layout.ts";
+import { version } from "./version.ts";
+
+const name = "agent";
+const sdkPath = resolve(import.meta.dirname, "../../../libs/sdk-python/src");
+
+/** Given ones are the caller's to close. */
+export type Overrides = { readonly bus?: Bus; readonly logger?: Logger };
+
+export type AgentService = Service & {
+  /** Ends the runs of this host; the service itself goes on until it is disposed of. */
+  shutDownRuns(): Promise<void>;
+};
+
+export async function createService(
+  config: AgentConfig,
+  overrides: Overrides = {},
+): Promise<AgentService> {
+  const stack = new AsyncDisposableStack();
+  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const folder = makeFolder(resolve(config.folder));
+  stack.use(await lockFolder(folder));
+  checkVersion(folder);
+  const bus =
+    overrides.bus ?? stack.use(await openBus({ ...config, postgresUrl: "" }, config.name, logger));
+  const registry = createRegistry(name);
+  const events = agentEvents(logger, registry);
+  const { apiUrl, metricsUrl, inherited } = config;
+  const shared = { agent: config.name, bus, events };
+  const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
+  const identity = identityOf(config);
+  const deps = { ...shared, identity, folder, contexts, apiUrl, metricsUrl, inherited, sdkPath };
+  const agent = stack.use(new Agent(deps));
+  let state: "starting" | "ready" | "draining" = "starting";
+  const readiness = (): string | null => (state === "ready" ? null : state);
+  return {
+    name,
+    async start() {
+      stack.use(await startHealthServer(config.http, { readiness }, registry));
+      await agent.start();
+      state = "ready";
+    },
+    readiness,
+    shutDownRuns: () => agent.shutDown(),
+    async [Symbol.asyncDispose]() {
+      state = "draining";
+      await stack.disposeAsync();
+    },
+  };
+}
+
+function identityOf({ name, pool, address, slots }: AgentConfig): AgentIdentity {
+  const memoryBytes = Math.floor(totalmem() / Math.max(1, slots));
+  return {
+    name,
+    pool,
+    address,
+    version,
+    labels: {},
+    slots: Array.from({ length: slots }, (_, n) => {
+      return { id: String(n), device: "cpu", uuid: "", memoryBytes };
+    }),
+  };
+}
+
+function checkVersion(folder: string): void {
+  const path = join(folder, names.version);
+  if (!existsSync(path)) writeFileSync(path, `${layoutVersion}\n`);
+  const found = readFileSync(path, "utf8").trim();
+  if (found === String(layoutVersion)) return;
+  throw new Fault(
+    "newer_folder",
+    `${folder} has layout ${found} and this agent knows ${layoutVersion}: start the newer agent, or give this one another folder`,
+    { retry: "never" },
+  );
+}

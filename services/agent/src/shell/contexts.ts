@@ -1,0 +1,164 @@
+/** Packed model code by digest: asked of the registry once, checked, and kept for the next run. */
+import { createHash, randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import type { Bus } from "@trainyard/bus";
+import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
+import { limits as common } from "@trainyard/kernel";
+import { decodeReply, encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
+import type { AgentEvents } from "../events.ts";
+import { limits } from "../limits.ts";
+import { makeFolder } from "../state/layout.ts";
+import { Backoff } from "./backoff.ts";
+
+/** It cannot be had, however often one asks. */
+export class NoContext extends Error {
+  override readonly name = "NoContext";
+}
+
+class WrongBytes extends Error {
+  override readonly name = "WrongBytes";
+}
+
+export type ContextsDeps = {
+  readonly folder: string;
+  readonly agent: string;
+  readonly bus: Bus;
+  readonly events: AgentEvents;
+};
+
+export class Contexts {
+  readonly #deps: ContextsDeps;
+  readonly #fetching = new Map<string, Promise<string>>();
+
+  constructor(deps: ContextsDeps) {
+    this.#deps = deps;
+    makeFolder(deps.folder);
+  }
+
+  /** The path of the packed code. Waits while the registry is away; throws NoContext, or when the signal aborts. */
+  async packed(digest: string, signal: AbortSignal): Promise<string> {
+    if (!/^[0-9a-f]{64}$/.test(digest))
+      throw new NoContext(`${JSON.stringify(digest)} is no digest`);
+    const path = join(this.#deps.folder, `${digest}.tar.gz`);
+    const now = new Date();
+    try {
+      await utimes(path, now, now);
+      return path;
+    } catch {
+      // Not here yet.
+    }
+    for (;;) {
+      // The one that fetches may be aborted by its own run; then another goes on.
+      const others = this.#fetching.get(digest);
+      const fetching = others ?? this.#fetchUntilHad(digest, path, signal);
+      if (others === undefined) {
+        this.#fetching.set(digest, fetching);
+        void fetching.catch(() => {}).finally(() => this.#fetching.delete(digest));
+      }
+      try {
+        return await fetching;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (others === undefined || error instanceof NoContext) throw error;
+      }
+    }
+  }
+
+  /** A file whose bytes turned out not to unpack is fetched anew. */
+  async drop(digest: string): Promise<void> {
+    await rm(join(this.#deps.folder, `${digest}.tar.gz`), { force: true });
+  }
+
+  async cleanUp(): Promise<void> {
+    const { folder } = this.#deps;
+    const files = [];
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const { size, mtimeMs } = await stat(path);
+      files.push({ path, size, mtimeMs, isPart: !name.endsWith(".tar.gz") });
+    }
+    let kept = 0;
+    for (const { path, size, isPart, mtimeMs } of files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)) {
+      kept += size;
+      const abandoned = isPart && Date.now() - mtimeMs > 2 * limits.contextFetchMs;
+      if (abandoned || (!isPart && kept > limits.contextCacheBytesMax))
+        await rm(path, { force: true });
+    }
+  }
+
+  async #fetchUntilHad(digest: string, path: string, signal: AbortSignal): Promise<string> {
+    const backoff = new Backoff(signal);
+    let wrong = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await this.#fetch(digest, path, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof NoContext) throw error;
+        if (error instanceof WrongBytes) wrong += 1;
+        if (wrong >= limits.contextAttemptsMax) {
+          throw new NoContext(`what the registry serves as ${digest} is something else`);
+        }
+        this.#deps.events.contextWaits(digest, error);
+        await backoff.wait();
+      }
+    }
+  }
+
+  async #fetch(digest: string, path: string, signal: AbortSignal): Promise<string> {
+    const url = await this.#plan(digest);
+    const both = AbortSignal.any([signal, AbortSignal.timeout(limits.contextFetchMs)]);
+    const response = await fetch(url, { signal: both });
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      throw new Error(`the registry answered ${response.status} to the download`);
+    }
+    const hash = createHash("sha256");
+    let bytes = 0;
+    const measure = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        bytes += chunk.length;
+        hash.update(chunk);
+        done(bytes > common.contextBytesMax ? new WrongBytes("it is too large") : null, chunk);
+      },
+    });
+    const part = `${path}.${randomUUID()}.part`;
+    try {
+      const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
+      await pipeline(body, measure, createWriteStream(part, { mode: 0o600 }), { signal: both });
+      const found = hash.digest("hex");
+      if (found !== digest) throw new WrongBytes(`its digest is ${found}`);
+      await rename(part, path);
+      return path;
+    } finally {
+      await rm(part, { force: true });
+    }
+  }
+
+  async #plan(digest: string): Promise<string> {
+    const headers = {
+      commitId: randomUUID(),
+      authid: `agent:${this.#deps.agent}`,
+      traceparent: newTraceparent(),
+      correlationid: "",
+    };
+    const body = encodeRequest(PlanContextDownloadSchema, { digest });
+    const reply = await this.#deps.bus.request(
+      "registry",
+      "PlanContextDownload",
+      { headers, body },
+      limits.contextPlanMs,
+    );
+    if (reply.kind === "ok") return decodeReply(ContextPlanSchema, reply.body).url;
+    if (reply.kind === "unavailable") throw new Error(reply.detail);
+    const { rejected, detail } = readRejected(reply.body);
+    if (rejected === "internal") throw new Error(detail);
+    throw new NoContext(`the registry does not have the model code (${rejected}: ${detail})`);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Sends a run's lines to the logs service, in order and one batch after the other; a batch counts once it is
+ * acknowledged, and sending it twice changes nothing there, since lines are known by their numbers.
+ */
+import { randomUUID } from "node:crypto";
+import type { Bus, CommandReply } from "@trainyard/bus";
+import { type WriteLines, WriteLinesSchema } from "@trainyard/contracts/commands";
+import type { Plain } from "@trainyard/contracts";
+import {
+  encodeRequest,
+  newTraceparent,
+  pause,
+  readRejected,
+  systemClock,
+} from "@trainyard/runtime";
+import type { AgentEvents } from "../events.ts";
+import { limits } from "../limits.ts";
+import { type Batch, OutputReader } from "../state/output-reader.ts";
+import type { RunFolder } from "../state/run-folder.ts";
+import { Backoff } from "./backoff.ts";
+import type { Wake } from "./wake.ts";
+
+export type ShipperDeps = {
+  readonly agent: string;
+  readonly bus: Bus;
+  readonly events: AgentEvents;
+  readonly folder: RunFolder;
+  readonly wake: Wake;
+};
+
+/** Resolves when the run is over and every line is acknowledged, or when the signal aborts: true for the former. */
+export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise<boolean> {
+  const { folder, wake } = deps;
+  const reader = new OutputReader(folder.path);
+  const backoff = new Backoff(signal);
+  let linesMax: number = limits.linesPerBatch;
+  while (!signal.aborted) {
+    // Asked before the file is read: lines come before the exit.
+    const over = folder.exit !== null;
+    const batch = reader.read({
+      lines: linesMax,
+      bytes: limits.batchBytesMax,
+      lineOverheadBytes: limits.lineOverheadBytes,
+    });
+    if (batch.lines.length === 0) {
+      if (over) return true;
+      await wake.wait(limits.lookMs, signal);
+      continue;
+    }
+    const outcome = await orAborted(send(deps, batch), signal);
+    if (outcome === null) return false;
+    if (outcome === "stored") {
+      reader.acknowledge(batch.end);
+      deps.events.linesShipped(batch.lines.length);
+      backoff.reset();
+      linesMax = Math.min(linesMax * 2, limits.linesPerBatch);
+      if (!over) await pause(systemClock, limits.batchGapMs, signal);
+    } else if (outcome === "refused" && batch.lines.length > 1) {
+      linesMax = Math.max(1, Math.floor(batch.lines.length / 2));
+    } else if (outcome === "refused") {
+      // One line that the service never takes must not hold up all that follow.
+      deps.events.lineRefused(folder.launch.allocation, batch.end.sequence);
+      reader.acknowledge(batch.end);
+    } else {
+      await backoff.wait(outcome.retryAfterMs);
+    }
+  }
+  return false;
+}
+
+/** Null when the signal aborts first: the answer is then the next agent's to get. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => resolve(null);
+    if (signal.aborted) aborted();
+    signal.addEventListener("abort", aborted, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
+  });
+}
+
+type Outcome = "stored" | "refused" | { readonly retryAfterMs: number };
+
+async function send(deps: ShipperDeps, batch: Batch): Promise<Outcome> {
+  const { agent, bus, events, folder } = deps;
+  const { allocation, nodeRank, experiment } = folder.launch;
+  const lines = batch.lines.map((line) => ({ allocation, nodeRank, ...line }));
+  const message: Plain<WriteLines> = { agent, lines };
+  const body = encodeRequest(WriteLinesSchema, message);
+  let reply: CommandReply;
+  try {
+    const headers = {
+      commitId: randomUUID(),
+      authid: `agent:${agent}`,
+      traceparent: newTraceparent(),
+      correlationid: `experiment-${experiment}`,
+    };
+    reply = await bus.request("logs", "WriteLines", { headers, body }, limits.writeLinesMs);
+  } catch (error) {
+    events.linesWait(error);
+    return { retryAfterMs: 0 };
+  }
+  if (reply.kind === "ok") return "stored";
+  if (reply.kind === "unavailable") {
+    events.linesWait(reply.detail);
+    return { retryAfterMs: reply.retryAfterMs };
+  }
+  const { rejected, detail } = readRejected(reply.body);
+  events.linesWait(`${rejected}: ${detail}`);
+  // A fault of the service itself passes; what it says of the lines does not.
+  return rejected === "internal" ? { retryAfterMs: 0 } : "refused";
+}

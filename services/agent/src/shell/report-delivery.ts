@@ -1,0 +1,156 @@
+/**
+ * Delivers the metric reports that an ended process left in its spool, by the rules of the SDK's README ("The run's
+ * folder"): from the acknowledged offset, in file order, moving it only after an answer. To send a line twice is harmless.
+ */
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { AgentEvents } from "../events.ts";
+import { limits } from "../limits.ts";
+import type { RunFolder } from "../state/run-folder.ts";
+import { Backoff } from "./backoff.ts";
+
+export type DeliveryDeps = {
+  readonly folder: RunFolder;
+  readonly metricsUrl: string;
+  readonly events: AgentEvents;
+};
+
+type Answer =
+  | { readonly kind: "taken" }
+  | { readonly kind: "split" }
+  | { readonly kind: "refused"; readonly status: number }
+  | { readonly kind: "later"; readonly retryAfterMs: number; readonly why: string };
+
+type Piece = { readonly lines: readonly string[]; readonly end: number };
+
+/** Resolves when nothing is left, or when the metrics service wants none of it any more; null when the signal aborts. */
+export async function deliverReports(
+  deps: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<"delivered" | "refused" | null> {
+  const spool = join(deps.folder.runDir, "spool");
+  const backoff = new Backoff(signal);
+  let offset = acknowledged(spool);
+  let reportsMax: number = limits.reportsPerRequest;
+  while (!signal.aborted) {
+    const piece = readPiece(join(spool, "reports.ndjson"), offset, reportsMax);
+    if (piece.end === offset) return "delivered";
+    const answer = piece.lines.length === 0 ? taken : await post(deps, piece.lines, signal);
+    if (answer.kind === "split" && piece.lines.length > 1) {
+      reportsMax = Math.max(1, Math.floor(piece.lines.length / 2));
+    } else if (answer.kind === "taken" || answer.kind === "split") {
+      if (answer.kind === "split") deps.events.reportRefused(deps.folder.launch.allocation, offset);
+      else deps.events.reportsDelivered(piece.lines.length);
+      offset = piece.end;
+      acknowledge(spool, offset);
+      reportsMax = Math.min(reportsMax * 2, limits.reportsPerRequest);
+      backoff.reset();
+    } else if (answer.kind === "refused") {
+      deps.events.reportsRefused(deps.folder.launch.allocation, answer.status);
+      return "refused";
+    } else {
+      deps.events.reportsWait(answer.why);
+      await backoff.wait(answer.retryAfterMs);
+    }
+  }
+  return null;
+}
+
+const taken: Answer = { kind: "taken" };
+
+async function post(
+  { folder, metricsUrl }: DeliveryDeps,
+  lines: readonly string[],
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { trial, run, token } = folder.launch;
+  const path = `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}/reports`;
+  try {
+    const response = await fetch(`${metricsUrl}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: `{"reports":[${lines.join(",")}]}`,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.reportRequestMs)]),
+    });
+    await response.arrayBuffer();
+    return answerOf(response);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { kind: "later", retryAfterMs: 0, why };
+  }
+}
+
+function answerOf({ status, headers }: Response): Answer {
+  if (status >= 200 && status < 300) return taken;
+  if (status === 400 || status === 413 || status === 422) return { kind: "split" };
+  if (status === 401 || status === 403 || status === 409) return { kind: "refused", status };
+  const seconds = Number(headers.get("retry-after"));
+  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1_000, limits.retryLastMs) : 0;
+  return { kind: "later", retryAfterMs, why: `the metrics service answered ${status}` };
+}
+
+function acknowledged(spool: string): number {
+  try {
+    const offset = Number(readFileSync(join(spool, "reports.acked"), "utf8").trim());
+    return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
+  } catch {
+    // Nothing was acknowledged yet, or there is no spool at all.
+    return 0;
+  }
+}
+
+function acknowledge(spool: string, offset: number): void {
+  const draft = join(spool, ".reports.acked.agent.new");
+  writeFileSync(draft, String(offset));
+  renameSync(draft, join(spool, "reports.acked"));
+}
+
+/** Complete lines; a torn last one is of a report whose call never returned. */
+function readPiece(path: string, offset: number, reportsMax: number): Piece {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    // A process that reported nothing, or never used the SDK.
+    return { lines: [], end: offset };
+  }
+  try {
+    const size = Math.min(limits.reportBytesPerRequest, Math.max(0, fstatSync(file).size - offset));
+    const chunk = Buffer.allocUnsafe(size);
+    const read = readSync(file, chunk, 0, size, offset);
+    return linesOf(chunk.subarray(0, read), offset, reportsMax);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function linesOf(chunk: Buffer, offset: number, reportsMax: number): Piece {
+  const lines: string[] = [];
+  let used = 0;
+  while (lines.length < reportsMax) {
+    const end = chunk.indexOf(10, used);
+    if (end < 0) break;
+    const line = chunk.toString("utf8", used, end);
+    if (isReport(line)) lines.push(line);
+    used = end + 1;
+  }
+  return { lines, end: offset + used };
+}
+
+function isReport(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof (value as { key?: unknown } | null)?.key === "string";
+  } catch {
+    // A torn piece that a later writer ended.
+    return false;
+  }
+}

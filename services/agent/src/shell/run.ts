@@ -1,0 +1,330 @@
+/**
+ * One run on this host, from its launch or its adoption until nothing of it is left to tell.
+ *
+ *   preparing → running → settling → ended, and when the scheduler has recorded the end, forgotten
+ *
+ * Invariants. The folder is the truth: whatever this process knows beyond it can be found again by the next one. The run
+ * is started at most once, by whoever claims it (supervisor.json). It is over only when exit.json says so, and that is
+ * written only when none of its processes lives, by the supervisor or, where that is dead, by the agent. Settling, the
+ * reports that the process left are delivered and its last lines sent, each for a bounded time, so that validations come
+ * before the end that is decided on; what did not get through in that time is sent later, also after a restart.
+ */
+import { watch } from "node:fs";
+import { join } from "node:path";
+import type { Bus } from "@trainyard/bus";
+import type { Plain } from "@trainyard/contracts";
+import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
+import { pause, systemClock } from "@trainyard/runtime";
+import { argvOf, environmentOf } from "../core/environment.ts";
+import { reportOf } from "../core/exit.ts";
+import type { ExitRecord, KillRecord } from "../core/records.ts";
+import type { AgentEvents } from "../events.ts";
+import { limits } from "../limits.ts";
+import { names } from "../state/layout.ts";
+import { isAlive, membersOf, signalMembers } from "../state/process-identity.ts";
+import type { RunFolder } from "../state/run-folder.ts";
+import { type Contexts, NoContext } from "./contexts.ts";
+import { shipLines } from "./log-shipper.ts";
+import { deliverReports } from "./report-delivery.ts";
+import { SupervisorProcess } from "./supervisor-process.ts";
+import { BadArchive, unpack } from "./unpack.ts";
+import { Wake } from "./wake.ts";
+
+export type RunDeps = {
+  readonly agent: string;
+  readonly bus: Bus;
+  readonly events: AgentEvents;
+  readonly contexts: Contexts;
+  readonly apiUrl: string;
+  readonly metricsUrl: string;
+  readonly sdkPath: string;
+  /** The variables that training processes inherit. */
+  readonly inherited: Readonly<Record<string, string>>;
+  readonly onChange: () => void;
+};
+
+/** The shell's code for a command that may not be run; here: code that cannot be unpacked. */
+const notExecutable = 126;
+
+export class Run implements AsyncDisposable {
+  readonly folder: RunFolder;
+  readonly #deps: RunDeps;
+  readonly #stopping = new AbortController();
+  readonly #killing = new AbortController();
+  readonly #wake = new Wake();
+  readonly #outputWake = new Wake();
+  #state: AllocationReportState = AllocationReportState.PREPARING;
+  #pid = 0;
+  #isDelivered = false;
+  #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number } = {
+    name: null,
+    atMs: 0,
+  };
+  #ended: Plain<AllocationReport> | null = null;
+  #driven: Promise<void> = Promise.resolve();
+
+  constructor(folder: RunFolder, deps: RunDeps) {
+    this.folder = folder;
+    this.#deps = deps;
+    if (folder.kill !== null) this.#killing.abort();
+    this.#see();
+  }
+
+  get allocation(): string {
+    return this.folder.launch.allocation;
+  }
+
+  get isEnded(): boolean {
+    return this.#state === AllocationReportState.ENDED;
+  }
+
+  /** Nothing of it is left to tell anybody. */
+  get isDelivered(): boolean {
+    return this.#isDelivered;
+  }
+
+  report(): Plain<AllocationReport> {
+    const { launch } = this.folder;
+    const told = { launch, state: this.#state, pid: this.#pid };
+    if (!this.isEnded) {
+      return reportOf(this.#deps.agent, { ...told, kill: null, exit: null, endRecord: null });
+    }
+    const { kill, exit, endRecord } = this.folder;
+    this.#ended ??= reportOf(this.#deps.agent, { ...told, kill, exit, endRecord });
+    return this.#ended;
+  }
+
+  start(): void {
+    this.#driven = this.#drive();
+  }
+
+  kill(why: KillRecord["why"]): void {
+    if (this.isEnded || this.folder.exit !== null) return;
+    if (this.folder.kill?.why !== why) {
+      this.folder.recordKill(why);
+      this.#deps.events.killed(this.allocation, why);
+    }
+    this.#killing.abort();
+    this.#wake.wake();
+  }
+
+  /** Leaves its processes as they are. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#driven;
+  }
+
+  async #drive(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await this.#driveOnce(signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#deps.events.runFailed(this.allocation, error);
+        await pause(systemClock, limits.retryLastMs, signal);
+      }
+    }
+  }
+
+  async #driveOnce(stopping: AbortSignal): Promise<void> {
+    const attempt = new AbortController();
+    const signal = AbortSignal.any([stopping, attempt.signal]);
+    const { path } = this.folder;
+    using _folder = watching(path, this.#wake.wake);
+    using _output = watching(join(path, names.output), this.#outputWake.wake);
+    const deps = { ...this.#deps, folder: this.folder, wake: this.#outputWake };
+    const shipping = shipLines(deps, signal);
+    // Whoever waits for it hears of its failure; until then it is nobody's.
+    shipping.catch(() => {});
+    try {
+      using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
+      const exit = await this.#untilExit(started, signal);
+      if (exit === null) return;
+      this.#outputWake.wake();
+      await this.#settle(exit, shipping, signal);
+    } finally {
+      attempt.abort();
+      await shipping.catch(() => {});
+    }
+  }
+
+  /** Starts the supervisor and fetches the code meanwhile; null where the run ended before it began. */
+  async #prepare(signal: AbortSignal): Promise<SupervisorProcess | null> {
+    if (this.folder.exit !== null) return null;
+    const { launch, work, runDir } = this.folder;
+    this.#deps.events.launching(this.allocation);
+    const supervisor = new SupervisorProcess(this.folder.path, this.#wake.wake);
+    try {
+      await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
+      if (this.#killing.signal.aborted) throw new Error("killed before its start");
+      const environment = environmentOf(launch, { ...this.#deps, runDir });
+      supervisor.order({ argv: argvOf(launch), environment: { ...environment, PWD: work } });
+      return supervisor;
+    } catch (error) {
+      supervisor[Symbol.dispose]();
+      if (!signal.aborted) this.#endBeforeStart(error);
+      return null;
+    }
+  }
+
+  async #unpack(signal: AbortSignal): Promise<void> {
+    const { contextDigest } = this.folder.launch;
+    this.folder.emptyWork();
+    if (contextDigest === "") return;
+    for (let attempt = 1; ; attempt += 1) {
+      const packed = await this.#deps.contexts.packed(contextDigest, signal);
+      try {
+        await unpack(packed, this.folder.work);
+        return;
+      } catch (error) {
+        // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
+        if (attempt > 1 || !(error instanceof BadArchive)) throw error;
+        await this.#deps.contexts.drop(contextDigest);
+        this.folder.emptyWork();
+      }
+    }
+  }
+
+  #endBeforeStart(error: unknown): void {
+    // A supervisor of an earlier agent may have had its order after all.
+    if (!this.folder.claimAsNeverStarted()) return;
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.#killing.signal.aborted) {
+      const never = { kind: "never_started", code: null, signal: null } as const;
+      this.folder.recordExit({ ...never, message: "it was stopped before it started" });
+      return;
+    }
+    this.folder.say(`the run could not be started: ${message}`);
+    const isOfUser = error instanceof BadArchive;
+    const code = isOfUser ? notExecutable : null;
+    const kind = isOfUser ? "exited" : "not_launched";
+    const text =
+      error instanceof NoContext || isOfUser ? message : `the agent could not: ${message}`;
+    this.folder.recordExit({ kind, code, signal: null, message: text });
+  }
+
+  /** Null when the agent stops first. */
+  async #untilExit(
+    started: SupervisorProcess | null,
+    signal: AbortSignal,
+  ): Promise<ExitRecord | null> {
+    while (!signal.aborted) {
+      const exit = this.folder.exit;
+      if (exit !== null) return exit;
+      this.#see();
+      if (this.#killing.signal.aborted) this.#signalProcesses();
+      if (this.#isSupervisorGone(started)) {
+        const lost = await this.#endOrphans(signal);
+        if (lost !== null) return lost;
+      }
+      await this.#wake.wait(limits.lookMs, signal);
+    }
+    return null;
+  }
+
+  /** SIGKILL, again and again; at a shutdown SIGTERM first, once: a second one often means "at once". */
+  #signalProcesses(): void {
+    const { runDir, process: leader, kill } = this.folder;
+    if (leader === null) return;
+    const graceful = kill?.why === "shutdown" && Date.now() - kill.atMs < limits.shutdownGraceMs;
+    const name = graceful ? "SIGTERM" : "SIGKILL";
+    const nowMs = performance.now();
+    const { name: before, atMs } = this.#signalled;
+    if (name === before && (graceful || nowMs - atMs < limits.killAgainMs)) return;
+    if (signalMembers(runDir, leader, name)) this.#signalled = { name, atMs: nowMs };
+  }
+
+  #isSupervisorGone(started: SupervisorProcess | null): boolean {
+    const { supervisor } = this.folder;
+    if (supervisor !== null) return !isAlive(supervisor);
+    return started?.isRunning !== true;
+  }
+
+  /** Its supervisor is dead, so nobody will see its end: it is ended, and that is what is told. */
+  async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
+    const { runDir, process: leader } = this.folder;
+    // A supervisor that died before it claimed has started nothing.
+    if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
+    const found = membersOf(runDir, leader).length > 0;
+    while (signalMembers(runDir, leader, "SIGKILL")) {
+      await pause(systemClock, limits.lookMs / 10, signal);
+      if (signal.aborted) return null;
+    }
+    // Its last act may have been the record.
+    if (this.folder.exit !== null) return this.folder.exit;
+    const never = this.folder.supervisor?.pid === 0;
+    const message = never
+      ? "its supervisor ended before it could start it"
+      : found
+        ? "its supervisor was killed, so the agent ended it: how it would have ended is not known"
+        : "its host or its supervisor went away, and nobody saw how it ended";
+    this.folder.say(message);
+    const kind = !never ? "lost" : this.#killing.signal.aborted ? "never_started" : "not_launched";
+    return this.folder.recordExit({ kind, code: null, signal: null, message });
+  }
+
+  /** What the folder says of its process. */
+  #see(): void {
+    const leader = this.folder.process;
+    if (leader === null || this.#pid === leader.pid) return;
+    this.#pid = leader.pid;
+    this.#state = AllocationReportState.RUNNING;
+    this.#deps.events.running(this.allocation, leader.pid);
+    this.#deps.onChange();
+  }
+
+  async #settle(exit: ExitRecord, shipping: Promise<boolean>, signal: AbortSignal): Promise<void> {
+    this.#see();
+    const delivering = this.#deliver(signal);
+    const waits = this.folder.kill === null ? limits : killedWaits;
+    const leftMs = (waitMs: number): number => exit.atMs + waitMs - Date.now();
+    await Promise.all([
+      atMost(delivering, leftMs(waits.reportsBeforeEndMs)),
+      atMost(shipping, leftMs(waits.linesBeforeEndMs)),
+    ]);
+    if (signal.aborted) return;
+    this.#state = AllocationReportState.ENDED;
+    this.#deps.events.ended(this.allocation, exit);
+    this.#deps.onChange();
+    await Promise.all([delivering, shipping]);
+    this.#isDelivered = !signal.aborted;
+    this.#deps.onChange();
+  }
+
+  async #deliver(signal: AbortSignal): Promise<void> {
+    if (this.folder.delivered !== null) return;
+    const { metricsUrl, events } = this.#deps;
+    const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
+    if (outcome !== null) this.folder.recordDelivered(outcome);
+  }
+}
+
+const killedWaits = {
+  reportsBeforeEndMs: limits.beforeKilledEndMs,
+  linesBeforeEndMs: limits.beforeKilledEndMs,
+};
+
+/** The kernel's announcements are a help, not a need: where there are too many watches, looking now and then must do. */
+function watching(path: string, callback: () => void): Disposable {
+  try {
+    const watcher = watch(path, callback);
+    watcher.on("error", () => watcher.close());
+    return { [Symbol.dispose]: () => watcher.close() };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOSPC" && code !== "EMFILE") throw error;
+    return { [Symbol.dispose]: () => {} };
+  }
+}
+
+/** Resolves when the work is done or the time is over; the work goes on. */
+async function atMost(work: Promise<unknown>, waitMs: number): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([work, pause(systemClock, Math.max(0, waitMs), over.signal)]);
+  } finally {
+    over.abort();
+  }
+}

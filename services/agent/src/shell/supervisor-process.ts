@@ -1,0 +1,56 @@
+/** Starts the supervisor of a run, and gives it its order once the model code is there: its start takes as long as that. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { names } from "../state/layout.ts";
+import type { StartOrder } from "../supervisor/main.ts";
+
+const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
+
+/** What it needs itself; above all nothing that is secret. The mark says to which cluster it belongs. */
+const passedOn = ["PATH", "HOME", "TMPDIR", "LANG", "NODE_COMPILE_CACHE", "TRAINYARD_SUPERVISED"];
+
+export class SupervisorProcess implements Disposable {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+
+  constructor(runFolder: string, onExit: () => void) {
+    const log = openSync(join(runFolder, names.supervisorLog), "a", 0o600);
+    const environment = passedOn.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    this.#child = spawn(process.execPath, ["--max-old-space-size=128", program, runFolder], {
+      cwd: runFolder,
+      env: Object.fromEntries(environment),
+      detached: true,
+      stdio: ["pipe", log, log],
+    });
+    closeSync(log);
+    this.#ended = new Promise((resolve) => {
+      this.#child.once("exit", () => resolve());
+      this.#child.once("error", () => resolve());
+    });
+    void this.#ended.then(onExit);
+    // It may die before it has read its order; whoever waits for it sees that.
+    this.#child.stdin?.on("error", () => {});
+    this.#child.unref();
+  }
+
+  order(order: StartOrder): void {
+    this.#child.stdin?.end(`${JSON.stringify(order)}\n`);
+  }
+
+  get isRunning(): boolean {
+    return (
+      this.#child.pid !== undefined &&
+      this.#child.exitCode === null &&
+      this.#child.signalCode === null
+    );
+  }
+
+  /** Its input ends: without an order it starts nothing. */
+  [Symbol.dispose](): void {
+    if (this.#child.stdin?.writableEnded === false) this.#child.stdin.destroy();
+  }
+}

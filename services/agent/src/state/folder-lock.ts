@@ -1,0 +1,52 @@
+/**
+ * One agent process a state folder: two would start runs twice. The lock is a listening socket in Linux's abstract
+ * namespace, which the kernel takes back whatever becomes of its holder. Elsewhere there is none.
+ */
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { Fault } from "@trainyard/kernel";
+import { pause, systemClock } from "@trainyard/runtime";
+import { limits } from "../limits.ts";
+
+const againMs = 100;
+
+export async function lockFolder(
+  folder: string,
+  waitMs: number = limits.folderLockMs,
+): Promise<AsyncDisposable> {
+  if (process.platform !== "linux") return { [Symbol.asyncDispose]: async () => {} };
+  const digest = createHash("sha256").update(realpathSync(folder)).digest("hex").slice(0, 32);
+  const deadlineMs = performance.now() + waitMs;
+  for (;;) {
+    const server = await listen(`\0trainyard-agent-${digest}`);
+    if (server !== null) {
+      server.unref();
+      return {
+        [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+      };
+    }
+    if (performance.now() > deadlineMs) {
+      throw new Fault(
+        "folder_in_use",
+        `another agent process uses ${folder}: stop it, or give this one a folder of its own`,
+        {
+          retry: "later",
+        },
+      );
+    }
+    await pause(systemClock, againMs);
+  }
+}
+
+/** Null when somebody listens there. */
+function listen(name: string): Promise<Server | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") resolve(null);
+      else reject(error);
+    });
+    server.listen(name, () => resolve(server));
+  });
+}

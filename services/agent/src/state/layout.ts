@@ -1,0 +1,94 @@
+/**
+ * The agent's state folder. Its layout is version 1 and does not change: an agent of a later version adopts what runs
+ * under an earlier one. Nothing here is needed by anyone else, and all of it may be deleted while nothing runs.
+ *
+ *   VERSION                     "1"
+ *   agent.json                  {epoch}: the highest lease epoch of the scheduler that was seen
+ *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
+ *   runs/<allocation>/          one folder per allocation, mode 0700; the id with every byte but letters, digits, ".",
+ *                               "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
+ *     spec.json                 {version: 1, launch}: the launch as proto JSON, with the run's token. Written by rename,
+ *                               first of all; a folder without it is nothing
+ *     supervisor.json           {pid, started, boot}: who may start the process. Created by link, so that exactly one ever
+ *                               claims the run; pid 0 when the agent ended the run before it started
+ *     process.json              {pid, started, boot, atMs}: the leader of the process group, written right after its start
+ *     output/<first>.ndjson     lines, in files of about 16 MiB, named by the number of their first line in 12 digits.
+ *                               A line is [source, atMs, text] or [source, atMs, text, 1] where the text goes on in the
+ *                               source's next line; source 1 is stdout, 2 stderr, 3 the agent. Numbers rise by one from 1
+ *     shipped.json              {segment, offset, sequence}: up to where the logs service has acknowledged. Files before
+ *                               that segment are removed
+ *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal
+ *     exit.json                 {kind, code, signal, message, atMs}: over. Written by rename, after the last line
+ *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: nothing of the spool is left to deliver
+ *     forgotten.json            {atMs}: the scheduler has recorded the end; kept for a while, never launched again
+ *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
+ *     work/                     the unpacked model code, in which the process runs
+ *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json
+ *
+ * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
+ * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
+ * and after a power cut nothing runs any more and the scheduler starts the runs anew.
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const layoutVersion = 1;
+
+export const names = {
+  version: "VERSION",
+  agent: "agent.json",
+  contexts: "contexts",
+  runs: "runs",
+  spec: "spec.json",
+  supervisor: "supervisor.json",
+  process: "process.json",
+  output: "output",
+  shipped: "shipped.json",
+  kill: "kill.json",
+  exit: "exit.json",
+  delivered: "delivered.json",
+  forgotten: "forgotten.json",
+  supervisorLog: "supervisor.log",
+  work: "work",
+  run: "run",
+} as const;
+
+export type ShippedRecord = {
+  readonly segment: number;
+  readonly offset: number;
+  readonly sequence: number;
+};
+
+export function folderNameOf(allocation: string): string {
+  return [...Buffer.from(allocation)]
+    .map((byte, index) => {
+      const character = String.fromCharCode(byte);
+      const kept = index === 0 ? /[A-Za-z0-9_-]/ : /[A-Za-z0-9._-]/;
+      if (kept.test(character)) return character;
+      return `+${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    })
+    .join("");
+}
+
+/** Null when there is no such file. A file that is not JSON is a torn one of another's making, and as good as none. */
+export function readRecord<T>(folder: string, name: string): T | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, name), "utf8")) as T;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
+  }
+}
+
+export function writeRecord(folder: string, name: string, record: object): void {
+  const draft = join(folder, `.${name}.${process.pid}.new`);
+  writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  renameSync(draft, join(folder, name));
+}
+
+export function makeFolder(path: string): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
+}

@@ -1,0 +1,159 @@
+/** One run's folder, read and written by the agent (see layout.ts). */
+import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  type EndRecord,
+  EndRecordSchema,
+  type Launch,
+  LaunchSchema,
+} from "@trainyard/contracts/agent";
+import type { ExitRecord, KillRecord } from "../core/records.ts";
+import {
+  folderNameOf,
+  layoutVersion,
+  makeFolder,
+  names,
+  readRecord,
+  writeRecord,
+} from "./layout.ts";
+import { OutputWriter, outputSource } from "./output-writer.ts";
+import type { ProcessIdentity } from "./process-identity.ts";
+
+type Spec = { readonly version: number; readonly launch: object };
+
+const launches = codecOf<Plain<Launch>>(LaunchSchema);
+
+export type Delivered = "delivered" | "refused" | "given_up";
+
+export class RunFolder {
+  readonly path: string;
+  readonly runDir: string;
+  readonly work: string;
+  readonly launch: Plain<Launch>;
+
+  private constructor(path: string, launch: Plain<Launch>) {
+    this.path = path;
+    this.runDir = join(path, names.run);
+    this.work = join(path, names.work);
+    this.launch = launch;
+  }
+
+  static create(runs: string, launch: Plain<Launch>): RunFolder {
+    const path = makeFolder(join(runs, folderNameOf(launch.allocation)));
+    const folder = new RunFolder(path, launch);
+    makeFolder(folder.runDir);
+    makeFolder(join(path, names.output));
+    writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
+    return folder;
+  }
+
+  /** Null for a folder whose run was never recorded. */
+  static open(path: string): RunFolder | null {
+    const spec = readRecord<Spec>(path, names.spec);
+    if (spec === null) return null;
+    return new RunFolder(path, launches.decode(JSON.stringify(spec.launch)));
+  }
+
+  get supervisor(): ProcessIdentity | null {
+    return readRecord(this.path, names.supervisor);
+  }
+
+  get process(): ProcessIdentity | null {
+    return readRecord(this.path, names.process);
+  }
+
+  get kill(): KillRecord | null {
+    return readRecord(this.path, names.kill);
+  }
+
+  get exit(): ExitRecord | null {
+    return readRecord(this.path, names.exit);
+  }
+
+  get delivered(): { readonly reports: Delivered } | null {
+    return readRecord(this.path, names.delivered);
+  }
+
+  get forgotten(): { readonly atMs: number } | null {
+    return readRecord(this.path, names.forgotten);
+  }
+
+  /** The SDK's last word; null when there is none that can be read. */
+  get endRecord(): Plain<EndRecord> | null {
+    const written = readRecord<object>(this.runDir, "end.json");
+    if (written === null) return null;
+    try {
+      return codecOf<Plain<EndRecord>>(EndRecordSchema).decode(JSON.stringify(written));
+    } catch {
+      // The file is the user's to write over; the exit code then says all there is.
+      return null;
+    }
+  }
+
+  recordKill(why: KillRecord["why"]): void {
+    const standing = this.kill;
+    // What the scheduler wants goes before a shutdown, and the first moment stands.
+    if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
+      writeRecord(this.path, names.kill, { why, atMs: Date.now() });
+    }
+  }
+
+  recordExit(exit: Omit<ExitRecord, "atMs">): ExitRecord {
+    const standing = this.exit;
+    if (standing !== null) return standing;
+    const record = { ...exit, atMs: Date.now() };
+    writeRecord(this.path, names.exit, record);
+    return record;
+  }
+
+  recordDelivered(reports: Delivered): void {
+    writeRecord(this.path, names.delivered, { reports });
+  }
+
+  recordForgotten(): void {
+    writeRecord(this.path, names.forgotten, { atMs: Date.now() });
+    this.removeWork();
+  }
+
+  /** Makes sure that no supervisor will start it any more; false when one has claimed it. */
+  claimAsNeverStarted(): boolean {
+    const draft = join(this.path, `.${names.supervisor}.agent.new`);
+    writeFileSync(draft, `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`, { mode: 0o600 });
+    try {
+      linkSync(draft, join(this.path, names.supervisor));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return this.supervisor?.pid === 0;
+      throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  /** A line of the agent's own; only while no supervisor writes. */
+  say(text: string): void {
+    const output = new OutputWriter(join(this.path, names.output));
+    output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
+    output.close();
+  }
+
+  emptyWork(): void {
+    this.removeWork();
+    makeFolder(this.work);
+  }
+
+  removeWork(): void {
+    rmSync(this.work, { recursive: true, force: true });
+  }
+
+  remove(): void {
+    // First what makes it a run, so that one that is half removed is nothing.
+    rmSync(join(this.path, names.spec), { force: true });
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
+  get exists(): boolean {
+    return existsSync(join(this.path, names.spec));
+  }
+}

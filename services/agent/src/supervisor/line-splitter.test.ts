@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { LineSplitter } from "./line-splitter.ts";
+
+function split(...chunks: readonly string[]): readonly string[] {
+  const splitter = new LineSplitter();
+  const lines = chunks.flatMap((chunk) => splitter.push(Buffer.from(chunk)));
+  return [...lines, ...splitter.end()].map(({ text, continued }) => text + (continued ? "…" : ""));
+}
+
+test("newlines end lines, blank ones are kept, the last needs no end", () => {
+  expect(split("a\n\nb\nc")).toEqual(["a", "", "b", "c"]);
+});
+
+test("a carriage return ends a line, with a newline behind it only once", () => {
+  expect(split("\r 10%\r 20%\r 30%\n")).toEqual([" 10%", " 20%", " 30%"]);
+  expect(split("a\r\n\r\nb\r\n")).toEqual(["a", "", "b"]);
+  expect(split("a\r", "\nb\r", "c")).toEqual(["a", "b", "c"]);
+});
+
+test("lines come together from pieces of any size", () => {
+  const text = "erste\nzweite mit ümlaut €\r\ndritte\r";
+  const whole = split(text);
+  const bytes = Buffer.from(text);
+  for (let size = 1; size < 9; size += 1) {
+    const splitter = new LineSplitter();
+    const lines = [];
+    for (let at = 0; at < bytes.length; at += size) {
+      lines.push(...splitter.push(bytes.subarray(at, at + size)));
+    }
+    expect([...lines, ...splitter.end()].map(({ text }) => text)).toEqual(whole);
+  }
+});
+
+test("a line of more than 16 KiB is split and marked, between characters", () => {
+  const full = "x".repeat(16 * 1024);
+  expect(split(`${full}\n`)).toEqual([full]);
+  expect(split(`${full}y\n`)).toEqual([`${full}…`, "y"]);
+  const euros = "€".repeat(12_000);
+  for (const lines of [split(`${euros}\n`), split(euros.slice(0, 7_000), euros.slice(7_000))]) {
+    expect(lines.map((line) => line.replace("…", "")).join("")).toBe(euros);
+    expect(lines.slice(0, -1).every((line) => line.endsWith("…"))).toBe(true);
+    expect(lines.join("")).not.toContain("\uFFFD");
+    expect(lines).toHaveLength(3);
+  }
+});
+
+test("what no database stores is replaced", () => {
+  const splitter = new LineSplitter();
+  const [line] = splitter.push(Buffer.from([97, 0, 98, 0xff, 10]));
+  expect(line?.text).toBe("a\uFFFDb\uFFFD");
+});

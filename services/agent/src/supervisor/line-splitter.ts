@@ -1,0 +1,90 @@
+/**
+ * Cuts a stream of bytes into lines: at \n, \r\n and \r (progress bars rewrite their line), and every 16 KiB. An empty
+ * piece before a lone \r is no line. What is not UTF-8, and NUL, which databases refuse, becomes U+FFFD.
+ */
+const lineBytesMax = 16 * 1024;
+const newline = 10;
+const carriageReturn = 13;
+
+export type Line = { readonly text: string; readonly continued: boolean };
+
+export class LineSplitter {
+  #held: Buffer = Buffer.alloc(0);
+  #afterReturn = false;
+
+  push(chunk: Buffer): readonly Line[] {
+    const lines: Line[] = [];
+    let at = 0;
+    if (this.#afterReturn && chunk.length > 0) {
+      if (chunk[0] === newline) at = 1;
+      this.#afterReturn = false;
+    }
+    while (at < chunk.length) {
+      const end = nextEnd(chunk, at);
+      if (end < 0) break;
+      const isReturn = chunk[end] === carriageReturn;
+      const whole = this.#take(chunk.subarray(at, end));
+      if (!isReturn || whole.length > 0 || chunk[end + 1] === newline) cut(whole, lines);
+      at = end + 1;
+      if (isReturn) {
+        if (at === chunk.length) this.#afterReturn = true;
+        else if (chunk[at] === newline) at += 1;
+      }
+    }
+    this.#hold(chunk.subarray(at), lines);
+    return lines;
+  }
+
+  /** What came without an end. */
+  end(): readonly Line[] {
+    const lines: Line[] = [];
+    const rest = this.#take(Buffer.alloc(0));
+    if (rest.length > 0) cut(rest, lines);
+    return lines;
+  }
+
+  #take(piece: Buffer): Buffer {
+    const whole = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+    this.#held = Buffer.alloc(0);
+    return whole;
+  }
+
+  #hold(piece: Buffer, lines: Line[]): void {
+    if (piece.length === 0) return;
+    let rest = this.#take(piece);
+    while (rest.length > lineBytesMax) {
+      const end = boundary(rest);
+      lines.push({ text: textOf(rest.subarray(0, end)), continued: true });
+      rest = rest.subarray(end);
+    }
+    // A copy: the chunk's memory is the stream's.
+    this.#held = Buffer.from(rest);
+  }
+}
+
+function nextEnd(chunk: Buffer, from: number): number {
+  const n = chunk.indexOf(newline, from);
+  const r = chunk.subarray(0, n < 0 ? chunk.length : n).indexOf(carriageReturn, from);
+  return r >= 0 ? r : n;
+}
+
+function cut(whole: Buffer, lines: Line[]): void {
+  let rest = whole;
+  while (rest.length > lineBytesMax) {
+    const end = boundary(rest);
+    lines.push({ text: textOf(rest.subarray(0, end)), continued: true });
+    rest = rest.subarray(end);
+  }
+  lines.push({ text: textOf(rest), continued: false });
+}
+
+/** Not inside a character: bytes of the form 10xxxxxx go on one. */
+function boundary(bytes: Buffer): number {
+  let end = lineBytesMax;
+  while (end > lineBytesMax - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return end;
+}
+
+function textOf(bytes: Buffer): string {
+  return bytes.toString("utf8").replaceAll("\0", "\uFFFD");
+}

@@ -1,0 +1,80 @@
+import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Plain } from "@trainyard/contracts";
+import type { Launch } from "@trainyard/contracts/agent";
+import { create, Header } from "tar";
+import { gzipSync } from "node:zlib";
+
+export function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), "trainyard-agent-test-"));
+}
+
+let trials = 0;
+
+/** A launch of a new trial. */
+export function launchOf(
+  entrypoint: string | readonly string[],
+  more: Partial<Plain<Launch>> = {},
+): Plain<Launch> {
+  trials += 1;
+  return {
+    allocation: `7.${trials}#1`,
+    experiment: "7",
+    trial: `7.${trials}`,
+    run: 1,
+    grantPosition: "12",
+    token: "ty1.1.x.12.y",
+    entrypoint:
+      typeof entrypoint === "string"
+        ? { case: "shell", value: entrypoint }
+        : { case: "command", value: { arguments: [...entrypoint] } },
+    hyperparameters: { lr: 0.5 },
+    config: { name: "example" },
+    trialSeed: 4_000_000_000,
+    latestCheckpoint: "",
+    stepsCompleted: 0,
+    contextDigest: "",
+    environmentVariables: [],
+    slots: ["0", "1"],
+    nodeRank: 0,
+    nodes: 1,
+    masterAddress: "127.0.0.1",
+    masterPort: 20_001,
+    ...more,
+  };
+}
+
+/** Files by path, packed. */
+export async function packed(files: Readonly<Record<string, string>>): Promise<Buffer> {
+  const folder = newFolder();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  const file = join(newFolder(), "context.tar.gz");
+  const stream = create({ cwd: folder, gzip: true, portable: true }, Object.keys(files));
+  await pipeline(stream, createWriteStream(file));
+  return readFileSync(file);
+}
+
+type Entry = {
+  readonly path: string;
+  readonly type?: "File" | "SymbolicLink" | "Link";
+  readonly linkpath?: string;
+  readonly text?: string;
+};
+
+/** Archives that no packer makes. */
+export function handmade(entries: readonly Entry[]): Buffer {
+  const blocks = entries.map(({ path, type = "File", linkpath = "", text = "" }) => {
+    const header = new Header({ path, type, linkpath, size: text.length, mode: 0o644 });
+    const block = Buffer.alloc(512);
+    header.encode(block);
+    const body = Buffer.alloc(Math.ceil(text.length / 512) * 512);
+    body.write(text);
+    return Buffer.concat([block, body]);
+  });
+  return gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)]));
+}

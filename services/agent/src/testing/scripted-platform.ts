@@ -1,0 +1,224 @@
+/**
+ * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service and
+ * a registry on the bus, and the HTTP of registry and metrics.
+ */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  type AllocationReport,
+  AllocationReportState,
+  type Launch,
+  type Report,
+  ReportSchema,
+  WantedSchema,
+  WantedState,
+} from "@trainyard/contracts/agent";
+import {
+  AcceptedSchema,
+  ContextPlanSchema,
+  type LogLine,
+  PlanContextDownloadSchema,
+  WriteLinesSchema,
+} from "@trainyard/contracts/commands";
+import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { vi } from "vitest";
+
+type Wish = { readonly state: WantedState; readonly launch: Plain<Launch> };
+
+export class ScriptedPlatform implements AsyncDisposable {
+  readonly #bus: Bus;
+  readonly #agent: string;
+  readonly #server: Server;
+  readonly #wishes = new Map<string, Wish>();
+  readonly #lines = new Map<string, Map<number, Plain<LogLine>>>();
+  readonly contexts = new Map<string, Buffer>();
+  /** What every request to the metrics service is answered with. */
+  metricsStatus = 200;
+  readonly received: { readonly key: string; readonly authorization: string }[] = [];
+  epoch = 1;
+  version = 0;
+  report: Plain<Report> | null = null;
+  logsAway = false;
+  downloads = 0;
+
+  private constructor(bus: Bus, agent: string, server: Server) {
+    this.#bus = bus;
+    this.#agent = agent;
+    this.#server = server;
+  }
+
+  static async start(bus: Bus, agent: string): Promise<ScriptedPlatform> {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const platform = new ScriptedPlatform(bus, agent, server);
+    server.on("request", (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const body = Buffer.concat(chunks).toString("utf8");
+        platform.#answer(request.url ?? "", request.headers.authorization ?? "", body, response);
+      });
+    });
+    await platform.#serve();
+    return platform;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async #serve(): Promise<void> {
+    const logger = createLogger("platform", "silent");
+    const logs = commandHandlers(
+      "logs",
+      {
+        WriteLines: command(WriteLinesSchema, AcceptedSchema, async ({ lines }) =>
+          this.#store(lines),
+        ),
+      },
+      logger,
+    );
+    const { WriteLines } = logs;
+    await this.#bus.serve("logs", {
+      WriteLines: async (request) => {
+        if (this.logsAway || WriteLines === undefined) {
+          return { kind: "unavailable", detail: "away", retryAfterMs: 10 };
+        }
+        return WriteLines(request);
+      },
+    });
+    const plan = command(PlanContextDownloadSchema, ContextPlanSchema, async ({ digest }) => {
+      if (!this.contexts.has(digest)) return { rejected: "not_found", detail: "no such context" };
+      return { digest, url: `${this.url}/contexts/${digest}` };
+    });
+    await this.#bus.serve(
+      "registry",
+      commandHandlers("registry", { PlanContextDownload: plan }, logger),
+    );
+    await this.#bus.subscribe(agentReportSubject(this.#agent), ({ body }) => {
+      const report = codecOf<Plain<Report>>(ReportSchema).decode(new TextDecoder().decode(body));
+      this.report = report;
+      // As the scheduler: launches go along until the run was named, and ended runs are forgotten once unwanted.
+      const forget = report.allocations.filter(
+        (one) => one.state === AllocationReportState.ENDED && !this.#wishes.has(one.allocation),
+      );
+      if (forget.length > 0) this.send(forget.map((one) => one.allocation));
+    });
+  }
+
+  #store(lines: readonly Plain<LogLine>[]) {
+    for (const line of lines) {
+      const stored = this.#lines.get(line.allocation) ?? new Map<number, Plain<LogLine>>();
+      this.#lines.set(line.allocation, stored);
+      const standing = stored.get(line.sequence);
+      if (standing !== undefined && standing.text !== line.text) throw new Error("a line changed");
+      stored.set(line.sequence, line);
+    }
+    return { position: 0, stream: "" };
+  }
+
+  #answer(url: string, authorization: string, body: string, response: ServerResponse): void {
+    const context = /^\/contexts\/([0-9a-f]+)$/.exec(url)?.[1];
+    if (context !== undefined) {
+      this.downloads += 1;
+      response.writeHead(200).end(this.contexts.get(context));
+      return;
+    }
+    if (this.metricsStatus === 200) {
+      const { reports } = JSON.parse(body) as { reports: { key: string }[] };
+      for (const { key } of reports) this.received.push({ key, authorization });
+    }
+    response.writeHead(this.metricsStatus, { "retry-after": "0" }).end();
+  }
+
+  addContext(packed: Buffer): string {
+    const digest = createHash("sha256").update(packed).digest("hex");
+    this.contexts.set(digest, packed);
+    return digest;
+  }
+
+  run(launch: Plain<Launch>): void {
+    this.#want(launch, WantedState.RUN);
+  }
+
+  kill(launch: Plain<Launch>): void {
+    this.#want(launch, WantedState.KILL);
+  }
+
+  /** Its end is recorded: it is not listed any more. */
+  unwant(launch: Plain<Launch>): void {
+    this.#wishes.delete(launch.allocation);
+    this.version += 1;
+    this.send();
+  }
+
+  #want(launch: Plain<Launch>, state: WantedState): void {
+    this.#wishes.set(launch.allocation, { state, launch });
+    this.version += 1;
+    this.send();
+  }
+
+  send(forget: readonly string[] = []): void {
+    const named = new Set(this.report?.allocations.map((one) => one.allocation));
+    const allocations = [...this.#wishes].map(([allocation, { state, launch }]) =>
+      state === WantedState.RUN && !named.has(allocation)
+        ? { allocation, state, launch }
+        : { allocation, state },
+    );
+    const { epoch, version } = this;
+    const wanted = { epoch, version, allocations, forget, probe: 7 };
+    const text = codecOf<object>(WantedSchema).encode(wanted);
+    this.#bus.publish(agentDoSubject(this.#agent), new TextEncoder().encode(text));
+  }
+
+  reported(allocation: string): Plain<AllocationReport> | undefined {
+    return this.report?.allocations.find((one) => one.allocation === allocation);
+  }
+
+  async up(launch: Plain<Launch>): Promise<Plain<AllocationReport>> {
+    return await this.#inState(launch, AllocationReportState.RUNNING);
+  }
+
+  async ended(launch: Plain<Launch>): Promise<Plain<AllocationReport>> {
+    return await this.#inState(launch, AllocationReportState.ENDED);
+  }
+
+  #inState(launch: Plain<Launch>, state: AllocationReportState): Promise<Plain<AllocationReport>> {
+    return vi.waitFor(
+      () => {
+        const found = this.reported(launch.allocation);
+        if (found?.state !== state) {
+          throw new Error(
+            `${launch.allocation} is ${JSON.stringify(found)}, not in state ${state}`,
+          );
+        }
+        return found;
+      },
+      { timeout: 20_000, interval: 10 },
+    );
+  }
+
+  /** The lines that were stored, in order; a gap is an error. */
+  lines(launch: Plain<Launch>): readonly Plain<LogLine>[] {
+    const stored = this.#lines.get(launch.allocation) ?? new Map<number, Plain<LogLine>>();
+    return Array.from({ length: stored.size }, (_, n) => {
+      const line = stored.get(n + 1);
+      if (line === undefined) throw new Error(`line ${n + 1} of ${stored.size} is missing`);
+      return line;
+    });
+  }
+
+  texts(launch: Plain<Launch>): readonly string[] {
+    return this.lines(launch).map(({ text }) => text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
