@@ -1,0 +1,33 @@
+import type { Rule } from "./rule.ts";
+import { contractsHold, linksHold } from "./rules/documents.ts";
+import { environmentInConfig } from "./rules/environment.ts";
+import { catalogued } from "./rules/events.ts";
+import { namedExports } from "./rules/exports.ts";
+import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
+import { layers, packageWalls, pureCores } from "./rules/imports.ts";
+import { kebabCase, plainNames } from "./rules/names.ts";
+import { serviceShape } from "./rules/service-shape.ts";
+import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
+import { reasonedSuppressions } from "./rules/suppressions.ts";
+import { everyTestRuns, noMocks } from "./rules/tests.ts";
+
+export const houseRules: readonly Rule[] = [
+  fileSize,
+  pythonFunctionSize,
+  kebabCase,
+  plainNames,
+  namedExports,
+  layers,
+  packageWalls,
+  pureCores,
+  reasonedSuppressions,
+  environmentInConfig,
+  catalogued,
+  serviceShape,
+  noRegistryAddresses,
+  noForeignThings,
+  everyTestRuns,
+  noMocks,
+  contractsHold,
+  linksHold,
+];

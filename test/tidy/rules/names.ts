@@ -1,0 +1,74 @@
+import { linesThat, type Rule, sourcesOf } from "../rule.ts";
+
+const shouted = new Set([
+  "README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "LICENSE",
+  "SECURITY.md",
+  "STYLE.md",
+]);
+const kebab = /^\.?[a-z0-9]+(-[a-z0-9]+)*$/;
+const python = /^[a-z0-9_]+$/;
+const migration = /^\d{4}_[a-z0-9_]+$/;
+
+export const kebabCase: Rule = {
+  name: "files and folders are named in kebab-case",
+  check: (repository) =>
+    repository.files
+      // Generated code, fixtures named after what they hold, and what an example's own tools ask for.
+      .filter((file) => !/\/gen\/|^test\/compat\/|^examples\//.test(file))
+      .flatMap((file) =>
+        file
+          .split("/")
+          .filter((part, at, all) => !isNamed(part, at, all))
+          .map((part) => `${file}: ${part}`),
+      ),
+  violations: {
+    "a capital": { "libs/a/src/eventLog.ts": "" },
+    "an underscore": { "libs/a/src/event_log.ts": "" },
+    "a folder": { "libs/EventLog/src/index.ts": "" },
+  },
+  kept: {
+    "README.md": "",
+    "libs/a-b/src/index.test.ts": "",
+    "libs/py/tests/test_spool.py": "",
+    "services/x/migrations/0001_first_tables.sql": "",
+    ".gitignore": "",
+  },
+};
+
+function isNamed(part: string, at: number, all: readonly string[]): boolean {
+  if (at < all.length - 1) return kebab.test(part) || python.test(part);
+  if (shouted.has(part)) return true;
+  const [stem = "", ...ends] = part.startsWith(".") ? [part.slice(1)] : part.split(".");
+  const end = ends.at(-1);
+  if (end === "py" || end === "typed") return python.test(stem);
+  if (end === "sql") return migration.test(stem);
+  if (end === "proto") return python.test(stem);
+  return [stem.replaceAll(".", "-"), ...ends].every((piece) => kebab.test(piece));
+}
+
+export const plainNames: Rule = {
+  name: "nothing is called a Manager, Helper, Util, Base or Impl",
+  check: (repository) => [
+    ...repository.files
+      .filter((file) => /\.(ts|py)$/.test(file))
+      .filter((file) => /(^|[-_/])(managers?|helpers?|utils?|impl)(?=[-_.])/.test(file))
+      .map((file) => `${file}: name it after what it does`),
+    ...linesThat(
+      repository,
+      sourcesOf(repository),
+      /^export (?:abstract )?(?:class|function|const|type|interface) \w*(?:Manager|Helper|Utils?|Impl)\b|^export abstract class Base/,
+      "name it after what it does",
+    ),
+  ],
+  violations: {
+    "a file": { "libs/a/src/string-utils.ts": "" },
+    "a class": { "libs/a/src/slots.ts": "export class SlotManager {\n" },
+    "a port's adapter": {
+      "libs/a/src/log.ts": "export class EventLogImpl implements EventLog {\n",
+    },
+  },
+  kept: { "libs/a/src/implied.ts": "export class Implied {}\nconst baseUrl = 1;\n" },
+};
