@@ -97,7 +97,7 @@ function eventsOfPage(afterPosition: number, rows: PageRow[]): StoredEvent[] {
   const firstCommit = rows.findIndex(isCommit);
   const count = firstCommit < 0 ? rows.length : firstCommit;
   const metas = new Metas();
-  const events = new Array<StoredEvent>(count);
+  const events: StoredEvent[] = [];
   let at = count;
   for (let index = 0; index < count; index += 1) {
     const row = rows[index] as PageRow;
@@ -105,7 +105,7 @@ function eventsOfPage(afterPosition: number, rows: PageRow[]): StoredEvent[] {
     while (at < rows.length && (rows[at] as PageRow)[0] < position) at += 1;
     const commit = rows[at];
     if (position !== afterPosition + index + 1 || commit === undefined) throw hole(position);
-    events[index] = {
+    events.push({
       position,
       stream: row[1] as string,
       version: row[2],
@@ -115,7 +115,7 @@ function eventsOfPage(afterPosition: number, rows: PageRow[]): StoredEvent[] {
       commitId: commit[3],
       meta: metas.parse(commit[7]),
       body: row[5] ?? erasedBody,
-    };
+    });
   }
   return events;
 }

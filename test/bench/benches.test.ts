@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { type BenchName, benches, isBenchName } from "./benches.ts";
+import type { BenchResult } from "./support/bench.ts";
+import { MachineWatch } from "./support/machine.ts";
+import { median, percentile } from "./support/measure.ts";
+import { reportOf, tableOf } from "./support/report.ts";
+
+const slowMs = 120_000;
+
+/** The ids are the command's interface: who draws figures over time goes by them. */
+const ids: Readonly<Record<BenchName, readonly string[]>> = {
+  "event-log": [
+    "command_64callers_vs_raw",
+    "command_vs_emmett",
+    "append_batch100_w8",
+    "ten_processes_2ms_commit",
+  ],
+  delivery: ["chain_saturated", "latency_2000_vs_direct", "latency_2000_p99"],
+  replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
+  rebuild: ["rebuild_1m", "flatness"],
+  submit: ["submit_extra_ms", "submit_first_line_vs_direct"],
+  boot: ["boot_warm_s", "idle_rss_mb"],
+};
+
+test.for(Object.keys(benches).filter(isBenchName))(
+  "%s runs and reports",
+  { timeout: slowMs },
+  async (name) => {
+    const run = await benches[name].load();
+    const watch = new MachineWatch();
+    const results = await run({ size: "tiny", say: () => {}, watch });
+    const report: unknown = JSON.parse(JSON.stringify(reportOf(name, watch.machine(), results)));
+    const orNull = (kind: unknown): unknown =>
+      expect.toSatisfy((value) => value === null || typeof value === kind);
+    expect(report).toEqual({
+      name,
+      machine: {
+        cpus: expect.any(Number),
+        cpuModel: expect.any(String),
+        memoryGiB: expect.any(Number),
+        node: process.version,
+        othersCpu: orNull("number"),
+      },
+      results: ids[name].map((id) => ({
+        id,
+        value: expect.any(Number),
+        unit: expect.any(String),
+        baseline: orNull("number"),
+        ratio: orNull("number"),
+        floor: orNull("number"),
+        goal: orNull("number"),
+        note: expect.any(String),
+      })),
+    });
+  },
+);
+
+test("a table says what is below its floor and what reached its goal", () => {
+  const result = (id: string, ratio: number | null): BenchResult => ({
+    id,
+    value: 10,
+    unit: "things/s",
+    baseline: ratio === null ? null : 10 / ratio,
+    ratio,
+    floor: 0.5,
+    goal: 1,
+    note: "",
+  });
+  const machine = { cpus: 2, cpuModel: "x", memoryGiB: 1, node: "v24", othersCpu: 0.25 };
+  const results = [result("low", 0.4), result("fair", 0.7), result("good", 1), result("own", null)];
+  const lines = tableOf(reportOf("event-log", machine, results)).split("\n");
+  expect(lines[0]).toContain("others took 25 % of the CPU");
+  expect(lines.slice(2, 6)).toEqual([
+    expect.stringMatching(/^low .*below the floor$/),
+    expect.not.stringMatching(/below|reached/),
+    expect.stringMatching(/^good .*goal reached$/),
+    expect.not.stringMatching(/below|reached/),
+  ]);
+});
+
+test("medians and percentiles", () => {
+  expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
+  expect(percentile([5, 1, 4, 2, 3], 0.5)).toBe(3);
+  expect(percentile([1], 0.99)).toBe(1);
+});

@@ -1,0 +1,36 @@
+/** All benchmarks by name. */
+import type { Bench } from "./support/bench.ts";
+
+export const benches = {
+  "event-log": {
+    about:
+      "commands and bulk appends beside raw inserts and beside Emmett; ten processes on a slow disk",
+    load: async (): Promise<Bench> => (await import("./event-log/bench.ts")).run,
+  },
+  delivery: {
+    about: "log to relay to NATS to consumer: saturated, and latency at 2,000 events a second",
+    load: async (): Promise<Bench> => (await import("./delivery/bench.ts")).run,
+  },
+  replay: {
+    about: "loading one stream of 32 events beside a bare select",
+    load: async (): Promise<Bench> => (await import("./replay/bench.ts")).run,
+  },
+  rebuild: {
+    about:
+      "a read model from 1,000,000 events beside keyset pages; appends to a large log beside a small one",
+    load: async (): Promise<Bench> => (await import("./rebuild/bench.ts")).run,
+  },
+  submit: {
+    about:
+      "submitting an experiment until the first line of its first trial, beside starting the same Python",
+    load: async (): Promise<Bench> => (await import("./submit/bench.ts")).run,
+  },
+  boot: {
+    about: "warm start of the embedded cluster, and its memory at rest",
+    load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,
+  },
+} as const;
+
+export type BenchName = keyof typeof benches;
+
+export const isBenchName = (name: string): name is BenchName => Object.hasOwn(benches, name);

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+export type Memory = {
+  /** What the processes keep resident, pages that they share counted once. */
+  readonly sharedOnceMb: number;
+  /** The sum of what each has resident. */
+  readonly eachMb: number;
+};
+
+/** Of these processes and all that descend from them. */
+export function memoryOf(roots: readonly number[]): Memory {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = /^PPid:\s+(\d+)/m.exec(textOf(`/proc/${name}/status`))?.[1];
+    if (parent !== undefined) parents.set(Number(name), Number(parent));
+  }
+  const wanted = new Set(roots);
+  const isOurs = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined; at = parents.get(at)) {
+      if (wanted.has(at)) return true;
+    }
+    return false;
+  };
+  let pss = 0;
+  let rss = 0;
+  for (const pid of parents.keys()) {
+    if (!isOurs(pid)) continue;
+    const text = textOf(`/proc/${pid}/smaps_rollup`);
+    pss += kilobytes(text, "Pss");
+    rss += kilobytes(text, "Rss");
+  }
+  return { sharedOnceMb: pss / 1024, eachMb: rss / 1024 };
+}
+
+/** Empty for a process that has ended, or that this user may not look into. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const kilobytes = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0);

@@ -1,0 +1,47 @@
+/** An embedded cluster in a home of its own, which goes with it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@trainyard/client";
+import { type ClusterInfo, clusterAccess, clusterDown, clusterUp } from "@trainyard/local-cluster";
+import type { BenchContext } from "./bench.ts";
+
+export type BenchCluster = AsyncDisposable & {
+  /** Starts it and waits until it is ready; what it takes is the benchmark's own CPU from then on. */
+  up(): Promise<ClusterInfo>;
+  /** Ends all of its processes; its data stays. */
+  down(): Promise<void>;
+  client(): Client;
+};
+
+export function benchCluster(context: BenchContext): BenchCluster {
+  const home = mkdtempSync(join(tmpdir(), "trainyard-bench-"));
+  let owned: readonly Disposable[] = [];
+  const disown = (): void => {
+    for (const process of owned) process[Symbol.dispose]();
+    owned = [];
+  };
+  return {
+    async up() {
+      const { cluster } = await clusterUp({ home, slots: 2 });
+      owned = cluster.processes.flatMap(({ pid }) =>
+        pid === null ? [] : [context.watch.own(pid)],
+      );
+      return cluster;
+    },
+    async down() {
+      disown();
+      await clusterDown(home);
+    },
+    client() {
+      const access = clusterAccess(home);
+      if (access === null) throw new Error("the cluster is not up");
+      return new Client({ url: access.api, token: access.token });
+    },
+    async [Symbol.asyncDispose]() {
+      disown();
+      await clusterDown(home, { purge: true });
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}

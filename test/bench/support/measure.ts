@@ -1,0 +1,84 @@
+/** Rounds that alternate, because on a shared machine only figures taken side by side can be compared. */
+import type { BenchContext } from "./bench.ts";
+
+export type Contender = {
+  readonly name: string;
+  /** One round: how much was done per second, or how long it took; the unit is the caller's. */
+  readonly round: () => Promise<number>;
+};
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** A B A B …: each contender's median over `rounds`, after one round of each that does not count. */
+export async function interleave<const Contenders extends readonly Contender[]>(
+  contenders: Contenders,
+  rounds: number,
+  { say }: BenchContext,
+): Promise<{ readonly [Index in keyof Contenders]: number }> {
+  const taken = contenders.map((): number[] => []);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [index, contender] of contenders.entries()) {
+      const value = await contender.round();
+      if (round > 0) taken[index]?.push(value);
+      const place = round === 0 ? "warm-up" : `round ${round} of ${rounds}`;
+      say(`  ${place}, ${contender.name}: ${value.toPrecision(4)}`);
+    }
+  }
+  // One median for each contender, in their order.
+  return taken.map(median) as { readonly [Index in keyof Contenders]: number };
+}
+
+/** Calls `once` from so many callers, each again and again, for so long; gives calls per second. */
+export async function callsPerSecond(
+  callers: number,
+  forMs: number,
+  once: (caller: number) => Promise<void>,
+): Promise<number> {
+  let calls = 0;
+  const start = performance.now();
+  const end = start + forMs;
+  await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      while (performance.now() < end) {
+        await once(caller);
+        calls += 1;
+      }
+    }),
+  );
+  return calls / ((performance.now() - start) / 1000);
+}
+
+/**
+ * Calls `once` at a steady pace, whether or not those before have ended, and gives the milliseconds that each took from the
+ * moment at which it was due: a stall counts for all that it held up.
+ */
+export async function pacedLatencies(
+  perSecond: number,
+  count: number,
+  once: (index: number) => Promise<void>,
+): Promise<readonly number[]> {
+  const latencies: number[] = [];
+  const running: Promise<void>[] = [];
+  const start = performance.now();
+  const dueAt = (index: number): number => start + (index / perSecond) * 1000;
+  for (let next = 0; next < count; ) {
+    while (next < count && dueAt(next) <= performance.now()) {
+      const due = dueAt(next);
+      running.push(once(next).then(() => void latencies.push(performance.now() - due)));
+      next += 1;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(running);
+  return latencies;
+}
