@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { Lanes } from "./lanes.ts";
+
+test("one thing at a time for a key, in order, also after a failure; other keys do not wait", async () => {
+  const lanes = new Lanes();
+  const gate = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const first = lanes.run("a", async () => {
+    await gate.promise;
+    done.push("first");
+    throw new Error("refused");
+  });
+  const second = lanes.run("a", async () => done.push("second"));
+  await lanes.run("b", async () => done.push("other"));
+  gate.resolve();
+  await expect(first).rejects.toThrow("refused");
+  await second;
+  expect(done).toEqual(["other", "first", "second"]);
+});
