@@ -7,6 +7,7 @@ import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
 import { CheckpointRules } from "./rules/checkpoints.ts";
 import { ExperimentRules } from "./rules/experiments.ts";
+import { PlacementRules } from "./rules/placements.ts";
 import { SearchRules } from "./rules/searches.ts";
 import { TrialRules } from "./rules/trials.ts";
 
@@ -15,6 +16,7 @@ export type Report = (what: string) => void;
 export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
   const violations: string[] = [];
   const checkpoints = new CheckpointRules();
+  const placements = new PlacementRules();
   const experiments = new ExperimentRules();
   const searches = new SearchRules(experiments);
   const trials = new TrialRules(experiments, searches, checkpoints);
@@ -38,6 +40,7 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
         break;
       default:
         checkpoints.see(id, event);
+        placements.see(id, event, report);
     }
   }
   violations.push(...searches.missedMeasurements(trials));

@@ -4,13 +4,13 @@ import { runWorld, type World } from "./world.ts";
 export type Judgement = { readonly violations: readonly string[]; readonly world: World };
 
 /** Runs the world of a seed, and the same submissions without hardship, and says what is wrong. */
-export async function judge(seed: number): Promise<Judgement> {
-  const world = await runWorld({ seed });
+export async function judge(seed: number, scheduler = false): Promise<Judgement> {
+  const world = await runWorld({ seed, scheduler });
   const violations = [...(await violationsOf(world.log))];
   if (!world.ended) {
     violations.unshift(`still running after ${world.virtualMs / 3_600_000} hours of virtual time`);
   }
-  const calm = await runWorld({ seed, calm: true, submissions: world.submissions });
+  const calm = await runWorld({ seed, scheduler, calm: true, submissions: world.submissions });
   if (!calm.ended) violations.unshift("still running, without any hardship");
   violations.push(...(await violationsOf(calm.log)).map((what) => `without hardship: ${what}`));
   for (const [index, experiment] of world.experiments.entries()) {

@@ -14,21 +14,11 @@ import {
 import type { Plain } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import type { Chance } from "./chance.ts";
-import type { Teller } from "./teller.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
-
-const stepsPerTick = 10;
+import { Training, type TrainingDeps } from "./training.ts";
 
 type Phase = "queued" | "running" | "ended";
 
-export type ModelDeps = {
-  readonly clock: VirtualClock;
-  readonly chance: Chance;
-  readonly teller: Teller;
-  /** Training steps that a trial needs. */
-  readonly steps: number;
-};
+export type ModelDeps = TrainingDeps;
 
 export class ModelCluster {
   readonly #deps: ModelDeps;
@@ -65,15 +55,15 @@ class ModelRun {
   readonly #requested: Plain<RunRequested>;
   readonly #deps: ModelDeps;
   #phase: Phase = "queued";
-  #step: number;
-  #reports = 0;
+  readonly #training: Training;
   #stop: Plain<RunStopRequested> | null = null;
 
   constructor(trial: string, requested: Plain<RunRequested>, deps: ModelDeps) {
     this.#trial = trial;
     this.#requested = requested;
     this.#deps = deps;
-    this.#step = requested.fromStep;
+    const { run, fromStep } = requested;
+    this.#training = new Training({ trial, run, fromStep }, deps);
     void this.#tell({
       type: "AllocationQueued",
       data: { task: trial, run: requested.run, job: "", preemptible: true, delayMs: 0 },
@@ -113,57 +103,18 @@ class ModelRun {
 
   #tick(): void {
     if (this.#phase !== "running") return;
-    const { chance, steps } = this.#deps;
-    if (this.#requested.run === 1 && this.#step === 0 && chance.happens(0.03)) {
+    const { chance } = this.#deps;
+    if (this.#training.begins && chance.happens(0.03)) {
       return this.#exit(1, EndReason.INVALID_HYPERPARAMETERS);
     }
     if (chance.happens(0.05)) return this.#exit(1, EndReason.ERROR);
     if (chance.happens(0.02)) return this.#exit(137, null);
     if (chance.happens(0.03)) return this.#lose();
     if (chance.happens(0.03)) return this.#exit(0, EndReason.ACKNOWLEDGED_STOP);
-    this.#train();
-    if (this.#step >= steps) return this.#exit(0, chance.happens(0.7) ? EndReason.FINISHED : null);
+    this.#training.advance();
+    if (this.#training.isDone)
+      return this.#exit(0, chance.happens(0.7) ? EndReason.FINISHED : null);
     this.#nextTick();
-  }
-
-  #train(): void {
-    const { chance } = this.#deps;
-    this.#step += stepsPerTick;
-    this.#report();
-    if (chance.happens(0.5)) this.#checkpoint();
-  }
-
-  #report(): void {
-    this.#reports += 1;
-    const scalars = { loss: 1 / this.#step + this.#deps.chance.between(0, 100) / 1_000 };
-    void this.#deps.teller.tell(`measurement-${this.#trial}`, [
-      {
-        type: "ValidationReported",
-        data: {
-          trial: this.#trial,
-          run: this.#requested.run,
-          step: this.#step,
-          scalars,
-          reportKey: `0-${this.#reports}`,
-        },
-      },
-    ]);
-  }
-
-  /** Completes after a while, which may be after the run has ended and another has begun. */
-  #checkpoint(): void {
-    const { chance, teller } = this.#deps;
-    const hex = (digits: number) =>
-      chance.between(16 ** (digits - 1), 16 ** digits - 1).toString(16);
-    const stream = `checkpoint-${hex(8)}-${hex(4)}-4000-8000-${hex(6)}${hex(6)}`;
-    const about = { trial: this.#trial, run: this.#requested.run, step: this.#step };
-    this.#later(chance.between(0, 1_500), () => {
-      const bytes = { manifestDigest: "d", files: 1, bytes: 1 };
-      void teller.tell(stream, [
-        { type: "CheckpointDeclared", data: { ...about, format: "" } },
-        { type: "CheckpointCompleted", data: { ...about, ...bytes } },
-      ]);
-    });
   }
 
   stop(stop: Plain<RunStopRequested>): void {
@@ -211,7 +162,7 @@ class ModelRun {
   #lose(): void {
     this.#end(AllocationEndCause.AGENT_LOST);
     for (let tick = 1; tick <= this.#deps.chance.between(0, 4); tick += 1) {
-      this.#later(tick * 1_500, () => this.#train());
+      this.#later(tick * 1_500, () => this.#training.advance());
     }
   }
 

@@ -1,16 +1,20 @@
-/** The deciding half of the platform as it is deployed: two replicas of experiments and of searcher, over one log. */
+/** What decides in the platform, as it is deployed: two replicas of each service, over one log. */
 import type { MemoryHub } from "@trainyard/bus";
-import type { EventLog, MemoryLog, StoredEvent } from "@trainyard/event-log";
+import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { memoryIds } from "@trainyard/service-experiments/memory-ids";
 import { beginTerm as beginExperiments } from "@trainyard/service-experiments/term";
+import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/term";
 import { beginTerm as beginSearcher } from "@trainyard/service-searcher/term";
-import { pino } from "pino";
 import type { Troubles } from "./mortal-log.ts";
 import { type Begin, Process } from "./process.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
-export const serviceNames = ["experiments", "searcher"] as const;
+export const serviceNames = ["experiments", "searcher", "scheduler"] as const;
 export type ServiceName = (typeof serviceNames)[number];
+
+/** As by default in production. */
+const agentSilenceMs = 30_000;
+const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
 export type PlatformDeps = {
   readonly clock: VirtualClock;
@@ -18,16 +22,19 @@ export type PlatformDeps = {
   readonly hub: MemoryHub;
   readonly troublesOf: (service: ServiceName) => Troubles;
   readonly restartMs: () => number;
+  readonly services: readonly ServiceName[];
 };
 
 export class Platform {
+  readonly #services: readonly ServiceName[];
   readonly #processes: readonly Process[];
   /** The last position that each service has done with. */
   readonly #done = new Map<ServiceName, number>();
 
-  constructor({ clock, log, hub, troublesOf, restartMs }: PlatformDeps) {
+  constructor({ clock, log, hub, troublesOf, restartMs, services }: PlatformDeps) {
     const begins = this.#begins();
-    this.#processes = serviceNames.flatMap((service) =>
+    this.#services = services;
+    this.#processes = services.flatMap((service) =>
       [1, 2].map((replica) => {
         const troubles = troublesOf(service);
         const deps = { clock, hub, log: log.as(service), troubles, restartMs };
@@ -43,10 +50,16 @@ export class Platform {
       const done = this.#done.get(service) ?? 0;
       this.#done.set(service, Math.max(done, event.position));
     };
-    const logger = pino({ enabled: false });
+    const telemetry = { reportHeard() {}, decided() {}, beat() {} };
     return {
       experiments: () => beginExperiments({ ids, count: done("experiments") }),
-      searcher: (log: EventLog) => beginSearcher({ log, logger, count: done("searcher") }),
+      searcher: ({ log, logger }) => beginSearcher({ log, logger, count: done("searcher") }),
+      scheduler: (deps) => (context) =>
+        beginScheduler(
+          { ...deps, telemetry },
+          { tokenKey, agentSilenceMs, owner: `scheduler/${context.epoch}` },
+          context,
+        ),
     };
   }
 
@@ -58,8 +71,8 @@ export class Platform {
     return this.#processes.reduce((sum, { deaths }) => sum + deaths, 0);
   }
 
-  /** The last position that both have done with. */
+  /** The last position that experiments and searcher have done with. */
   get position(): number {
-    return Math.min(...serviceNames.map((service) => this.#done.get(service) ?? 0));
+    return Math.min(...this.#services.map((service) => this.#done.get(service) ?? 0));
   }
 }

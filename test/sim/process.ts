@@ -1,7 +1,7 @@
 /** One replica of a service in the simulated world: it runs, dies at some call to the log, and is started again. */
 import type { Bus, MemoryHub } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
-import { Partition, type Term, type TermContext } from "@trainyard/runtime";
+import { Partition, type PartitionDeps, type Term, type TermContext } from "@trainyard/runtime";
 import { pino } from "pino";
 import { MortalLog, type Troubles } from "./mortal-log.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
@@ -15,7 +15,7 @@ export type ProcessDeps = {
   readonly restartMs: () => number;
 };
 
-export type Begin = (log: EventLog) => (context: TermContext) => Promise<Term>;
+export type Begin = (deps: PartitionDeps) => (context: TermContext) => Promise<Term>;
 
 const logger = pino({ enabled: false });
 
@@ -46,7 +46,7 @@ export class Process {
     this.#bus = bus;
     const mortal = new MortalLog(log, clock, troubles, () => this.#die());
     const deps = { log: mortal, bus, clock, logger };
-    const partition = new Partition(this.#service, 0, deps, this.#begin(mortal));
+    const partition = new Partition(this.#service, 0, deps, this.#begin(deps));
     const owner = `${this.#name}/${this.#incarnations}`;
     void partition.run(owner, new AbortController().signal);
   }

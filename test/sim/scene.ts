@@ -29,6 +29,8 @@ import { VirtualClock } from "./virtual-clock.ts";
 const patienceMs = 120_000;
 /** When nothing happens for so long, nothing will. */
 const quietMs = 15_000;
+/** What the scheduler would say is told by the script. */
+export const sceneServices = ["experiments", "searcher"] as const;
 const maxRestarts = 2;
 const seed = 7;
 
@@ -53,7 +55,14 @@ export class Scene {
     const log = createMemoryLog({ clock });
     const hub = createMemoryBus({ clock });
     await startRelay(log, hub);
-    const platform = new Platform({ clock, log, hub, troublesOf, restartMs: () => 500 });
+    const platform = new Platform({
+      clock,
+      log,
+      hub,
+      troublesOf,
+      restartMs: () => 500,
+      services: sceneServices,
+    });
     platform.start();
     return new Scene(log, platform, new Asking(hub.connect("people"), clock), clock);
   }

@@ -6,9 +6,10 @@ export type Submission = { readonly config: NormalisedConfig; readonly seed: num
 /** More trials than one commit may advance (`streamsPerPart` of libs/runtime). */
 const wideTrials = 140;
 
-export function drawSubmissions(chance: Chance): readonly Submission[] {
+/** A trial asks for no more slots than `slotsMax`. */
+export function drawSubmissions(chance: Chance, slotsMax: number): readonly Submission[] {
   return Array.from({ length: chance.between(1, 3) }, () => ({
-    config: configOf(drawSearcher(chance), chance.between(0, 3)),
+    config: configOf(drawSearcher(chance), chance.between(0, 3), chance.between(0, slotsMax)),
     seed: chance.between(0, 1_000_000),
   }));
 }
@@ -31,7 +32,11 @@ export const grid: SearcherConfig = { name: "grid", ...common, max_concurrent_tr
 export const single: SearcherConfig = { name: "single", ...common };
 export const wide: SearcherConfig = random(wideTrials, wideTrials);
 
-export function configOf(searcher: SearcherConfig, max_restarts: number): NormalisedConfig {
+export function configOf(
+  searcher: SearcherConfig,
+  max_restarts: number,
+  slots_per_trial = 1,
+): NormalisedConfig {
   return {
     name: "sim",
     description: "",
@@ -44,7 +49,7 @@ export function configOf(searcher: SearcherConfig, max_restarts: number): Normal
       units: { type: "int", minval: 1, maxval: 64, count: 2 },
     },
     searcher,
-    resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+    resources: { slots_per_trial, priority: 42, resource_pool: "default" },
     max_restarts,
     checkpoint_storage: {
       type: "directory",

@@ -5,8 +5,8 @@
 import type { Hazard } from "./hazards.ts";
 import { violationsOf } from "./invariants.ts";
 import type { Trouble, Troubles } from "./mortal-log.ts";
-import { type ServiceName, serviceNames } from "./platform.ts";
-import { Scene } from "./scene.ts";
+import type { ServiceName } from "./platform.ts";
+import { Scene, sceneServices } from "./scene.ts";
 
 /** Longer than a lease's 3 s, so that another holds it when the process goes on. */
 const stopMs = 5_000;
@@ -56,7 +56,7 @@ function strideOf(places: number, strikesMax: number): number {
 type Appends = ReadonlyMap<ServiceName, number>;
 
 function strikesOf(appends: Appends): readonly Strike[] {
-  return serviceNames.flatMap((service) =>
+  return sceneServices.flatMap((service) =>
     Array.from({ length: appends.get(service) ?? 0 }, (_, n) => n + 1).flatMap((append) =>
       moments.flatMap((moment) =>
         troubles.map((trouble) => ({ service, append, moment, trouble })),

@@ -1,16 +1,17 @@
 /**
- * The platform's deciding half in one process and virtual time: the real experiments and searcher services over a log
- * and a bus in memory, with models of everything else. Chance decides who dies, what is lost, late, doubled or out of
- * order; all chance comes from the world's seed, so a world can be seen again.
+ * What decides in the platform, in one process and virtual time: the real experiments, searcher and, if wanted, scheduler
+ * over a log and a bus in memory, with models of everything else. Chance decides who dies, what is lost, late, doubled or
+ * out of order; all chance comes from the world's seed, so a world can be seen again.
  */
 import { createMemoryBus, type Delivery, type Fate, type MemoryHub } from "@trainyard/bus";
 import { createMemoryLog, type MemoryLog, type StoredEvent } from "@trainyard/event-log";
 import { Chance } from "./chance.ts";
 import { ModelCluster } from "./model-cluster.ts";
+import { ModelHosts, slotsOfAll } from "./model-hosts.ts";
 import { ModelRetention } from "./model-retention.ts";
 import type { Trouble, Troubles } from "./mortal-log.ts";
 import { People } from "./people.ts";
-import { Platform } from "./platform.ts";
+import { Platform, serviceNames } from "./platform.ts";
 import { startRelay } from "./relay.ts";
 import { drawSubmissions, type Submission } from "./submissions.ts";
 import { Teller } from "./teller.ts";
@@ -27,6 +28,8 @@ export type WorldOptions = {
   readonly seed: number;
   /** Without any hardship, and people stay with what they said: what the others are compared with. */
   readonly calm?: boolean;
+  /** Runs are placed on agents by the real scheduler; otherwise a model of both ends runs in more ways than they would. */
+  readonly scheduler?: boolean;
   /** By default as the seed has it. */
   readonly submissions?: readonly Submission[];
 };
@@ -41,7 +44,8 @@ export type World = {
   readonly virtualMs: number;
 };
 
-export async function runWorld({ seed, calm = false, submissions }: WorldOptions): Promise<World> {
+export async function runWorld(options: WorldOptions): Promise<World> {
+  const { seed, calm = false, scheduler = false } = options;
   const clock = new VirtualClock();
   const hardship = new Chance(seed, "hardship");
   const log = createMemoryLog({ clock });
@@ -49,13 +53,17 @@ export async function runWorld({ seed, calm = false, submissions }: WorldOptions
     clock,
     ...(calm ? {} : { fate: (delivery: Delivery) => fateOf(delivery, hardship) }),
   });
-  await surround(seed, clock, log, hub);
+  await surround(options, clock, log, hub);
   const troubles = calm ? noTroubles : drawTroubles(hardship, clock);
   const restartMs = () => hardship.between(0, 4_000);
-  const platform = new Platform({ clock, log, hub, troublesOf: () => troubles, restartMs });
+  const troublesOf = () => troubles;
+  const services = scheduler ? serviceNames : serviceNames.filter((name) => name !== "scheduler");
+  const platform = new Platform({ clock, log, hub, troublesOf, restartMs, services });
   platform.start();
   if (!calm) breakTheBus(hub, clock, hardship);
-  const submitted = submissions ?? drawSubmissions(new Chance(seed, "submissions"));
+  const slotsMax = scheduler ? slotsOfAll : 1;
+  const submitted =
+    options.submissions ?? drawSubmissions(new Chance(seed, "submissions"), slotsMax);
   const chance = new Chance(seed, "people");
   const people = new People({ clock, chance, bus: hub.connect("people"), fickle: !calm });
   void people.submitAll(submitted);
@@ -106,21 +114,24 @@ function breakTheBus(hub: MemoryHub, clock: VirtualClock, chance: Chance): void 
   });
 }
 
-/** Everything that is not the platform's deciding half. */
+/** Everything that is no deciding service. */
 async function surround(
-  seed: number,
+  { seed, calm = false, scheduler = false }: WorldOptions,
   clock: VirtualClock,
   log: MemoryLog,
   hub: MemoryHub,
 ): Promise<void> {
-  const model = { clock, chance: new Chance(seed, "model"), teller: new Teller(log) };
-  const cluster = new ModelCluster({ ...model, steps: 50 });
+  const model = { clock, chance: new Chance(seed, "model"), teller: new Teller(log), steps: 50 };
   const retention = new ModelRetention({ ...model, log });
+  const hosts = scheduler ? new ModelHosts(hub, model) : null;
+  const cluster = hosts ?? new ModelCluster(model);
   await watch(log, (events) => {
     cluster.see(events);
     retention.see(events);
   });
   await startRelay(log, hub);
+  await hosts?.start();
+  if (!calm) hosts?.wander(hardshipMs);
 }
 
 /** Calls back with what is new whenever something is. */

@@ -1,0 +1,197 @@
+/**
+ * An agent as the real scheduler meets it: it keeps what it is told to run, reports at a beat, is away for a while now and
+ * then with its processes training on, and is started again. Its processes train and end in every way that a script can.
+ */
+import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  type AllocationReport,
+  AllocationReportState,
+  type Launch,
+  type Report,
+  ReportSchema,
+  type Wanted,
+  WantedSchema,
+  WantedState,
+} from "@trainyard/contracts/agent";
+import { EndReason } from "@trainyard/contracts/events";
+import { Training, type TrainingDeps } from "./training.ts";
+
+const beatMs = 1_000;
+
+const reports = codecOf<Plain<Report>>(ReportSchema);
+const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
+const utf8 = { in: new TextDecoder(), out: new TextEncoder() };
+
+type Held = Plain<AllocationReport>;
+type ModelAgentDeps = TrainingDeps & {
+  /** Whether the run was asked to stop gracefully, as the SDK would be told. */
+  readonly isAskedToStop: (allocation: string) => boolean;
+};
+
+export class ModelAgent {
+  readonly #name: string;
+  readonly #bus: Bus;
+  readonly #slots: number;
+  readonly #deps: ModelAgentDeps;
+  readonly #held = new Map<string, Held>();
+  #incarnation = 1;
+  #sequence = 0;
+  #epoch = 0;
+  #version = 0;
+  #probe = 0;
+  #away = false;
+
+  constructor(name: string, bus: Bus, slots: number, deps: ModelAgentDeps) {
+    this.#name = name;
+    this.#bus = bus;
+    this.#slots = slots;
+    this.#deps = deps;
+  }
+
+  async start(): Promise<void> {
+    await this.#bus.subscribe(agentDoSubject(this.#name), ({ body }) => {
+      if (!this.#away) this.#process(wanteds.decode(utf8.in.decode(body)));
+    });
+    this.#beat();
+  }
+
+  #beat(): void {
+    this.#report();
+    this.#deps.clock.timer(beatMs, () => this.#beat());
+  }
+
+  /** Its host is out of reach, or the agent dead: what runs there runs on. */
+  leave(forMs: number): void {
+    this.#away = true;
+    this.#deps.clock.timer(forMs, () => {
+      this.#away = false;
+      this.#incarnation += 1;
+      this.#sequence = 0;
+      this.#report();
+    });
+  }
+
+  #process(wanted: Plain<Wanted>): void {
+    const older =
+      wanted.epoch < this.#epoch ||
+      (wanted.epoch === this.#epoch && wanted.version < this.#version);
+    if (older) return;
+    this.#epoch = wanted.epoch;
+    this.#version = wanted.version;
+    this.#probe = wanted.probe;
+    for (const { allocation, state, launch } of wanted.allocations) {
+      if (state === WantedState.KILL) this.#kill(allocation);
+      else if (launch !== undefined && !this.#held.has(allocation)) this.#launch(launch);
+    }
+    for (const allocation of wanted.forget) this.#held.delete(allocation);
+    this.#report();
+  }
+
+  #launch(launch: Plain<Launch>): void {
+    const { allocation, nodeRank, slots, trial, run, stepsCompleted } = launch;
+    const state = AllocationReportState.PREPARING;
+    const none = { pid: 0, launchFailed: false, killed: false };
+    this.#held.set(allocation, { allocation, state, nodeRank, slots, ...none });
+    const { clock, chance } = this.#deps;
+    clock.timer(chance.between(50, 1_500), () => {
+      if (chance.happens(0.04)) return this.#end(allocation, 1, null, { launchFailed: true });
+      this.#change(allocation, { state: AllocationReportState.RUNNING, pid: 1 });
+      const of = { trial, run, fromStep: stepsCompleted };
+      // Of several nodes, the first one reports and decides.
+      if (nodeRank === 0) this.#train(allocation, new Training(of, this.#deps));
+      else this.#follow(allocation);
+    });
+  }
+
+  #runs(allocation: string): boolean {
+    return this.#held.get(allocation)?.state === AllocationReportState.RUNNING;
+  }
+
+  #train(allocation: string, training: Training): void {
+    const { clock, chance } = this.#deps;
+    clock.timer(chance.between(200, 2_000), () => {
+      if (!this.#runs(allocation)) return;
+      if (training.begins && chance.happens(0.03)) {
+        return this.#end(allocation, 1, EndReason.INVALID_HYPERPARAMETERS);
+      }
+      if (chance.happens(0.05)) return this.#end(allocation, 1, EndReason.ERROR);
+      if (chance.happens(0.02)) return this.#end(allocation, 137, null);
+      // Some scripts ask seldom whether they should stop.
+      if (this.#deps.isAskedToStop(allocation) && chance.happens(0.7)) {
+        return this.#end(allocation, 0, EndReason.ACKNOWLEDGED_STOP);
+      }
+      training.advance();
+      if (training.isDone) return this.#end(allocation, 0, EndReason.FINISHED);
+      this.#train(allocation, training);
+    });
+  }
+
+  /** A node that is not the first ends by itself at some time; the platform ends it where the others are gone. */
+  #follow(allocation: string): void {
+    const { clock, chance } = this.#deps;
+    clock.timer(chance.between(2_000, 20_000), () => {
+      if (this.#runs(allocation)) this.#end(allocation, 0, null);
+    });
+  }
+
+  #kill(allocation: string): void {
+    const { clock, chance } = this.#deps;
+    clock.timer(chance.between(10, 300), () => this.#end(allocation, null, null, { killed: true }));
+  }
+
+  #end(
+    allocation: string,
+    code: number | null,
+    reason: EndReason | null,
+    rest: Partial<Held> = {},
+  ): void {
+    const held = this.#held.get(allocation);
+    if (held === undefined || held.state === AllocationReportState.ENDED) return;
+    const exit = {
+      nodeRank: held.nodeRank,
+      agent: this.#name,
+      signal: code === null ? "SIGKILL" : "",
+      message: "",
+      ...(code === null ? {} : { code }),
+    };
+    this.#change(allocation, {
+      state: AllocationReportState.ENDED,
+      exit,
+      ...(reason === null ? {} : { endRecord: { reason, message: "" } }),
+      ...rest,
+    });
+    this.#report();
+  }
+
+  #change(allocation: string, change: Partial<Held>): void {
+    const held = this.#held.get(allocation);
+    if (held === undefined || held.state === AllocationReportState.ENDED) return;
+    this.#held.set(allocation, { ...held, ...change });
+  }
+
+  #report(): void {
+    if (this.#away) return;
+    this.#sequence += 1;
+    const report: Plain<Report> = {
+      agent: this.#name,
+      incarnation: String(this.#incarnation),
+      sequence: this.#sequence,
+      epoch: this.#epoch,
+      version: this.#version,
+      probe: this.#probe,
+      pool: "default",
+      slots: Array.from({ length: this.#slots }, (_, n) => ({
+        id: String(n),
+        device: "cpu",
+        uuid: "",
+        memoryBytes: 0,
+      })),
+      labels: {},
+      agentVersion: "1",
+      address: `host-${this.#name}`,
+      allocations: [...this.#held.values()],
+    };
+    this.#bus.publish(agentReportSubject(this.#name), utf8.out.encode(reports.encode(report)));
+  }
+}

@@ -1,0 +1,72 @@
+import type { Chance } from "./chance.ts";
+import type { Teller } from "./teller.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** Training steps between two validations. */
+const stepsPerTick = 10;
+
+export type TrainingDeps = {
+  readonly clock: VirtualClock;
+  readonly chance: Chance;
+  readonly teller: Teller;
+  /** Training steps that a trial needs. */
+  readonly steps: number;
+};
+
+export type TrainingOf = {
+  readonly trial: string;
+  readonly run: number;
+  readonly fromStep: number;
+};
+
+/** What a script does, as metrics and registry see it: it validates as it goes and checkpoints now and then. */
+export class Training {
+  readonly #deps: TrainingDeps;
+  readonly #of: TrainingOf;
+  #step: number;
+  #reports = 0;
+
+  constructor(of: TrainingOf, deps: TrainingDeps) {
+    this.#of = of;
+    this.#deps = deps;
+    this.#step = of.fromStep;
+  }
+
+  get begins(): boolean {
+    return this.#of.run === 1 && this.#step === 0;
+  }
+
+  get isDone(): boolean {
+    return this.#step >= this.#deps.steps;
+  }
+
+  advance(): void {
+    this.#step += stepsPerTick;
+    this.#report();
+    if (this.#deps.chance.happens(0.5)) this.#checkpoint();
+  }
+
+  #report(): void {
+    this.#reports += 1;
+    const { trial, run } = this.#of;
+    const scalars = { loss: 1 / this.#step + this.#deps.chance.between(0, 100) / 1_000 };
+    const data = { trial, run, step: this.#step, scalars, reportKey: `0-${this.#reports}` };
+    void this.#deps.teller.tell(`measurement-${trial}`, [{ type: "ValidationReported", data }]);
+  }
+
+  /** Completes after a while, which may be after the run has ended and another has begun. */
+  #checkpoint(): void {
+    const { chance, teller, clock } = this.#deps;
+    const hex = (digits: number) =>
+      chance.between(16 ** (digits - 1), 16 ** digits - 1).toString(16);
+    const stream = `checkpoint-${hex(8)}-${hex(4)}-4000-8000-${hex(6)}${hex(6)}`;
+    const about = { trial: this.#of.trial, run: this.#of.run, step: this.#step };
+    clock.timer(chance.between(0, 1_500), () => {
+      const bytes = { manifestDigest: "d", files: 1, bytes: 1 };
+      void teller.tell(stream, [
+        { type: "CheckpointDeclared", data: { ...about, format: "" } },
+        { type: "CheckpointCompleted", data: { ...about, ...bytes } },
+      ]);
+    });
+  }
+}
