@@ -75,7 +75,9 @@ export class EventFeed implements AsyncDisposable {
   }
 
   async #waitForMore(after: number, signal: AbortSignal): Promise<void> {
-    if (this.#nudged || this.#live.some((event) => event.position > after)) return;
+    // It may have aborted while the log was read; a listener that comes after would wait the silence out.
+    if (signal.aborted || this.#nudged || this.#live.some((event) => event.position > after))
+      return;
     const woken = new AbortController();
     const onAbort = (): void => woken.abort();
     signal.addEventListener("abort", onAbort, { once: true });

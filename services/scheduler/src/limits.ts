@@ -10,6 +10,8 @@ export const limits = {
   beatMs: 1_000,
   /** Three beats without hearing the own probe, and the link does not count as up. */
   probeGapMs: 3_000,
+  /** A start of an agent that is silent for two beats while another speaks under its name is over. */
+  incarnationSilenceMs: 2_500,
   /** A wait shorter than this needs no explanation. */
   explainAfterMs: 2_000,
   explainAgainMs: 60_000,

@@ -75,11 +75,10 @@ describe("an agent that falls silent", () => {
     await world.advance(35_000);
     a1.silent = false;
     await world.advance(2_000);
+    await world.run("1.1#2", { slots: 2 });
     a2.stubborn = false;
     await world.advance(2_000);
     expect(world.names("allocation-1.1#1")).toContain("AllocationEnded");
-    await world.run("1.1#2", { slots: 2 });
-    await world.advance(2_000);
     expect(world.names("allocation-1.1#2")).not.toContain("AllocationGranted");
     a1.stubborn = false;
     await world.advance(2_000);

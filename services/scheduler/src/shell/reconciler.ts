@@ -111,7 +111,7 @@ export class Reconciler {
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
-    if (this.#woken) return;
+    if (this.#woken || signal.aborted) return;
     const { clock, follower } = this.#deps;
     const dueMs = nextDueMs(follower.cluster);
     const untilBeatMs = this.#nextBeatMs - clock.monotonicMs();

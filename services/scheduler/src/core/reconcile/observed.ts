@@ -4,6 +4,7 @@
  */
 import type { Plain } from "@trainyard/contracts";
 import type { AllocationReport, Report } from "@trainyard/contracts/agent";
+import { limits } from "../../limits.ts";
 
 export type ReportedAllocation = Plain<AllocationReport>;
 
@@ -42,11 +43,14 @@ export class Observed {
   record(report: Plain<Report>, nowMs: number): boolean {
     const id = report.agent;
     const before = this.#agents.get(id);
-    if (this.#retired.get(id)?.has(report.incarnation) === true) return false;
-    if (before !== undefined) {
-      const same = before.report.incarnation === report.incarnation;
-      if (same && report.sequence <= before.report.sequence) return false;
-      if (!same) this.#retire(id, before.report.incarnation);
+    if (before?.report.incarnation === report.incarnation) {
+      if (report.sequence <= before.report.sequence) return false;
+    } else if (before !== undefined) {
+      // Of two quick starts the first one's report may come last, and the living one is retired by it: whoever goes on
+      // speaking while the other is silent is the living one.
+      const retired = this.#retired.get(id)?.has(report.incarnation) === true;
+      if (retired && nowMs - before.heardMs < limits.incarnationSilenceMs) return false;
+      this.#retire(id, before.report.incarnation);
     }
     const allocations = new Map(report.allocations.map((one) => [one.allocation, one]));
     this.#agents.set(id, { report, allocations, heardMs: nowMs });
@@ -58,6 +62,7 @@ export class Observed {
 
   #retire(agent: string, incarnation: string): void {
     const retired = this.#retired.get(agent) ?? new Set<string>();
+    retired.delete(incarnation);
     this.#retired.set(agent, retired.add(incarnation));
     // Messages do not stay under way for long: the last few starts are enough.
     if (retired.size > retiredMax) retired.delete([...retired][0] ?? "");

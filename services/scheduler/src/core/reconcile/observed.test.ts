@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { Observed } from "./observed.ts";
+
+function report(incarnation: string, sequence: number) {
+  return {
+    agent: "a1",
+    incarnation,
+    sequence,
+    epoch: 1,
+    version: 1,
+    probe: 0,
+    pool: "default",
+    slots: [],
+    labels: {},
+    agentVersion: "1",
+    address: "h",
+    allocations: [],
+  };
+}
+
+describe("a report", () => {
+  test("counts when it is newer within its start", () => {
+    const observed = new Observed(1);
+    expect(observed.record(report("one", 2), 0)).toBe(true);
+    expect(observed.record(report("one", 2), 1)).toBe(false);
+    expect(observed.record(report("one", 1), 2)).toBe(false);
+    expect(observed.record(report("one", 3), 3)).toBe(true);
+  });
+
+  test("of a former start that comes late does not count", () => {
+    const observed = new Observed(1);
+    observed.record(report("one", 9), 0);
+    expect(observed.record(report("two", 1), 100)).toBe(true);
+    expect(observed.record(report("one", 10), 200)).toBe(false);
+    expect(observed.agent("a1")?.report.incarnation).toBe("two");
+  });
+
+  test("of the first of two quick starts that comes last does not silence the second", () => {
+    const observed = new Observed(1);
+    observed.record(report("one", 9), 0);
+    observed.record(report("three", 1), 100);
+    observed.record(report("two", 1), 200);
+    expect(observed.record(report("three", 2), 1_100)).toBe(false);
+    expect(observed.record(report("three", 4), 3_100)).toBe(true);
+    expect(observed.record(report("three", 5), 4_100)).toBe(true);
+  });
+});
