@@ -90,3 +90,17 @@ test("a problem keeps its code and its paths; nobody there is said as such", asy
   }
   await expect(client.call("getVersion", {})).rejects.toThrow(Unreachable);
 });
+
+test("a reader that has seen enough closes the connection", async () => {
+  const closed = Promise.withResolvers<void>();
+  await using server = await serve((_request, response) => {
+    response.on("close", closed.resolve);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('id: 1\ndata: {"sequence":"1"}\n\n');
+  });
+  for await (const { message } of server.client.stream("watchEvents", {})) {
+    expect(message.sequence).toBe("1");
+    break;
+  }
+  await closed.promise;
+});

@@ -10,16 +10,21 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerSent
   if (response.body === null) return;
   const decoder = new TextDecoder();
   let rest = "";
-  const chunks: AsyncIterator<Uint8Array> = response.body[Symbol.asyncIterator]();
-  for (;;) {
-    const chunk = await chunks.next().catch(() => null); // A broken connection is the end of it.
-    if (chunk === null || chunk.done === true) return;
-    rest += decoder.decode(chunk.value, { stream: true });
-    for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
-      const event = parseEvent(rest.slice(0, end));
-      rest = rest.slice(end + 2);
-      if (event !== null) yield event;
+  const chunks = response.body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const chunk = await chunks.next().catch(() => null); // A broken connection is the end of it.
+      if (chunk === null || chunk.done === true) return;
+      rest += decoder.decode(chunk.value, { stream: true });
+      for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
+        const event = parseEvent(rest.slice(0, end));
+        rest = rest.slice(end + 2);
+        if (event !== null) yield event;
+      }
     }
+  } finally {
+    // A reader that has seen enough closes the connection; an open one would keep its process alive.
+    await chunks.return?.();
   }
 }
 
