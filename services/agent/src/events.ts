@@ -40,7 +40,9 @@ export function agentEvents(logger: Logger, registry: Registry) {
     contextWaits: (digest: string, error: unknown) =>
       logger.warn({ digest, err: error }, "context_waits"),
     linesShipped: (count: number) => lines.inc(count),
-    linesWait: (why: unknown) => logger.debug({ why }, "lines_wait"),
+    /** Said aloud once an outage. */
+    linesWait: (allocation: string, why: unknown, again: boolean) =>
+      logger[again ? "debug" : "warn"]({ allocation, err: why }, "lines_wait"),
     lineRefused(allocation: string, sequence: number) {
       linesRefused.inc();
       logger.error({ allocation, sequence }, "line_refused");

@@ -23,7 +23,7 @@ export const limits = {
   beforeKilledEndMs: 1_000,
   /** The metrics service takes this many reports, and this many bytes, at once. */
   reportsPerRequest: 1_000,
-  reportBytesPerRequest: 4 * 1024 * 1024,
+  reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,
   reportRequestMs: 30_000,
   /** Asking the registry for an address, and fetching 96 MiB from it over a slow link. */
   contextPlanMs: 5_000,

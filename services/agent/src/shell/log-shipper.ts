@@ -34,6 +34,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
   const reader = new OutputReader(folder.path);
   const backoff = new Backoff(signal);
   let linesMax: number = limits.linesPerBatch;
+  let isWaiting = false;
   while (!signal.aborted) {
     // Asked before the file is read: lines come before the exit.
     const over = folder.exit !== null;
@@ -47,8 +48,9 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
       await wake.wait(limits.lookMs, signal);
       continue;
     }
-    const outcome = await orAborted(send(deps, batch), signal);
+    const outcome: Outcome | null = await orAborted(send(deps, batch, isWaiting), signal);
     if (outcome === null) return false;
+    isWaiting = outcome !== "stored";
     if (outcome === "stored") {
       reader.acknowledge(batch.end);
       deps.events.linesShipped(batch.lines.length);
@@ -80,7 +82,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> 
 
 type Outcome = "stored" | "refused" | { readonly retryAfterMs: number };
 
-async function send(deps: ShipperDeps, batch: Batch): Promise<Outcome> {
+async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promise<Outcome> {
   const { agent, bus, events, folder } = deps;
   const { allocation, nodeRank, experiment } = folder.launch;
   const lines = batch.lines.map((line) => ({ allocation, nodeRank, ...line }));
@@ -96,16 +98,16 @@ async function send(deps: ShipperDeps, batch: Batch): Promise<Outcome> {
     };
     reply = await bus.request("logs", "WriteLines", { headers, body }, limits.writeLinesMs);
   } catch (error) {
-    events.linesWait(error);
+    events.linesWait(allocation, error, isWaiting);
     return { retryAfterMs: 0 };
   }
   if (reply.kind === "ok") return "stored";
   if (reply.kind === "unavailable") {
-    events.linesWait(reply.detail);
+    events.linesWait(allocation, reply.detail, isWaiting);
     return { retryAfterMs: reply.retryAfterMs };
   }
   const { rejected, detail } = readRejected(reply.body);
-  events.linesWait(`${rejected}: ${detail}`);
+  events.linesWait(allocation, `${rejected}: ${detail}`, isWaiting);
   // A fault of the service itself passes; what it says of the lines does not.
   return rejected === "internal" ? { retryAfterMs: 0 } : "refused";
 }

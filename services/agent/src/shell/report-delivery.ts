@@ -142,6 +142,8 @@ function linesOf(chunk: Buffer, offset: number, reportsMax: number): Piece {
     if (isReport(line)) lines.push(line);
     used = end + 1;
   }
+  // No report is as long as that: what is there is not the SDK's, and must not hold up what follows.
+  if (used === 0 && chunk.length === limits.reportBytesPerRequest) used = chunk.length;
   return { lines, end: offset + used };
 }
 

@@ -153,14 +153,15 @@ export class Run implements AsyncDisposable {
   /** Starts the supervisor and fetches the code meanwhile; null where the run ended before it began. */
   async #prepare(signal: AbortSignal): Promise<SupervisorProcess | null> {
     if (this.folder.exit !== null) return null;
-    const { launch, work, runDir } = this.folder;
+    const { launch, path, runDir } = this.folder;
+    const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
-    const supervisor = new SupervisorProcess(this.folder.path, this.#wake.wake);
+    const supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
     try {
-      await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
+      const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
       if (this.#killing.signal.aborted) throw new Error("killed before its start");
       const environment = environmentOf(launch, { ...this.#deps, runDir });
-      supervisor.order({ argv: argvOf(launch), environment: { ...environment, PWD: work } });
+      supervisor.order({ argv: argvOf(launch), environment: { ...environment, PWD: work }, work });
       return supervisor;
     } catch (error) {
       supervisor[Symbol.dispose]();
@@ -169,20 +170,20 @@ export class Run implements AsyncDisposable {
     }
   }
 
-  async #unpack(signal: AbortSignal): Promise<void> {
+  /** The folder in which the code is. */
+  async #unpack(signal: AbortSignal): Promise<string> {
     const { contextDigest } = this.folder.launch;
-    this.folder.emptyWork();
-    if (contextDigest === "") return;
+    if (contextDigest === "") return this.folder.newWork();
     for (let attempt = 1; ; attempt += 1) {
       const packed = await this.#deps.contexts.packed(contextDigest, signal);
+      const work = this.folder.newWork();
       try {
-        await unpack(packed, this.folder.work);
-        return;
+        await unpack(packed, work);
+        return work;
       } catch (error) {
         // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
         if (attempt > 1 || !(error instanceof BadArchive)) throw error;
         await this.#deps.contexts.drop(contextDigest);
-        this.folder.emptyWork();
       }
     }
   }
@@ -279,14 +280,15 @@ export class Run implements AsyncDisposable {
     this.#see();
     const delivering = this.#deliver(signal);
     const waits = this.folder.kill === null ? limits : killedWaits;
-    const leftMs = (waitMs: number): number => exit.atMs + waitMs - Date.now();
+    // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
+    const leftMs = (waitMs: number): number => Math.min(waitMs, exit.atMs + waitMs - Date.now());
     await Promise.all([
       atMost(delivering, leftMs(waits.reportsBeforeEndMs)),
       atMost(shipping, leftMs(waits.linesBeforeEndMs)),
     ]);
     if (signal.aborted) return;
     this.#state = AllocationReportState.ENDED;
-    this.#deps.events.ended(this.allocation, exit);
+    if (this.folder.forgotten === null) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();
     await Promise.all([delivering, shipping]);
     this.#isDelivered = !signal.aborted;

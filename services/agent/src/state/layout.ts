@@ -17,12 +17,14 @@
  *                               source's next line; source 1 is stdout, 2 stderr, 3 the agent. Numbers rise by one from 1
  *     shipped.json              {segment, offset, sequence}: up to where the logs service has acknowledged. Files before
  *                               that segment are removed
- *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal
+ *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or by
+ *                               a supervisor that was told SIGTERM
  *     exit.json                 {kind, code, signal, message, atMs}: over. Written by rename, after the last line
  *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: nothing of the spool is left to deliver
  *     forgotten.json            {atMs}: the scheduler has recorded the end; kept for a while, never launched again
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
- *     work/                     the unpacked model code, in which the process runs
+ *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was killed
+ *                               while it unpacked. Removed when the run is forgotten
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was

@@ -1,5 +1,5 @@
 /** One run's folder, read and written by the agent (see layout.ts). */
-import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -138,9 +138,12 @@ export class RunFolder {
     output.close();
   }
 
-  emptyWork(): void {
-    this.removeWork();
+  /** A new one for each attempt: a supervisor of an earlier agent may yet start the process in the one before. */
+  newWork(): string {
     makeFolder(this.work);
+    const path = join(this.work, String(readdirSync(this.work).length + 1));
+    mkdirSync(path, { mode: 0o700 });
+    return path;
   }
 
   removeWork(): void {
@@ -151,9 +154,5 @@ export class RunFolder {
     // First what makes it a run, so that one that is half removed is nothing.
     rmSync(join(this.path, names.spec), { force: true });
     rmSync(this.path, { recursive: true, force: true });
-  }
-
-  get exists(): boolean {
-    return existsSync(join(this.path, names.spec));
   }
 }

@@ -8,7 +8,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ExitRecord } from "../core/records.ts";
+import type { ExitRecord, KillRecord } from "../core/records.ts";
 import { names, readRecord, writeRecord } from "../state/layout.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity, signalMembers } from "../state/process-identity.ts";
@@ -17,6 +17,8 @@ import { LineSplitter } from "./line-splitter.ts";
 export type StartOrder = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** The folder in which the process runs. */
+  readonly work: string;
 };
 
 /** After the leader's end and the kill of its group, output that somebody still holds open is not waited for longer. */
@@ -26,10 +28,10 @@ const messageCharsMax = 500;
 const notFound = 127;
 const notExecutable = 126;
 
-// An end of the whole cluster reaches everybody; the record of how the run ended must be written first.
-for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
-
 const folder = process.argv[2] ?? "";
+// What the machine's shutdown tells everybody must not keep this process from recording how the run ended.
+for (const name of ["SIGINT", "SIGHUP"] as const) process.on(name, () => {});
+process.on("SIGTERM", shutDown);
 const order = await readOrder();
 if (order !== null && claim()) await supervise(order);
 
@@ -70,10 +72,10 @@ async function supervise(order: StartOrder): Promise<void> {
   refuse(order, child, output);
 }
 
-function start({ argv, environment }: StartOrder): ChildProcess | NodeJS.ErrnoException {
+function start({ argv, environment, work }: StartOrder): ChildProcess | NodeJS.ErrnoException {
   try {
     return spawn(argv[0] ?? "", argv.slice(1), {
-      cwd: join(folder, names.work),
+      cwd: work,
       env: { ...environment },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
@@ -111,6 +113,17 @@ async function finish(
   const { exitCode: code, signalCode: signal } = child;
   const message = messageOf(code, signal, collected.lastError());
   record({ kind: "exited", code, signal, message, atMs });
+}
+
+/** SIGTERM to a supervisor ends its run, as a shutdown: nobody is to blame for it. Before its order it has no run. */
+function shutDown(): void {
+  const leader = readRecord<ProcessIdentity>(folder, names.process);
+  if (leader === null) return;
+  if (readRecord(folder, names.kill) === null) {
+    const kill: KillRecord = { why: "shutdown", atMs: Date.now() };
+    writeRecord(folder, names.kill, kill);
+  }
+  signalMembers(join(folder, names.run), leader, "SIGTERM");
 }
 
 function record(exit: ExitRecord): void {

@@ -1,0 +1,85 @@
+import { appendFileSync, mkdtempSync, readdirSync, statSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { OutputReader } from "./output-reader.ts";
+import { OutputWriter, segmentName } from "./output-writer.ts";
+
+const limits = { lines: 1_000, bytes: 400 * 1024, lineOverheadBytes: 100 };
+const line = (text: string) => ({ source: 1, atMs: 5, text, continued: false }) as const;
+
+function newRun() {
+  const folder = mkdtempSync(join(tmpdir(), "trainyard-output-"));
+  return { folder, output: join(folder, "output") };
+}
+
+function readAll(reader: OutputReader): readonly string[] {
+  const texts: string[] = [];
+  for (;;) {
+    const { lines, end } = reader.read(limits);
+    if (lines.length === 0) return texts;
+    for (const { sequence, text } of lines) {
+      texts.push(text);
+      expect(sequence).toBe(
+        end.sequence - lines.length + 1 + lines.findIndex((one) => one.sequence === sequence),
+      );
+    }
+    reader.acknowledge(end);
+  }
+}
+
+test("lines are read in their order from what was acknowledged, by a new reader too", () => {
+  const { folder, output } = newRun();
+  const writer = new OutputWriter(output);
+  writer.write([line("a"), { source: 2, atMs: 6, text: "b\n\u2028", continued: true }]);
+  const reader = new OutputReader(folder);
+  const first = reader.read({ ...limits, lines: 1 });
+  expect(first.lines).toEqual([{ sequence: 1, ...line("a") }]);
+  expect(reader.read({ ...limits, lines: 1 })).toEqual(first);
+  reader.acknowledge(first.end);
+  const { lines } = new OutputReader(folder).read(limits);
+  expect(lines).toEqual([{ sequence: 2, source: 2, atMs: 6, text: "b\n\u2028", continued: true }]);
+});
+
+test("numbers go on in a writer that comes after one that was killed inside its write", () => {
+  const { folder, output } = newRun();
+  new OutputWriter(output).write([line("a"), line("b")]);
+  appendFileSync(join(output, segmentName(1)), '[1,5,"tor');
+  const writer = new OutputWriter(output);
+  writer.write([line("c")]);
+  expect(readAll(new OutputReader(folder))).toEqual(["a", "b", "c"]);
+});
+
+test("files have a bounded size, and those that were fetched go", () => {
+  const { folder, output } = newRun();
+  const writer = new OutputWriter(output);
+  const text = "x".repeat(16 * 1024);
+  for (let n = 0; n < 40; n += 1) writer.write(Array.from({ length: 64 }, () => line(text)));
+  expect(readdirSync(output).length).toBe(3);
+  const reader = new OutputReader(folder);
+  expect(readAll(reader)).toHaveLength(40 * 64);
+  expect(readdirSync(output).length).toBe(1);
+  const resumed = new OutputWriter(output);
+  resumed.write([line("last")]);
+  expect(reader.read(limits).lines).toEqual([{ sequence: 40 * 64 + 1, ...line("last") }]);
+});
+
+test("what nobody fetches is dropped beyond a gibibyte, and a line says how much", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const { folder, output } = newRun();
+  const writer = new OutputWriter(output);
+  writer.write(Array.from({ length: 1_100 }, () => line("y".repeat(16 * 1024))));
+  const first = join(output, segmentName(1));
+  const { size } = statSync(first);
+  // A hole stands for what was written and not fetched.
+  truncateSync(first, 1024 * 1024 * 1024);
+  writer.write([line("dropped"), line("dropped")]);
+  truncateSync(first, size);
+  writer.write([line("dropped")]);
+  vi.advanceTimersByTime(2_000);
+  writer.write([line("after")]);
+  vi.useRealTimers();
+  const texts = readAll(new OutputReader(folder));
+  expect(texts.slice(-2)).toEqual([expect.stringContaining("3 lines were not kept here"), "after"]);
+  expect(texts).toHaveLength(1_102);
+});

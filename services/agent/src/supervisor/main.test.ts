@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { SupervisorProcess } from "../shell/supervisor-process.ts";
+import { isAlive } from "../state/process-identity.ts";
+import { RunFolder } from "../state/run-folder.ts";
+import { launchOf, newFolder } from "../testing/examples.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+const patient = { timeout: 20_000, interval: 10 };
+const variables = { PATH: process.env["PATH"] ?? "" };
+
+function newRun() {
+  const folder = RunFolder.create(newFolder(), launchOf("unused"));
+  const order = (script: string) => ({
+    argv: ["sh", "-c", script],
+    environment: { ...variables, TRAINYARD_RUN_DIR: folder.runDir },
+    work: folder.newWork(),
+  });
+  return { folder, order };
+}
+
+test("of several supervisors with an order for one run, one starts it", async () => {
+  const { folder, order } = newRun();
+  const supervisors = [1, 2, 3].map(() => new SupervisorProcess(folder.path, variables, () => {}));
+  for (const supervisor of supervisors) {
+    supervisor.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"; sleep 0.2'));
+  }
+  await vi.waitFor(
+    () => expect(supervisors.some(({ isRunning }) => isRunning)).toBe(false),
+    patient,
+  );
+  expect(folder.exit).toMatchObject({ kind: "exited", code: 0 });
+  expect(readFileSync(join(folder.runDir, "starts"), "utf8")).toBe("x\n");
+});
+
+test("a run that the agent ended before its start is claimed, and no order starts it", async () => {
+  const { folder, order } = newRun();
+  expect(folder.claimAsNeverStarted()).toBe(true);
+  const supervisor = new SupervisorProcess(folder.path, variables, () => {});
+  supervisor.order(order("true"));
+  await vi.waitFor(() => expect(supervisor.isRunning).toBe(false), patient);
+  expect([folder.process, folder.exit]).toEqual([null, null]);
+});
+
+test("without an order it starts nothing", async () => {
+  const { folder } = newRun();
+  const supervisor = new SupervisorProcess(folder.path, variables, () => {});
+  supervisor[Symbol.dispose]();
+  await vi.waitFor(() => expect(supervisor.isRunning).toBe(false), patient);
+  expect(folder.supervisor).toBeNull();
+});
+
+test("SIGTERM to a supervisor ends its run as a shutdown, and the end is recorded", async () => {
+  const { folder, order } = newRun();
+  const supervisor = new SupervisorProcess(folder.path, variables, () => {});
+  supervisor.order(order("exec sleep 1000"));
+  await vi.waitFor(() => expect(folder.process).not.toBeNull(), patient);
+  const leader = folder.process;
+  process.kill(folder.supervisor?.pid ?? 0, "SIGTERM");
+  await vi.waitFor(() => expect(folder.exit).toMatchObject({ signal: "SIGTERM" }), patient);
+  expect(folder.kill?.why).toBe("shutdown");
+  expect(leader !== null && isAlive(leader)).toBe(false);
+});
