@@ -30,6 +30,7 @@ export class ScriptedAgent {
   #epoch = 0;
   #version = 0;
   #pid = 100;
+  #onLaunch: () => void = () => {};
   address: string;
   /** Neither hears nor says anything. */
   silent = false;
@@ -86,8 +87,16 @@ export class ScriptedAgent {
     this.report();
   }
 
+  /** Resolves when the next launch arrives. */
+  nextLaunch(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onLaunch = resolve;
+    });
+  }
+
   #launch(launch: Plain<Launch>): void {
     this.launched.push(launch);
+    this.#onLaunch();
     for (const { allocation, slots, state } of this.held.values()) {
       if (state === AllocationReportState.ENDED) continue;
       const shared = slots.filter((slot) => launch.slots.includes(slot));

@@ -30,6 +30,13 @@ import { atRest, ManualClock } from "@trainyard/testing";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { createService } from "../service.ts";
 import { notedOf } from "../shell/follower.ts";
+import {
+  type AskedResources,
+  type AskedRun,
+  experimentCreated,
+  runRequested,
+  trialCreated,
+} from "./examples.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
 export const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
@@ -147,69 +154,24 @@ export class World implements AsyncDisposable {
   }
 
   async experiment(id: string, config: Record<string, unknown> = {}): Promise<void> {
-    await this.append(`experiment-${id}`, {
-      type: "ExperimentCreated",
-      data: {
-        config: { entrypoint: "python3 train.py", ...config } as never,
-        configSourceDigest: "",
-        contextDigest: "abc",
-        contextBytes: 1,
-        seed: 1,
-        name: "",
-        description: "",
-        labels: [],
-        owner: "",
-        workspace: "",
-        project: "",
-      },
-    });
+    await this.append(`experiment-${id}`, experimentCreated(config));
   }
 
   async trial(id: string): Promise<void> {
-    const [experiment = "", number] = id.split(".");
-    await this.append(`trial-${id}`, {
-      type: "TrialCreated",
-      data: {
-        experiment,
-        number: Number(number),
-        hyperparameters: { rate: 0.5 },
-        seed: 9,
-        warmStartCheckpoint: "",
-        sourceTrial: "",
-      },
-    });
+    await this.append(`trial-${id}`, trialCreated(id));
   }
 
   /** Requests a run of a trial that need not exist before. */
   async run(
     allocation: string,
-    resources: { slots?: number; priority?: number; singleAgent?: boolean } = {},
-    rest: { delayMs?: number; fromCheckpoint?: string; fromStep?: number } = {},
+    resources: AskedResources = {},
+    rest: AskedRun = {},
   ): Promise<void> {
     const [trial = "", run] = allocation.split("#");
     const [experiment = ""] = trial.split(".");
     if (this.log.store.version(`experiment-${experiment}`) === 0) await this.experiment(experiment);
     if (this.log.store.version(`trial-${trial}`) === 0) await this.trial(trial);
-    await this.append(`trial-${trial}`, {
-      type: "RunRequested",
-      data: {
-        run: Number(run),
-        fromCheckpoint: "",
-        fromStep: 0,
-        preemptible: true,
-        experiment,
-        delayMs: 0,
-        ...rest,
-        resources: {
-          pool: "default",
-          slots: 1,
-          priority: 42,
-          weight: 1,
-          singleAgent: false,
-          ...resources,
-        },
-      },
-    });
+    await this.append(`trial-${trial}`, runRequested(allocation, resources, rest));
   }
 
   async requestStop(allocation: string, mode: StopMode, graceMs = 0): Promise<void> {

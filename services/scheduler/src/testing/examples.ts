@@ -1,0 +1,72 @@
+/** Events of others that a run consists of. */
+import type { AnyEvent, EventOf } from "@trainyard/contracts";
+
+export type AskedResources = {
+  readonly slots?: number;
+  readonly priority?: number;
+  readonly singleAgent?: boolean;
+};
+
+export type AskedRun = {
+  readonly delayMs?: number;
+  readonly fromCheckpoint?: string;
+  readonly fromStep?: number;
+};
+
+type Config = EventOf<"ExperimentCreated">["data"]["config"];
+
+export function experimentCreated(config: Readonly<Record<string, unknown>> = {}): AnyEvent {
+  return {
+    type: "ExperimentCreated",
+    data: {
+      config: { entrypoint: "python3 train.py", ...config } as Config,
+      configSourceDigest: "",
+      contextDigest: "abc",
+      contextBytes: 1,
+      seed: 1,
+      name: "",
+      description: "",
+      labels: [],
+      owner: "",
+      workspace: "",
+      project: "",
+    },
+  };
+}
+
+export function trialCreated(trial: string): AnyEvent {
+  const [experiment = "", number] = trial.split(".");
+  return {
+    type: "TrialCreated",
+    data: {
+      experiment,
+      number: Number(number),
+      hyperparameters: { rate: 0.5 },
+      seed: 9,
+      warmStartCheckpoint: "",
+      sourceTrial: "",
+    },
+  };
+}
+
+export function runRequested(
+  allocation: string,
+  resources: AskedResources = {},
+  rest: AskedRun = {},
+): AnyEvent {
+  const [trial = "", run] = allocation.split("#");
+  const defaults = { pool: "default", slots: 1, priority: 42, weight: 1, singleAgent: false };
+  return {
+    type: "RunRequested",
+    data: {
+      run: Number(run),
+      fromCheckpoint: "",
+      fromStep: 0,
+      preemptible: true,
+      experiment: trial.split(".")[0] ?? "",
+      delayMs: 0,
+      ...rest,
+      resources: { ...defaults, ...resources },
+    },
+  };
+}
