@@ -136,8 +136,11 @@ export const trialProjections: Projections = {
     const trial = documents.get("trial", id);
     if (trial !== undefined) lowerExperimentsBest(trial, documents);
   },
-  CheckpointCompleted({ id, data }, documents) {
-    documents.update("trial", data.trial, () => ({ latestCheckpoint: id }));
+  TrialCheckpointed({ id, data }, documents) {
+    documents.update("trial", id, (doc) => ({
+      latestCheckpoint: data.checkpoint,
+      stepsCompleted: Math.max(doc.stepsCompleted, data.step),
+    }));
   },
 };
 
