@@ -12,7 +12,7 @@ import { idOf } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
 import { Asking } from "./asking.ts";
 import type { Chance } from "./chance.ts";
-import type { Submission } from "./submissions.ts";
+import { documentOf, type Submission } from "./submissions.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 export type PeopleDeps = {
@@ -48,8 +48,7 @@ export class People {
     const paused = fickle && chance.happens(0.2);
     const { config, seed } = submission;
     const request = {
-      // The document is plain JSON; only its type is narrower.
-      config: JSON.parse(JSON.stringify(config)),
+      config: documentOf(config),
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,

@@ -21,7 +21,7 @@ import { eventsOf } from "./invariants.ts";
 import type { Troubles } from "./mortal-log.ts";
 import { Platform, type ServiceName } from "./platform.ts";
 import { startRelay } from "./relay.ts";
-import { configOf } from "./submissions.ts";
+import { configOf, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -69,7 +69,7 @@ export class Scene {
 
   async create(searcher: SearcherConfig, paused = false): Promise<void> {
     const request = {
-      config: JSON.parse(JSON.stringify(configOf(searcher, maxRestarts))),
+      config: documentOf(configOf(searcher, maxRestarts)),
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,

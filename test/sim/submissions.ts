@@ -1,3 +1,4 @@
+import type { EventData } from "@trainyard/contracts";
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
 import type { Chance } from "./chance.ts";
 
@@ -63,4 +64,11 @@ export function configOf(
     data: {},
     debug: false,
   };
+}
+
+type ConfigDocument = NonNullable<EventData<"ExperimentCreated">["config"]>;
+
+/** As it travels: plain JSON, of which the configuration's type is a narrower one. */
+export function documentOf(config: NormalisedConfig): ConfigDocument {
+  return JSON.parse(JSON.stringify(config)) as ConfigDocument;
 }

@@ -28,6 +28,8 @@ export type WorldOptions = {
   readonly seed: number;
   /** Without any hardship, and people stay with what they said: what the others are compared with. */
   readonly calm?: boolean;
+  /** The bus is away once, and perhaps comes back empty, whatever else happens. */
+  readonly outage?: { readonly afterMs: number; readonly forMs: number; readonly wipe: boolean };
   /** Runs are placed on agents by the real scheduler; otherwise a model of both ends runs in more ways than they would. */
   readonly scheduler?: boolean;
   /** By default as the seed has it. */
@@ -61,6 +63,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   const platform = new Platform({ clock, log, hub, troublesOf, restartMs, services });
   platform.start();
   if (!calm) breakTheBus(hub, clock, hardship);
+  if (options.outage !== undefined) breakOnce(hub, clock, options.outage);
   const slotsMax = scheduler ? slotsOfAll : 1;
   const submitted =
     options.submissions ?? drawSubmissions(new Chance(seed, "submissions"), slotsMax);
@@ -110,6 +113,20 @@ function breakTheBus(hub: MemoryHub, clock: VirtualClock, chance: Chance): void 
       if (chance.happens(0.3)) hub.wipe();
       hub.reconnect();
       breakTheBus(hub, clock, chance);
+    });
+  });
+}
+
+function breakOnce(
+  hub: MemoryHub,
+  clock: VirtualClock,
+  { afterMs, forMs, wipe }: NonNullable<WorldOptions["outage"]>,
+): void {
+  clock.timer(afterMs, () => {
+    hub.disconnect();
+    clock.timer(forMs, () => {
+      if (wipe) hub.wipe();
+      hub.reconnect();
     });
   });
 }

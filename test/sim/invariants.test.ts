@@ -1,0 +1,143 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import {
+  ExperimentOutcome,
+  RunEndWhy,
+  SearchCompletion,
+  StopKind,
+  StopMode,
+  StopWhy,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
+import { createMemoryLog } from "@trainyard/event-log";
+import { expect, test } from "vitest";
+import { violationsOf } from "./invariants.ts";
+import { configOf, documentOf, random } from "./submissions.ts";
+import { Teller } from "./teller.ts";
+
+type Told = readonly [stream: string, event: AnyEvent];
+
+const created: Told = [
+  "experiment-1",
+  {
+    type: "ExperimentCreated",
+    data: {
+      config: documentOf(configOf(random(3, 1), 1)),
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      seed: 1,
+      name: "",
+      description: "",
+      labels: [],
+      owner: "",
+      workspace: "",
+      project: "",
+    },
+  },
+];
+const activated: Told = ["experiment-1", { type: "ExperimentActivated", data: {} }];
+const paused: Told = ["experiment-1", { type: "ExperimentPaused", data: {} }];
+const canceled: Told = [
+  "experiment-1",
+  { type: "ExperimentStopRequested", data: { kind: StopKind.CANCEL, reason: "" } },
+];
+const experimentEnded: Told = [
+  "experiment-1",
+  { type: "ExperimentEnded", data: { outcome: ExperimentOutcome.COMPLETED, reason: "" } },
+];
+const searchCompleted: Told = [
+  "search-1",
+  { type: "SearchCompleted", data: { reason: SearchCompletion.EXHAUSTED } },
+];
+
+function proposed(number: number): Told {
+  const data = { number, hyperparameters: { lr: 1 }, seed: 5, draws: {}, searchVersion: 1 };
+  return ["search-1", { type: "TrialProposed", data }];
+}
+
+function trialCreated(lr = 1): Told {
+  const data = { experiment: "1", number: 1, hyperparameters: { lr }, seed: 5 };
+  const none = { warmStartCheckpoint: "", sourceTrial: "" };
+  return ["trial-1.1", { type: "TrialCreated", data: { ...data, ...none } }];
+}
+
+function requested(run: number, fromCheckpoint = "", fromStep = 0): Told {
+  const data = { run, fromCheckpoint, fromStep, preemptible: true, experiment: "1", delayMs: 0 };
+  return ["trial-1.1", { type: "RunRequested", data }];
+}
+
+function runEnded(run: number, countsAsRestart = false): Told {
+  const data = { run, why: RunEndWhy.FAILED, exits: [], message: "", countsAsRestart };
+  return ["trial-1.1", { type: "RunEnded", data }];
+}
+
+function stopAsked(why: StopWhy, graceMs: number): Told {
+  const data = { run: 1, mode: StopMode.GRACEFUL, why, graceMs };
+  return ["trial-1.1", { type: "RunStopRequested", data }];
+}
+
+const trialEnded: Told = [
+  "trial-1.1",
+  { type: "TrialEnded", data: { outcome: TrialOutcome.COMPLETED, reason: "", restarts: 0 } },
+];
+const outcomeRecorded: Told = [
+  "search-1",
+  { type: "TrialOutcomeRecorded", data: { trial: 1, outcome: TrialOutcome.COMPLETED } },
+];
+
+function granted(allocation: string): Told {
+  const placements = [{ agent: "a1", slots: ["0"], nodeRank: 0, address: "" }];
+  const data = { placements, masterAddress: "", masterPort: 0, tokenKey: "" };
+  return [`allocation-${allocation}`, { type: "AllocationGranted", data }];
+}
+
+const lost: Told = ["agent-a1", { type: "AgentLost", data: { reason: "" } }];
+const begun = [created, activated, proposed(1), trialCreated()] as const;
+const checkpoint = "aaaaaaaa-0000-4000-8000-000000000001";
+
+async function judged(history: readonly Told[]): Promise<readonly string[]> {
+  const log = createMemoryLog();
+  const teller = new Teller(log);
+  for (const [stream, event] of history) await teller.tell(stream, [event]);
+  return violationsOf(log);
+}
+
+test("a history as it should be has no violations", async () => {
+  const history = [...begun, requested(1), runEnded(1), trialEnded, outcomeRecorded];
+  expect(await judged([...history, searchCompleted, experimentEnded])).toEqual([]);
+});
+
+const wrong: readonly (readonly [string, readonly Told[]])[] = [
+  ["run 1 had not ended", [...begun, requested(1), requested(2)]],
+  ["run 3 is out of turn", [...begun, requested(1), runEnded(1), requested(3)]],
+  ["must not run", [...begun, paused, requested(1)]],
+  ["must not run", [...begun, canceled, requested(1)]],
+  [
+    "it is restart 2 of 1",
+    [...begun, requested(1), runEnded(1, true), requested(2), runEnded(2, true), requested(3)],
+  ],
+  ["cannot be started from", [...begun, requested(1, checkpoint, 10)]],
+  ["is not the trial's unended one", [...begun, requested(1), runEnded(1), runEnded(1)]],
+  [
+    "it is no harsher stop",
+    [...begun, requested(1), stopAsked(StopWhy.CANCEL, 1), stopAsked(StopWhy.PAUSE, 1)],
+  ],
+  [
+    "the grace has grown",
+    [...begun, requested(1), stopAsked(StopWhy.PAUSE, 1), stopAsked(StopWhy.CANCEL, 2)],
+  ],
+  ["not those that were proposed", [created, activated, proposed(1), trialCreated(2)]],
+  ["the trial had ended", [...begun, trialEnded, requested(1)]],
+  ["it was created before", [...begun, trialCreated()]],
+  ["2 trials at a time", [...begun, proposed(2)]],
+  ["the trial did not end so", [...begun, outcomeRecorded]],
+  ["had not ended", [...begun, searchCompleted, experimentEnded]],
+  ["the search was not complete", [...begun, trialEnded, experimentEnded]],
+  ["the experiment had ended", [...begun, trialEnded, searchCompleted, experimentEnded, paused]],
+  ["a1/0 is 1.1#1's", [granted("1.1#1"), granted("1.2#1")]],
+  ["a1 is lost", [lost, granted("1.1#1")]],
+];
+
+test.each(wrong)("reported: %s", async (what, history) => {
+  expect((await judged(history)).join("\n")).toContain(what);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { eventsOf, violationsOf } from "./invariants.ts";
+import { configOf, random } from "./submissions.ts";
+import { runWorld } from "./world.ts";
+
+const submissions = [{ config: configOf(random(6, 6), 2), seed: 1 }];
+
+test.each([false, true])(
+  "the bus away for five minutes (back empty: %s): no agent is lost, and the search is completed",
+  async (wipe) => {
+    const outage = { afterMs: 6_000, forMs: 5 * 60_000, wipe };
+    const world = await runWorld({ seed: 1, calm: true, scheduler: true, submissions, outage });
+    expect(world.ended).toBe(true);
+    expect(world.virtualMs).toBeGreaterThan(outage.forMs);
+    expect(await violationsOf(world.log)).toEqual([]);
+    const types = eventsOf(world.log.store.events).map(({ type }) => type);
+    expect(types).not.toContain("AgentLost");
+  },
+  30_000,
+);
