@@ -2,7 +2,7 @@
  * Where the files of checkpoints lie in a directory storage: `<root>/<uuid>`. The one place that knows, for whoever
  * writes, verifies or deletes them.
  */
-import { readdir, rm } from "node:fs/promises";
+import { access, rm } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { Fault, isCheckpointId } from "@trainyard/kernel";
 
@@ -53,7 +53,7 @@ export async function removeCheckpointFolder(
     });
   }
   try {
-    await readdir(root);
+    await access(root);
     await rm(folder, { recursive: true, force: true });
   } catch (cause) {
     throw new Fault("checkpoint_not_removed", `the folder ${folder} cannot be removed`, {

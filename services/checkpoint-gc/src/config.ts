@@ -1,0 +1,25 @@
+import {
+  type ConnectionsConfig,
+  connectionsOf,
+  connectionVariables,
+  parseEnvironment,
+  readEnvironment,
+} from "@trainyard/runtime";
+import { z } from "zod";
+import { gcLimits } from "./limits.ts";
+
+const schema = z.object({
+  ...connectionVariables,
+  TRAINYARD_CHECKPOINT_GRACE_SECONDS: z.coerce.number().min(0).default(gcLimits.graceSeconds),
+});
+
+export type CheckpointGcConfig = ConnectionsConfig & { readonly graceMs: number };
+
+export function readEnv(): Readonly<Record<string, string>> {
+  return readEnvironment();
+}
+
+export function parseConfig(environment: Readonly<Record<string, string>>): CheckpointGcConfig {
+  const env = parseEnvironment(schema, environment);
+  return { ...connectionsOf(env), graceMs: env.TRAINYARD_CHECKPOINT_GRACE_SECONDS * 1000 };
+}

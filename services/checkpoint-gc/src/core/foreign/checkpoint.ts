@@ -1,0 +1,37 @@
+import type { AnyEvent, EventData } from "@trainyard/contracts";
+
+type Section = NonNullable<EventData<"CheckpointDeclared">["storage"]>;
+
+export type CheckpointFacts = {
+  /** Empty until declared. */
+  readonly trial: string;
+  readonly storage: Section;
+  readonly files: number;
+  readonly bytes: number;
+  readonly pins: readonly string[];
+};
+
+export const unknownCheckpoint: CheckpointFacts = {
+  trial: "",
+  storage: {},
+  files: 0,
+  bytes: 0,
+  pins: [],
+};
+
+export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): CheckpointFacts {
+  switch (event.type) {
+    case "CheckpointDeclared":
+      return { ...state, trial: event.data.trial, storage: event.data.storage ?? {} };
+    case "CheckpointCompleted":
+      return { ...state, files: event.data.files, bytes: event.data.bytes };
+    case "CheckpointPinned": {
+      const { by } = event.data;
+      return state.pins.includes(by) ? state : { ...state, pins: [...state.pins, by] };
+    }
+    case "CheckpointUnpinned":
+      return { ...state, pins: state.pins.filter((by) => by !== event.data.by) };
+    default:
+      return state;
+  }
+}

@@ -1,0 +1,44 @@
+import type { AnyEvent } from "@trainyard/contracts";
+
+/** A trial, as far as it needs checkpoints. */
+export type TrialFacts = {
+  readonly ended: boolean;
+  /** Empty for none; so are the others. */
+  readonly warmStart: string;
+  readonly latest: string;
+  readonly latestStep: number;
+  readonly unended: { readonly run: number; readonly fromCheckpoint: string } | null;
+};
+
+export const unknownTrial: TrialFacts = {
+  ended: false,
+  warmStart: "",
+  latest: "",
+  latestStep: -1,
+  unended: null,
+};
+
+export function evolveTrial(state: TrialFacts, event: AnyEvent): TrialFacts {
+  switch (event.type) {
+    case "TrialCreated":
+      return { ...state, warmStart: event.data.warmStartCheckpoint };
+    case "RunRequested": {
+      const { run, fromCheckpoint, fromStep } = event.data;
+      // The trial's line goes on from here; what lies beyond is not its latest any more.
+      const back = fromStep < state.latestStep;
+      const latest = back ? { latest: fromCheckpoint, latestStep: fromStep } : {};
+      return { ...state, ...latest, ended: false, unended: { run, fromCheckpoint } };
+    }
+    case "RunEnded":
+      return event.data.run === state.unended?.run ? { ...state, unended: null } : state;
+    case "TrialCheckpointed": {
+      const { checkpoint, step } = event.data;
+      if (step < state.latestStep) return state;
+      return { ...state, latest: checkpoint, latestStep: step };
+    }
+    case "TrialEnded":
+      return { ...state, ended: true, unended: null };
+    default:
+      return state;
+  }
+}

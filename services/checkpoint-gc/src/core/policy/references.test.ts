@@ -1,0 +1,63 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import { fold } from "@trainyard/kernel";
+import { describe, expect, test } from "vitest";
+import {
+  runEnded,
+  runRequested,
+  trialCheckpointed,
+  trialCreated,
+  trialEnded,
+} from "../../testing/events.ts";
+import { evolveCheckpoint, unknownCheckpoint } from "../foreign/checkpoint.ts";
+import { evolveTrial, unknownTrial } from "../foreign/trial.ts";
+import { needOfPins, needOfTrial } from "./references.ts";
+
+const need = (...events: readonly AnyEvent[]) =>
+  needOfTrial("1.1", fold(evolveTrial, unknownTrial, events), "c");
+
+describe("a trial needs a checkpoint", () => {
+  test.each([
+    ["that its queued run starts from", need(runRequested(1, "c")), "run 1.1#1 starts from it"],
+    ["that it begins from", need(trialCreated("1.1", "c")), "trial 1.1 begins from it"],
+    [
+      "that is its latest",
+      need(runRequested(1), trialCheckpointed("c", 1, 5), runEnded(1)),
+      "trial 1.1 goes on from it",
+    ],
+    [
+      "that it went back to",
+      need(
+        trialCheckpointed("c", 1, 5),
+        trialCheckpointed("d", 1, 9),
+        runRequested(2, "c", 5),
+        runEnded(2),
+      ),
+      "trial 1.1 goes on from it",
+    ],
+    ["not: another's", need(runRequested(1, "other")), null],
+    [
+      "not: an earlier one than its latest",
+      need(trialCheckpointed("c", 1, 5), trialCheckpointed("d", 1, 9)),
+      null,
+    ],
+    ["not: after it has ended", need(trialCreated("1.1", "c"), trialEnded()), null],
+    [
+      "not: one that an ended run started from",
+      need(runRequested(1, "c"), runEnded(1), trialCheckpointed("d", 1, 9)),
+      null,
+    ],
+  ])("%s", (_, found, expected) => expect(found).toBe(expected));
+});
+
+describe("a pin", () => {
+  const pin = (by: string): AnyEvent => ({ type: "CheckpointPinned", data: { by } });
+  const unpin = (by: string): AnyEvent => ({ type: "CheckpointUnpinned", data: { by } });
+  const pinned = (...events: readonly AnyEvent[]) =>
+    needOfPins(fold(evolveCheckpoint, unknownCheckpoint, events));
+
+  test("holds until everyone took theirs back", () => {
+    expect(pinned()).toBeNull();
+    expect(pinned(pin("ada"), pin("bob"), unpin("ada"))).toBe("bob pinned it");
+    expect(pinned(pin("ada"), pin("ada"), unpin("ada"))).toBeNull();
+  });
+});

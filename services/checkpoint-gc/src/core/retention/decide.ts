@@ -1,0 +1,41 @@
+import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import type { RetentionCommand } from "./commands.ts";
+import { evolveRetention, initialRetention } from "./evolve.ts";
+import type { RetentionEvent, RetentionState } from "./state.ts";
+
+type Decision = readonly RetentionEvent[] | Rejection;
+
+const alreadySo: Decision = [];
+
+export const retentionDecider: Decider<RetentionState, RetentionCommand, RetentionEvent> = {
+  initial: initialRetention,
+  evolve: evolveRetention,
+  decide(state, command) {
+    switch (command.kind) {
+      case "condemn":
+        if (state.status !== "kept") return alreadySo;
+        return [{ type: "CheckpointCondemned", data: command.condemnation }];
+      case "spare":
+        if (state.status === "kept") return alreadySo;
+        if (state.status !== "condemned") return reject("deletion_started", "it is too late");
+        return [{ type: "CheckpointSpared", data: { reason: command.reason } }];
+      case "start_deletion":
+        return startDeletion(state, command.atMs);
+      case "record_deletion": {
+        if (state.status === "deleted") return alreadySo;
+        if (state.status !== "deleting") return reject("not_deleting", "no deletion was started");
+        const { files, bytes } = command;
+        return [{ type: "CheckpointDeleted", data: { files, bytes } }];
+      }
+      default:
+        return assertNever(command, "a retention's command");
+    }
+  },
+};
+
+function startDeletion({ status, graceEndMs }: RetentionState, atMs: number): Decision {
+  if (status === "deleting" || status === "deleted") return alreadySo;
+  if (status === "kept") return reject("not_condemned", "only what is condemned is deleted");
+  if (atMs < graceEndMs) return reject("grace_not_over", `it is kept until ${graceEndMs}`);
+  return [{ type: "CheckpointDeletionStarted", data: {} }];
+}

@@ -1,0 +1,13 @@
+export const policyLimits = {
+  /** Evidence is at most 16 neighbours: half of them by value, half by steps. */
+  competitorsPerRanking: 8,
+} as const;
+
+export const gcLimits = {
+  /** How long what is condemned is kept, unless the environment says otherwise: time for a person to notice. */
+  graceSeconds: 600,
+  /** Checkpoints that are settled or deleted in one go, before new ones are looked for. */
+  page: 100,
+  /** A clock that was set, or a wake-up that was lost, is noticed after this long. */
+  lookAgainMs: 60_000,
+} as const;

@@ -1,0 +1,236 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { AppendRequest } from "@trainyard/event-log";
+import { createPostgresLog } from "@trainyard/event-log";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { runRequested, validated } from "./testing/events.ts";
+import { soon, TestGc } from "./testing/test-gc.ts";
+
+let gc: TestGc;
+
+beforeAll(async () => {
+  gc = await TestGc.open();
+}, 60_000);
+afterEach(() => gc.stop());
+afterAll(() => gc[Symbol.asyncDispose]());
+
+const condemned = ["CheckpointCondemned"];
+const deleted = ["CheckpointCondemned", "CheckpointDeletionStarted", "CheckpointDeleted"];
+
+const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
+  vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
+
+describe("when an experiment ends", () => {
+  test("what its policy gives up is condemned with the evidence, and nothing is deleted yet", async () => {
+    await gc.start(600);
+    const { experiment, checkpoints } = await gc.trained([0, 1, 1], [3, 1, 2, 4]);
+    await gc.settled();
+    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
+    const beforeMs = Date.now();
+    await gc.endExperiment(experiment);
+    const [first, best, third, last] = checkpoints;
+    await becomes(third, condemned);
+    await becomes(first, condemned);
+    const [event] = await gc.stage.events(`retention-${third}`);
+    expect(event?.data).toMatchObject({
+      experiment,
+      policy: { saveExperimentBest: 0, saveTrialBest: 1, saveTrialLatest: 1 },
+      competitors: [
+        { checkpoint: best, value: 1, step: 2 },
+        { checkpoint: last, value: 4, step: 4 },
+      ],
+    });
+    expect(
+      event?.type === "CheckpointCondemned" ? event.data.graceEndMs : 0,
+    ).toBeGreaterThanOrEqual(beforeMs + 600_000);
+    await gc.settled();
+    expect(await gc.retention(best ?? "")).toEqual([]);
+    expect(await gc.retention(last ?? "")).toEqual([]);
+    expect(checkpoints.map((checkpoint) => gc.has(checkpoint))).toEqual([true, true, true, true]);
+  });
+
+  test("after the grace the files go, and only those", async () => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([1, 0, 1], [3, 1, 2, 4]);
+    await gc.endExperiment(experiment);
+    const [first, best, third, last] = checkpoints;
+    await becomes(first, deleted);
+    await becomes(third, deleted);
+    const events = await gc.stage.events(`retention-${third}`);
+    expect(events[2]?.data).toEqual({ files: 2, bytes: 5 });
+    expect([first, best, third, last].map((one) => gc.has(one ?? ""))).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test("the only checkpoint of a trial that was never validated stays", async () => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([0, 1, 1], [null, null]);
+    await gc.endExperiment(experiment);
+    await becomes(checkpoints[0], deleted);
+    expect(await gc.retention(checkpoints[1] ?? "")).toEqual([]);
+  });
+
+  test("an experiment that goes on loses nothing", async () => {
+    await gc.start(0);
+    const { checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
+    await gc.settled();
+    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
+  });
+});
+
+describe("what is still needed", () => {
+  test("by a queued run of another experiment is not condemned until that trial has ended", async () => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
+    const [wanted = "", other] = checkpoints;
+    const next = await gc.experiment([0, 1, 1]);
+    await gc.trial(`${next}.1`, wanted);
+    await gc.endExperiment(experiment);
+    await becomes(other, deleted);
+    expect(await gc.retention(wanted)).toEqual([]);
+    expect(gc.has(wanted)).toBe(true);
+    await gc.endTrial(`${next}.1`);
+    await becomes(wanted, deleted);
+    expect(gc.has(wanted)).toBe(false);
+  });
+
+  test("since it was condemned is spared: a checkpoint condemned while a queued run wants it", async () => {
+    await gc.start(1);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
+    const [wanted = ""] = checkpoints;
+    await gc.endExperiment(experiment);
+    await becomes(wanted, condemned);
+    const next = await gc.experiment([0, 1, 1]);
+    await gc.trial(`${next}.1`, wanted);
+    await becomes(wanted, ["CheckpointCondemned", "CheckpointSpared"]);
+    const events = await gc.stage.events(`retention-${wanted}`);
+    expect(events[1]?.data).toEqual({ reason: `run ${next}.1#1 starts from it` });
+    expect(gc.has(wanted)).toBe(true);
+  });
+
+  test("by a run that is requested in the very moment of the deletion is spared", async () => {
+    const { experiment, trial, checkpoints } = await gc.trained([0, 0, 0], [1]);
+    const [wanted = ""] = checkpoints;
+    const { TRAINYARD_POSTGRES_URL: connectionString = "" } = gc.stage.variables;
+    await using log = createPostgresLog({ connectionString });
+    let raced = false;
+    const racing = new Proxy(log, {
+      get(target, name) {
+        if (name !== "append") {
+          const member: unknown = Reflect.get(target, name);
+          return typeof member === "function" ? member.bind(target) : member;
+        }
+        return async (request: AppendRequest) => {
+          const events = request.writes.flatMap((write) => write.events);
+          if (!raced && events.some(({ type }) => type.includes("DeletionStarted"))) {
+            raced = true;
+            await gc.stage.tell(`trial-${trial}`, runRequested(2, wanted, 1));
+          }
+          return target.append(request);
+        };
+      },
+    });
+    await gc.start(0, { log: racing });
+    await gc.endExperiment(experiment);
+    await vi.waitFor(() => expect(raced).toBe(true), soon);
+    await becomes(wanted, ["CheckpointCondemned", "CheckpointSpared"]);
+    expect(gc.has(wanted)).toBe(true);
+    await gc.stop();
+  });
+
+  test("by a pin is kept until that is taken back", async () => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
+    const [pinned = ""] = checkpoints;
+    await gc.stage.tell(`checkpoint-${pinned}`, { type: "CheckpointPinned", data: { by: "ada" } });
+    await gc.endExperiment(experiment);
+    await gc.settled();
+    expect(await gc.retention(pinned)).toEqual([]);
+    await gc.stage.tell(`checkpoint-${pinned}`, {
+      type: "CheckpointUnpinned",
+      data: { by: "ada" },
+    });
+    await becomes(pinned, deleted);
+  });
+
+  test("for its rank, by a validation that came in late, is spared", async () => {
+    await gc.start(1);
+    const { experiment, trial, checkpoints } = await gc.trained([0, 1, 0], [3, null, 2]);
+    const [, late = "", best] = checkpoints;
+    await gc.endExperiment(experiment);
+    await becomes(late, condemned);
+    await gc.stage.tell(`measurement-${trial}`, validated(trial, 2, 1));
+    await becomes(late, ["CheckpointCondemned", "CheckpointSpared"]);
+    expect(gc.has(late)).toBe(true);
+    expect(gc.has(best ?? "")).toBe(true);
+  });
+});
+
+describe("a crash", () => {
+  test("before the reaction: it reacts when it is back, once", async () => {
+    const { experiment, checkpoints } = await gc.trained([0, 0, 1], [1, 2, 3]);
+    await gc.endExperiment(experiment);
+    await gc.start(600);
+    await becomes(checkpoints[0], condemned);
+    await becomes(checkpoints[1], condemned);
+    await gc.stop();
+    await gc.start(600);
+    await gc.settled();
+    expect(await gc.retention(checkpoints[0] ?? "")).toEqual(condemned);
+  });
+
+  test("between deleting and recording it: the deletion is done again and recorded", async () => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
+    const [gone = ""] = checkpoints;
+    await rm(join(gc.root, gone), { recursive: true });
+    await gc.endExperiment(experiment);
+    await becomes(gone, deleted);
+    const events = await gc.stage.events(`retention-${gone}`);
+    expect(events[2]?.data).toEqual({ files: 2, bytes: 5 });
+  });
+
+  test("with the storage away: nothing counts as deleted until it is back", async () => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
+    const [first = "", second = ""] = checkpoints;
+    await rename(gc.root, `${gc.root}.away`);
+    await gc.endExperiment(experiment);
+    await becomes(first, ["CheckpointCondemned", "CheckpointDeletionStarted"]);
+    await gc.stop();
+    const said: string[] = [];
+    const logger = pino({}, { write: (line) => void said.push(line) });
+    await gc.start(0, { logger });
+    await vi.waitFor(() => expect(said.join("")).toContain("cannot be removed"), soon);
+    expect((await gc.retention(first)).length).toBe(2);
+    await rename(`${gc.root}.away`, gc.root);
+    await becomes(first, deleted);
+    await becomes(second, deleted);
+    expect([gc.has(first), gc.has(second)]).toEqual([false, false]);
+  });
+
+  test("that took its tables: they are folded again, and nothing is decided twice", async () => {
+    await gc.start(600);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
+    await gc.endExperiment(experiment);
+    await becomes(checkpoints[1], condemned);
+    await gc.settled();
+    await gc.stop();
+    const rows = () =>
+      gc.stage.sql(
+        "select checkpoint, retention from checkpoint_gc.checkpoints order by checkpoint",
+      );
+    const before = await rows();
+    await gc.stage.sql(
+      "truncate checkpoint_gc.checkpoints, checkpoint_gc.validations, checkpoint_gc.referrers, checkpoint_gc.view_cursor",
+    );
+    await gc.start(600);
+    await vi.waitFor(async () => expect(await rows()).toEqual(before), soon);
+    expect(await gc.retention(checkpoints[1] ?? "")).toEqual(condemned);
+  });
+});

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import {
+  createLogger,
+  createRegistry,
+  EventFeed,
+  type Logger,
+  leaseOwner,
+  migrate,
+  openBus,
+  openLog,
+  openPool,
+  Partition,
+  type Service,
+  startHealthServer,
+  systemClock,
+  type TermContext,
+} from "@trainyard/runtime";
+import type { Pool } from "pg";
+import type { CheckpointGcConfig } from "./config.ts";
+import { createTelemetry } from "./events.ts";
+import { Deletion } from "./shell/deletion.ts";
+import { CheckpointIndex } from "./shell/index-view.ts";
+import { reactionHandlers } from "./shell/reactions.ts";
+
+const name = "checkpoint-gc";
+
+/** Given ones are the caller's to close. */
+export type Overrides = {
+  readonly log?: EventLog;
+  readonly bus?: Bus;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly pool?: Pool;
+};
+
+export async function createService(
+  config: CheckpointGcConfig,
+  overrides: Overrides = {},
+): Promise<Service> {
+  const stack = new AsyncDisposableStack();
+  const clock = overrides.clock ?? systemClock;
+  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const pool =
+    overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
+  const log = overrides.log ?? stack.use(openLog(config, name));
+  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
+  const registry = createRegistry(name);
+  const after = createTelemetry(logger, registry);
+  const stopping = new AbortController();
+  let state: "starting" | "ready" | "draining" = "starting";
+  const readiness = (): string | null => {
+    if (state !== "ready") return state;
+    return partition.ready ? null : "stopped: events in a row could not be processed";
+  };
+  const begin = async ({ executor }: TermContext) => {
+    const wake = (): void => deletion.loop.wake();
+    const index = new CheckpointIndex(pool, clock, logger, wake);
+    const deletion = new Deletion({ executor, log, clock, logger }, index);
+    const handlers = reactionHandlers({ index, clock, graceMs: config.graceMs });
+    return {
+      reactions: { consumer: name, handlers, after },
+      commands: {},
+      effects: async (signal: AbortSignal) => {
+        await using feed = await EventFeed.open(log, bus, clock);
+        await Promise.all([index.view.run(feed, signal), deletion.loop.run(signal)]);
+      },
+    };
+  };
+  const partition = new Partition(name, 0, { log, bus, clock, logger }, begin);
+  return {
+    name,
+    async start() {
+      await migrate(pool, "checkpoint_gc", join(import.meta.dirname, "../migrations"));
+      stack.use(await startHealthServer(config.http, { readiness }, registry));
+      const running = partition.run(leaseOwner(name), stopping.signal);
+      stack.defer(() => running);
+      state = "ready";
+      logger.info("ready");
+    },
+    readiness,
+    async [Symbol.asyncDispose]() {
+      state = "draining";
+      stopping.abort();
+      await stack.disposeAsync();
+      logger.info("stopped");
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/** The index into the log: which checkpoints an experiment has, what was measured of them, and who may need them. */
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import type { StoredEvent } from "@trainyard/event-log";
+import { categoryOf, type Clock, Fault, idOf, parseTrialId } from "@trainyard/kernel";
+import { type Logger, View } from "@trainyard/runtime";
+import type { Pool, PoolClient } from "pg";
+import type { Candidate } from "../core/policy/condemned.ts";
+import { gcLimits } from "../limits.ts";
+
+type CandidateRow = Omit<Candidate, "value"> & { readonly scalars: string | null };
+
+export class CheckpointIndex {
+  readonly #pool: Pool;
+  readonly view: View;
+
+  /** Calls back when the retention of a checkpoint has changed. */
+  constructor(pool: Pool, clock: Clock, logger: Logger, onRetention: () => void) {
+    this.#pool = pool;
+    const apply = async (client: PoolClient, events: readonly StoredEvent[]): Promise<void> => {
+      for (const event of events) {
+        const change = changeOf(decodeEvent(event), idOf(event.stream));
+        if (change !== null) await client.query(change.text, change.values);
+      }
+    };
+    const after = (events: readonly StoredEvent[]): void => {
+      if (events.some(({ stream }) => categoryOf(stream) === "retention")) onRetention();
+    };
+    const spec = { schema: "checkpoint_gc", view: "checkpoints", apply, after };
+    this.view = new View(spec, pool, clock, logger);
+  }
+
+  /** The checkpoints of an experiment that are still there, each with the value that was measured at its step. */
+  async candidates(experiment: string, metric: string): Promise<readonly Candidate[]> {
+    const rows = await this.#query<CandidateRow>(
+      `select c.checkpoint, c.trial, c.run, c.step, measured.scalars
+       from checkpoint_gc.checkpoints c
+       left join lateral (
+         select scalars from checkpoint_gc.validations v
+         where v.trial = c.trial and v.step = c.step and v.run <= c.run
+         order by v.run desc limit 1
+       ) measured on true
+       where c.experiment = $1 and c.retention in ('kept', 'condemned')`,
+      [experiment],
+    );
+    return rows.map(({ scalars, ...row }) => ({ ...row, value: valueIn(scalars, metric) }));
+  }
+
+  async referrers(checkpoint: string): Promise<readonly string[]> {
+    const rows = await this.#query<{ trial: string }>(
+      "select trial from checkpoint_gc.referrers where checkpoint = $1 order by trial",
+      [checkpoint],
+    );
+    return rows.map(({ trial }) => trial);
+  }
+
+  /** Condemned ones whose grace is over. */
+  async due(nowMs: number): Promise<readonly string[]> {
+    const rows = await this.#query<{ checkpoint: string }>(
+      `select checkpoint from checkpoint_gc.checkpoints
+       where retention = 'condemned' and grace_end_ms <= $1 order by grace_end_ms limit $2`,
+      [nowMs, gcLimits.page],
+    );
+    return rows.map(({ checkpoint }) => checkpoint);
+  }
+
+  async deleting(): Promise<readonly string[]> {
+    const rows = await this.#query<{ checkpoint: string }>(
+      `select checkpoint from checkpoint_gc.checkpoints
+       where retention = 'deleting' order by checkpoint limit $1`,
+      [gcLimits.page],
+    );
+    return rows.map(({ checkpoint }) => checkpoint);
+  }
+
+  /** When the next grace ends; null when nothing is condemned. */
+  async nextDueMs(): Promise<number | null> {
+    const rows = await this.#query<{ at: number | null }>(
+      `select min(grace_end_ms) as at from checkpoint_gc.checkpoints where retention = 'condemned'`,
+      [],
+    );
+    return rows[0]?.at ?? null;
+  }
+
+  async #query<Row extends object>(text: string, values: unknown[]): Promise<readonly Row[]> {
+    try {
+      return (await this.#pool.query<Row>(text, values)).rows;
+    } catch (cause) {
+      throw new Fault("database_away", "the index of checkpoints does not answer", {
+        retry: "later",
+        cause,
+      });
+    }
+  }
+}
+
+function valueIn(scalars: string | null, metric: string): number | null {
+  if (scalars === null) return null;
+  const value = (JSON.parse(scalars) as Readonly<Record<string, number>>)[metric];
+  return value ?? null;
+}
+
+type Change = { readonly text: string; readonly values: unknown[] };
+
+/** Applied again in the same order, the events end in the same rows. */
+function changeOf(event: AnyEvent, id: string): Change | null {
+  switch (event.type) {
+    case "CheckpointCompleted": {
+      const { trial, run, step } = event.data;
+      const experiment = parseTrialId(trial)?.experiment;
+      if (experiment === undefined) return null;
+      return {
+        text: `insert into checkpoint_gc.checkpoints
+               (checkpoint, experiment, trial, run, step, retention, grace_end_ms)
+               values ($1, $2, $3, $4, $5, 'kept', 0) on conflict do nothing`,
+        values: [id, experiment, trial, run, step],
+      };
+    }
+    case "CheckpointCondemned":
+      return retention(id, "condemned", event.data.graceEndMs);
+    case "CheckpointSpared":
+      return retention(id, "kept", 0);
+    case "CheckpointDeletionStarted":
+      return retention(id, "deleting", 0);
+    case "CheckpointDeleted":
+      return retention(id, "deleted", 0);
+    case "ValidationReported": {
+      const { run, step, scalars } = event.data;
+      const finite = Object.entries(scalars).filter(([, value]) => Number.isFinite(value));
+      return {
+        text: `insert into checkpoint_gc.validations (trial, step, run, scalars)
+               values ($1, $2, $3, $4) on conflict do nothing`,
+        values: [id, step, run, JSON.stringify(Object.fromEntries(finite))],
+      };
+    }
+    case "TrialCreated":
+      return referrer(event.data.warmStartCheckpoint, id);
+    case "RunRequested":
+      return referrer(event.data.fromCheckpoint, id);
+    case "TrialEnded":
+      return { text: "delete from checkpoint_gc.referrers where trial = $1", values: [id] };
+    default:
+      return null;
+  }
+}
+
+function retention(checkpoint: string, state: string, graceEndMs: number): Change {
+  return {
+    text: `update checkpoint_gc.checkpoints set retention = $2, grace_end_ms = $3
+           where checkpoint = $1`,
+    values: [checkpoint, state, graceEndMs],
+  };
+}
+
+function referrer(checkpoint: string, trial: string): Change | null {
+  if (checkpoint === "") return null;
+  return {
+    text: `insert into checkpoint_gc.referrers (checkpoint, trial) values ($1, $2)
+           on conflict do nothing`,
+    values: [checkpoint, trial],
+  };
+}

@@ -1,0 +1,22 @@
+import type { Work } from "@trainyard/runtime";
+import { needOfPins, needOfTrial } from "../core/policy/references.ts";
+import type { CheckpointIndex } from "./index-view.ts";
+import { checkpoints, trials } from "./streams.ts";
+
+/**
+ * Why a checkpoint is still needed; null when nothing refers to it. Every stream that might is guarded, so that what is
+ * decided on the answer holds only if none of them has moved. A run that is requested of a stream that is not known here
+ * yet guards the checkpoint's retention, and finds it condemned.
+ */
+export async function needOf(
+  work: Work,
+  index: CheckpointIndex,
+  checkpoint: string,
+): Promise<string | null> {
+  const facts = await work.guard(checkpoints, checkpoint);
+  let need = needOfPins(facts);
+  for (const trial of new Set([facts.trial, ...(await index.referrers(checkpoint))])) {
+    need ??= needOfTrial(trial, await work.guard(trials, trial), checkpoint);
+  }
+  return need;
+}

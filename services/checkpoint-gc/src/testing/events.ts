@@ -1,0 +1,82 @@
+/** What other services tell. */
+import type { AnyEvent } from "@trainyard/contracts";
+import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+
+export type SavePolicy = readonly [experimentBest: number, trialBest: number, trialLatest: number];
+
+export function experimentCreated(root: string, policy: SavePolicy): AnyEvent {
+  const [save_experiment_best, save_trial_best, save_trial_latest] = policy;
+  const kept = { save_experiment_best, save_trial_best, save_trial_latest };
+  return {
+    type: "ExperimentCreated",
+    data: {
+      config: {
+        checkpoint_storage: { type: "directory", container_path: root, ...kept },
+        searcher: { name: "random", metric: "loss", smaller_is_better: true },
+      },
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      seed: 1,
+      name: "",
+      description: "",
+      labels: [],
+      owner: "",
+      workspace: "",
+      project: "",
+    },
+  };
+}
+
+export function experimentEnded(): AnyEvent {
+  return {
+    type: "ExperimentEnded",
+    data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
+  };
+}
+
+export function trialCreated(id: string, warmStartCheckpoint = ""): AnyEvent {
+  const [experiment = "", number = ""] = id.split(".");
+  return {
+    type: "TrialCreated",
+    data: { experiment, number: Number(number), seed: 1, warmStartCheckpoint, sourceTrial: "" },
+  };
+}
+
+export function runRequested(run: number, fromCheckpoint = "", fromStep = 0): AnyEvent {
+  return {
+    type: "RunRequested",
+    data: { run, fromCheckpoint, fromStep, preemptible: true, experiment: "", delayMs: 0 },
+  };
+}
+
+export function runEnded(run: number): AnyEvent {
+  const data = { run, why: RunEndWhy.FINISHED, exits: [], message: "", countsAsRestart: false };
+  return { type: "RunEnded", data };
+}
+
+export function trialCheckpointed(checkpoint: string, run: number, step: number): AnyEvent {
+  return { type: "TrialCheckpointed", data: { checkpoint, run, step } };
+}
+
+export function trialEnded(): AnyEvent {
+  return {
+    type: "TrialEnded",
+    data: { outcome: TrialOutcome.COMPLETED, reason: "", restarts: 0 },
+  };
+}
+
+export function declared(trial: string, step: number, root: string): AnyEvent {
+  const storage = { type: "directory", container_path: root };
+  return { type: "CheckpointDeclared", data: { trial, run: 1, step, storage, format: "" } };
+}
+
+export function completed(trial: string, step: number, files: number, bytes: number): AnyEvent {
+  const data = { manifestDigest: "d", files, bytes, trial, run: 1, step };
+  return { type: "CheckpointCompleted", data };
+}
+
+export function validated(trial: string, step: number, loss: number): AnyEvent {
+  const data = { trial, run: 1, step, scalars: { loss }, reportKey: `0-${step}` };
+  return { type: "ValidationReported", data };
+}

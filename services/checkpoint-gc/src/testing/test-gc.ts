@@ -1,0 +1,138 @@
+/** The service over a real PostgreSQL and real folders; the test tells what the others did. */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Service } from "@trainyard/runtime";
+import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import { vi } from "vitest";
+import { parseConfig } from "../config.ts";
+import { createService, type Overrides } from "../service.ts";
+import {
+  completed,
+  declared,
+  experimentCreated,
+  experimentEnded,
+  runEnded,
+  runRequested,
+  type SavePolicy,
+  trialCheckpointed,
+  trialCreated,
+  trialEnded,
+  validated,
+} from "./events.ts";
+
+export const soon = { timeout: 15_000, interval: 20 };
+
+export class TestGc implements AsyncDisposable {
+  readonly stage: DatabaseStage;
+  readonly root: string;
+  #service: Service | null = null;
+  #experiments = 0;
+
+  private constructor(stage: DatabaseStage, root: string) {
+    this.stage = stage;
+    this.root = root;
+  }
+
+  static async open(): Promise<TestGc> {
+    const root = await mkdtemp(join(tmpdir(), "trainyard-gc-"));
+    return new TestGc(await DatabaseStage.start("checkpoint-gc"), root);
+  }
+
+  async start(graceSeconds: number, overrides: Overrides = {}): Promise<void> {
+    const config = parseConfig({
+      ...this.stage.variables,
+      TRAINYARD_CHECKPOINT_GRACE_SECONDS: String(graceSeconds),
+    });
+    const bus = this.stage.hub.connect("checkpoint-gc");
+    this.#service = await createService(config, { bus, ...overrides });
+    await this.#service.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#service?.[Symbol.asyncDispose]();
+    this.#service = null;
+  }
+
+  /** An experiment that runs; gives its id. */
+  async experiment(policy: SavePolicy): Promise<string> {
+    this.#experiments += 1;
+    const id = String(this.#experiments);
+    await this.stage.tell(`experiment-${id}`, experimentCreated(this.root, policy));
+    return id;
+  }
+
+  async trial(id: string, warmStart = ""): Promise<void> {
+    await this.stage.tell(`trial-${id}`, trialCreated(id, warmStart), runRequested(1, warmStart));
+  }
+
+  /** A complete checkpoint of the trial's first run, with its files, validated unless the loss is null. */
+  async checkpoint(trial: string, step: number, loss: number | null): Promise<string> {
+    const id = randomUUID();
+    const folder = join(this.root, id);
+    await mkdir(join(folder, "deep"), { recursive: true });
+    await writeFile(join(folder, "deep", "weights"), "www");
+    await writeFile(join(folder, "metadata.json"), "{}");
+    if (loss !== null) {
+      await this.stage.tell(`measurement-${trial}`, validated(trial, step, loss));
+    }
+    await this.stage.tell(
+      `checkpoint-${id}`,
+      declared(trial, step, this.root),
+      completed(trial, step, 2, 5),
+    );
+    await this.stage.tell(`trial-${trial}`, trialCheckpointed(id, 1, step));
+    return id;
+  }
+
+  async endTrial(trial: string): Promise<void> {
+    await this.stage.tell(`trial-${trial}`, runEnded(1), trialEnded());
+  }
+
+  async endExperiment(id: string): Promise<void> {
+    await this.stage.tell(`experiment-${id}`, experimentEnded());
+  }
+
+  /** An experiment of one trial with a checkpoint at each of the losses, in order. Ended, unless said otherwise. */
+  async trained(policy: SavePolicy, losses: readonly (number | null)[]) {
+    const experiment = await this.experiment(policy);
+    const trial = `${experiment}.1`;
+    await this.trial(trial);
+    const checkpoints: string[] = [];
+    for (const [index, loss] of losses.entries()) {
+      checkpoints.push(await this.checkpoint(trial, index + 1, loss));
+    }
+    await this.endTrial(trial);
+    return { experiment, trial, checkpoints };
+  }
+
+  has(checkpoint: string): boolean {
+    return existsSync(join(this.root, checkpoint));
+  }
+
+  async retention(checkpoint: string): Promise<readonly string[]> {
+    return (await this.stage.events(`retention-${checkpoint}`)).map(({ type }) => type);
+  }
+
+  /** Waits until the service has reacted to all that was told: it takes events in order, and so the last one last. */
+  async settled(): Promise<void> {
+    const { experiment, checkpoints } = await this.trained([0, 0, 0], [1]);
+    await this.endExperiment(experiment);
+    await vi.waitFor(async () => {
+      const [last = ""] = checkpoints;
+      if ((await this.retention(last)).length === 0) throw new Error("the last is not condemned");
+      const view = "select position from checkpoint_gc.view_cursor";
+      const [cursor] = await this.stage.sql<{ position: string }>(view);
+      const head = await this.stage.head();
+      if (Number(cursor?.position ?? 0) < head) throw new Error("the tables are behind");
+    }, soon);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.stage[Symbol.asyncDispose]();
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
