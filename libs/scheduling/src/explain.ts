@@ -50,5 +50,6 @@ function reasonOf(pool: Pool, demand: Demand, leads: boolean): Omit<Wait, "id"> 
   const free = demand.singleAgent
     ? `at most ${Math.max(0, mostFree)} are free on one agent`
     : `${freeSlots} of ${present.slots} are free`;
-  return { reason: "not_enough_free", detail: `it needs ${demand.slots} slots and ${free}` };
+  const needed = demand.slots === 1 ? "1 slot" : `${demand.slots} slots`;
+  return { reason: "not_enough_free", detail: `it needs ${needed} and ${free}` };
 }

@@ -137,10 +137,11 @@ function compareSaved(world: World): void {
   const whole = world.fold();
   const half = world.fold(undefined, Math.floor(whole.position / 2));
   const resumed = world.fold(readSnapshot(writeSnapshot(half)));
-  const sorted = (text: string): unknown => {
-    const { agents, allocations, policies } = JSON.parse(text);
+  type Saved = { agents: { id: string }[]; allocations: { id: string }[]; policies: unknown };
+  const sorted = (text: string): Saved => {
+    const { agents, allocations, policies } = JSON.parse(text) as Saved;
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-    return { agents: agents.sort(byId), allocations: allocations.sort(byId), policies };
+    return { agents: agents.toSorted(byId), allocations: allocations.toSorted(byId), policies };
   };
   expect(sorted(writeSnapshot(resumed))).toEqual(sorted(writeSnapshot(whole)));
   for (const [name, { agents, queue }] of whole.pools) {

@@ -167,7 +167,7 @@ export class World implements AsyncDisposable {
     resources: AskedResources = {},
     rest: AskedRun = {},
   ): Promise<void> {
-    const [trial = "", run] = allocation.split("#");
+    const [trial = ""] = allocation.split("#");
     const [experiment = ""] = trial.split(".");
     if (this.log.store.version(`experiment-${experiment}`) === 0) await this.experiment(experiment);
     if (this.log.store.version(`trial-${trial}`) === 0) await this.trial(trial);
