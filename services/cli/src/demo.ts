@@ -81,7 +81,9 @@ async function submit(client: Client, output: Output): Promise<string> {
   const request = { config, context: bytes };
   const answer = await client.call("createExperiment", request, { idempotencyKey: randomUUID() });
   const id = answer.experiment?.id ?? "";
-  output.line(`submitted examples/iris as experiment ${id}: ${answer.experiment?.searcher} search`);
+  output.line(
+    `submitted examples/iris, a ${answer.experiment?.searcher} search, as experiment ${id}`,
+  );
   return id;
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { parseTrialId } from "@trainyard/kernel";
 import type { Projections } from "./projections.ts";
@@ -20,6 +21,17 @@ const unset = {
   trialsMax: 0,
 };
 
+/** What a person is told of the search before it has started; the configuration is normalised, so it is there. */
+function searchOf(config: JsonObject): { readonly searcher?: string; readonly metric?: string } {
+  const { searcher } = config;
+  if (searcher === null || typeof searcher !== "object" || Array.isArray(searcher)) return {};
+  const { name, metric } = searcher;
+  return {
+    ...(typeof name === "string" ? { searcher: name } : {}),
+    ...(typeof metric === "string" ? { metric } : {}),
+  };
+}
+
 export const experimentProjections: Projections = {
   ExperimentCreated({ data, id, timeMs }, documents) {
     const { name, description, labels, owner, config, seed, workspace, project } = data;
@@ -40,7 +52,7 @@ export const experimentProjections: Projections = {
         project,
         state: "PAUSED",
         createdAtMs: timeMs,
-        ...(config === undefined ? {} : { config }),
+        ...(config === undefined ? {} : { config, ...searchOf(config) }),
       },
     });
   },
