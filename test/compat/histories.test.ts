@@ -55,7 +55,8 @@ describe("a recorded history", () => {
   });
 
   it.each(historyNames())("%s folds to its recorded states", (name) => {
-    expect(written(statesOf(readHistory(name)))).toEqual(readStates(name));
+    // A fold may say more than it did, never something else.
+    expect(written(statesOf(readHistory(name)))).toMatchObject(readStates(name));
   });
 
   it.each(historyNames().filter((name) => /search|grid/.test(name)))(
