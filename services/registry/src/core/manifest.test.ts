@@ -38,6 +38,10 @@ describe("a manifest", () => {
     ["a digest that is none", [{ path: "a", bytes: 1, sha256: "xyz" }]],
     ["a digest in capitals", [{ path: "a", bytes: 1, sha256: "A".repeat(64) }]],
     ["too many files", Array.from({ length: registryLimits.filesMax + 1 }, (_, n) => file(`${n}`))],
+    [
+      "too long names together",
+      Array.from({ length: 500 }, (_, n) => file(`${n}`.padEnd(3_000, "x"))),
+    ],
   ])("with %s is refused", (_, files) => {
     expect(readManifest(files)).toMatchObject({ rejected: "invalid_manifest" });
   });

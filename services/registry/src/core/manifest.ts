@@ -15,10 +15,15 @@ const sha256Pattern = /^[0-9a-f]{64}$/;
 
 /** The files in order, or what is wrong with them: paths that lead out of the folder, doubles, sizes that are none. */
 export function readManifest(files: readonly ManifestFile[]): Manifest | Rejection {
-  const { filesMax } = registryLimits;
+  const { filesMax, manifestCharactersMax } = registryLimits;
   if (files.length === 0) return reject("invalid_manifest", "the manifest names no file");
   if (files.length > filesMax) {
     const detail = `the manifest names ${files.length} files, and a checkpoint holds at most ${filesMax}: pack them`;
+    return reject("invalid_manifest", detail);
+  }
+  const characters = JSON.stringify(files).length;
+  if (characters > manifestCharactersMax) {
+    const detail = `the manifest has ${characters} characters as JSON and may have ${manifestCharactersMax}: pack the files`;
     return reject("invalid_manifest", detail);
   }
   const problems: FieldProblem[] = [];

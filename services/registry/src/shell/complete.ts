@@ -43,7 +43,7 @@ export async function completeCheckpoint(
     });
     deps.events.refused(checkpoint, reason);
     const problem = { path: verdict.path, detail: verdict.detail };
-    return reject("checkpoint_incomplete", `checkpoint ${checkpoint}: ${reason}`, [problem]);
+    return reject("checkpoint_incomplete", reason, [problem]);
   }
   await deps.manifests.put(summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
@@ -75,7 +75,7 @@ async function look(
   const refusal = refusalOfState(state, checkpoint, trial, run);
   if (refusal !== null) return refusal;
   const decided = checkpointDecider.decide(state, { kind: "complete", manifest });
-  if (isRejection(decided)) return { ...decided, detail: `${checkpoint}: ${decided.detail}` };
+  if (isRejection(decided)) return decided;
   if (decided.length === 0) return "complete";
   // What is known of another's stream may be a moment old, and nothing guards a refusal.
   executor.cache.forget(streamName("trial", trial));

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { registryLimits } from "../limits.ts";
+import { readContextPath, signedContextPath } from "./signed-urls.ts";
+
+const key = Buffer.from("k".repeat(32));
+const digest = "ab".repeat(32);
+const nowMs = 1_700_000_000_000;
+const path = signedContextPath(key, digest, nowMs);
+
+describe("a signed address", () => {
+  test("holds for its minutes, and no longer", () => {
+    const end = nowMs + registryLimits.contextUrlMs;
+    expect(readContextPath(key, path, nowMs)).toEqual({ kind: "granted", digest });
+    expect(readContextPath(key, path, end)).toEqual({ kind: "granted", digest });
+    expect(readContextPath(key, path, end + 1)).toEqual({ kind: "expired" });
+  });
+
+  test.each([
+    ["another key", path, Buffer.from("x".repeat(32))],
+    ["another digest", path.replace("ab", "cd"), key],
+    ["a later end", path.replace(/expires=\d+/, "expires=9999999999999"), key],
+    ["no end", path.replace(/expires=\d+&/, ""), key],
+    ["no signature", path.replace(/&signature=.*/, ""), key],
+    ["a signature that was cut", path.slice(0, -1), key],
+  ])("is not genuine with %s", (_, changed, withKey) => {
+    expect(readContextPath(withKey, changed, nowMs)).toEqual({ kind: "forbidden" });
+  });
+
+  test.each([
+    "/",
+    "/readyz",
+    "/contexts/",
+    "/contexts/x.tar.gz",
+    "//",
+    "/contexts/../secret",
+    "::",
+  ])("%s is none", (url) =>
+    expect(readContextPath(key, url, nowMs)).toEqual({ kind: "elsewhere" }),
+  );
+});
