@@ -77,6 +77,8 @@ export class ReactionLoop {
   #lastMoveMs = 0;
   #keysInARow: string[] = [];
   readonly #retries: Retry[] = [];
+  /** Aborted to end the wait for the next event: a retry is asked for, or the loop is to end. */
+  #waiting = new AbortController();
 
   constructor(spec: ReactionSpec, deps: ReactionDeps) {
     this.#spec = spec;
@@ -91,9 +93,11 @@ export class ReactionLoop {
   /** Runs until the signal aborts; throws LeaseLost, or a Fault `parked_in_a_row`. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#start();
+    signal.addEventListener("abort", () => this.#waiting.abort(), { once: true });
     while (!signal.aborted) {
       await this.#serveRetries();
-      const events = await this.#deps.feed.next(this.#position, signal);
+      if (signal.aborted) break;
+      const events = await this.#deps.feed.next(this.#position, this.#waiting.signal);
       for (const event of events) {
         if (signal.aborted) break;
         await this.#handle(event, signal);
@@ -268,10 +272,12 @@ export class ReactionLoop {
   retryParked(key: string): Promise<string | null> {
     return new Promise((resolve, reject) => {
       this.#retries.push({ key, resolve, reject });
+      this.#waiting.abort();
     });
   }
 
   async #serveRetries(): Promise<void> {
+    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     for (let retry = this.#retries.shift(); retry !== undefined; retry = this.#retries.shift()) {
       await this.#retryKey(retry.key).then(retry.resolve, retry.reject);
     }
