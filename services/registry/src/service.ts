@@ -26,6 +26,7 @@ import { startHttpServer } from "./shell/http.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
+import { VerifyThread } from "./shell/verify-thread.ts";
 
 const name = "registry";
 
@@ -56,7 +57,8 @@ export async function createService(
   const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
   const registry = createRegistry(name);
   const events = registryEvents(logger, registry);
-  const verifier = stack.use(new Verifier(clock, events));
+  const thread = stack.use(new VerifyThread());
+  const verifier = new Verifier((folder, files) => thread.verify(folder, files), clock, events);
   const manifests = new ManifestTable(pool);
   const { checkpointDir, urlKey } = config;
   const stopping = new AbortController();

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -74,6 +75,13 @@ describe("the files of a checkpoint", () => {
     const folder = await folderWith({ f: "f" });
     const path = "x".repeat(300);
     expect(await verifyFiles(folder, [entry(path, "f")])).toMatchObject({ kind: "differs", path });
+  });
+
+  test("are no pipes, which would never end", async () => {
+    const folder = await folderWith({ f: "f" });
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    const verdict = await verifyFiles(folder, [entry("pipe", "")]);
+    expect(verdict).toMatchObject({ kind: "differs", path: "pipe", detail: "is no file" });
   });
 
   test("are missing behind a link to itself", async () => {

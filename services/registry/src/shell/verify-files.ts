@@ -41,7 +41,9 @@ async function verifyFile(folder: string, file: ManifestFile): Promise<Verdict> 
   try {
     const real = await realpath(path);
     if (real !== join(await realpath(folder), file.path)) return differs("is a link");
-    await using handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    // A pipe in a file's place would hold up a thread until someone writes to it.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    await using handle = await open(path, flags);
     const stats = await handle.stat();
     if (!stats.isFile()) return differs("is no file");
     if (stats.size !== file.bytes) {

@@ -1,0 +1,67 @@
+import { ManualClock } from "@trainyard/testing";
+import { describe, expect, test } from "vitest";
+import { registryLimits } from "../limits.ts";
+import { Verifier } from "./verifier.ts";
+import type { Verdict } from "./verify-files.ts";
+
+const manifest = [{ path: "f", bytes: 7, sha256: "0".repeat(64) }];
+const verified: Verdict = { kind: "verified" };
+
+function stage() {
+  const clock = new ManualClock();
+  const reads: PromiseWithResolvers<Verdict>[] = [];
+  const bytes: number[] = [];
+  const read = () => {
+    const result = Promise.withResolvers<Verdict>();
+    reads.push(result);
+    return result.promise;
+  };
+  const verifier = new Verifier(read, clock, { verified: (count) => void bytes.push(count) });
+  return { clock, reads, bytes, verify: () => verifier.verify("/c/x", manifest, "d") };
+}
+
+describe("a verification", () => {
+  test("that takes long is told to come again, and then finds the one that ran on", async () => {
+    const { clock, reads, verify } = stage();
+    const first = expect(verify()).rejects.toMatchObject({
+      code: "being_verified",
+      retry: "later",
+    });
+    await clock.advance(registryLimits.verifyWaitMs);
+    await first;
+    reads[0]?.resolve(verified);
+    expect(await verify()).toEqual(verified);
+    expect(reads.length).toBe(1);
+  });
+
+  test("that is asked for twice at a time runs once", async () => {
+    const { reads, bytes, verify } = stage();
+    const both = Promise.all([verify(), verify()]);
+    reads[0]?.resolve(verified);
+    expect(await both).toEqual([verified, verified]);
+    expect([reads.length, bytes]).toEqual([1, [7]]);
+  });
+
+  test("that was told is done anew when it is asked for again", async () => {
+    const { reads, verify } = stage();
+    const first = verify();
+    reads[0]?.resolve({ kind: "differs", path: "f", detail: "is missing" });
+    expect(await first).toMatchObject({ kind: "differs" });
+    const second = verify();
+    reads[1]?.resolve(verified);
+    expect(await second).toEqual(verified);
+  });
+
+  test("is no verdict while the storage cannot be read, nor when the thread is lost", async () => {
+    const { reads, verify } = stage();
+    const unreadable = expect(verify()).rejects.toMatchObject({ retry: "later" });
+    reads[0]?.resolve({ kind: "unreadable", detail: "not there" });
+    await unreadable;
+    const lost = expect(verify()).rejects.toThrow("lost");
+    reads[1]?.reject(new Error("lost"));
+    await lost;
+    const third = verify();
+    reads[2]?.resolve(verified);
+    expect(await third).toEqual(verified);
+  });
+});
