@@ -90,7 +90,9 @@ test("kill -9 of the agent, again and again, costs no run, no line, no report an
   expect(ended).toMatchObject({ pid, exit: { code: 7 }, killed: false });
   await vi.waitFor(() => expect(platform.texts(launch)).toHaveLength(300), patient);
   expect(platform.texts(launch)).toEqual(Array.from({ length: 300 }, (_, n) => String(n + 1)));
-  expect(platform.received.map(({ key }) => key)).toEqual(["0-100", "0-200", "0-300"]);
+  // A kill between an answer and its record repeats them, which changes nothing: they are known by their keys.
+  const delivered = new Set(platform.received.map(({ key }) => key));
+  expect([...delivered]).toEqual(["0-100", "0-200", "0-300"]);
 });
 
 test("a run that ends while no agent is there is told by the next", async () => {

@@ -56,7 +56,9 @@ export function agentEvents(logger: Logger, registry: Registry) {
     staleWanted: (epoch: number, version: number) =>
       logger.debug({ epoch, version }, "wanted_ignored"),
     cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
-    undecodable: (error: unknown) => logger.error({ err: error }, "wanted_undecodable"),
+    wantedFailed: (error: unknown) => logger.error({ err: error }, "wanted_failed"),
+    notAdopted: (path: string, error: unknown) =>
+      logger.error({ path, err: error }, "run_not_adopted"),
     shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
   };
 }

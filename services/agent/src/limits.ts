@@ -19,6 +19,8 @@ export const limits = {
   reportsBeforeEndMs: 10_000,
   /** … and for its last lines, so that who follows the log sees them before the end. */
   linesBeforeEndMs: 2_000,
+  /** For a run that ended while no agent was there, these may be over: it is given this long all the same. */
+  beforeOldEndMs: 2_000,
   /** The same two for a run that was killed: nobody decides on it any more. */
   beforeKilledEndMs: 1_000,
   /** The metrics service takes this many reports, and this many bytes, at once. */
@@ -48,6 +50,4 @@ export const limits = {
   killAgainMs: 1_000,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
-  /** The longest reason in an exit. */
-  messageCharsMax: 500,
 } as const;

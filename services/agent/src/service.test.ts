@@ -161,6 +161,17 @@ test("a signal's name is told, and one that the trial gave itself is no kill", a
   expect(killed).toBe(false);
 });
 
+test("a SIGKILL that nobody here sent is not taken for one of the scheduler's", async () => {
+  const launch = launchOf("kill -KILL $$");
+  platform.run(launch);
+  const { exit, killed } = await platform.ended(launch);
+  expect(exit).toMatchObject({
+    signal: "SIGKILL",
+    message: expect.stringContaining("out of memory"),
+  });
+  expect(killed).toBe(false);
+});
+
 test("a kill reaches the whole group and what left it", async () => {
   const launch = launchOf("trap '' TERM; sleep 1000 & setsid sleep 1001 & echo up; wait");
   platform.run(launch);

@@ -109,9 +109,14 @@ export class Agent implements AsyncDisposable {
 
   #adopt(): void {
     for (const name of readdirSync(this.#runsFolder)) {
-      const folder = RunFolder.open(join(this.#runsFolder, name));
-      if (folder === null) continue;
-      this.#hold(folder);
+      const path = join(this.#runsFolder, name);
+      try {
+        const folder = RunFolder.open(path);
+        if (folder !== null) this.#hold(folder);
+      } catch (error) {
+        // One launch that cannot be read must not keep the others from being adopted.
+        this.#deps.events.notAdopted(path, error);
+      }
     }
   }
 
@@ -127,7 +132,8 @@ export class Agent implements AsyncDisposable {
     try {
       this.#process(wanteds.decode(utf8.decode(body)));
     } catch (error) {
-      this.#deps.events.undecodable(error);
+      // Not echoed, so it comes again with the next beat.
+      this.#deps.events.wantedFailed(error);
     }
   }
 
@@ -145,14 +151,14 @@ export class Agent implements AsyncDisposable {
     this.#probe = wanted.probe;
     // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
     if (this.#isShuttingDown) return;
-    for (const { allocation, state, launch } of wanted.allocations) {
-      const run = this.#runs.get(allocation);
-      if (state === WantedState.KILL) run?.kill("wanted");
-      else if (run === undefined && launch !== undefined) {
-        this.#hold(RunFolder.create(this.#runsFolder, launch));
-      }
+    for (const { allocation, state } of wanted.allocations) {
+      if (state === WantedState.KILL) this.#runs.get(allocation)?.kill("wanted");
     }
     for (const allocation of wanted.forget) this.#forget(allocation);
+    for (const { allocation, state, launch } of wanted.allocations) {
+      if (state !== WantedState.RUN || launch === undefined || this.#runs.has(allocation)) continue;
+      this.#hold(RunFolder.create(this.#runsFolder, launch));
+    }
     this.#epoch = epoch;
     this.#version = version;
     this.#publish();

@@ -272,7 +272,7 @@ export class Run implements AsyncDisposable {
     if (leader === null || this.#pid === leader.pid) return;
     this.#pid = leader.pid;
     this.#state = AllocationReportState.RUNNING;
-    this.#deps.events.running(this.allocation, leader.pid);
+    if (this.folder.exit === null) this.#deps.events.running(this.allocation, leader.pid);
     this.#deps.onChange();
   }
 
@@ -281,7 +281,10 @@ export class Run implements AsyncDisposable {
     const delivering = this.#deliver(signal);
     const waits = this.folder.kill === null ? limits : killedWaits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
-    const leftMs = (waitMs: number): number => Math.min(waitMs, exit.atMs + waitMs - Date.now());
+    const leftMs = (waitMs: number): number => {
+      const fromExitMs = exit.atMs + waitMs - Date.now();
+      return Math.min(waitMs, Math.max(fromExitMs, limits.beforeOldEndMs));
+    };
     await Promise.all([
       atMost(delivering, leftMs(waits.reportsBeforeEndMs)),
       atMost(shipping, leftMs(waits.linesBeforeEndMs)),

@@ -24,6 +24,7 @@ export type StartOrder = {
 /** After the leader's end and the kill of its group, output that somebody still holds open is not waited for longer. */
 const outputEndMs = 2_000;
 const messageCharsMax = 500;
+const recordAgainMs = 1_000;
 /** The shell's own codes for a command that is not there, and one that may not be run. */
 const notFound = 127;
 const notExecutable = 126;
@@ -67,9 +68,9 @@ async function supervise(order: StartOrder): Promise<void> {
     const collected = collect(child, output);
     const failure = await ending(child);
     if (failure === null) return await finish(child, leader, collected);
-    return refuse(order, failure, output);
+    return await refuse(order, failure, output);
   }
-  refuse(order, child, output);
+  await refuse(order, child, output);
 }
 
 function start({ argv, environment, work }: StartOrder): ChildProcess | NodeJS.ErrnoException {
@@ -86,12 +87,16 @@ function start({ argv, environment, work }: StartOrder): ChildProcess | NodeJS.E
   }
 }
 
-function refuse({ argv }: StartOrder, failure: NodeJS.ErrnoException, output: OutputWriter): void {
+async function refuse(
+  { argv }: StartOrder,
+  failure: NodeJS.ErrnoException,
+  output: OutputWriter,
+): Promise<void> {
   const message = startProblem(argv[0] ?? "", failure);
   const atMs = Date.now();
   output.write([{ source: outputSource.agent, atMs, text: message, continued: false }]);
   const code = failure.code === "ENOENT" ? notFound : notExecutable;
-  record({ kind: "exited", code, signal: null, message, atMs });
+  await record({ kind: "exited", code, signal: null, message, atMs });
 }
 
 /** The leader has ended: with it ends its group, and then comes what it had written last. */
@@ -112,7 +117,7 @@ async function finish(
   collected.flush();
   const { exitCode: code, signalCode: signal } = child;
   const message = messageOf(code, signal, collected.lastError());
-  record({ kind: "exited", code, signal, message, atMs });
+  await record({ kind: "exited", code, signal, message, atMs });
 }
 
 /** SIGTERM to a supervisor ends its run, as a shutdown: nobody is to blame for it. Before its order it has no run. */
@@ -126,9 +131,18 @@ function shutDown(): void {
   signalMembers(join(folder, names.run), leader, "SIGTERM");
 }
 
-function record(exit: ExitRecord): void {
-  // The agent ends a run whose supervisor it believes dead; whoever was first has said it.
-  if (readRecord(folder, names.exit) === null) writeRecord(folder, names.exit, exit);
+/** On a full disk it waits until there is room: nobody else knows how the run ended. */
+async function record(exit: ExitRecord): Promise<void> {
+  for (;;) {
+    try {
+      writeRecord(folder, names.exit, exit);
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
+      await new Promise((resolve) => setTimeout(resolve, recordAgainMs));
+    }
+  }
 }
 
 /** Null when it ran and ended; else why it could not be started. */
@@ -178,9 +192,11 @@ function startProblem(program: string, error: NodeJS.ErrnoException): string {
 
 function messageOf(code: number | null, signal: string | null, lastError: string): string {
   if (code === 0) return "";
+  // Only the agent's kills are on record; the other sender of this signal is the kernel.
+  const isUnexplained = signal === "SIGKILL" && readRecord(folder, names.kill) === null;
   const how =
     signal !== null
-      ? `ended by ${signal}`
+      ? `ended by ${signal}${isUnexplained ? ", perhaps because the host ran out of memory" : ""}`
       : `exited with code ${code}${code === notFound ? ", which a shell gives for a command that it does not find" : ""}`;
   return (lastError === "" ? how : `${how}: ${lastError}`).slice(0, messageCharsMax);
 }
