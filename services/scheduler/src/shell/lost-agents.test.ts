@@ -35,6 +35,7 @@ describe("an agent that falls silent", () => {
     expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
       cause: AllocationEndCause.AGENT_LOST,
       exits: [{ nodeRank: 1, signal: "SIGKILL" }],
+      message: "the agent a1 was lost",
     });
   });
 

@@ -94,16 +94,18 @@ describe("places", () => {
     const a1 = await world.agent("a1", 1);
     const a2 = await world.agent("a2", 1);
     await world.run("1.1#1", { slots: 2 });
-    a2.stubborn = true;
-    a1.end("1.1#1", { code: 1 });
+    a1.stubborn = true;
+    a2.end("1.1#1", { code: 1, message: "ended with code 1" });
     await world.advance(2_000);
     expect(world.names("allocation-1.1#1")).not.toContain("AllocationEnded");
-    a2.stubborn = false;
+    a1.stubborn = false;
     await world.advance(1_000);
-    expect(world.last("allocation-1.1#1", "AllocationEnded").exits).toMatchObject([
-      { nodeRank: 0, code: 1 },
-      { nodeRank: 1, signal: "SIGKILL" },
+    const end = world.last("allocation-1.1#1", "AllocationEnded");
+    expect(end.exits).toMatchObject([
+      { nodeRank: 0, signal: "SIGKILL" },
+      { nodeRank: 1, code: 1 },
     ]);
+    expect(end.message).toBe("node 1 on a2: ended with code 1");
   });
 });
 

@@ -75,7 +75,9 @@ function lastWord(ranks: readonly Rank[]): Plain<EndRecord> | null {
 
 function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
   if (cause === AllocationEndCause.KILLED) return "";
-  const culprit = ranks.find(hasFailed);
+  const failed = ranks.filter(hasFailed);
+  // What was killed was killed because of another.
+  const culprit = failed.find((rank) => !wasKilled(rank)) ?? failed[0];
   if (culprit === undefined) return "";
   const { agent, nodeRank } = culprit.placement;
   if (culprit.state.kind === "lost") return `the agent ${agent} was lost`;
