@@ -1,10 +1,11 @@
 import { Client } from "@trainyard/client";
 import { clusterAccess } from "@trainyard/local-cluster";
+import { namedCluster } from "./environment.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
 /** TRAINYARD_URL and TRAINYARD_TOKEN, else the cluster of the checkout. */
 export function connect(): Client {
-  const { TRAINYARD_URL: url, TRAINYARD_TOKEN: token } = process.env;
+  const { url, token } = namedCluster();
   if (url !== undefined && token !== undefined) return new Client({ url: checked(url), token });
   const cluster = clusterAccess();
   if (cluster === null) {

@@ -8,3 +8,9 @@ export function callerFolder(): string {
 export function callerPath(path: string): string {
   return isAbsolute(path) ? path : join(callerFolder(), path);
 }
+
+/** The cluster that the person names, as far as they do. */
+export function namedCluster(): { readonly url?: string; readonly token?: string } {
+  const { TRAINYARD_URL: url, TRAINYARD_TOKEN: token } = process.env;
+  return { ...(url === undefined ? {} : { url }), ...(token === undefined ? {} : { token }) };
+}

@@ -5,7 +5,7 @@ const never = new RegExp(`@ts-(?:${"ig"}nore|${"no"}check)\\b`);
 const directive = new RegExp(
   `(?:ox${"lint"}|es${"lint"})-${"dis"}able|biome-${"ig"}nore|@ts-${"expect"}-error|#\\s*${"no"}qa|type:\\s*${"ig"}nore|pragma: no cover`,
 );
-const reason = /(--|:|—)\s+\S+\s+\S+/;
+const reason = /(\s--?|:|—)\s+\S+\s+\S+/;
 
 export const reasonedSuppressions: Rule = {
   name: "what a tool says is silenced only with a reason on the line",
@@ -20,7 +20,9 @@ export const reasonedSuppressions: Rule = {
         .flatMap((file) =>
           linesThat(repository, [file], directive, "give the reason after two dashes"),
         )
-        .filter((line) => !reason.test(line.slice(line.search(directive)))),
+        .filter(
+          (line) => !reason.test(line.replace(new RegExp(`^.*?(?:${directive.source})`), "")),
+        ),
     ];
   },
   violations: {
@@ -28,6 +30,7 @@ export const reasonedSuppressions: Rule = {
     "a whole file": { "a.ts": `// @ts-${"no"}check -- it is old and nobody knows\n` },
     "an ignored error": { "a.ts": `// @ts-${"ig"}nore -- the types are wrong here\n` },
     "Python's": { "a.py": `x = 1  # ${"no"}qa\n` },
+    "a type's, with words after it": { "a.py": `x = 1  # type: ${"ig"}nore[x] # see\n` },
   },
   kept: {
     "a.ts": `// ox${"lint"}-${"dis"}able-next-line no-console -- this is the command line\n`,

@@ -12,7 +12,7 @@ try:
 except (
     ImportError
 ):  # pragma: no cover - Windows has no advisory locks; there one process writes a run's folder.
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # -- a module elsewhere, absent here
 
 PathLike = Union[str, "os.PathLike[str]"]
 

@@ -27,7 +27,7 @@ def folder_of(local_dir: Optional[object], env: Mapping[str, str]) -> Path:
     """The folder of this use: the given one, else a new one under ``./trainyard-local``."""
     given = local_dir if local_dir is not None else env.get("TRAINYARD_LOCAL_DIR")
     if given:
-        return Path(os.fspath(given)).absolute()  # type: ignore[call-overload]
+        return Path(os.fspath(given)).absolute()  # type: ignore[call-overload]  # -- fspath refuses what is no path
     stamp = time.strftime("%Y%m%d-%H%M%S")
     return Path(DEFAULT_FOLDER, f"{stamp}-{os.getpid()}").absolute()
 

@@ -110,6 +110,8 @@ describe("what the server says", () => {
   it("at / and of its health", async () => {
     expect((await fetch(gateway.url)).headers.get("content-type")).toContain("text/html");
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
-    expect(await (await fetch(`${gateway.url}/metrics`)).text()).toContain("process_cpu");
+    expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(
+      /trainyard_http_requests_total\{.*route="\/api\/v1\/[^"]+",status="200".*\} \d/,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { answerHealth, type HealthChecks, type Logger, type Registry } from "@trainyard/runtime";
 import fastify, { type FastifyInstance } from "fastify";
+import { createTelemetry } from "../events.ts";
 import { asProblem } from "./as-problem.ts";
 import { openApi } from "./openapi.ts";
 import { Problem, problemBody } from "./problem.ts";
@@ -24,6 +25,11 @@ export function createHttpServer(deps: ServerDeps): FastifyInstance {
   });
   server.addHook("onRequest", async (request) => {
     refuseCrossOrigin(request.headers.origin, request.headers.host);
+  });
+  const answered = createTelemetry(deps.registry);
+  server.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "none";
+    answered({ method: request.method, route, status: reply.statusCode });
   });
   acceptEmptyBodies(server);
   server.setErrorHandler((error, request, reply) => {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { EventData } from "@trainyard/contracts";
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { parseTrialId } from "@trainyard/kernel";
 import type { Projections } from "./projections.ts";
@@ -22,7 +22,10 @@ const unset = {
 };
 
 /** What a person is told of the search before it has started; the configuration is normalised, so it is there. */
-function searchOf(config: JsonObject): { readonly searcher?: string; readonly metric?: string } {
+function searchOf(config: NonNullable<EventData<"ExperimentCreated">["config"]>): {
+  readonly searcher?: string;
+  readonly metric?: string;
+} {
   const { searcher } = config;
   if (searcher === null || typeof searcher !== "object" || Array.isArray(searcher)) return {};
   const { name, metric } = searcher;
