@@ -18,6 +18,8 @@ import { EndReason } from "@trainyard/contracts/events";
 import { Training, type TrainingDeps } from "./training.ts";
 
 const beatMs = 1_000;
+/** A script that hangs for longer, as it may in a pause, would only let time pass. */
+const shortGraceMs = 60_000;
 
 const reports = codecOf<Plain<Report>>(ReportSchema);
 const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
@@ -25,8 +27,8 @@ const utf8 = { in: new TextDecoder(), out: new TextEncoder() };
 
 type Held = Plain<AllocationReport>;
 type ModelAgentDeps = TrainingDeps & {
-  /** Whether the run was asked to stop gracefully, as the SDK would be told. */
-  readonly isAskedToStop: (allocation: string) => boolean;
+  /** How long it may still take once it was asked to stop, as the SDK would be told; null when it was not. */
+  readonly graceMs: (allocation: string) => number | null;
 };
 
 export class ModelAgent {
@@ -117,9 +119,11 @@ export class ModelAgent {
       }
       if (chance.happens(0.05)) return this.#end(allocation, 1, EndReason.ERROR);
       if (chance.happens(0.02)) return this.#end(allocation, 137, null);
-      // Some scripts ask seldom whether they should stop.
-      if (this.#deps.isAskedToStop(allocation) && chance.happens(0.7)) {
-        return this.#end(allocation, 0, EndReason.ACKNOWLEDGED_STOP);
+      const graceMs = this.#deps.graceMs(allocation);
+      if (graceMs !== null) {
+        // Some scripts ask seldom whether they should stop, and some hang when they leave, until they are killed.
+        if (graceMs <= shortGraceMs && chance.happens(0.2)) return;
+        if (chance.happens(0.6)) return this.#end(allocation, 0, EndReason.ACKNOWLEDGED_STOP);
       }
       training.advance();
       if (training.isDone) return this.#end(allocation, 0, EndReason.FINISHED);

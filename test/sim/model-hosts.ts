@@ -14,14 +14,15 @@ export const slotsOfAll = agents * slotsEach;
 export class ModelHosts {
   readonly #deps: TrainingDeps;
   readonly #agents: readonly ModelAgent[];
-  readonly #stopping = new Set<string>();
+  /** Allocations that were asked to stop, with the shortest grace that they were given. */
+  readonly #stopping = new Map<string, number>();
 
   constructor(hub: MemoryHub, deps: TrainingDeps) {
     this.#deps = deps;
-    const isAskedToStop = (allocation: string) => this.#stopping.has(allocation);
+    const graceMs = (allocation: string) => this.#stopping.get(allocation) ?? null;
     this.#agents = Array.from({ length: agents }, (_, n) => {
       const name = `a${n + 1}`;
-      return new ModelAgent(name, hub.connect(name), slotsEach, { ...deps, isAskedToStop });
+      return new ModelAgent(name, hub.connect(name), slotsEach, { ...deps, graceMs });
     });
   }
 
@@ -34,9 +35,14 @@ export class ModelHosts {
       if (!stored.type.includes("StopRequested")) continue;
       const event = decodeEvent(stored);
       const id = idOf(stored.stream);
-      if (event.type === "RunStopRequested") this.#stopping.add(`${id}#${event.data.run}`);
-      if (event.type === "AllocationStopRequested") this.#stopping.add(id);
+      if (event.type === "RunStopRequested") this.#ask(`${id}#${event.data.run}`, event.data);
+      if (event.type === "AllocationStopRequested") this.#ask(id, event.data);
     }
+  }
+
+  #ask(allocation: string, { graceMs }: { readonly graceMs: number }): void {
+    const before = this.#stopping.get(allocation) ?? graceMs;
+    this.#stopping.set(allocation, Math.min(before, graceMs));
   }
 
   /** Now and then an agent is away, for less or more than the scheduler waits for it. */
