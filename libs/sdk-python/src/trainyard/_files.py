@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from typing import Union
+from typing import Any, Union
 
+fcntl: Any
 try:
     import fcntl
-except (
-    ImportError
-):  # pragma: no cover - Windows has no advisory locks; there one process writes a run's folder.
-    fcntl = None  # type: ignore[assignment]  # -- a module elsewhere, absent here
+except ImportError:
+    # Windows has no advisory locks; there one process writes a run's folder.
+    fcntl = None
 
 PathLike = Union[str, "os.PathLike[str]"]
 

@@ -16,6 +16,7 @@ from typing import Any, List, Mapping, Optional, Tuple
 
 from . import _values
 from ._checkpoint_store import entry_of
+from ._files import PathLike
 from ._info import Info
 from ._storage import METADATA, FileEntry, Plan
 from .errors import CheckpointError
@@ -23,11 +24,11 @@ from .errors import CheckpointError
 DEFAULT_FOLDER = "trainyard-local"
 
 
-def folder_of(local_dir: Optional[object], env: Mapping[str, str]) -> Path:
+def folder_of(local_dir: Optional[PathLike], env: Mapping[str, str]) -> Path:
     """The folder of this use: the given one, else a new one under ``./trainyard-local``."""
     given = local_dir if local_dir is not None else env.get("TRAINYARD_LOCAL_DIR")
     if given:
-        return Path(os.fspath(given)).absolute()  # type: ignore[call-overload]  # -- fspath refuses what is no path
+        return Path(os.fspath(given)).absolute()
     stamp = time.strftime("%Y%m%d-%H%M%S")
     return Path(DEFAULT_FOLDER, f"{stamp}-{os.getpid()}").absolute()
 

@@ -73,9 +73,8 @@ class SignalWatcher:
             self._closing.wait(SIGNAL_FIRST_S)
             while not self._stop and not self._closing.is_set():
                 self._closing.wait(self._ask_once())
-        except (
-            Exception
-        ):  # A defect here must not cost the training; the platform still ends runs by force.
+        # A defect here must not cost the training; the platform still ends runs by force.
+        except Exception:
             log.exception("the watch for stop requests has ended")
         finally:
             self._connection.close()
