@@ -216,6 +216,10 @@ export class Reconciler {
     bus.publish(probeSubject("scheduler"), utf8.encode(this.#probeText()));
     for (const { id, status } of agents.values()) if (status === "present") this.#due.add(id);
     this.#launches.prune();
+    this.#observed.prune(
+      (agent, id) =>
+        follower.cluster.placedOn(agent).has(id) || agents.get(agent)?.ghosts[id] !== undefined,
+    );
     telemetry.beat(pools, agents);
   }
 

@@ -1,3 +1,4 @@
+import { AllocationReportState } from "@trainyard/contracts/agent";
 import { describe, expect, test } from "vitest";
 import { Observed } from "./observed.ts";
 
@@ -44,4 +45,26 @@ describe("a report", () => {
     expect(observed.record(report("three", 4), 3_100)).toBe(true);
     expect(observed.record(report("three", 5), 4_100)).toBe(true);
   });
+});
+
+test("what an agent no longer names and nobody asks about is let go of", () => {
+  const observed = new Observed(1);
+  const held = {
+    state: AllocationReportState.ENDED,
+    nodeRank: 0,
+    slots: [],
+    pid: 1,
+    launchFailed: false,
+    killed: false,
+  };
+  const allocations = ["1.1#1", "1.2#1"].map((allocation) => ({ ...held, allocation }));
+  observed.record({ ...report("one", 1), allocations }, 0);
+  for (const { allocation } of allocations) observed.asked("a1").knownSince.set(allocation, 1);
+  observed.prune(() => false);
+  expect(observed.hasNamed("a1", "1.1#1")).toBe(true);
+  observed.record(report("one", 2), 1);
+  observed.prune((_agent, id) => id === "1.2#1");
+  expect(observed.hasNamed("a1", "1.1#1")).toBe(false);
+  expect(observed.hasNamed("a1", "1.2#1")).toBe(true);
+  expect([...observed.asked("a1").knownSince.keys()]).toEqual(["1.2#1"]);
 });

@@ -88,10 +88,23 @@ export class Observed {
     return report !== undefined && report.epoch === this.epoch && report.version >= version;
   }
 
-  /** An allocation that is over and forgotten. */
+  /** An allocation that is over: whatever becomes of its process is another matter, and asked anew. */
   drop(agent: string, allocation: string): void {
     this.#named.get(agent)?.delete(allocation);
     this.#asked.get(agent)?.knownSince.delete(allocation);
+  }
+
+  /** Lets go of what an agent no longer names and nobody asks about. */
+  prune(isOpen: (agent: string, allocation: string) => boolean): void {
+    for (const [agent, named] of this.#named) {
+      const reported = this.#agents.get(agent)?.allocations;
+      const known = this.#asked.get(agent)?.knownSince;
+      for (const id of new Set([...named, ...(known?.keys() ?? [])])) {
+        if (reported?.has(id) === true || isOpen(agent, id)) continue;
+        named.delete(id);
+        known?.delete(id);
+      }
+    }
   }
 }
 
