@@ -1,6 +1,6 @@
 export const registryLimits = {
   /** Files of one checkpoint: as many as the SDK stores. */
-  filesMax: 10_000,
+  filesMax: 5_000,
   /** A manifest travels in one message of the bus, which takes 1 MiB, with the metadata beside it. */
   manifestCharactersMax: 896 * 1024,
   /** The longest path that Linux opens. */
