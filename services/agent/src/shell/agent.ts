@@ -205,7 +205,7 @@ export class Agent implements AsyncDisposable {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
-        await this.#cleanUp();
+        await this.cleanUp();
         await this.#deps.contexts.cleanUp();
       } catch (error) {
         this.#deps.events.cleanUpFailed(error);
@@ -215,7 +215,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /** Forgotten runs, the oldest first: those that nobody can ask about any more, and those beyond the number that is kept. */
-  async #cleanUp(): Promise<void> {
+  async cleanUp(): Promise<void> {
     const nowMs = Date.now();
     const forgotten = [...this.#runs.values()]
       .flatMap((run) => {

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdtempSync, readdirSync, statSync, truncateSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { newFolder } from "../testing/examples.ts";
 import { OutputReader } from "./output-reader.ts";
 import { OutputWriter, segmentName } from "./output-writer.ts";
 
@@ -9,7 +9,7 @@ const limits = { lines: 1_000, bytes: 400 * 1024, lineOverheadBytes: 100 };
 const line = (text: string) => ({ source: 1, atMs: 5, text, continued: false }) as const;
 
 function newRun() {
-  const folder = mkdtempSync(join(tmpdir(), "trainyard-output-"));
+  const folder = newFolder();
   return { folder, output: join(folder, "output") };
 }
 

@@ -1,4 +1,11 @@
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -7,8 +14,11 @@ import type { Launch } from "@trainyard/contracts/agent";
 import { create, Header } from "tar";
 import { gzipSync } from "node:zlib";
 
+/** Goes with the test's process. */
 export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), "trainyard-agent-test-"));
+  const folder = mkdtempSync(join(tmpdir(), "trainyard-agent-test-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 let trials = 0;
