@@ -15,10 +15,10 @@ type Report = {
 export const lint: Gate = {
   name: "lint",
   run: async () => {
-    const { code, output } = await runTool("oxlint", ["--deny-warnings", "--format=json", "."]);
-    const start = output.indexOf("{");
-    if (start === -1) return { ok: false, seen: 0, output };
-    const report = JSON.parse(output.slice(start)) as Report;
+    const args = ["--deny-warnings", "--format=json", "."];
+    const { code, output, stdout } = await runTool("oxlint", args);
+    const report = reportIn(stdout);
+    if (report === null) return { ok: false, seen: 0, output };
     const lines = report.diagnostics.map(
       ({ filename, labels, code: rule, message }) =>
         `${filename}:${labels[0]?.span.line ?? 0} ${rule} ${message}\n`,
@@ -30,3 +30,12 @@ export const lint: Gate = {
     };
   },
 };
+
+/** Null for a linter that broke down and said so in words. */
+function reportIn(stdout: string): Report | null {
+  try {
+    return JSON.parse(stdout) as Report;
+  } catch {
+    return null;
+  }
+}

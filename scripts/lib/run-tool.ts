@@ -3,9 +3,14 @@ import { join } from "node:path";
 import process from "node:process";
 import { root } from "./root.ts";
 
-export type ToolResult = { readonly code: number; readonly output: string };
+export type ToolResult = {
+  readonly code: number;
+  /** Both outputs in the order in which they came. */
+  readonly output: string;
+  readonly stdout: string;
+};
 
-/** Runs a tool that the project installed, under the project's Node; both of its outputs in the order they came. */
+/** Runs a tool that the project installed, under the project's Node. */
 export function runTool(name: string, args: readonly string[], cwd = root): Promise<ToolResult> {
   const bin = join(root, "node_modules", ".bin");
   return new Promise((resolve, reject) => {
@@ -15,12 +20,15 @@ export function runTool(name: string, args: readonly string[], cwd = root): Prom
       env: { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}`, NO_COLOR: "1" },
     });
     let output = "";
-    const take = (chunk: Buffer): void => {
-      output += chunk.toString("utf8");
-    };
-    child.stdout.on("data", take);
-    child.stderr.on("data", take);
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code: code ?? 1, output }));
+    child.on("close", (code) => resolve({ code: code ?? 1, output, stdout }));
   });
 }

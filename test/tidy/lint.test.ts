@@ -66,8 +66,8 @@ beforeAll(async () => {
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
   const config = join(root, ".oxlintrc.json");
-  const { output } = await runTool("oxlint", ["--config", config, "--format=json", "."], folder);
-  const report = JSON.parse(output.slice(output.indexOf("{"))) as Report;
+  const { stdout } = await runTool("oxlint", ["--config", config, "--format=json", "."], folder);
+  const report = JSON.parse(stdout) as Report;
   found = report.diagnostics.map(({ filename, code }) => `${filename} ${code}`);
 });
 

@@ -10,7 +10,7 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerSent
   if (response.body === null) return;
   const decoder = new TextDecoder();
   let rest = "";
-  const chunks = response.body[Symbol.asyncIterator]();
+  const chunks: AsyncIterator<Uint8Array, undefined> = response.body[Symbol.asyncIterator]();
   try {
     for (;;) {
       const chunk = await chunks.next().catch(() => null); // A broken connection is the end of it.

@@ -102,11 +102,9 @@ async function create(
       throw new UsageError(`--config takes key=value, not ${JSON.stringify(override)}.`);
     }
   }
-  const config = await readFile(callerPath(file), "utf8").catch((error: NodeJS.ErrnoException) => {
-    const why =
-      error.code === "ENOENT"
-        ? "does not exist"
-        : `cannot be read (${error.code ?? error.message})`;
+  const config = await readFile(callerPath(file), "utf8").catch((error: unknown) => {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? message})`;
     throw new UsageError(`The configuration ${file} ${why}.`);
   });
   const { bytes } = await packContext(callerPath(folder), folder);
