@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Bus, createNatsBus } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/server";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { launchOf, newFolder, packed } from "./testing/examples.ts";
+import { launchOf, newFolder, removeFolders, packed } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -32,6 +32,7 @@ afterAll(async () => {
   await platform[Symbol.asyncDispose]();
   await bus[Symbol.asyncDispose]();
   await nats[Symbol.asyncDispose]();
+  removeFolders();
 });
 
 function startAgent(): ChildProcess {

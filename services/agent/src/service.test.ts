@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { membersOf } from "./state/process-identity.ts";
 import { RunFolder } from "./state/run-folder.ts";
-import { handmade, launchOf, newFolder, packed } from "./testing/examples.ts";
+import { handmade, launchOf, newFolder, removeFolders, packed } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { folderNameOf } from "./state/layout.ts";
+
+afterAll(removeFolders);
 
 // Real processes on a machine that others use.
 vi.setConfig({ testTimeout: 30_000 });

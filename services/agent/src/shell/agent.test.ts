@@ -2,14 +2,16 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
 import { createLogger, createRegistry } from "@trainyard/runtime";
-import { expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { agentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
-import { launchOf, newFolder } from "../testing/examples.ts";
+import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { Agent } from "./agent.ts";
 import { Contexts } from "./contexts.ts";
+
+afterAll(removeFolders);
 
 function newAgent(folder: string) {
   const bus = createMemoryBus().connect("agent-rack");

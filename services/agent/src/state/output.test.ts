@@ -1,9 +1,11 @@
 import { appendFileSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
-import { newFolder } from "../testing/examples.ts";
+import { afterAll, expect, test, vi } from "vitest";
+import { newFolder, removeFolders } from "../testing/examples.ts";
 import { OutputReader } from "./output-reader.ts";
 import { OutputWriter, segmentName } from "./output-writer.ts";
+
+afterAll(removeFolders);
 
 const limits = { lines: 1_000, bytes: 400 * 1024, lineOverheadBytes: 100 };
 const line = (text: string) => ({ source: 1, atMs: 5, text, continued: false }) as const;

@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { SupervisorProcess } from "../shell/supervisor-process.ts";
 import { isAlive } from "../state/process-identity.ts";
 import { RunFolder } from "../state/run-folder.ts";
-import { launchOf, newFolder } from "../testing/examples.ts";
+import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
+
+afterAll(removeFolders);
 
 vi.setConfig({ testTimeout: 30_000 });
 const patient = { timeout: 20_000, interval: 10 };

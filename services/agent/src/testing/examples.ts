@@ -14,11 +14,17 @@ import type { Launch } from "@trainyard/contracts/agent";
 import { create, Header } from "tar";
 import { gzipSync } from "node:zlib";
 
-/** Goes with the test's process. */
+const folders: string[] = [];
+
+/** Goes with `removeFolders`, which every test file calls after all of its tests. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "trainyard-agent-test-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
+}
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
 let trials = 0;
