@@ -94,7 +94,6 @@ export class Appender {
       const results = await this.#send(batch);
       batch.forEach(({ resolve }, index) => resolve(results[index] as AppendResult));
     } catch (error) {
-      if (!wasAnswered(error)) await this.#connection.reset();
       if (batch.length === 1) batch[0]?.reject(faultOf(error, "appending"));
       else await this.#settleOneByOne(batch);
     }
@@ -109,7 +108,6 @@ export class Appender {
         const fault = faultOf(error, "appending");
         waiting.reject(fault);
         if (wasAnswered(error)) continue;
-        await this.#connection.reset();
         // Nobody answers: the rest would only wait for the same news.
         for (const later of batch.slice(index + 1)) later.reject(fault);
         return;

@@ -1,5 +1,6 @@
 import pg, { type ClientConfig, type QueryArrayConfig } from "pg";
 import { logLimits } from "../limits.ts";
+import { wasAnswered } from "./faults.ts";
 
 export type ConnectionConfig = {
   readonly connectionString?: string;
@@ -40,6 +41,8 @@ export function clientConfig(config: ConnectionConfig): ClientConfig {
 export class LazyConnection {
   readonly #config: ClientConfig;
   #client: Promise<pg.Client> | undefined;
+  /** The same, connected or not. */
+  #current: pg.Client | undefined;
   #closed = false;
 
   constructor(config: ClientConfig) {
@@ -48,8 +51,13 @@ export class LazyConnection {
 
   async query<Row extends unknown[]>(query: QueryArrayConfig): Promise<Row[]> {
     const client = await this.#connected();
-    const result = await client.query<Row>(query);
-    return result.rows;
+    try {
+      const result = await client.query<Row>(query);
+      return result.rows;
+    } catch (error) {
+      if (!wasAnswered(error)) this.#drop(client);
+      throw error;
+    }
   }
 
   #connected(): Promise<pg.Client> {
@@ -58,22 +66,26 @@ export class LazyConnection {
     const client = new pg.Client(this.#config);
     const connected = client.connect().then(() => client);
     const forget = (): void => {
-      if (this.#client === connected) this.#client = undefined;
+      if (this.#current !== client) return;
+      this.#client = undefined;
+      this.#current = undefined;
     };
     // An error between two queries has no other listener, and would end the process.
     client.on("error", forget);
     client.once("end", forget);
     connected.catch(forget);
     this.#client = connected;
+    this.#current = client;
     return connected;
   }
 
-  /** Drops the connection after an error that left its state unknown. */
-  async reset(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    const connected = await client?.catch(() => undefined);
-    connected?.connection.stream.destroy();
+  /** After an error that left its state unknown. Its successor, which another query may have asked for, is left alone. */
+  #drop(client: pg.Client): void {
+    if (this.#current === client) {
+      this.#client = undefined;
+      this.#current = undefined;
+    }
+    client.connection.stream.destroy();
   }
 
   async close(): Promise<void> {

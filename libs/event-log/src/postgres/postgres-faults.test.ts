@@ -1,0 +1,215 @@
+/** What only a real server can do to the log: errors of whole batches, lost connections, old snapshots, curious roles. */
+import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  collect,
+  committed,
+  eventOf,
+  everything,
+  requestOf,
+  writeOf,
+} from "../contract/harness.ts";
+import type { AppendRequest, AppendResult, EventLog } from "../port.ts";
+import { emptyLog, type PostgresUnderTest, prepareServer } from "./postgres-harness.ts";
+
+let server: TestPostgres;
+let subject: PostgresUnderTest;
+let log: EventLog;
+beforeAll(async () => {
+  server = await startTestPostgres();
+  await prepareServer(server);
+}, 60_000);
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(async () => {
+  subject = await emptyLog(server);
+  log = subject.as("ty_experiments");
+  return () => subject[Symbol.asyncDispose]();
+});
+
+const connect = async (user: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: server.url({ user, database: "trainyard" }) });
+  client.on("error", () => {}); // Tests end connections from outside.
+  await client.connect();
+  return client;
+};
+
+test("a neighbour that makes the whole batch fail hurts nobody else", async () => {
+  await subject.sql(`create or replace function log.poison() returns trigger language plpgsql
+    as $$ begin raise exception 'poisoned'; end $$`);
+  await subject.sql(`create trigger poison before insert on log.events
+    for each row when (new.body = '{"poison":true}') execute function log.poison()`);
+  try {
+    const poisoned = {
+      stream: "trial-9.9",
+      expectedVersion: 0,
+      events: [eventOf('{"poison":true}')],
+    };
+    const outcomes = await Promise.allSettled(
+      [writeOf("trial-1.1", 0), writeOf("trial-1.2", 0), poisoned, writeOf("trial-1.3", 0)].map(
+        (write) => log.append(requestOf([write])),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+    ]);
+    const stored = await everything(log);
+    expect(stored.map(({ position }) => position)).toEqual([1, 2, 3]);
+    expect(await collect(log.verify(0))).toEqual([]);
+  } finally {
+    await subject.sql("drop trigger poison on log.events");
+  }
+});
+
+test("a connection that is cut again and again loses nothing and doubles nothing", async () => {
+  const streams = 40;
+  const perStream = 25;
+  let written = 0;
+  const cutAt = new Set([50, 200, 350, 500, 650, 800]);
+  const cut = (): Promise<unknown> =>
+    subject.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+      where usename = 'ty_experiments' and pid <> pg_backend_pid()`);
+  const write = async (stream: string): Promise<void> => {
+    for (let version = 0; version < perStream; version += 1) {
+      const result = await insistently(log, requestOf([writeOf(stream, version)]));
+      expect(result).toMatchObject({ streams: [{ stream, version: version + 1 }] });
+      written += 1;
+      // The others are under way meanwhile.
+      if (cutAt.has(written)) await cut();
+    }
+  };
+  await Promise.all(Array.from({ length: streams }, (_, index) => write(`trial-1.${index + 1}`)));
+  const stored = await everything(log);
+  expect(stored.map(({ position }) => position)).toEqual(
+    Array.from({ length: streams * perStream }, (_, index) => index + 1),
+  );
+  expect(await collect(log.verify(0))).toEqual([]);
+}, 60_000);
+
+/** The same commit again and again until there is an answer, as every caller does. */
+async function insistently(into: EventLog, request: AppendRequest): Promise<AppendResult> {
+  for (;;) {
+    try {
+      return await into.append(request);
+    } catch (error) {
+      expect(error).toMatchObject({ name: "Fault" });
+    }
+  }
+}
+
+test("under an old snapshot that stays open, a commit leaves no dead row behind", async () => {
+  await subject.sql("select pg_stat_reset()");
+  const reader = await connect("ty_reader");
+  await reader.query("begin isolation level repeatable read");
+  await reader.query("select count(*) from log.commits");
+  const writer = subject.as("ty_experiments");
+  for (let trial = 1; trial <= 300; trial += 1) {
+    await committed(writer, [writeOf(`trial-1.${trial}`, 0, 2)]);
+  }
+  // A connection that ends hands in its statistics.
+  await writer[Symbol.asyncDispose]();
+  const { rows } = await reader.query<{ count: string }>("select count(*) from log.commits");
+  expect(rows).toEqual([{ count: "0" }]);
+  await reader.end();
+  await expect
+    .poll(() => statistics(), { timeout: 10_000 })
+    .toEqual({ inserted: 300 + 600 + 300, updated: 0, deleted: 0 });
+});
+
+async function statistics() {
+  const [row] = await subject.sql(`select sum(n_tup_ins)::int as inserted,
+      sum(n_tup_upd)::int as updated, sum(n_tup_del)::int as deleted
+    from pg_stat_user_tables where schemaname = 'log' and relname ~ '^(commits|streams|cursors|events_p.*)$'`);
+  return row;
+}
+
+describe("a role", () => {
+  test("writes past the function nowhere, and calls nothing but what is meant for it", async () => {
+    await committed(log, [writeOf("trial-1.1", 0)]);
+    const client = await connect("ty_experiments");
+    const forbidden = [
+      "insert into log.streams values ('trial-1.2', 1)",
+      "update log.events set body = '{}'",
+      "delete from log.commits",
+      "truncate log.commits",
+      "insert into log.owners values ('category', 'search', 'ty_experiments')",
+      "select log.write_cursor('experiments', 0, 1, 0, null)",
+      "select log.park(1, 'experiments', 0, '{}', '{}', '{}', '{}', '{}', '{}')",
+      "select log.ensure_partitions(0)",
+      "create table log.mine ()",
+      "set role ty_migrator",
+    ];
+    for (const statement of forbidden) {
+      await expect(client.query(statement), statement).rejects.toMatchObject({ code: "42501" });
+    }
+    await client.end();
+  });
+
+  test("cannot smuggle functions of its own into append", async () => {
+    const client = await connect("ty_experiments");
+    await client.query("set search_path = pg_temp, pg_catalog");
+    await client.query(`create function pg_temp.sha256(bytea) returns bytea language sql
+      as $$ select '\\x00'::bytea $$`);
+    const { rows } = await client.query<{ hash: string }>(
+      "select proconfig::text as hash from pg_proc where proname = 'append' and pronamespace = 'log'::regnamespace",
+    );
+    expect(rows[0]?.hash).toContain("search_path=pg_catalog, pg_temp");
+    await client.end();
+  });
+});
+
+describe("reading on", () => {
+  test("sees what was committed after the page before it", async () => {
+    await committed(log, [writeOf("trial-1.1", 0, 150)]);
+    expect((await log.readAll(0, 100)).length).toBe(100);
+    await committed(log, [writeOf("trial-1.2", 0, 10)]);
+    expect((await log.readAll(100, 100)).map(({ position }) => position)).toEqual(
+      Array.from({ length: 60 }, (_, index) => 101 + index),
+    );
+  });
+
+  test("gives each event the attributes of its own commit", async () => {
+    for (let commit = 1; commit <= 130; commit += 1) {
+      const events = 1 + (commit % 3);
+      await committed(log, [writeOf(`trial-1.${commit}`, 0, events)], {
+        meta: { ...requestOf([]).meta, workspace: `w-${commit}` },
+      });
+    }
+    for (const size of [1, 7, 100]) {
+      const seen = [];
+      for (let after = 0; ; ) {
+        const page = await log.readAll(after, size);
+        seen.push(...page);
+        if (page.length === 0) break;
+        after = page.at(-1)?.position ?? after;
+      }
+      expect(seen.length).toBe(await log.head());
+      for (const event of seen) {
+        expect(event.meta.workspace).toBe(`w-${event.stream.split(".")[1]}`);
+      }
+    }
+  });
+
+  test("stops at what is missing instead of passing over it", async () => {
+    await committed(log, [writeOf("trial-1.1", 0, 5)]);
+    await subject.tamper.removeEvent(3);
+    await expect(log.readAll(0, 100)).rejects.toMatchObject({ code: "log_broken" });
+  });
+});
+
+test("an erased body leaves its place, its digest and a chain that holds", async () => {
+  await committed(log, [writeOf("trial-1.1", 0, 3)]);
+  await subject.sql(`update log.events set erased = sha256(convert_to(body, 'UTF8')), body = null
+    where position = 2`);
+  expect((await log.read("trial-1.1", 0, 10)).map(({ body }) => body)).toEqual([
+    '{"n":1}',
+    "{}",
+    '{"n":3}',
+  ]);
+  expect(await collect(log.verify(0))).toEqual([]);
+  await subject.sql("update log.events set erased = sha256('') where position = 2");
+  expect(await collect(log.verify(0))).toMatchObject([{ position: expect.any(Number) }]);
+});
