@@ -12,10 +12,15 @@ export const contractsHold: Rule = {
   name: "every promise in docs/contracts.md names a test that is there, by its title",
   check: (repository) => {
     if (!repository.files.includes(contracts)) return [`there is no ${contracts}`];
-    const rows = linesOf(repository, contracts)
-      .map((line, index) => ({ line, at: `${contracts}:${index + 1}` }))
-      .filter(({ line }) => line.startsWith("|"))
-      .slice(2);
+    const lines = linesOf(repository, contracts);
+    const rows = lines
+      .map((line, index) => ({
+        line,
+        at: `${contracts}:${index + 1}`,
+        next: lines[index + 1] ?? "",
+      }))
+      // A table's head is what stands above its rule.
+      .filter(({ line, next }) => line.startsWith("|") && !isRule(line) && !isRule(next));
     if (rows.length === 0) return [`${contracts} has no rows`];
     return rows.flatMap(({ line, at }) => rowProblems(repository, line, at));
   },
@@ -58,6 +63,8 @@ function rowProblems(repository: Repository, line: string, at: string): readonly
     .map((words) => `${at}  no test there says "${words}"`);
   return [...missing, ...untrue];
 }
+
+const isRule = (line: string): boolean => /^\|[\s|:-]+\|$/.test(line);
 
 const namesIn = (cell: string): readonly string[] =>
   [...cell.matchAll(path)].map((match) => match[1] ?? "");
