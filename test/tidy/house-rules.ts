@@ -7,6 +7,7 @@ import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
+import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
 import { everyTestRuns, noMocks } from "./rules/tests.ts";
@@ -30,4 +31,5 @@ export const houseRules: readonly Rule[] = [
   noMocks,
   contractsHold,
   linksHold,
+  sentencesHold,
 ];
