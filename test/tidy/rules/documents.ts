@@ -59,7 +59,10 @@ function rowProblems(repository: Repository, line: string, at: string): readonly
   const texts = files.map((file) => repository.read(file));
   const untrue = [...test.matchAll(title)]
     .map((match) => match[1] ?? "")
-    .filter((words) => !texts.some((text) => text.includes(words)))
+    .filter(
+      (words) =>
+        !texts.some((text) => words.split("…").every((part) => text.includes(part.trim()))),
+    )
     .map((words) => `${at}  no test there says "${words}"`);
   return [...missing, ...untrue];
 }
