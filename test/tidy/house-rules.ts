@@ -7,6 +7,7 @@ import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
+import { packagesArgued } from "./rules/packages.ts";
 import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
@@ -32,4 +33,5 @@ export const houseRules: readonly Rule[] = [
   contractsHold,
   linksHold,
   sentencesHold,
+  packagesArgued,
 ];
