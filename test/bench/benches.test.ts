@@ -15,7 +15,12 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "append_batch100_w8",
     "ten_processes_2ms_commit",
   ],
-  delivery: ["chain_saturated", "latency_2000_vs_direct", "latency_2000_p99"],
+  delivery: [
+    "chain_saturated",
+    "chain_single_commands",
+    "latency_2000_vs_direct",
+    "latency_2000_p99",
+  ],
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],
   submit: ["submit_extra_ms", "submit_first_line_vs_direct"],
