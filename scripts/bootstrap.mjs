@@ -51,7 +51,12 @@ const node = join(root, "node_modules", "node", "bin", "node");
 const child = spawn(node, [join(root, "scripts", "tasks", `${task}.ts`), ...rest], {
   stdio: "inherit",
   // npm sets INIT_CWD to the folder that the person stood in.
-  env: { ...process.env, TRAINYARD_CALLER_DIR: process.env.INIT_CWD ?? process.cwd() },
+  env: {
+    // Compiled code is kept between calls: a command is up in half the time.
+    NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),
+    ...process.env,
+    TRAINYARD_CALLER_DIR: process.env.INIT_CWD ?? process.cwd(),
+  },
 });
 // Ctrl-C reaches the whole process group: this process only waits for the child to end its own way.
 process.on("SIGINT", () => {});

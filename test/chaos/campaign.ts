@@ -1,0 +1,25 @@
+import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { killEach } from "./kill-each.ts";
+import { natsAway, natsWiped } from "./nats-away.ts";
+
+const fiveMinutesMs = 5 * 60_000;
+
+export const campaigns: readonly Campaign[] = [
+  {
+    name: "kill9",
+    description: "kill -9 of each part twice during a search",
+    async run({ seed, log }) {
+      const { violations, killed } = await killEach({ seed, rounds: 2, stepSeconds: 1.2, log });
+      return { violations, summary: `${killed} kills` };
+    },
+  },
+  {
+    name: "nats",
+    description: "NATS away for five minutes, and its data folder deleted twice, during a search",
+    async run({ seed, log }) {
+      const away = await natsAway({ seed, stepSeconds: 0.3, awayMs: fiveMinutesMs, log });
+      const wiped = await natsWiped({ seed, stepSeconds: 0.3, log });
+      return { violations: [...away, ...wiped], summary: "one long outage, two wiped stores" };
+    },
+  },
+];

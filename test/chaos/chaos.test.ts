@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { killEach, parts } from "./kill-each.ts";
+import { natsAway, natsWiped } from "./nats-away.ts";
+
+const slow = 420_000;
+const log = (): void => {};
+
+test(
+  "kill -9 of each part once: the search completes, each metric exactly once, no trial twice at a time",
+  async () => {
+    const { violations, killed } = await killEach({ seed: 7, rounds: 1, stepSeconds: 0.6, log });
+    expect(violations).toEqual([]);
+    expect(killed).toBe(parts.length);
+  },
+  slow,
+);
+
+test(
+  "NATS loses its data folder twice: nothing is missing",
+  async () => {
+    expect(await natsWiped({ seed: 8, stepSeconds: 0.1, log })).toEqual([]);
+  },
+  slow,
+);
+
+test(
+  "NATS is away: no agent is lost, trials train on, nothing is missing afterwards",
+  async () => {
+    expect(await natsAway({ seed: 9, stepSeconds: 0.1, awayMs: 20_000, log })).toEqual([]);
+  },
+  slow,
+);

@@ -1,0 +1,63 @@
+/** NATS is gone for a while, with its data or without, while a search runs. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { World } from "../world/world.ts";
+import {
+  type SearchUnderTest,
+  submitSearch,
+  untilMoreValidations,
+  untilOver,
+  violationsOf,
+} from "./search-under-test.ts";
+
+type Options = {
+  readonly seed: number;
+  readonly stepSeconds: number;
+  readonly log: (line: string) => void;
+};
+
+/** Nobody is declared lost, and afterwards nothing is missing. */
+export async function natsAway(options: Options & { readonly awayMs: number }): Promise<string[]> {
+  await using world = await World.start({ processes: true, slots: 3, restart: false });
+  const search = await submitSearch(world, options);
+  await untilMoreValidations(world.client, search.id);
+  await world.kill("nats");
+  options.log(`NATS is away for ${options.awayMs / 1_000} s`);
+  await delay(options.awayMs);
+  await restart(world, "nats");
+  return await settled(world, search);
+}
+
+/** Twice its folder is deleted while it is down. */
+export async function natsWiped(options: Options): Promise<string[]> {
+  await using world = await World.start({ processes: true, slots: 3, restart: false });
+  const search = await submitSearch(world, options);
+  for (const time of ["once", "twice"]) {
+    await untilMoreValidations(world.client, search.id);
+    await world.kill("nats");
+    rmSync(join(world.home, "nats"), { recursive: true, force: true });
+    options.log(`the data of NATS is deleted ${time}`);
+    await restart(world, "nats");
+  }
+  return await settled(world, search);
+}
+
+async function restart(world: World, name: string): Promise<void> {
+  const said = await world.yard("cluster", "restart", name);
+  if (said.code !== 0) throw new Error(said.err);
+}
+
+async function settled(world: World, search: SearchUnderTest): Promise<string[]> {
+  await untilOver(world.client, search.id, 240_000);
+  const lost: string[] = [];
+  for await (const { message } of world.client.stream("watchEvents", { noFollow: true })) {
+    if (/\.(AgentLost|RunEnded)\./.test(message.type)) {
+      const text = JSON.stringify(message.data);
+      if (message.type.includes("AgentLost") || /lost/i.test(text)) {
+        lost.push(`${message.type} ${message.subject}: ${text}`);
+      }
+    }
+  }
+  return [...lost, ...(await violationsOf(world, search))];
+}

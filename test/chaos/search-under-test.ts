@@ -1,0 +1,110 @@
+/** A search of 16 trials that steps, validates and checkpoints, and what must be true of it whatever was killed. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@trainyard/client";
+import { eventually } from "../world/eventually.ts";
+import type { World } from "../world/world.ts";
+
+export const trialsOfSearch = 16;
+const stepsOfTrial = 24;
+const validateEvery = 3;
+
+export type SearchUnderTest = { readonly id: string; readonly witness: string };
+
+/** Submits it; `stepSeconds` says how long it takes, the seed which hyperparameters it draws. */
+export async function submitSearch(
+  world: World,
+  options: { readonly seed: number; readonly stepSeconds: number },
+): Promise<SearchUnderTest> {
+  const witness = join(world.folder, `witness-${options.stepSeconds}`);
+  const config = `
+name: under-test
+entrypoint: python3 train.py
+hyperparameters:
+  lr: { type: log, base: 10, minval: -4, maxval: -1 }
+  hidden: { type: int, minval: 2, maxval: 64 }
+  activation: { type: categorical, vals: [relu, tanh] }
+searcher: { name: random, metric: loss, smaller_is_better: true, max_trials: ${trialsOfSearch} }
+max_restarts: 5
+reproducibility: { experiment_seed: ${options.seed} }
+environment:
+  environment_variables:
+    - STEPS=${stepsOfTrial}
+    - STEP_SECONDS=${options.stepSeconds}
+    - WITNESS=${witness}
+`;
+  return { id: await world.submit(config, world.code("steps")), witness };
+}
+
+/** Until the search has gone on since the last look: at least one more validation. */
+export async function untilMoreValidations(client: Client, experiment: string): Promise<void> {
+  const before = await validations(client, experiment);
+  await eventually("another validation", async () => {
+    return (await validations(client, experiment)) > before || (await isOver(client, experiment));
+  });
+}
+
+async function validations(client: Client, experiment: string): Promise<number> {
+  const { items } = await client.call("listTrials", { experiment, pageSize: 100 });
+  return items.reduce((sum, trial) => sum + trial.stepsCompleted, 0);
+}
+
+export async function isOver(client: Client, experiment: string): Promise<boolean> {
+  const { state } = await client.call("getExperiment", { experiment });
+  return ["COMPLETED", "CANCELED", "ERROR"].includes(state);
+}
+
+export async function untilOver(client: Client, experiment: string, forMs?: number): Promise<void> {
+  await eventually(`experiment ${experiment} has ended`, () => isOver(client, experiment), forMs);
+}
+
+/** Each a sentence; none when everything is as it must be. */
+export async function violationsOf(world: World, search: SearchUnderTest): Promise<string[]> {
+  const client = world.client;
+  const experiment = await client.call("getExperiment", { experiment: search.id });
+  const { items: trials } = await client.call("listTrials", {
+    experiment: search.id,
+    pageSize: 100,
+  });
+  const found: string[] = [];
+  if (experiment.state !== "COMPLETED") {
+    found.push(`the experiment is ${experiment.state}: ${experiment.reason}`);
+  }
+  if (trials.length !== trialsOfSearch) found.push(`there are ${trials.length} trials`);
+  for (const { id, state } of trials) {
+    if (state !== "COMPLETED") found.push(`trial ${id} is ${state}`);
+    found.push(...(await metricViolations(client, id)));
+  }
+  if (existsSync(search.witness)) {
+    const twice = readdirSync(search.witness).filter((name) => name.endsWith(".twice"));
+    found.push(...twice.map((name) => `two processes at the same time: ${name}`));
+  } else found.push("no trial left its witness");
+  const verified = await world.yard("log", "verify");
+  if (verified.code !== 0) found.push(`log verify: ${verified.out}${verified.err}`);
+  const { items: parked } = await client.call("listParked", {});
+  found.push(...parked.map((one) => `parked: ${one.consumer} ${one.key} ${one.reason}`));
+  return found;
+}
+
+/** Every step reported once and counted once: none missing, none twice. */
+async function metricViolations(client: Client, trial: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [group, every] of [
+    ["training", 1],
+    ["validation", validateEvery],
+  ] as const) {
+    const page = await client.call("listTrialMetrics", { trial, group, pageSize: 500 });
+    const steps = page.items.map((point) => point.stepsCompleted).sort((a, b) => a - b);
+    const wanted = Array.from({ length: stepsOfTrial / every }, (_, index) => (index + 1) * every);
+    if (JSON.stringify(steps) !== JSON.stringify(wanted)) {
+      found.push(`trial ${trial} has ${group} metrics of the steps ${steps.join(" ")}`);
+    }
+  }
+  return found;
+}
+
+/** The hyperparameters of each trial, in the order of their numbers. */
+export async function hyperparametersOf(client: Client, experiment: string): Promise<unknown[]> {
+  const { items } = await client.call("listTrials", { experiment, pageSize: 100 });
+  return items.toSorted((a, b) => a.number - b.number).map((trial) => trial.hyperparameters);
+}

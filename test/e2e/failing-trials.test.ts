@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ slots: 2 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+function config(maxRestarts: number, entrypoint: string = "python3 train.py"): string {
+  return `
+name: failing
+entrypoint: ${entrypoint}
+searcher: { name: single, metric: loss }
+max_restarts: ${maxRestarts}
+environment: { environment_variables: ["FAIL_AT=2", "EXIT_CODE=3"] }
+`;
+}
+
+type Trial = {
+  readonly state: string;
+  readonly restarts: number;
+  readonly lastLogLines: readonly string[];
+  readonly runs: readonly { readonly message: string; readonly whyEnded: string }[];
+};
+
+test("a trial that exits non-zero restarts from its latest checkpoint, and is in ERROR after max_restarts", async () => {
+  const id = await world.submit(config(2), world.code("exits"));
+  const waited = await world.yard("e", "wait", id);
+  expect(waited.code).toBe(1);
+  expect(waited.err).toContain("ERROR");
+  const trial = (await world.json("trial", "describe", `${id}.1`)) as Trial;
+  expect(trial).toMatchObject({ state: "ERROR", restarts: 2 });
+  expect(trial.runs.length).toBe(3);
+  expect(trial.runs[0]?.message).toContain("3");
+  const logs = (await world.yard("trial", "logs", `${id}.1`)).out;
+  expect(logs.match(/run \d starts at \d/g)).toEqual([
+    "run 1 starts at 0",
+    "run 2 starts at 2",
+    "run 3 starts at 4",
+  ]);
+  expect(trial.lastLogLines.join("\n")).toContain("about to fail");
+  expect((await world.yard("trial", "describe", `${id}.1`)).out).toContain("about to fail");
+});
+
+test("a program that is not there says so in the trial's log, and ends the trial in ERROR", async () => {
+  const id = await world.submit(config(0, "no-such-python train.py"), world.code("exits"));
+  expect((await world.yard("e", "wait", id)).code).toBe(1);
+  const trial = (await world.json("trial", "describe", `${id}.1`)) as Trial;
+  expect(trial.state).toBe("ERROR");
+  expect(trial.lastLogLines.join("\n")).toContain("no-such-python");
+});

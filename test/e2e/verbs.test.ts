@@ -1,0 +1,186 @@
+/** Each verb of the command line, against one cluster. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { World } from "../world/world.ts";
+
+function configOf(of: { steps?: number; stepSeconds?: number; more?: string } = {}): string {
+  return `
+name: verbs
+entrypoint: python3 train.py
+hyperparameters:
+  lr: { type: categorical, vals: [0.1, 0.2] }
+searcher: { name: grid, metric: loss, smaller_is_better: true }
+environment:
+  environment_variables:
+    - STEPS=${of.steps ?? 6}
+    - STEP_SECONDS=${of.stepSeconds ?? 0.01}
+${of.more ?? ""}`;
+}
+
+type Page<Item> = {
+  readonly items: readonly Item[];
+  readonly nextPageToken: string;
+  readonly position: string;
+};
+type State = { readonly id: string; readonly state: string };
+
+describe("yard", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start({ slots: 2 });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  let experiment = "";
+
+  test("experiment create -f shows the logs of the trials until they have ended", async () => {
+    const file = world.write("config.yaml", configOf());
+    const said = await world.yard("experiment", "create", file, world.code("steps"), "-f");
+    expect(said).toMatchObject({ code: 0 });
+    experiment = /created experiment (\d+)/.exec(said.out)?.[1] ?? "";
+    for (const trial of [1, 2]) {
+      expect(said.out).toContain(`[${experiment}.${trial}] step 6`);
+    }
+    expect(said.out).toContain(`experiment ${experiment} ended COMPLETED`);
+  });
+
+  test("experiment list and describe: a table, or the API message and nothing else", async () => {
+    const table = await world.yard("e", "ls");
+    expect(table.out).toMatch(new RegExp(`^ID +NAME +STATE.*\\n *${experiment} +verbs +COMPLETED`));
+    const page = (await world.json("e", "ls")) as Page<State>;
+    expect(page.items.map(({ id }) => id)).toEqual([experiment]);
+    expect(page.nextPageToken).toBe("");
+    expect(Number(page.position)).toBeGreaterThan(10);
+    const described = await world.json("experiment", "describe", experiment);
+    expect(described).toMatchObject({ id: experiment, state: "COMPLETED", trials: 2, progress: 1 });
+    expect((await world.yard("experiment", "describe", experiment)).out).toMatch(/best +0\.16/);
+  });
+
+  test("trial list, describe, logs and metrics", async () => {
+    const page = (await world.json("trial", "list", experiment)) as Page<State>;
+    expect(page.items.map(({ id }) => id).toSorted()).toEqual([
+      `${experiment}.1`,
+      `${experiment}.2`,
+    ]);
+    const trial = `${experiment}.1`;
+    expect(await world.json("trial", "describe", trial)).toMatchObject({
+      state: "COMPLETED",
+      stepsCompleted: 6,
+      restarts: 0,
+    });
+    const logs = await world.yard("trial", "logs", trial);
+    expect(logs.out.trim().split("\n").slice(-6)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((n) => `step ${n}`),
+    );
+    const metrics = (await world.json("trial", "metrics", trial, "--group", "validation")) as Page<{
+      stepsCompleted: number;
+      run: number;
+    }>;
+    expect(metrics.items.map(({ stepsCompleted }) => stepsCompleted)).toEqual([3, 6]);
+    expect((await world.yard("t", "metrics", trial)).out).toMatch(/RUN +GROUP +STEPS +METRICS/);
+  });
+
+  test("checkpoint list, describe and download", async () => {
+    const page = (await world.json("checkpoint", "list", `${experiment}.1`)) as Page<{
+      uuid: string;
+      state: string;
+      stepsCompleted: number;
+    }>;
+    const last = page.items.find(({ stepsCompleted }) => stepsCompleted === 6);
+    expect(last?.state).toBe("COMPLETED");
+    const uuid = last?.uuid ?? "";
+    const described = await world.yard("checkpoint", "describe", uuid);
+    expect(described.out).toMatch(/state\.json +\d+ +[0-9a-f]{64}/);
+    expect(await world.yard("checkpoint", "download", uuid, "fetched")).toMatchObject({ code: 0 });
+    const state = readFileSync(join(world.folder, "fetched", "state.json"), "utf8");
+    expect(JSON.parse(state)).toEqual({ step: 6 });
+  });
+
+  test("events: one object a line, in the order of their positions", async () => {
+    const said = await world.yard("events", "-o", "json");
+    const events = said.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { sequence: string; type: string });
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual(events.map((_, n) => n + 1));
+    const from = await world.yard("events", "--from", "5", "-o", "json");
+    expect(from.out.split("\n")[0]).toContain('"sequence":"6"');
+  });
+
+  test("log verify holds, parked is empty, version says itself", async () => {
+    const verified = await world.yard("log", "verify");
+    expect(verified).toMatchObject({ code: 0, err: "" });
+    expect(verified.out).toMatch(/chain: holds up to position \d+/);
+    expect(((await world.json("parked", "list")) as Page<never>).items).toEqual([]);
+    expect((await world.yard("version")).out).toMatch(/^Trainyard \d+\.\d+\.\d+, API v1/);
+  });
+
+  test("tokens are created, work, expire and are revoked", async () => {
+    const token = (await world.yard("token", "create", "--label", "ci")).out.trim();
+    expect((await world.yardWith({ TRAINYARD_TOKEN: token }, "e", "ls")).code).toBe(0);
+    const id = token.split("_")[1] ?? "";
+    expect((await world.yard("token", "list")).out).toContain(id);
+    expect((await world.yard("token", "revoke", id)).code).toBe(0);
+    const refused = await world.yardWith({ TRAINYARD_TOKEN: token }, "e", "ls");
+    expect(refused).toMatchObject({ code: 2, out: "" });
+    expect(refused.err).toMatch(/token/i);
+    const short = (await world.yard("token", "create", "--ttl", "0.001")).out.trim();
+    const expired = await world.yardWith({ TRAINYARD_TOKEN: short }, "e", "ls");
+    expect(expired.code).toBe(2);
+    expect(expired.err).toMatch(/expired/);
+  });
+
+  test("pause stops the trials from their latest checkpoint, activate goes on there", async () => {
+    const long = configOf({ steps: 600, stepSeconds: 0.1 });
+    const id = await world.submit(long, world.code("steps"));
+    await world.untilTrials(id, (trials) => trials.every((one) => one.stepsCompleted >= 3));
+    expect((await world.yard("e", "pause", id)).out).toContain("PAUSED");
+    await world.untilTrials(id, (trials) =>
+      trials.every((one) => one.runs.at(-1)?.state === "ENDED"),
+    );
+    expect((await world.yard("e", "activate", id)).out).toContain("ACTIVE");
+    await world.untilTrials(id, (trials) => trials.every((one) => one.runs.length === 2));
+    await world.untilTrials(id, (trials) =>
+      trials.every((one) => one.runs[1]?.state === "RUNNING"),
+    );
+    const described = (await world.json("trial", "describe", `${id}.1`)) as { restarts: number };
+    expect(described.restarts).toBe(0);
+    expect((await world.yard("e", "cancel", id)).code).toBe(0);
+    expect(await world.yard("e", "wait", id)).toMatchObject({ code: 1 });
+    expect(await world.json("e", "describe", id)).toMatchObject({ state: "CANCELED" });
+    const logs = (await world.yard("trial", "logs", `${id}.1`)).out;
+    expect(logs.match(/starts at (\d+)/g)?.[1]).not.toBe("starts at 0");
+  });
+
+  test("kill ends the trials at once", async () => {
+    const long = configOf({ steps: 6_000 });
+    const id = await world.submit(long, world.code("steps"));
+    await world.untilTrials(id, (trials) => trials.some((one) => one.runs[0]?.state === "RUNNING"));
+    expect((await world.yard("e", "kill", id)).code).toBe(0);
+    expect((await world.yard("e", "wait", id)).code).toBe(1);
+    expect(await world.json("e", "describe", id)).toMatchObject({ state: "CANCELED" });
+  });
+
+  test("a repeat under one idempotency key gives the first experiment, another body is refused", async () => {
+    const options = ["--paused", "--idempotency-key", "once"];
+    const first = await world.submit(configOf(), world.code("steps"), ...options);
+    expect(await world.submit(configOf(), world.code("steps"), ...options)).toBe(first);
+    const file = world.write("config.yaml", configOf({ more: "description: another" }));
+    const other = await world.yard("e", "create", file, world.code("steps"), ...options);
+    expect(other.code).toBe(2);
+    expect(other.err).toMatch(/idempotency/i);
+    expect((await world.yard("e", "kill", first)).code).toBe(0);
+  });
+
+  test("cluster status names every process, and its file is the owner's alone", async () => {
+    const status = (await world.json("cluster", "status")) as {
+      readonly processes: readonly { readonly name: string; readonly kind: string }[];
+    };
+    const kinds = status.processes.map(({ kind }) => kind).toSorted();
+    expect(kinds).toEqual(["agent", "nats", "postgres", "service", "supervisor"]);
+    expect(statSync(join(world.home, "cluster.json")).mode & 0o777).toBe(0o600);
+    expect((await world.yard("cluster", "logs", "trainyard")).out).toContain("{");
+    expect(existsSync(join(world.home, "token"))).toBe(true);
+  });
+});

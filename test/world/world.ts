@@ -1,0 +1,175 @@
+/** An embedded cluster of its own, driven as its users do: through the command line, the API, and kill -9. */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@trainyard/client";
+import type { Plain } from "@trainyard/contracts";
+import type { Trial } from "@trainyard/contracts/api";
+import type { ClusterInfo, ProcessInfo } from "@trainyard/local-cluster";
+import {
+  checkout,
+  clusterAccess,
+  clusterDown,
+  clusterStatus,
+  clusterUp,
+} from "@trainyard/local-cluster";
+import { eventually } from "./eventually.ts";
+
+export type Said = { readonly code: number; readonly out: string; readonly err: string };
+
+export type WorldOptions = {
+  readonly processes?: boolean;
+  readonly agents?: number;
+  readonly slots?: number;
+  readonly restart?: boolean;
+};
+
+export class World implements AsyncDisposable {
+  /** Holds the cluster's home and whatever the test writes. */
+  readonly folder: string;
+  readonly home: string;
+  readonly #options: WorldOptions;
+
+  private constructor(options: WorldOptions) {
+    this.folder = mkdtempSync(join(tmpdir(), "ty-world-"));
+    this.home = join(this.folder, "home");
+    this.#options = options;
+  }
+
+  static async start(options: WorldOptions = {}): Promise<World> {
+    const world = new World(options);
+    try {
+      await world.up();
+    } catch (error) {
+      await world[Symbol.asyncDispose]();
+      throw error;
+    }
+    return world;
+  }
+
+  async up(): Promise<ClusterInfo> {
+    return (
+      await clusterUp({
+        home: this.home,
+        slots: 4,
+
+        ...this.#options,
+      })
+    ).cluster;
+  }
+
+  async down(): Promise<void> {
+    await clusterDown(this.home);
+  }
+
+  get client(): Client {
+    const access = clusterAccess(this.home);
+    if (access === null) throw new Error("the cluster is not up");
+    return new Client({ url: access.api, token: access.token });
+  }
+
+  async processes(): Promise<readonly ProcessInfo[]> {
+    return (await clusterStatus(this.home))?.processes ?? [];
+  }
+
+  async pidOf(name: string): Promise<number> {
+    const found = (await this.processes()).find((one) => one.name === name);
+    if (found?.pid == null) throw new Error(`${name} does not run`);
+    return found.pid;
+  }
+
+  /** kill -9; gives the pid that is no more. */
+  async kill(name: string): Promise<number> {
+    const pid = await this.pidOf(name);
+    process.kill(pid, "SIGKILL");
+    return pid;
+  }
+
+  /** Until the supervisor has a process of this name that serves, other than the given one. */
+  async untilUp(name: string, otherThan: number): Promise<void> {
+    await eventually(`${name} is up again`, async () => {
+      const found = (await this.processes()).find((one) => one.name === name);
+      return found?.state === "running" && found.pid !== otherThan;
+    });
+  }
+
+  /** One call of the command line, as `npm run -s yard -- …` makes it. */
+  yard(...args: readonly string[]): Promise<Said> {
+    return this.yardWith({}, ...args);
+  }
+
+  yardWith(environment: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Said> {
+    const child = spawn(
+      process.execPath,
+      [join(checkout, "scripts", "tasks", "yard.ts"), ...args],
+      {
+        cwd: this.folder,
+        stdio: ["ignore", "pipe", "pipe"],
+        env: {
+          ...process.env,
+          TRAINYARD_HOME: this.home,
+          TRAINYARD_CALLER_DIR: this.folder,
+          ...environment,
+        },
+      },
+    );
+    let out = "";
+    let err = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (out += chunk));
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (err += chunk));
+    return new Promise((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code, signal) =>
+        resolve({ code: code ?? 128, out, err: err + (signal ?? "") }),
+      );
+    });
+  }
+
+  /** The JSON that a call with -o json prints; the call must succeed. */
+  async json(...args: readonly string[]): Promise<unknown> {
+    const said = await this.yard(...args, "-o", "json");
+    if (said.code !== 0) throw new Error(`yard ${args.join(" ")}: ${said.code} ${said.err}`);
+    return JSON.parse(said.out);
+  }
+
+  /** Writes a file below the world's folder; gives its path relative to it. */
+  write(path: string, text: string): string {
+    mkdirSync(join(this.folder, path, ".."), { recursive: true });
+    writeFileSync(join(this.folder, path), text);
+    return path;
+  }
+
+  /** A folder with one of the training programs of ./code as train.py; gives its name. */
+  code(program: string): string {
+    const folder = `code-${program}`;
+    const text = readFileSync(join(import.meta.dirname, "code", `${program}.py`), "utf8");
+    this.write(`${folder}/train.py`, text);
+    return folder;
+  }
+
+  /** Submits; gives the experiment's id. */
+  async submit(config: string, code: string, ...options: readonly string[]): Promise<string> {
+    const file = this.write("config.yaml", config);
+    const answer = (await this.json("experiment", "create", file, code, ...options)) as {
+      readonly experiment: { readonly id: string };
+    };
+    return answer.experiment.id;
+  }
+
+  /** Until the trials of an experiment are as said; there is at least one. */
+  async untilTrials(
+    experiment: string,
+    holds: (trials: readonly Plain<Trial>[]) => boolean,
+  ): Promise<void> {
+    await eventually(`the trials of ${experiment} are as expected`, async () => {
+      const { items } = await this.client.call("listTrials", { experiment, pageSize: 100 });
+      return items.length > 0 && holds(items);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await clusterDown(this.home, { purge: true });
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
