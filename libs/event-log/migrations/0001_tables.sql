@@ -26,6 +26,8 @@ create index commits_cursor on log.commits (consumer, partition, position) where
 
 create table log.events (
   position bigint not null,
+  -- Of its commit, that is of the commit's last event.
+  commit_position bigint not null,
   version integer not null,
   id uuid not null,
   stream text collate "C" not null,

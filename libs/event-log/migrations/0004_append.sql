@@ -175,14 +175,7 @@ begin
       event_commits, event_streams, event_versions, event_bodies,
       guard_commits, guard_streams, guard_versions,
       park_commits, park_positions, park_keys, park_reasons, unpark_commits, unpark_positions);
-    -- What is to be written stays in the arrays; the order is kept, which is all that the rest rests on.
-    select array_agg(u.event_commit order by u.place), array_agg(u.stream order by u.place),
-      array_agg(u.version order by u.place), array_agg(u.id order by u.place),
-      array_agg(u.type order by u.place), array_agg(u.body order by u.place)
-    into event_commits, event_streams, event_versions, event_ids, event_types, event_bodies
-    from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
-      with ordinality as u (event_commit, stream, version, id, type, body, place)
-    where decided.writes[u.event_commit];
+    -- What is to be written stays in the arrays, in the same order, and its commits are counted anew.
     select array_agg(u.ordinal order by u.ordinal),
       array_agg(u.id order by u.ordinal), array_agg(u.meta order by u.ordinal),
       array_agg(case when decided.moves[u.ordinal] then u.consumer end order by u.ordinal),
@@ -197,6 +190,14 @@ begin
       return query select r.* from unnest(decided.results) r;
       return;
     end if;
+    select array_agg(array_position(ordinals, u.event_commit) order by u.place),
+      array_agg(u.stream order by u.place),
+      array_agg(u.version order by u.place), array_agg(u.id order by u.place),
+      array_agg(u.type order by u.place), array_agg(u.body order by u.place)
+    into event_commits, event_streams, event_versions, event_ids, event_types, event_bodies
+    from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
+      with ordinality as u (event_commit, stream, version, id, type, body, place)
+    where decided.writes[u.event_commit];
   end if;
 
   link := head.hash;
@@ -232,10 +233,10 @@ begin
       consumers, partitions, cursor_positions, cursor_parts, hashes)
     as u (position, events, id, meta, consumer, partition, at, part, hash);
 
-  insert into log.events (position, version, id, stream, type, body)
-  select head.position + u.place, u.version, u.id, u.stream, u.type, u.body
-  from unnest(event_streams, event_versions, event_ids, event_types, event_bodies)
-    with ordinality as u (stream, version, id, type, body, place);
+  insert into log.events (position, commit_position, version, id, stream, type, body)
+  select head.position + u.place, positions[u.event_commit], u.version, u.id, u.stream, u.type, u.body
+  from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
+    with ordinality as u (event_commit, stream, version, id, type, body, place);
 
   if begins then
     insert into log.streams (stream, version)

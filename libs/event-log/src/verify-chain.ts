@@ -10,7 +10,11 @@ export type ChainCommit = Omit<HashedCommit, "events"> & {
   readonly count: number;
   readonly hash: Uint8Array;
 };
-export type ChainEvent = HashedEvent & { readonly position: number };
+export type ChainEvent = HashedEvent & {
+  readonly position: number;
+  /** The commit that it says it belongs to. */
+  readonly commitPosition: number;
+};
 
 /** The commit before the first to be looked at. */
 export type ChainStart = {
@@ -48,6 +52,11 @@ export class ChainWalk {
       return [
         { position, detail: `the commit has ${events.length} events instead of ${commit.count}` },
       ];
+    }
+    const stranger = events.find((event) => event.commitPosition !== position);
+    if (stranger !== undefined) {
+      const { position: at, commitPosition } = stranger;
+      return [{ position: at, detail: `the event at ${at} names the commit ${commitPosition}` }];
     }
     if (commit.timeMs < before.timeMs) {
       return [{ position, detail: "the time goes back" }];

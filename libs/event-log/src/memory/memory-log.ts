@@ -214,9 +214,11 @@ class MemoryClient implements EventLog {
     for (const commit of commits.filter(({ position }) => position > walk.position)) {
       const first = taken;
       while (taken < rest.length && (rest[taken]?.position ?? 0) <= commit.position) taken += 1;
-      const its = rest
-        .slice(first, taken)
-        .map((event) => ({ ...event, bodySha256: sha256Hex(event.body) }));
+      const its = rest.slice(first, taken).map((event) => ({
+        ...event,
+        commitPosition: commit.position,
+        bodySha256: sha256Hex(event.body),
+      }));
       yield* walk.step(commit, its);
       onProgress?.(walk.position);
     }

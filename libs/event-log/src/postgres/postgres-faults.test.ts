@@ -213,3 +213,12 @@ test("an erased body leaves its place, its digest and a chain that holds", async
   await subject.sql("update log.events set erased = sha256('') where position = 2");
   expect(await collect(log.verify(0))).toMatchObject([{ position: expect.any(Number) }]);
 });
+
+test("an event that names another commit is found", async () => {
+  await committed(log, [writeOf("trial-1.1", 0, 2)]);
+  await committed(log, [writeOf("trial-1.1", 2, 1)]);
+  await subject.sql("update log.events set commit_position = 3 where position = 1");
+  expect(await collect(log.verify(0))).toMatchObject([{ position: 1 }]);
+  await subject.sql("update log.events set commit_position = 99 where position = 1");
+  await expect(log.read("trial-1.1", 0, 10)).rejects.toMatchObject({ code: "log_broken" });
+});

@@ -7,12 +7,11 @@ import { faultOf } from "./faults.ts";
 
 type EventRow = [
   position: number,
-  stream: string,
   version: number,
   id: string,
   type: string,
   body: string | null,
-  timeMs: number,
+  timeMs: number | null,
   commitId: string,
   meta: string,
 ];
@@ -29,15 +28,10 @@ type PageRow = [
   meta: string,
 ];
 
-/** The commit of an event is the first one that ends at or after it. */
-const readStreamStatement = `select e.position, e.stream, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
-  from (
-    select * from log.events where stream = $1 and version > $2 order by version limit $3
-  ) e
-  cross join lateral (
-    select * from log.commits m where m.position >= e.position order by m.position limit 1
-  ) c
-  order by e.version`;
+/** An event without its commit is no event: the join keeps it, so that it is noticed. */
+const readStreamStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
+  from log.events e left join log.commits c on c.position = e.commit_position
+  where e.stream = $1 and e.version > $2 order by e.version limit $3`;
 
 /**
  * Each commit is read and sent once, however many events it has. One statement, so that both come from one snapshot. Positions have
@@ -71,19 +65,22 @@ class Metas {
 /** Erased by law: the place stays, its content is the empty message. */
 const erasedBody = "{}";
 
-function storedEvents(rows: readonly EventRow[]): StoredEvent[] {
+function eventsOfStream(stream: string, rows: readonly EventRow[]): StoredEvent[] {
   const metas = new Metas();
-  return rows.map((row) => ({
-    position: row[0],
-    stream: row[1],
-    version: row[2],
-    id: row[3],
-    type: row[4],
-    timeMs: row[6],
-    commitId: row[7],
-    meta: metas.parse(row[8]),
-    body: row[5] ?? erasedBody,
-  }));
+  return rows.map((row) => {
+    if (row[5] === null) throw hole(row[0]);
+    return {
+      position: row[0],
+      stream,
+      version: row[1],
+      id: row[2],
+      type: row[3],
+      timeMs: row[5],
+      commitId: row[6],
+      meta: metas.parse(row[7]),
+      body: row[4] ?? erasedBody,
+    };
+  });
 }
 
 const isCommit = (row: PageRow): boolean => row[1] === null;
@@ -156,7 +153,7 @@ export class Reader {
     const values = [stream, afterVersion, limit];
     const doing = `reading ${stream}`;
     const rows = await this.rows<EventRow>("read", readStreamStatement, values, doing);
-    return storedEvents(rows);
+    return eventsOfStream(stream, rows);
   }
 
   /**

@@ -25,6 +25,7 @@ type EventRow = [
   type: string,
   body: string | null,
   erased: Buffer | null,
+  commitPosition: number,
 ];
 
 const startStatement = `select position, time_ms, hash from log.commits
@@ -33,7 +34,7 @@ const commitsStatement = `select position, events, commit_id, time_ms, hash,
     consumer, partition, cursor_position, cursor_part,
     meta
   from log.commits where position > $1 order by position limit $2`;
-const eventsStatement = `select position, stream, version, id, type, body, erased
+const eventsStatement = `select position, stream, version, id, type, body, erased, commit_position
   from log.events where position > $1 and position <= $2 order by position limit $3`;
 const eventsPerPage = 5_000;
 const straysReportedMax = 100;
@@ -58,6 +59,7 @@ const chainEvent = (row: EventRow): ChainEvent => ({
   id: row[3],
   type: row[4],
   bodySha256: row[5] === null ? (row[6]?.toString("hex") ?? "") : sha256Hex(row[5]),
+  commitPosition: row[7],
 });
 
 /** Events of a range, a page at a time, handed out up to a position. */
