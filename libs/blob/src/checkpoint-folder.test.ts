@@ -3,7 +3,12 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkpointFolder, checkpointRoot, removeCheckpointFolder } from "./checkpoint-folder.ts";
+import {
+  checkpointFolder,
+  checkpointRoot,
+  checkpointStorage,
+  removeCheckpointFolder,
+} from "./checkpoint-folder.ts";
 
 const uuid = "00000000-0000-4000-8000-000000000001";
 
@@ -31,6 +36,19 @@ describe("the folder of a checkpoint", () => {
   ])("%j is no directory", (storage) => {
     expect(checkpointRoot(storage)).toBeNull();
   });
+
+  test.each([
+    [null, "/d"],
+    [{ type: "directory", container_path: "/c" }, "/c"],
+    [{ type: "directory", container_path: "mine" }, "/d/mine"],
+    [{ type: "shared_fs", host_path: "mine", storage_path: "a" }, "/d/mine/a"],
+    [{ type: "s3", bucket: "b" }, null],
+  ])(
+    "of an experiment that names %j, in a cluster that keeps them in /d, lies below %s",
+    (section, expected) => {
+      expect(checkpointRoot(checkpointStorage(section, "/d"))).toBe(expected);
+    },
+  );
 
   test("is only ever named by a checkpoint's id", () => {
     expect(checkpointFolder({ type: "directory", container_path: "/c" }, "../x")).toBeNull();

@@ -9,6 +9,22 @@ import { Fault, isCheckpointId } from "@trainyard/kernel";
 /** A checkpoint_storage section of an experiment's normalised configuration. */
 export type CheckpointStorageSection = Readonly<Record<string, unknown>>;
 
+/**
+ * The section that holds for new checkpoints of an experiment, with its absolute place: relative places begin at
+ * `directory`, which is also the place of an experiment that names none. Whoever writes and whoever verifies must agree.
+ */
+export function checkpointStorage<Section extends CheckpointStorageSection>(
+  configured: Section | null,
+  directory: string,
+): Section | { readonly type: string; readonly container_path: string } {
+  if (configured === null) return { type: "directory", container_path: resolve(directory) };
+  for (const key of ["container_path", "host_path"]) {
+    const path = configured[key];
+    if (typeof path === "string") return { ...configured, [key]: resolve(directory, path) };
+  }
+  return configured;
+}
+
 /** The storage's root, absolute; null for a kind of storage that is no directory. */
 export function checkpointRoot(storage: CheckpointStorageSection): string | null {
   const root = rootOf(storage);

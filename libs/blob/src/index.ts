@@ -2,6 +2,7 @@ export {
   type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
+  checkpointStorage,
   removeCheckpointFolder,
 } from "./checkpoint-folder.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";

@@ -1,5 +1,4 @@
-import { resolve } from "node:path";
-import { checkpointFolder } from "@trainyard/blob";
+import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/commands";
 import {
@@ -39,7 +38,7 @@ export async function declareCheckpoint(
     const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run);
     if (refusal !== null) return refusal;
     const configured = (await work.load(experimentStorage, parts.experiment)).storage;
-    const storage = storageOf(configured, deps.checkpointDir);
+    const storage: Storage = checkpointStorage(configured, deps.checkpointDir);
     path = checkpointFolder(storage, checkpoint);
     if (path === null) {
       const detail = `checkpoints of experiment ${parts.experiment} go to no directory`;
@@ -62,14 +61,4 @@ function problemOf({ checkpoint, step, metadata }: Plain<DeclareCheckpoint>): st
   const characters = metadata === undefined ? 0 : JSON.stringify(metadata).length;
   if (characters <= metadataCharactersMax) return null;
   return `the metadata has ${characters} characters as JSON and may have ${metadataCharactersMax}: put it into a file of the checkpoint`;
-}
-
-/** The section that was in force, with the absolute place. */
-function storageOf(configured: Storage | null, checkpointDir: string): Storage {
-  if (configured === null) return { type: "directory", container_path: resolve(checkpointDir) };
-  for (const key of ["container_path", "host_path"]) {
-    const path = configured[key];
-    if (typeof path === "string") return { ...configured, [key]: resolve(checkpointDir, path) };
-  }
-  return configured;
 }
