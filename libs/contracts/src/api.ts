@@ -1,4 +1,8 @@
 /** The public API: messages and service descriptors, which carry the HTTP rules. */
+
+export { http } from "./gen/google/api/annotations_pb.ts";
+export { type HttpRule } from "./gen/google/api/http_pb.ts";
+export { type HttpBody, HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";
 export {
   type Checkpoint,
   CheckpointSchema,
@@ -148,6 +152,3 @@ export {
   GetSignalsResponseSchema,
   RunService,
 } from "./gen/trainyard/api/v1/runs_pb.ts";
-export { http } from "./gen/google/api/annotations_pb.ts";
-export { type HttpRule } from "./gen/google/api/http_pb.ts";
-export { type HttpBody, HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";

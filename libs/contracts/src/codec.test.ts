@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { LaunchSchema } from "./agent.ts";
 import { codecOf } from "./codec.ts";
 import { decodeEvent, encodeEvent } from "./event-codec.ts";
-import { ValidationReportedSchema } from "./gen/trainyard/event/v1/measurement_pb.ts";
-import { AllocationGrantedSchema } from "./gen/trainyard/event/v1/allocation_pb.ts";
 import type { Launch } from "./gen/trainyard/agent/v1/agent_pb.ts";
+import { AllocationGrantedSchema } from "./gen/trainyard/event/v1/allocation_pb.ts";
+import { ValidationReportedSchema } from "./gen/trainyard/event/v1/measurement_pb.ts";
 
 const double = fc.oneof(
   fc.double(),

@@ -142,12 +142,25 @@ function valueReader(field: DescField): Read {
       if (value === null || typeof value !== "object" || Array.isArray(value)) {
         throw undecodable(`${field.name} is an object`);
       }
-      const map: PlainRecord = {};
-      for (const [key, entry] of Object.entries(value)) setKey(map, key, item(entry));
-      return map;
+      return readMap(value, item);
     };
   }
   return elementReader(field);
+}
+
+/** What was parsed is the map already unless an entry reads as something else; a log is folded a million events at a time. */
+function readMap(parsed: JsonObject, item: Read): PlainRecord {
+  for (const key of Object.keys(parsed)) {
+    const entry = parsed[key];
+    if (entry === undefined || !Object.is(item(entry), entry)) return copyMap(parsed, item);
+  }
+  return parsed;
+}
+
+function copyMap(parsed: JsonObject, item: Read): PlainRecord {
+  const map: PlainRecord = {};
+  for (const [key, entry] of Object.entries(parsed)) setKey(map, key, item(entry));
+  return map;
 }
 
 /** A metric may be called __proto__. */

@@ -27,8 +27,12 @@ export {
   type PointPage,
   PointPageSchema,
   PointSchema,
+  type Progress,
+  ProgressSchema,
   type QueryPoints,
   QueryPointsSchema,
+  type QueryProgress,
+  QueryProgressSchema,
 } from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {
   type RetryParked,

@@ -9,8 +9,8 @@ export {
   StopWhy,
 } from "./gen/trainyard/common/v1/resources_pb.ts";
 export {
-  type AgentDrainRequested,
   type AgentDrained,
+  type AgentDrainRequested,
   type AgentJoined,
   type AgentLost,
   type AgentRemoved,
@@ -55,8 +55,8 @@ export {
   type ExperimentParent,
   type ExperimentPaused,
   type ExperimentStopRequested,
-  RunEndWhy,
   type RunEnded,
+  RunEndWhy,
   type RunRequested,
   type RunStarted,
   type RunStopRequested,

@@ -13,7 +13,6 @@ export {
 export { type Codec, codecOf } from "./codec.ts";
 export { decodeEvent, encodeEvent } from "./event-codec.ts";
 export type { Plain } from "./plain.ts";
-export { upcast, upcasters } from "./upcasters.ts";
 export {
   gatewayServices,
   type HttpMethod,
@@ -22,3 +21,4 @@ export {
   reportService,
   routesOf,
 } from "./routes.ts";
+export { upcast, upcasters } from "./upcasters.ts";

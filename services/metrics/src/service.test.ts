@@ -1,3 +1,4 @@
+import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -327,6 +328,17 @@ describe("a query", () => {
     await expect(metrics.page({ trial, after: "nonsense" })).rejects.toThrow("invalid_request");
     await expect(metrics.page({ trial: "x" })).rejects.toThrow("trial_not_found");
   });
+});
+
+test("progress is what the newest run last reported; absent when none was", async () => {
+  const trial = await newTrial();
+  const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
+  expect(await progress()).toMatchObject({ kind: "ok", reply: {} });
+  for (const [n, value] of [0.25, 0.5].entries()) {
+    const reports = [{ ...report(n, "progress", 0, { progress: value }), atMs: n }];
+    await metrics.send(service, `${trial}#1`, { reports });
+  }
+  expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
 });
 
 test("health is told", async () => {

@@ -23,6 +23,7 @@ import { createExperiment } from "./create-experiment.ts";
 import { pageOf, pageSize, readPageToken } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
+import { reportedProgress } from "./trial-metrics.ts";
 
 type Named = { readonly experiment: string };
 
@@ -134,6 +135,10 @@ async function getTrial(
   await backend.reachText(request.minPosition);
   const doc = await backend.get("trial", request.trial);
   const trial = shownTrial(doc, await backend.find("experiment", doc.experiment));
+  if (trial.state === "COMPLETED") return { ...trial, progress: 1 };
+  if (trial.endedAtMs === undefined) {
+    return { ...trial, progress: await reportedProgress(backend, trial.id, context) };
+  }
   if (trial.state !== "ERROR") return trial;
   const lastLogLines = await lastLines(backend, trial.id, gatewayLimits.lastLogLines, context);
   return { ...trial, lastLogLines };

@@ -1,9 +1,30 @@
 import type { Plain } from "@trainyard/contracts";
 import type { ListTrialMetricsRequest } from "@trainyard/contracts/api";
-import { PointPageSchema, QueryPointsSchema } from "@trainyard/contracts/commands";
+import {
+  PointPageSchema,
+  ProgressSchema,
+  QueryPointsSchema,
+  QueryProgressSchema,
+} from "@trainyard/contracts/commands";
+import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
+
+/** What the trial last said of itself; 0 when it has said nothing, or while the metrics service does not answer. */
+export async function reportedProgress(
+  backend: Backend,
+  trial: string,
+  context: RequestContext,
+): Promise<number> {
+  try {
+    const request = [QueryProgressSchema, { trial }, ProgressSchema] as const;
+    return (await backend.command("metrics", ...request, context)).fraction ?? 0;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 503) return 0;
+    throw error;
+  }
+}
 
 export function metricHandlers(backend: Backend): Handlers["unary"] {
   return {

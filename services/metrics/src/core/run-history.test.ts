@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { fold } from "@trainyard/kernel";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { requested } from "../testing/events.ts";
 import { evolveRunHistory, isKnownRun, lastStepThatCounts, noRuns } from "./run-history.ts";

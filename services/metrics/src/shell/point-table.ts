@@ -144,6 +144,17 @@ export class PointTable {
     return { rows, more: Number(selected[0]?.candidates ?? 0) > rows.length };
   }
 
+  /** The values of the last report of a group by the newest run that has one; null when there is none. */
+  async newest(trial: string, group: string): Promise<string | null> {
+    const rows = await this.#query<Pick<SelectedRow, "metrics">>({
+      name: "newest-point",
+      text: `select metrics from metrics.points where trial = $1 and group_name = $2
+             order by run desc, at_ms desc limit 1`,
+      values: [trial, group],
+    });
+    return rows[0]?.metrics ?? null;
+  }
+
   async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
     try {
       return (await this.#pool.query<Row>(query)).rows;

@@ -1,4 +1,9 @@
-import { PointPageSchema, QueryPointsSchema } from "@trainyard/contracts/commands";
+import {
+  PointPageSchema,
+  ProgressSchema,
+  QueryPointsSchema,
+  QueryProgressSchema,
+} from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
 import { type CommandSpec, command, type FoldCache } from "@trainyard/runtime";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
@@ -42,6 +47,13 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
         };
       },
     ),
+    QueryProgress: command(QueryProgressSchema, ProgressSchema, async ({ trial }) => {
+      if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+      const metricsText = await deps.table.newest(trial, "progress");
+      if (metricsText === null) return {};
+      const { progress } = valuesOf(JSON.parse(metricsText) as JsonObject).scalars;
+      return progress === undefined ? {} : { fraction: progress };
+    }),
   };
 }
 

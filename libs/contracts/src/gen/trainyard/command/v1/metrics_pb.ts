@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/metrics.proto.
  */
 export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIlgKCVBvaW50UGFnZRIrCgZwb2ludHMYASADKAsyGy50cmFpbnlhcmQuY29tbWFuZC52MS5Qb2ludBIMCgRuZXh0GAIgASgJEhAKCHBvc2l0aW9uGAMgASgBIvMBCgVQb2ludBILCgNydW4YASABKA0SDQoFZ3JvdXAYAiABKAkSFwoPc3RlcHNfY29tcGxldGVkGAMgASgBEg0KBWF0X21zGAQgASgBEjkKB3NjYWxhcnMYBSADKAsyKC50cmFpbnlhcmQuY29tbWFuZC52MS5Qb2ludC5TY2FsYXJzRW50cnkSJwoGb3RoZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgpzdXBlcnNlZGVkGAcgASgIGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24iWAoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAEi8wEKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFiBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Subject ty.cmd.metrics.QueryPoints. Answers PointPage. Points are in the order (run, steps completed, key).
@@ -59,6 +59,44 @@ export const QueryPointsSchema: GenMessage<QueryPoints> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 0);
 
 /**
+ * How far a trial says that it is.
+ *
+ * @generated from message trainyard.command.v1.QueryProgress
+ */
+export type QueryProgress = Message<"trainyard.command.v1.QueryProgress"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QueryProgress.
+ * Use `create(QueryProgressSchema)` to create a new message.
+ */
+export const QueryProgressSchema: GenMessage<QueryProgress> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 1);
+
+/**
+ * @generated from message trainyard.command.v1.Progress
+ */
+export type Progress = Message<"trainyard.command.v1.Progress"> & {
+  /**
+   * 0 to 1, as its newest run last reported it; absent when it did not.
+   *
+   * @generated from field: optional double fraction = 1;
+   */
+  fraction?: number | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.Progress.
+ * Use `create(ProgressSchema)` to create a new message.
+ */
+export const ProgressSchema: GenMessage<Progress> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 2);
+
+/**
  * @generated from message trainyard.command.v1.PointPage
  */
 export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
@@ -87,7 +125,7 @@ export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
  * Use `create(PointPageSchema)` to create a new message.
  */
 export const PointPageSchema: GenMessage<PointPage> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 1);
+  messageDesc(file_trainyard_command_v1_metrics, 3);
 
 /**
  * @generated from message trainyard.command.v1.Point
@@ -138,5 +176,5 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
  * Use `create(PointSchema)` to create a new message.
  */
 export const PointSchema: GenMessage<Point> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_metrics, 2);
+  messageDesc(file_trainyard_command_v1_metrics, 4);
 
