@@ -27,7 +27,7 @@ function install() {
   process.stderr.write("installing packages (once; a minute or two) …\n");
   const done = spawnSync(
     "npx",
-    ["--yes", pnpm, "install", "--frozen-lockfile", "--reporter=append-only", "--loglevel=warn"],
+    ["--yes", pnpm, "install", "--frozen-lockfile", "--reporter=append-only", "--loglevel=error"],
     // Install output goes to stderr: stdout belongs to the command.
     { cwd: root, stdio: ["ignore", 2, 2], env: { ...process.env, CI: "true" } },
   );

@@ -111,13 +111,15 @@ function report(output: Output, experiment: Plain<Experiment>, best: Plain<Trial
 }
 
 function nextSteps(output: Output, api: string, staysUp: boolean): void {
+  const steps = [
+    ...(staysUp ? [] : [[`${yard} cluster up`, "the cluster again, with what it has"]]),
+    [`${yard} experiment list`, "what there is"],
+    [`${yard} trial list EXPERIMENT`, "its trials, with their hyperparameters"],
+    [`${yard} --help`, "everything else"],
+    ["README.md", "how to train your own code"],
+  ] as const;
   output.line("\nWhere to go next:");
-  if (!staysUp)
-    output.line(`  ${yard} cluster up              the cluster again, with what it has`);
-  output.line(`  ${yard} experiment list         what there is`);
-  output.line(`  ${yard} trial list <experiment> its trials, with their hyperparameters`);
-  output.line(`  ${yard} --help                  everything else`);
-  output.line("  README.md                            how to train your own code");
+  output.fields(steps.map(([what, why]) => [`  ${what}`, why]));
   if (staysUp) output.line(`\nThe cluster stays up (${api}) until Ctrl-C.`);
 }
 
