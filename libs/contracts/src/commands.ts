@@ -63,6 +63,14 @@ export {
   PoolCapacitySchema,
 } from "./gen/trainyard/command/v1/scheduler_pb.ts";
 export {
+  type ViewsVerified,
+  ViewsVerifiedSchema,
+  type ViewVerdict,
+  ViewVerdictSchema,
+  type VerifyViews,
+  VerifyViewsSchema,
+} from "./gen/trainyard/command/v1/verify_pb.ts";
+export {
   type Accepted,
   AcceptedSchema,
   type FieldProblem,
