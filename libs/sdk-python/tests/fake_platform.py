@@ -62,6 +62,8 @@ class FakePlatform:
         self.batches: List[int] = []
         self.checkpoints: Dict[str, Any] = {}
         self.stop_why: Optional[str] = None
+        # Another run of the trial was requested: this one declares and completes nothing any more.
+        self.superseded = False
         self._stopped = threading.Event()
         self._server: Optional[ThreadingHTTPServer] = None
         self.port = 0
@@ -140,6 +142,7 @@ class FakePlatform:
             "TRAINYARD_MASTER_ADDR": "127.0.0.1",
             "TRAINYARD_MASTER_PORT": "29500",
             "TRAINYARD_RUN_DIR": str(run_dir),
+            "TRAINYARD_CHECKPOINT_ROOT": str(self.storage or ""),
             **more,
         }
 
@@ -179,6 +182,8 @@ class FakePlatform:
 
     def _declare(self, body: Any) -> Answer:
         assert self.storage is not None
+        if self.superseded:
+            return problem(409, "run_superseded", "run 3 was requested")
         uuid = body["checkpoint"]
         path = str(self.storage / uuid)
         self.checkpoints.setdefault(uuid, {**body, "state": "ACTIVE", "path": path})
@@ -188,6 +193,8 @@ class FakePlatform:
         checkpoint = self.checkpoints.get(uuid)
         if checkpoint is None:
             return problem(404, "checkpoint_not_found", uuid)
+        if self.superseded:
+            return problem(409, "run_superseded", "run 3 was requested")
         folder = Path(checkpoint["path"])
         found = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
         if found != {entry["path"] for entry in manifest}:

@@ -15,22 +15,53 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from fake_platform import LOSE_ANSWER, RESET, TOKEN, Answer, problem
+from fake_platform import HANG, LOSE_ANSWER, RESET, TOKEN, Answer, problem, wait_until
 from test_sender import RUN, SenderCase
 
 import trainyard
-from trainyard import _checkpoint_store, _storage
+from trainyard import _checkpoint_sender, _checkpoint_store, _storage
 from trainyard._checkpoint import CheckpointContext
+from trainyard._checkpoint_sender import CheckpointSender
+from trainyard._checkpoint_spool import CheckpointSpool
+from trainyard._checkpoint_spooled import SpooledStore
 
 
 class CheckpointCase(SenderCase):
+    # Whether the storage's root is known, as the agent tells it.
+    spooled = True
+
     def setUp(self):
         super().setUp()
         self.storage = self.folder / "storage"
         self.storage.mkdir()
         self.platform.storage = self.storage
-        store = _checkpoint_store.RemoteStore(self.platform.url, RUN, TOKEN)
-        self.checkpoint = CheckpointContext(store)
+        self.remote = _checkpoint_store.RemoteStore(self.platform.url, RUN, TOKEN)
+        self.checkpoint_spool = CheckpointSpool(self.folder / "spool")
+        self.checkpoint = CheckpointContext(self.open_store() if self.spooled else self.remote)
+
+    def open_store(self):
+        spool = self.checkpoint_spool
+        sender = CheckpointSender(spool, self.storage, self.platform.url, RUN, TOKEN)
+        store = SpooledStore(self.remote, spool, sender)
+        self.addCleanup(store.close, 0.0)
+        return store
+
+    def left(self):
+        """The spool's files."""
+        folder = self.checkpoint_spool.folder
+        return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+    def completed(self):
+        found = self.platform.checkpoints.items()
+        return [uuid for uuid, checkpoint in found if checkpoint["state"] == "COMPLETED"]
+
+    def assert_not_complete(self, uuid):
+        """What was declared is not complete; with the spool nothing was."""
+        if self.spooled:
+            self.assertNotIn(uuid, self.platform.checkpoints)
+            self.assertEqual(self.left(), [])
+        else:
+            self.assertEqual(self.platform.checkpoints[uuid]["state"], "ACTIVE")
 
     def make_source(self, seed=0):
         source = self.folder / f"source-{seed}"
@@ -78,7 +109,6 @@ class Storing(CheckpointCase):
         with self.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
             self.assertEqual(list(path.iterdir()), [])
             (path / "a").write_text("1")
-            self.assertEqual(self.platform.checkpoints[uuid]["state"], "ACTIVE")
         with self.checkpoint.restore_path(uuid) as restored:
             self.assertEqual((restored / "a").read_text(), "1")
 
@@ -126,7 +156,7 @@ class Storing(CheckpointCase):
             with self.subTest(make.__name__), self.assertRaises(ValueError):
                 with self.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
                     make(path)
-            self.assertEqual(self.platform.checkpoints[uuid]["state"], "ACTIVE")
+            self.assert_not_complete(uuid)
             self.assertFalse((self.storage / uuid).exists())
 
     def test_too_many_files(self):
@@ -158,7 +188,7 @@ class Storing(CheckpointCase):
             with self.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
                 (path / "a").write_text("1")
                 raise KeyError("mine")
-        self.assertEqual(self.platform.checkpoints[uuid]["state"], "ACTIVE")
+        self.assert_not_complete(uuid)
         self.assertFalse((self.storage / uuid).exists())
 
     def test_a_restored_checkpoint_can_be_stored_again(self):
@@ -184,6 +214,10 @@ class Storing(CheckpointCase):
             self.assertEqual(tree(self.folder / f"copy-{seed}"), written, f"seed {seed}")
 
 
+class StoringWithoutRoot(Storing):
+    spooled = False
+
+
 class Trouble(CheckpointCase):
     def test_faults_are_waited_out(self):
         kinds = [RESET, LOSE_ANSWER, Answer(503), Answer(502), Answer(500), Answer(408)]
@@ -200,21 +234,8 @@ class Trouble(CheckpointCase):
             self.platform.faults = faults
             with mock.patch.object(_checkpoint_store, "CHECKPOINT_BACKOFF_FIRST_S", 0.01):
                 uuid = self.store(a=str(seed))
+            self.platform.wait_for(lambda uuid=uuid: uuid in self.completed())
             self.assertEqual(self.platform.checkpoints[uuid]["state"], "COMPLETED", f"seed {seed}")
-
-    def test_an_outage_is_waited_out(self):
-        uuids = []
-        self.platform.stop()
-        thread = threading.Thread(target=lambda: uuids.append(self.store(a="1")))
-        with mock.patch.object(_checkpoint_store, "CHECKPOINT_NOTICE_S", 0.1):
-            with mock.patch.object(_checkpoint_store, "CHECKPOINT_BACKOFF_MAX_S", 0.1):
-                thread.start()
-                thread.join(0.7)
-                self.assertTrue(thread.is_alive())
-                self.platform.start()
-                thread.join(10)
-        self.assertEqual(self.platform.checkpoints[uuids[0]]["state"], "COMPLETED")
-        self.assertTrue(any("could not be declared yet" in line for line in self.log), self.log)
 
     def test_a_refusal_raises_with_the_platforms_words(self):
         for status in (400, 401, 403, 404, 422):
@@ -229,12 +250,6 @@ class Trouble(CheckpointCase):
         with self.assertRaises(trainyard.RunSupersededError):
             self.store(a="1")
 
-    def test_a_defect_of_the_platform_is_not_waited_for_for_ever(self):
-        self.platform.faults = lambda request: Answer(500)
-        with mock.patch.object(_checkpoint_store, "CHECKPOINT_DEFECT_S", 0.3):
-            with self.assertRaisesRegex(trainyard.CheckpointError, "HTTP 500"):
-                self.store(a="1")
-
     def test_an_upload_that_the_disk_truncated_is_not_completed(self):
         def faults(request):
             if request.path.endswith("/complete"):
@@ -246,6 +261,7 @@ class Trouble(CheckpointCase):
         with self.assertRaisesRegex(trainyard.CheckpointError, "could not be completed"):
             self.store(a="12345")
         self.assertEqual([c["state"] for c in self.platform.checkpoints.values()], ["ACTIVE"])
+        self.assertEqual(self.left(), [])
 
     def test_damage_is_found_when_it_is_read(self):
         uuid = self.store(a="12345", b="same")
@@ -294,6 +310,161 @@ class Trouble(CheckpointCase):
             self.checkpoint.download(uuid, self.folder / "copy")
 
 
+class TroubleWithoutRoot(Trouble):
+    spooled = False
+
+    def test_an_outage_is_waited_out(self):
+        uuids = []
+        self.platform.stop()
+        thread = threading.Thread(target=lambda: uuids.append(self.store(a="1")))
+        with mock.patch.object(_checkpoint_store, "CHECKPOINT_NOTICE_S", 0.1):
+            with mock.patch.object(_checkpoint_store, "CHECKPOINT_BACKOFF_MAX_S", 0.1):
+                thread.start()
+                thread.join(0.7)
+                self.assertTrue(thread.is_alive())
+                self.platform.start()
+                thread.join(10)
+        self.assertEqual(self.platform.checkpoints[uuids[0]]["state"], "COMPLETED")
+        self.assertTrue(any("could not be declared yet" in line for line in self.log), self.log)
+
+    def test_a_defect_of_the_platform_is_not_waited_for_for_ever(self):
+        self.platform.faults = lambda request: Answer(500)
+        with mock.patch.object(_checkpoint_store, "CHECKPOINT_DEFECT_S", 0.3):
+            with self.assertRaisesRegex(trainyard.CheckpointError, "HTTP 500"):
+                self.store(a="1")
+
+
+class Away(CheckpointCase):
+    """Training does not wait for the platform, and what was stored meanwhile is complete later."""
+
+    def timed_store(self, **files):
+        started = time.monotonic()
+        return self.store(**files), time.monotonic() - started
+
+    def assert_all_completed(self, uuids):
+        self.platform.wait_for(lambda: set(uuids) <= set(self.completed()))
+        # In the order in which they were stored, each once.
+        self.assertEqual(list(self.platform.checkpoints), uuids)
+        wait_until(lambda: self.left() == [])
+        for number, uuid in enumerate(uuids):
+            with self.checkpoint.restore_path(uuid) as path:
+                self.assertEqual((path / "a").read_text(), str(number))
+
+    def test_nobody_listens(self):
+        self.platform.stop()
+        stored = [self.timed_store(a=str(n)) for n in range(5)]
+        # The first may wait for what is perhaps a blink; after that the outage is known.
+        self.assertLess(stored[0][1], 3.0)
+        self.assertLess(max(took_s for _, took_s in stored[1:]), 0.5)
+        self.assertEqual(self.left(), sorted(f"{uuid}.json" for uuid, _ in stored))
+        self.platform.start()
+        self.assert_all_completed([uuid for uuid, _ in stored])
+        self.assertTrue(any("training goes on" in line for line in self.log), self.log)
+        self.assertTrue(any("takes checkpoints again" in line for line in self.log), self.log)
+
+    def test_nobody_answers(self):
+        self.platform.faults = lambda request: HANG
+        stored = [self.timed_store(a=str(n)) for n in range(4)]
+        self.assertLess(stored[0][1], 3.0)
+        self.assertLess(max(took_s for _, took_s in stored[1:]), 0.5)
+        self.platform.stop()
+        self.platform.faults = lambda request: None
+        self.platform.start()
+        self.assert_all_completed([uuid for uuid, _ in stored])
+
+    def test_the_registry_is_away(self):
+        self.platform.faults = lambda request: problem(503, "unavailable", "x", Retry_After="1")
+        stored = [self.timed_store(a=str(n)) for n in range(3)]
+        self.assertLess(sum(took_s for _, took_s in stored), 4.0)
+        self.platform.faults = lambda request: None
+        self.assert_all_completed([uuid for uuid, _ in stored])
+
+    def test_what_waits_can_be_read(self):
+        self.platform.stop()
+        uuid = self.store(a="1")
+        with self.checkpoint.restore_path(uuid) as path:
+            self.assertEqual((path / "a").read_text(), "1")
+        self.checkpoint.download(uuid, self.folder / "copy")
+        self.assertEqual(self.checkpoint.get_metadata(uuid), {"steps_completed": 1})
+
+    def test_a_late_refusal_is_said_and_its_folder_goes(self):
+        self.platform.stop()
+        uuid = self.store(a="1")
+        self.platform.superseded = True
+        self.platform.start()
+        wait_until(lambda: self.left() == [])
+        wait_until(lambda: any("run 3 was requested" in line for line in self.log))
+        self.assertFalse((self.storage / uuid).exists())
+        with self.assertRaises(trainyard.RunSupersededError):
+            self.store(a="2")
+        self.assertEqual(list(self.storage.iterdir()), [])
+
+    def test_one_that_was_completed_before_the_run_was_superseded_stays(self):
+        def faults(request):
+            if request.path.endswith("/complete") and not self.platform.superseded:
+                self.platform.handle(request)
+                self.platform.superseded = True
+                return RESET
+            return None
+
+        self.platform.faults = faults
+        uuid = self.store(a="1")
+        self.assertEqual(self.completed(), [uuid])
+        self.assertTrue((self.storage / uuid / "a").exists())
+        self.assertEqual(self.left(), [])
+
+    def test_a_defect_is_left_to_the_agent(self):
+        first = []
+
+        def faults(request):
+            if request.method == "POST" and request.body.get("checkpoint") in first:
+                return Answer(500)
+            return None
+
+        self.platform.faults = lambda request: Answer(500)
+        with mock.patch.object(_checkpoint_sender, "CHECKPOINT_DEFECT_S", 0.3):
+            first.append(self.store(a="1"))
+            self.platform.faults = faults
+            second = self.store(a="2")
+            self.platform.wait_for(lambda: self.completed() == [second])
+        self.assertEqual(self.left(), [f"{first[0]}.json"])
+
+    def test_another_root_than_the_platforms_is_refused(self):
+        self.platform.storage = self.folder / "elsewhere"
+        with self.assertRaisesRegex(trainyard.CheckpointError, "the platform keeps it in"):
+            self.store(a="1")
+        self.assertEqual((self.left(), list(self.storage.iterdir())), ([], []))
+
+    def test_the_end_leaves_the_rest_to_the_agent(self):
+        self.platform.stop()
+        store = self.open_store()
+        self.checkpoint = CheckpointContext(store)
+        uuid = self.store(a="1")
+        started = time.monotonic()
+        store.close(5.0)
+        self.assertLess(time.monotonic() - started, 1.5)
+        self.assertEqual(self.left(), [f"{uuid}.json"])
+        record = json.loads((self.checkpoint_spool.folder / f"{uuid}.json").read_text())
+        self.assertEqual(
+            set(record), {"sealedMs", "checkpoint", "stepsCompleted", "metadata", "manifest"}
+        )
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            self.store(a="2")
+
+    def test_a_forked_child_delivers_its_own(self):
+        self.store(a="parent")
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                self.store(a="child")
+                code = 0
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertEqual(len(self.completed()), 2)
+
+
 KILLED = """
 import os, sys, trainyard
 with trainyard.init() as ctx:
@@ -319,7 +490,10 @@ class Killed(CheckpointCase):
         with process:
             uuid = process.stdout.readline().decode().strip()
             process.send_signal(signal.SIGKILL)
-        self.assertEqual(self.platform.checkpoints[uuid]["state"], "ACTIVE")
+        self.assertNotIn(uuid, self.platform.checkpoints)
+        # By this the agent knows whose folder nobody else knows of.
+        spool = CheckpointSpool(self.folder / "run" / "spool")
+        self.assertEqual([path.name for path in spool.folder.iterdir()], [f"{uuid}.begun"])
         with self.assertRaises(trainyard.CheckpointError):
             self.checkpoint.download(uuid, self.folder / "copy")
 

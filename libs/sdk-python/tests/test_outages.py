@@ -48,6 +48,27 @@ class WithoutThePlatform(ContextCase):
         self.platform.faults = lambda request: problem(401, "token_expired", "expired")
         self.train()
 
+    def test_checkpoints_cost_no_step_either(self):
+        self.platform.stop()
+        self.platform.storage.mkdir()
+        out, err = self.run_script(
+            """
+            import time, trainyard
+            with trainyard.init() as ctx:
+                started = time.monotonic()
+                for step in range(1, 21):
+                    with ctx.checkpoint.store_path({"steps_completed": step}) as (path, _uuid):
+                        (path / "model").write_text(str(step))
+                    ctx.train.report_training_metrics(step, {"loss": 0.5})
+                print(time.monotonic() - started)
+            """
+        )
+        # The first waits two seconds; the outage is known then.
+        self.assertLess(float(out), 4.0)
+        self.assertEqual(len(list((self.run_dir / "spool/checkpoints").glob("*.json"))), 20)
+        self.assertEqual(err.count("training goes on"), 1, err)
+        self.assert_end("FINISHED")
+
     def test_the_service_returns_before_the_end(self):
         self.platform.faults = lambda request: Answer(503) if request.number < 4 else None
         self.train()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import unittest
+from unittest import mock
 
 import fake_platform
 from fake_platform import HANG, RESET, TOKEN, Answer, FakePlatform, problem, wait_until
@@ -111,6 +112,27 @@ class Signals(SenderCase):
         watcher.close()
         self.assertLess(time.monotonic() - started, 1.5)
         self.assertFalse(watcher.stop)
+
+    def test_a_stop_that_the_agent_wrote(self):
+        self.platform.stop()
+        stop_file = self.folder / _signals.STOP_FILE
+        watcher = _signals.SignalWatcher(self.platform.url, RUN, TOKEN, stop_file)
+        self.addCleanup(watcher.close)
+        self.assertFalse(watcher.stop)
+        stop_file.write_text('{"why": "shutdown", "atMs": 1}')
+        started = time.monotonic()
+        wait_until(lambda: watcher.stop, 5)
+        self.assertLess(time.monotonic() - started, 1.0)
+        self.assertEqual(watcher.why, "shutdown")
+
+    def test_asking_for_that_file_costs_next_to_nothing(self):
+        stop_file = self.folder / _signals.STOP_FILE
+        watcher = _signals.SignalWatcher(self.platform.url, RUN, TOKEN, stop_file)
+        self.addCleanup(watcher.close)
+        with mock.patch.object(_signals.Path, "read_bytes", side_effect=OSError) as read:
+            for _ in range(1000):
+                self.assertFalse(watcher.stop)
+        self.assertLessEqual(read.call_count, 2)
 
     def test_a_forked_child_learns_of_a_stop(self):
         watcher = self.watch()

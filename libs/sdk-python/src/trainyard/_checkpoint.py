@@ -1,10 +1,10 @@
 """``ctx.checkpoint``: folders that the trial can continue from.
 
-Storing is declare, write, complete. The files are written straight into the folder that the
-platform names, on the storage itself, so nothing has to be copied twice or moved; the folder counts
-as a checkpoint only once the platform has completed it, for which it compares every file with the
-manifest that is made here after the last write. Whatever is interrupted before that leaves a folder
-that is never restored from, and that the platform clears.
+Storing is declare, write, complete. The files are written straight into the checkpoint's folder, on
+the storage itself, so nothing has to be copied twice or moved; the folder counts as a checkpoint only
+once the platform has completed it, for which it compares every file with the manifest that is made
+here after the last write. Whatever is interrupted before that leaves a folder that is never restored
+from, and that the platform or the agent clears.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from ._storage import Selector
 class CheckpointContext:
     """Stores and restores checkpoints.
 
-    The calls wait while the platform is away, for as long as it takes; metrics go on being spooled.
-    They raise CheckpointError when it refuses for good (RunSupersededError when a later run of the
+    Storing waits at most two seconds for the platform, and not at all once that is known to be away:
+    a checkpoint that is on the storage and in the run's spool is completed later. Reading waits for
+    as long as it takes. The calls raise CheckpointError when it refuses for good (RunSupersededError when a later run of the
     trial has begun), ValueError or TypeError for arguments that cannot be stored, and OSError when
     the storage itself fails.
 
@@ -69,8 +70,9 @@ class CheckpointContext:
 
         uuid = str(uuid4())
         path = self._store.declare(uuid, steps, plain)
-        ours = _make_folder(path)
+        ours = False
         try:
+            ours = _make_folder(path)
             yield path, uuid
             _storage.replace_links(path)
             _storage.write_metadata(path, plain)
@@ -80,6 +82,7 @@ class CheckpointContext:
                 import shutil
 
                 shutil.rmtree(path, ignore_errors=True)
+            self._store.give_up(uuid)
             raise
         self._store.complete(uuid, manifest)
 

@@ -1,8 +1,9 @@
 """Where checkpoints are recorded: the platform, over HTTP.
 
-A call to the platform is control, not measurement: it waits until the platform has answered,
-however long that is away, and raises only when the answer is a refusal that would be the same
-tomorrow.
+A call of the RemoteStore waits until the platform has answered, however long that is away, and raises
+only when the answer is a refusal that would be the same tomorrow. That is right for reading, which a
+script cannot go on without. Storing goes through the spool (see _checkpoint_spooled) wherever the
+storage's root is known, so that training does not wait.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ from .errors import CheckpointError, RunSupersededError
 
 
 class CheckpointStore(Protocol):
-    """Records checkpoints. All calls may be repeated; they raise CheckpointError when refused for
-    good.
-    """
+    """Records checkpoints. Its calls raise CheckpointError when refused for good."""
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
@@ -37,8 +36,14 @@ class CheckpointStore(Protocol):
     def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
         """Says that all files are there. Only then can the checkpoint be restored from."""
 
+    def give_up(self, uuid: str) -> None:
+        """Says that the declared checkpoint will not be completed, and that its folder is gone."""
+
     def plan(self, uuid: str) -> Plan:
         """Where a complete checkpoint is."""
+
+    def close(self, timeout_s: float) -> None:
+        """Ends the storing, waiting that long for what the platform has not decided on."""
 
 
 class RemoteStore:
@@ -55,7 +60,7 @@ class RemoteStore:
         answer = self._call(
             f"checkpoint {uuid} could not be declared", "POST", self._run_path, message
         )
-        return _folder_of(uuid, answer)
+        return folder_of(uuid, answer)
 
     def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
         """Says that all files are there."""
@@ -63,12 +68,18 @@ class RemoteStore:
         path = f"{self._run_path}/{quote(uuid, safe='')}/complete"
         self._call(f"checkpoint {uuid} could not be completed", "POST", path, message)
 
+    def give_up(self, uuid: str) -> None:
+        """The registry abandons it when the run ends."""
+
+    def close(self, timeout_s: float) -> None:
+        """Nothing waits here."""
+
     def plan(self, uuid: str) -> Plan:
         """Where a complete checkpoint is."""
         path = f"/api/v1/checkpoints/{quote(uuid, safe='')}/plan"
         answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None)
         manifest = [entry_of(uuid, entry) for entry in answer.get("manifest") or []]
-        return Plan(_folder_of(uuid, answer), manifest, answer.get("metadata") or {})
+        return Plan(folder_of(uuid, answer), manifest, answer.get("metadata") or {})
 
     def _call(self, failing: str, method: str, path: str, message: Optional[Any]) -> dict[str, Any]:
         """Sends one request until it is answered. Other threads of the script run on meanwhile."""
@@ -84,8 +95,8 @@ class RemoteStore:
                     continue
                 if 200 <= reply.status < 300:
                     return reply.json()
-                if _is_final(reply.status):
-                    raise _refusal(failing, reply)
+                if is_final(reply.status):
+                    raise refusal_of(failing, reply)
                 patience.wait(reply, reply.problem())
         finally:
             connection.close()
@@ -102,9 +113,7 @@ class _Patience:
 
     def wait(self, reply: Optional[Reply], why: str) -> None:
         now = time.monotonic()
-        # An answer without Retry-After from an internal error, as opposed to an outage.
-        defect = reply is not None and reply.status not in (408, 425, 429, 502, 503, 504)
-        if not defect:
+        if not is_defect(reply):
             self._defect_since = None
         elif self._defect_since is None:
             self._defect_since = now
@@ -118,17 +127,24 @@ class _Patience:
         time.sleep(self._backoff.next_s(reply))
 
 
-def _is_final(status: int) -> bool:
+def is_defect(reply: Optional[Reply]) -> bool:
+    """Whether an answer that decides nothing is an internal error's, as opposed to an outage's."""
+    return reply is not None and reply.status not in (408, 425, 429, 502, 503, 504)
+
+
+def is_final(status: int) -> bool:
     """Whether an answer would be the same tomorrow."""
     return 300 <= status < 500 and status not in (408, 425, 429)
 
 
-def _refusal(failing: str, reply: Reply) -> CheckpointError:
+def refusal_of(failing: str, reply: Reply) -> CheckpointError:
+    """What a final answer is raised as."""
     kind = RunSupersededError if reply.json().get("code") == "run_superseded" else CheckpointError
     return kind(f"{failing}: {reply.problem()}")
 
 
-def _folder_of(uuid: str, answer: dict[str, Any]) -> Path:
+def folder_of(uuid: str, answer: dict[str, Any]) -> Path:
+    """The folder that an answer names."""
     path = answer.get("path")
     if not isinstance(path, str) or not path.startswith("/"):
         raise CheckpointError(

@@ -11,13 +11,16 @@ from typing import Any, Mapping, Optional, Type
 
 from . import _end, _info, _local
 from ._checkpoint import CheckpointContext
+from ._checkpoint_sender import CheckpointSender
+from ._checkpoint_spool import CheckpointSpool
+from ._checkpoint_spooled import SpooledStore
 from ._checkpoint_store import CheckpointStore, RemoteStore
 from ._files import PathLike
 from ._info import Info
 from ._limits import FLUSH_S
 from ._preempt import PreemptContext
 from ._sender import Sender
-from ._signals import SignalWatcher
+from ._signals import STOP_FILE, SignalWatcher
 from ._spool import Spool
 from ._train import TrainContext
 from .errors import NotInTaskError
@@ -56,14 +59,25 @@ def _open_in_task(env: Mapping[str, str]) -> "Context":
     run, token = info.run_id, connection.token
     try:
         # The addresses are looked at here, and used later.
-        store = RemoteStore(connection.url, run, token)
+        store = _store_of(info, connection)
         spool = Spool(info.run_dir / "spool", info.rank)
         sender = Sender(spool, connection.metrics_url, run, token)
-        watcher = SignalWatcher(connection.url, run, token)
+        watcher = SignalWatcher(connection.url, run, token, info.run_dir / STOP_FILE)
     except ValueError as error:
         raise NotInTaskError(f"the environment of this task cannot be used: {error}") from None
     sender.start()
     return Context(info, spool, sender, watcher, store)
+
+
+def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
+    """Where checkpoints are recorded: behind the spool wherever the storage's root is known."""
+    url, run, token = connection.url, info.run_id, connection.token
+    remote = RemoteStore(url, run, token)
+    if connection.checkpoint_root is None:
+        return remote
+    spool = CheckpointSpool(info.run_dir / "spool")
+    sender = CheckpointSender(spool, connection.checkpoint_root, url, run, token)
+    return SpooledStore(remote, spool, sender)
 
 
 class Context:
@@ -88,6 +102,7 @@ class Context:
         self._watcher = watcher
         self._end = _end.EndRecord(info.run_dir)
         self.train = TrainContext(spool, sender, self._end, info.steps_completed)
+        self._store = store
         self.checkpoint = CheckpointContext(store)
         self.preempt = PreemptContext(watcher, self._end)
         self._pid = os.getpid()
@@ -128,6 +143,7 @@ class Context:
         if self._sender is not None:
             self._sender.flush(deadline - time.monotonic())
             self._sender.stop(1.0)
+        self._store.close(deadline - time.monotonic())
         self._spool.close()
         atexit.unregister(self._close_at_exit)
 

@@ -55,12 +55,16 @@ class Info(NamedTuple):
 class Connection:
     """Where the platform is, and what this run shows there. No tuple: the token is never printed."""
 
-    __slots__ = ("url", "metrics_url", "token")
+    __slots__ = ("url", "metrics_url", "token", "checkpoint_root")
 
-    def __init__(self, url: str, metrics_url: str, token: str) -> None:
+    def __init__(
+        self, url: str, metrics_url: str, token: str, checkpoint_root: Optional[Path]
+    ) -> None:
         self.url = url
         self.metrics_url = metrics_url
         self.token = token
+        # Under which checkpoints lie on this host; None where only the platform knows.
+        self.checkpoint_root = checkpoint_root
 
 
 def in_task(env: Mapping[str, str]) -> bool:
@@ -92,7 +96,9 @@ def info_of(env: Mapping[str, str]) -> Info:
 
 def connection_of(env: Mapping[str, str]) -> Connection:
     """Where the task's environment says the platform is."""
+    root = env.get("TRAINYARD_CHECKPOINT_ROOT")
     return Connection(
+        checkpoint_root=Path(root) if root else None,
         url=_required(env, "URL"),
         metrics_url=_required(env, "METRICS_URL"),
         token=_required(env, "TOKEN"),

@@ -39,13 +39,18 @@ SIGNAL_BACKOFF_FIRST_S = 0.1
 SIGNAL_BACKOFF_MAX_S = 2.0
 # A gateway that answers "no stop" at once must not be asked in a tight loop.
 SIGNAL_INTERVAL_S = 0.5
+# How soon a stop is seen that the agent wrote into the run's folder.
+STOP_FILE_S = 0.5
 # A refused token does not become valid again; asking on is only a courtesy to a slow clock.
 SIGNAL_REFUSED_S = 30.0
 
-# Checkpoint calls wait for the platform, so an answer may take the time to hash large files.
+# How long storing a checkpoint waits for the platform to complete it: long enough to raise what it
+# refuses while all is well, short enough for a training loop.
+CHECKPOINT_WAIT_S = 2.0
+# Waiting calls wait for the platform anyway, so an answer may take the time to hash large files.
 CHECKPOINT_TIMEOUT_S = 120.0
 CHECKPOINT_BACKOFF_FIRST_S = 0.2
-CHECKPOINT_BACKOFF_MAX_S = 10.0
+CHECKPOINT_BACKOFF_MAX_S = 5.0
 # An internal error that lasts this long is a defect that waiting does not mend.
 CHECKPOINT_DEFECT_S = 600.0
 # How often a waiting checkpoint call says that it still waits.

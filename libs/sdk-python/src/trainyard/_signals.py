@@ -1,15 +1,20 @@
-"""Learns from the gateway that the run should stop, in a background thread.
+"""Learns that the run should stop: from the gateway, in a background thread, and from the agent, by a
+file in the run's folder.
 
-The thread asks ``GET /api/v1/runs/{run}/signals`` and is kept waiting there until there is a stop
+The agent writes that file when its host is shut down; it is looked for at most twice a second, when the
+script asks, so that it costs the script next to nothing. The thread asks ``GET /api/v1/runs/{run}/signals`` and is kept waiting there until there is a stop
 or the wait is over. It ends at the first stop: a stop is never withdrawn. No failure of the network
 leaves this module.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
+from pathlib import Path
+from typing import Optional
 from urllib.parse import quote
 
 from . import _log as log
@@ -22,13 +27,18 @@ from ._limits import (
     SIGNAL_MARGIN_S,
     SIGNAL_REFUSED_S,
     SIGNAL_WAIT_MS,
+    STOP_FILE_S,
 )
+
+STOP_FILE = "stop.json"
 
 
 class SignalWatcher:
     """Knows whether the run was asked to stop, and why."""
 
-    def __init__(self, url: str, run: str, token: str) -> None:
+    def __init__(self, url: str, run: str, token: str, stop_file: Optional[Path] = None) -> None:
+        self._stop_file = stop_file
+        self._look_at = 0.0
         self._url = url
         self._token = token
         self._path = f"/api/v1/runs/{quote(run, safe='')}/signals?wait_ms={SIGNAL_WAIT_MS}"
@@ -42,6 +52,8 @@ class SignalWatcher:
         if self._pid != os.getpid():
             # A forked child has its parent's answer so far, but not its thread.
             self._start_thread()
+        if not self._stop:
+            self._look()
         return self._stop
 
     @property
@@ -55,6 +67,20 @@ class SignalWatcher:
         self._connection.abort()
         if self._thread.is_alive():
             self._thread.join(1.0)
+
+    def _look(self) -> None:
+        """Takes the agent's request, when there is one."""
+        now = time.monotonic()
+        if self._stop_file is None or now < self._look_at:
+            return
+        self._look_at = now + STOP_FILE_S
+        try:
+            # Written by rename, and so never a part of it.
+            request = json.loads(self._stop_file.read_bytes())
+        except (OSError, ValueError):
+            return
+        why = request.get("why") if isinstance(request, dict) else None
+        self._request_stop(str(why or "stop"))
 
     def _start_thread(self) -> None:
         self._pid = os.getpid()

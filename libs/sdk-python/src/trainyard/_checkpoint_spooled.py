@@ -1,0 +1,55 @@
+"""Stores checkpoints without ever waiting long for the platform.
+
+The storage's root is known from the launch, and a checkpoint's folder is ``<root>/<uuid>``; so its files
+can be written, and their manifest be made and put into the run's spool, while the platform is away.
+Declaring and completing follow in the background (see _checkpoint_sender), as soon as that can be.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+from ._checkpoint_sender import CheckpointSender
+from ._checkpoint_spool import CheckpointSpool, Record
+from ._checkpoint_store import RemoteStore
+from ._storage import FileEntry, Plan
+
+
+class SpooledStore:
+    """The platform's registry, behind the run's spool."""
+
+    def __init__(self, remote: RemoteStore, spool: CheckpointSpool, sender: CheckpointSender) -> None:
+        self._remote = remote
+        self._spool = spool
+        self._sender = sender
+        self._begun: Dict[str, Tuple[float, Dict[str, Any]]] = {}
+
+    def declare(self, uuid: str, steps_completed: float, metadata: Dict[str, Any]) -> Path:
+        """Names the folder to write to."""
+        self._sender.check_open()
+        self._begun[uuid] = (steps_completed, metadata)
+        self._spool.begin(uuid)
+        return self._sender.root / uuid
+
+    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+        """Puts the checkpoint into the spool, and waits a short time for the platform."""
+        steps_completed, metadata = self._begun.pop(uuid)
+        self._sender.submit(Record(uuid, steps_completed, metadata, manifest))
+        self._sender.wait(uuid)
+
+    def give_up(self, uuid: str) -> None:
+        """Forgets a checkpoint that is not whole."""
+        del self._begun[uuid]
+        self._spool.give_up(uuid)
+
+    def plan(self, uuid: str) -> Plan:
+        """Where a checkpoint is: one that waits for the platform, or a complete one."""
+        waiting = self._sender.pending(uuid)
+        if waiting is None:
+            return self._remote.plan(uuid)
+        return Plan(self._sender.root / uuid, waiting.manifest, waiting.metadata)
+
+    def close(self, timeout_s: float) -> None:
+        """Waits that long for what is pending; the agent goes on with the rest."""
+        self._sender.close(timeout_s)
