@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { killAll } from "./kill-all.ts";
 import { killEach, parts } from "./kill-each.ts";
 import { natsAway, natsWiped } from "./nats-away.ts";
 
@@ -11,6 +12,17 @@ test(
     const { violations, killed } = await killEach({ seed: 7, rounds: 1, stepSeconds: 0.6, log });
     expect(violations).toEqual([]);
     expect(killed).toBe(parts.length);
+  },
+  slow,
+);
+
+test(
+  "kill -9 of everything at once: up takes over, and the trials that ran live on",
+  async () => {
+    const { violations, runs } = await killAll({ seed: 6, stepSeconds: 0.15 });
+    expect(violations).toEqual([]);
+    // Their supervisors and processes were not among what was killed: no trial needed a second run.
+    expect(runs.every((count) => count === 1)).toBe(true);
   },
   slow,
 );

@@ -1,0 +1,28 @@
+/** Everything of a one-process cluster is killed at once, supervisor and agent included; "up" makes it whole again. */
+import { World } from "../world/world.ts";
+import {
+  submitSearch,
+  untilMoreValidations,
+  untilOver,
+  violationsOf,
+} from "./search-under-test.ts";
+
+const everything = ["supervisor", "trainyard", "agent-1", "nats", "postgres"] as const;
+
+export async function killAll(options: {
+  readonly seed: number;
+  readonly stepSeconds: number;
+}): Promise<{ readonly violations: readonly string[]; readonly runs: readonly number[] }> {
+  await using world = await World.start({ slots: 3 });
+  const search = await submitSearch(world, options);
+  await untilMoreValidations(world.client, search.id);
+  const pids = await Promise.all(everything.map((name) => world.pidOf(name)));
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+  await world.up();
+  await untilOver(world.client, search.id, 240_000);
+  const { items } = await world.client.call("listTrials", { experiment: search.id, pageSize: 100 });
+  return {
+    violations: await violationsOf(world, search),
+    runs: items.map((trial) => trial.runs.length),
+  };
+}
