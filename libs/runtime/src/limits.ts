@@ -4,8 +4,8 @@ export const runtimeLimits = {
   leaseRenewMs: 1_000,
   /** Folds kept in memory per service; the least recently used go first. */
   cachedFoldsMax: 20_000,
-  /** A page of the log: large enough to amortise the round trip, small enough to decode within a few milliseconds. */
-  pageEvents: 500,
+  /** A page of the log: large enough to amortise the round trip, small enough to decode within some four milliseconds. */
+  pageEvents: 1_000,
   /** Live events held while a reaction is busy; beyond it the log is read instead. */
   liveBufferEvents: 5_000,
   /** How long the feed trusts a silent bus before it asks the log. */
@@ -32,6 +32,16 @@ export const runtimeLimits = {
   /** No transaction on this database lives 5 s; the server gives up first, the client a little later. */
   statementTimeoutMs: 4_500,
   answerTimeoutMs: 6_000,
+  /** Events folded afresh at once, also while the live view waits: some tens of milliseconds. */
+  verifyPageEvents: 500,
+  /** Rows compared at once while the live view waits. */
+  verifyPageRows: 2_000,
+  /** A verification's answer comes after this long, done or not. */
+  verifyStepMs: 1_000,
+  /** A verification that nobody has asked for in this time ends. */
+  verifyForgottenMs: 30_000,
+  /** Verifications known at once, those that are over included; the oldest are forgotten. */
+  verificationsKept: 8,
   /** After SIGTERM, in-flight work has this long. */
   drainMs: 10_000,
 } as const;

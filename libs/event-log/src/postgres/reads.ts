@@ -62,6 +62,16 @@ class Metas {
   }
 }
 
+/** One string for each type: looking things up by it then costs its hash once, not once for each event. */
+const types = new Map<string, string>();
+
+function internedType(type: string): string {
+  const known = types.get(type);
+  if (known !== undefined) return known;
+  types.set(type, type);
+  return type;
+}
+
 /** Erased by law: the place stays, its content is the empty message. */
 const erasedBody = "{}";
 
@@ -74,7 +84,7 @@ function eventsOfStream(stream: string, rows: readonly EventRow[]): StoredEvent[
       stream,
       version: row[1],
       id: row[2],
-      type: row[3],
+      type: internedType(row[3]),
       timeMs: row[5],
       commitId: row[6],
       meta: metas.parse(row[7]),
@@ -107,7 +117,7 @@ function eventsOfPage(afterPosition: number, rows: PageRow[]): StoredEvent[] {
       stream: row[1] as string,
       version: row[2],
       id: row[3],
-      type: row[4],
+      type: internedType(row[4]),
       timeMs: commit[6] as number,
       commitId: commit[3],
       meta: metas.parse(commit[7]),
