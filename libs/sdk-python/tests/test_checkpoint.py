@@ -435,6 +435,15 @@ class Away(CheckpointCase):
             self.store(a="1")
         self.assertEqual((self.left(), list(self.storage.iterdir())), ([], []))
 
+    def test_a_platform_that_names_no_folder_is_refused(self):
+        def faults(request):
+            return Answer(200, (), {}) if request.path.endswith("/checkpoints") else None
+
+        self.platform.faults = faults
+        with self.assertRaisesRegex(trainyard.CheckpointError, "gave no folder"):
+            self.store(a="1")
+        self.assertEqual((self.left(), list(self.storage.iterdir())), ([], []))
+
     def test_the_end_leaves_the_rest_to_the_agent(self):
         self.platform.stop()
         store = self.open_store()

@@ -18,6 +18,8 @@ const schema = z.object({
   /** Where other agents reach what runs here; on one machine, the machine itself. */
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
   TRAINYARD_POOL: z.string().min(1).default("default"),
+  /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
+  TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
   TRAINYARD_API_URL: z.string().min(1),
   TRAINYARD_METRICS_URL: z.string().min(1),
 });
@@ -28,6 +30,7 @@ export type AgentConfig = Omit<ConnectionsConfig, "postgresUrl"> & {
   readonly slots: number;
   readonly address: string;
   readonly pool: string;
+  readonly checkpointDir: string;
   readonly apiUrl: string;
   readonly metricsUrl: string;
   /** What training processes inherit of this process's variables. */
@@ -51,6 +54,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     slots: env.TRAINYARD_AGENT_SLOTS,
     address: env.TRAINYARD_AGENT_ADDRESS ?? (isLocal ? "127.0.0.1" : hostname()),
     pool: env.TRAINYARD_POOL,
+    checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     apiUrl: env.TRAINYARD_API_URL,
     metricsUrl: env.TRAINYARD_METRICS_URL,
     inherited: environment,

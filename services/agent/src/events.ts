@@ -53,6 +53,12 @@ export function agentEvents(logger: Logger, registry: Registry) {
       logger.warn({ allocation, offset }, "report_refused"),
     reportsRefused: (allocation: string, status: number) =>
       logger.warn({ allocation, status }, "reports_refused"),
+    checkpointDelivered: (allocation: string, checkpoint: string) =>
+      logger.info({ allocation, checkpoint }, "checkpoint_delivered"),
+    checkpointsWait: (why: string) => logger.warn({ why }, "checkpoints_wait"),
+    checkpointRefused: (allocation: string, checkpoint: string, why: string) =>
+      logger.warn({ allocation, checkpoint, why }, "checkpoint_refused"),
+    askedToStop: (allocation: string) => logger.info({ allocation }, "run_asked_to_stop"),
     staleWanted: (epoch: number, version: number) =>
       logger.debug({ epoch, version }, "wanted_ignored"),
     cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),

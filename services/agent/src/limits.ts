@@ -23,6 +23,16 @@ export const limits = {
   beforeOldEndMs: 2_000,
   /** The same two for a run that was killed: nobody decides on it any more. */
   beforeKilledEndMs: 1_000,
+  /**
+   * How long an exit waits for checkpoints that the process left, counted while the bus is there to hear of it: the next
+   * run starts from the latest that is complete by then. Longer than reports have, since what is lost is work …
+   */
+  checkpointsBeforeEndMs: 30_000,
+  /** … and longer where the registry has much to read, at this rate of a slow disk. */
+  checkpointBytesPerMs: 50_000,
+  /** At least this long once the bus is back, which comes back before the gateway answers: two of the longest waits. */
+  checkpointsAfterBusMs: 10_000,
+  checkpointRequestMs: 30_000,
   /** The metrics service takes this many reports, and this many bytes, at once. */
   reportsPerRequest: 1_000,
   reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,
@@ -43,6 +53,8 @@ export const limits = {
   /** Lines and reports of a forgotten run that nobody took for this long are given up. */
   undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
   cleanUpMs: 60_000,
+  /** Between the request to stop, for a script that uses the SDK, and SIGTERM: a checkpoint of some size fits. */
+  stopGraceMs: 10_000,
   /** Between SIGTERM and SIGKILL when the host shuts its runs down; then until their ends are recorded and told. */
   shutdownGraceMs: 5_000,
   shutdownTellMs: 5_000,

@@ -46,6 +46,7 @@ beforeEach(async () => {
     TRAINYARD_AGENT_SLOTS: "2",
     TRAINYARD_API_URL: "http://127.0.0.1:1",
     TRAINYARD_METRICS_URL: platform.url,
+    TRAINYARD_CHECKPOINT_DIR: "/checkpoints",
   });
   agent = await startAgent();
 });
@@ -115,6 +116,7 @@ test("the environment has what the run is, and nothing that is the platform's se
       "COLOUR=red=ish",
       `PYTHONPATH=${sdk}:/mine`,
       "PYTHONUNBUFFERED=1",
+      "TRAINYARD_CHECKPOINT_ROOT=/checkpoints",
       "TRAINYARD_URL=http://127.0.0.1:1",
       `TRAINYARD_METRICS_URL=${platform.url}`,
       `TRAINYARD_TOKEN=${launch.token}`,
@@ -364,23 +366,6 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
   expect(ended.exit?.message).toContain("supervisor was killed");
   expect(membersOf(join(folderOf(launch), "run"), null)).toEqual([]);
   expect(platform.texts(launch)).toEqual(["up", expect.stringContaining("supervisor was killed")]);
-});
-
-test("a host that shuts down lets runs leave by themselves, and counts their end against nobody", async () => {
-  const gentle = launchOf(
-    "trap 'echo leaving; exit 0' TERM; echo up; while :; do sleep 0.05; done",
-  );
-  const other = launchOf("echo up; exec sleep 1000");
-  for (const launch of [gentle, other]) {
-    platform.run(launch);
-    await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-  }
-  await agent.shutDownRuns();
-  expect(await platform.ended(gentle)).toMatchObject({ exit: { code: 0 }, killed: false });
-  expect(platform.texts(gentle)).toContain("leaving");
-  const { exit } = await platform.ended(other);
-  expect(exit).toMatchObject({ signal: "", message: "the agent was shut down with its runs" });
-  expect(exit?.code).toBeUndefined();
 });
 
 test("no two agents use one folder", async () => {

@@ -43,11 +43,12 @@ export async function createService(
     overrides.bus ?? stack.use(await openBus({ ...config, postgresUrl: "" }, config.name, logger));
   const registry = createRegistry(name);
   const events = agentEvents(logger, registry);
-  const { apiUrl, metricsUrl, inherited } = config;
+  const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
   const shared = { agent: config.name, bus, events };
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
   const identity = identityOf(config);
-  const deps = { ...shared, identity, folder, contexts, apiUrl, metricsUrl, inherited, sdkPath };
+  const urls = { apiUrl, metricsUrl, checkpointDir };
+  const deps = { ...shared, ...urls, identity, folder, contexts, inherited, sdkPath };
   const agent = stack.use(new Agent(deps));
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => (state === "ready" ? null : state);

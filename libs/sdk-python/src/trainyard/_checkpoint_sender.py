@@ -185,7 +185,10 @@ class CheckpointSender:
         failing = f"checkpoint {record.uuid} could not be declared"
         reply = self._post(self._run_path, record.declaration())
         if 200 <= reply.status < 300:
-            told = folder_of(record.uuid, reply.json())
+            try:
+                told = folder_of(record.uuid, reply.json())
+            except CheckpointError as error:
+                return self._refused(record, error)
             if told != self.root / record.uuid:
                 why = f"the platform keeps it in {told}, and the agent said {self.root}"
                 return self._refused(record, CheckpointError(f"{failing}: {why}"))

@@ -10,6 +10,8 @@ export type Surroundings = {
   readonly metricsUrl: string;
   readonly sdkPath: string;
   readonly runDir: string;
+  /** Under which the run's checkpoints lie; null where only the registry knows. */
+  readonly checkpointRoot: string | null;
   /** The agent's own variables. */
   readonly inherited: Readonly<Record<string, string>>;
 };
@@ -44,8 +46,10 @@ function configured(variables: readonly string[]): readonly (readonly [string, s
   });
 }
 
-function runVariables(launch: Plain<Launch>, { apiUrl, metricsUrl, runDir }: Surroundings) {
+function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
+  const { apiUrl, metricsUrl, runDir, checkpointRoot } = surroundings;
   return {
+    ...(checkpointRoot === null ? {} : { TRAINYARD_CHECKPOINT_ROOT: checkpointRoot }),
     TRAINYARD_URL: apiUrl,
     TRAINYARD_METRICS_URL: metricsUrl,
     TRAINYARD_TOKEN: launch.token,

@@ -2,36 +2,104 @@ import { AllocationReportState } from "@trainyard/contracts/agent";
 import { describe, expect, test } from "vitest";
 import { launchOf } from "../testing/examples.ts";
 import { reportOf } from "./exit.ts";
+import { EndReason } from "@trainyard/contracts/events";
 import type { ExitRecord, KillRecord } from "./records.ts";
 
-function told(exit: Partial<ExitRecord>, why: KillRecord["why"] | null = null) {
+type Before = {
+  /** Signalled before it ended, and why. */
+  readonly kill?: KillRecord["why"];
+  /** Signalled when it had ended already. */
+  readonly late?: boolean;
+  /** Asked to stop by itself. */
+  readonly asked?: boolean;
+  /** Its own last word. */
+  readonly said?: EndReason;
+};
+
+function told(exit: Partial<ExitRecord>, { kill, late = false, asked = false, said }: Before = {}) {
   const { killed, launchFailed, ...report } = reportOf("rack", {
     launch: launchOf("true"),
     state: AllocationReportState.ENDED,
     pid: 5,
-    kill: why === null ? null : { why, atMs: 1 },
+    stop: asked ? { why: "shutdown", atMs: 1 } : null,
+    kill: kill === undefined ? null : { why: kill, atMs: late ? 3 : 1 },
     exit: { kind: "exited", code: null, signal: null, message: "", atMs: 2, ...exit },
-    endRecord: null,
+    endRecord: said === undefined ? null : { reason: said, message: "" },
   });
   return { killed, launchFailed, code: report.exit?.code, signal: report.exit?.signal };
 }
 
+const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
+
 describe("an ended run is told as", () => {
   test.each([
-    ["exited by itself", { code: 0 }, null, { killed: false, code: 0, signal: "" }],
-    ["failed", { code: 1 }, null, { killed: false, code: 1, signal: "" }],
-    ["ended by a signal", { signal: "SIGSEGV" }, null, { killed: false, signal: "SIGSEGV" }],
-    ["killed", { signal: "SIGKILL" }, "wanted", { killed: true, signal: "SIGKILL" }],
-    ["exited before the kill reached it", { code: 0 }, "wanted", { killed: false, code: 0 }],
-    ["killed with its supervisor dead", { kind: "lost" }, "wanted", { killed: true, signal: "" }],
-    ["killed before its start", { kind: "never_started" }, "wanted", { killed: true, signal: "" }],
-    ["lost", { kind: "lost" }, null, { killed: false, launchFailed: false, signal: "" }],
-    ["not launched", { kind: "not_launched" }, null, { launchFailed: true, signal: "" }],
-    ["shut down", { signal: "SIGTERM" }, "shutdown", { killed: false, signal: "" }],
-    ["shut down, with a code of its handler", { code: 130 }, "shutdown", { signal: "" }],
-    ["finished during a shutdown", { code: 0 }, "shutdown", { killed: false, code: 0 }],
-  ] as const)("%s", (_name, exit, why, expected) => {
-    const report = told(exit, why);
+    ["exited by itself", { code: 0 }, {}, { killed: false, code: 0, signal: "" }],
+    ["failed", { code: 1 }, {}, { killed: false, code: 1, signal: "" }],
+    ["ended by a signal", { signal: "SIGSEGV" }, {}, { killed: false, signal: "SIGSEGV" }],
+    ["killed", { signal: "SIGKILL" }, { kill: "wanted" }, { killed: true, signal: "SIGKILL" }],
+    [
+      "exited before the kill reached it",
+      { code: 0 },
+      { kill: "wanted" },
+      { killed: false, code: 0 },
+    ],
+    [
+      "killed with its supervisor dead",
+      { kind: "lost" },
+      { kill: "wanted" },
+      { killed: true, signal: "" },
+    ],
+    [
+      "killed before its start",
+      { kind: "never_started" },
+      { kill: "wanted" },
+      { killed: true, signal: "" },
+    ],
+    ["lost", { kind: "lost" }, {}, { killed: false, launchFailed: false, signal: "" }],
+    ["not launched", { kind: "not_launched" }, {}, { launchFailed: true, signal: "" }],
+    ["shut down", { signal: "SIGTERM" }, { kill: "shutdown" }, { killed: false, signal: "" }],
+    ["shut down, with a code of its handler", { code: 130 }, { kill: "shutdown" }, { signal: "" }],
+    ["finished just before a shutdown", { code: 0 }, { kill: "shutdown", late: true }, { code: 0 }],
+    ["shut down, with a handler that ends well", { code: 0 }, { kill: "shutdown" }, { signal: "" }],
+    [
+      "shut down, finishing in its handler",
+      { code: 0 },
+      { kill: "shutdown", said: FINISHED },
+      { signal: "" },
+    ],
+    [
+      "stopped by itself at a shutdown",
+      { code: 0 },
+      { asked: true, said: ACKNOWLEDGED_STOP },
+      { code: 0 },
+    ],
+    [
+      "killed at a shutdown while it left",
+      { signal: "SIGKILL" },
+      { asked: true, kill: "shutdown", said: ACKNOWLEDGED_STOP },
+      { signal: "SIGKILL" },
+    ],
+    [
+      "finished though it was asked to stop",
+      { code: 0 },
+      { asked: true, said: FINISHED },
+      { code: 0 },
+    ],
+    ["failed when it was asked to stop", { code: 1 }, { asked: true, said: ERROR }, { signal: "" }],
+    [
+      "unfit, at a shutdown too",
+      { code: 1 },
+      { asked: true, said: INVALID_HYPERPARAMETERS },
+      { code: 1 },
+    ],
+    [
+      "killed, though the host went down as well",
+      { signal: "SIGKILL" },
+      { asked: true, kill: "wanted" },
+      { killed: true, signal: "SIGKILL" },
+    ],
+  ] as const)("%s", (_name, exit, before, expected) => {
+    const report = told(exit, before);
     expect(report).toMatchObject(expected);
     if (!("code" in expected)) expect(report.code).toBeUndefined();
   });
@@ -41,6 +109,7 @@ describe("an ended run is told as", () => {
       launch: launchOf("true"),
       state: AllocationReportState.RUNNING,
       pid: 5,
+      stop: null,
       kill: null,
       exit: { kind: "exited", code: 0, signal: null, message: "", atMs: 2 },
       endRecord: null,

@@ -5,13 +5,14 @@ import {
   AllocationReportState,
   type Launch,
 } from "@trainyard/contracts/agent";
-import type { EndRecord, Exit } from "@trainyard/contracts/events";
-import type { ExitRecord, KillRecord } from "./records.ts";
+import { type EndRecord, EndReason, type Exit } from "@trainyard/contracts/events";
+import type { ExitRecord, KillRecord, StopRecord } from "./records.ts";
 
 export type RunView = {
   readonly launch: Plain<Launch>;
   readonly state: AllocationReportState;
   readonly pid: number;
+  readonly stop: StopRecord | null;
   readonly kill: KillRecord | null;
   readonly exit: ExitRecord | null;
   readonly endRecord: Plain<EndRecord> | null;
@@ -31,7 +32,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   return {
     ...common,
-    exit: exitOf(agent, launch.nodeRank, exit, view.kill),
+    exit: exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit)),
     ...(view.endRecord === null ? {} : { endRecord: view.endRecord }),
     launchFailed: exit.kind === "not_launched",
     killed: wasKilled(exit, view.kill),
@@ -44,16 +45,24 @@ function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
 }
 
 /**
+ * Whether its end is the shutdown's and says nothing of the run. It says something where the script has said so itself: it
+ * has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever else it does
+ * once it was told (a handler that exits with 0, a peer that fails because its peers are gone) is because it was told.
+ */
+function wasShutDown({ stop, kill, endRecord }: RunView, exit: ExitRecord): boolean {
+  if (kill?.why === "wanted" || (kill === null && stop === null)) return false;
+  const said = endRecord?.reason;
+  if (said === EndReason.ACKNOWLEDGED_STOP || said === EndReason.INVALID_HYPERPARAMETERS)
+    return false;
+  const wasSignalled = kill !== null && exit.atMs >= kill.atMs;
+  return exit.code !== 0 || wasSignalled;
+}
+
+/**
  * No code and no signal says that nobody knows how it would have ended: its supervisor or its host was lost, or the host
  * was shut down around it. The scheduler takes it for a lost run, which goes on elsewhere and counts against nobody.
  */
-function exitOf(
-  agent: string,
-  nodeRank: number,
-  exit: ExitRecord,
-  kill: KillRecord | null,
-): Plain<Exit> {
-  const shutDown = kill?.why === "shutdown" && exit.code !== 0;
+function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boolean): Plain<Exit> {
   if (shutDown) {
     return { nodeRank, agent, signal: "", message: "the agent was shut down with its runs" };
   }

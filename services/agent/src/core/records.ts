@@ -1,6 +1,9 @@
 /** Why a run's processes were signalled. */
 export type KillRecord = { readonly why: "wanted" | "shutdown"; readonly atMs: number };
 
+/** That a run was asked to stop by itself, through the SDK, and when. */
+export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };
+
 /**
  * How a run ended. exited: its supervisor saw it, or it could not be started for a reason of its own. lost: nobody saw it.
  * not_launched: the platform could not. never_started: it was killed before it began.

@@ -26,6 +26,7 @@ function newAgent(folder: string) {
     events,
     contexts,
     ...urls,
+    checkpointDir: "",
     sdkPath: "",
     inherited: {},
   });

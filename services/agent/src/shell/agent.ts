@@ -94,13 +94,17 @@ export class Agent implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
-  /** Ends all runs, first by SIGTERM, and tells what became of them. Nothing is launched any more. */
+  /**
+   * Ends all runs, and tells what became of them: those that use the SDK are asked and have time for a checkpoint, then,
+   * and the others at once, comes SIGTERM, in the end SIGKILL. Nothing is launched any more.
+   */
   async shutDown(): Promise<void> {
     this.#isShuttingDown = true;
     const running = [...this.#runs.values()].filter((run) => !run.isEnded);
     this.#deps.events.shuttingDown(running.length);
-    for (const run of running) run.kill("shutdown");
-    const deadlineMs = performance.now() + limits.shutdownGraceMs + limits.shutdownTellMs;
+    for (const run of running) run.shutDown();
+    const { stopGraceMs, shutdownGraceMs, shutdownTellMs } = limits;
+    const deadlineMs = performance.now() + stopGraceMs + shutdownGraceMs + shutdownTellMs;
     while (running.some((run) => !run.isDelivered) && performance.now() < deadlineMs) {
       await pause(systemClock, limits.lookMs / 10);
     }

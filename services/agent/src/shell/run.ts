@@ -25,6 +25,7 @@ import { isAlive, membersOf, signalMembers } from "../state/process-identity.ts"
 import type { RunFolder } from "../state/run-folder.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
+import { bytesLeft, checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { deliverReports } from "./report-delivery.ts";
 import { SupervisorProcess } from "./supervisor-process.ts";
 import { BadArchive, unpack } from "./unpack.ts";
@@ -37,6 +38,7 @@ export type RunDeps = {
   readonly contexts: Contexts;
   readonly apiUrl: string;
   readonly metricsUrl: string;
+  readonly checkpointDir: string;
   readonly sdkPath: string;
   /** The variables that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
@@ -87,10 +89,11 @@ export class Run implements AsyncDisposable {
     const { launch } = this.folder;
     const told = { launch, state: this.#state, pid: this.#pid };
     if (!this.isEnded) {
-      return reportOf(this.#deps.agent, { ...told, kill: null, exit: null, endRecord: null });
+      const nothing = { stop: null, kill: null, exit: null, endRecord: null };
+      return reportOf(this.#deps.agent, { ...told, ...nothing });
     }
-    const { kill, exit, endRecord } = this.folder;
-    this.#ended ??= reportOf(this.#deps.agent, { ...told, kill, exit, endRecord });
+    const { stop, kill, exit, endRecord } = this.folder;
+    this.#ended ??= reportOf(this.#deps.agent, { ...told, stop, kill, exit, endRecord });
     return this.#ended;
   }
 
@@ -105,6 +108,15 @@ export class Run implements AsyncDisposable {
       this.#deps.events.killed(this.allocation, why);
     }
     this.#killing.abort();
+    this.#wake.wake();
+  }
+
+  /** Ends it because the host goes down: by its own means where it has any, else by a signal. */
+  shutDown(): void {
+    if (this.isEnded || this.folder.exit !== null) return;
+    if (this.folder.process === null || !this.folder.usesSdk) return this.kill("shutdown");
+    this.folder.askToStop();
+    this.#deps.events.askedToStop(this.allocation);
     this.#wake.wake();
   }
 
@@ -160,7 +172,8 @@ export class Run implements AsyncDisposable {
     try {
       const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
       if (this.#killing.signal.aborted) throw new Error("killed before its start");
-      const environment = environmentOf(launch, { ...this.#deps, runDir });
+      const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
+      const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot });
       supervisor.order({ argv: argvOf(launch), environment: { ...environment, PWD: work }, work });
       return supervisor;
     } catch (error) {
@@ -215,6 +228,7 @@ export class Run implements AsyncDisposable {
       const exit = this.folder.exit;
       if (exit !== null) return exit;
       this.#see();
+      this.#endGrace();
       if (this.#killing.signal.aborted) this.#signalProcesses();
       if (this.#isSupervisorGone(started)) {
         const lost = await this.#endOrphans(signal);
@@ -223,6 +237,13 @@ export class Run implements AsyncDisposable {
       await this.#wake.wait(limits.lookMs, signal);
     }
     return null;
+  }
+
+  /** Whoever asked it to stop, this agent or the one before: it had its time. */
+  #endGrace(): void {
+    const { stop, kill } = this.folder;
+    if (stop === null || kill !== null) return;
+    if (Date.now() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
   }
 
   /** SIGKILL, again and again; at a shutdown SIGTERM first, once: a second one often means "at once". */
@@ -279,7 +300,9 @@ export class Run implements AsyncDisposable {
   async #settle(exit: ExitRecord, shipping: Promise<boolean>, signal: AbortSignal): Promise<void> {
     this.#see();
     const delivering = this.#deliver(signal);
-    const waits = this.folder.kill === null ? limits : killedWaits;
+    const storing = deliverCheckpoints({ ...this.#deps, folder: this.folder }, signal);
+    const wasKilled = this.folder.kill?.why === "wanted";
+    const waits = wasKilled ? killedWaits : limits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
     const leftMs = (waitMs: number): number => {
       const fromExitMs = exit.atMs + waitMs - Date.now();
@@ -288,14 +311,37 @@ export class Run implements AsyncDisposable {
     await Promise.all([
       atMost(delivering, leftMs(waits.reportsBeforeEndMs)),
       atMost(shipping, leftMs(waits.linesBeforeEndMs)),
+      this.#whileHeard(
+        storing,
+        wasKilled ? limits.beforeKilledEndMs : this.#checkpointsMs(),
+        signal,
+      ),
     ]);
     if (signal.aborted) return;
     this.#state = AllocationReportState.ENDED;
     if (this.folder.forgotten === null) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();
-    await Promise.all([delivering, shipping]);
+    await Promise.all([delivering, shipping, storing]);
     this.#isDelivered = !signal.aborted;
     this.#deps.onChange();
+  }
+
+  #checkpointsMs(): number {
+    return limits.checkpointsBeforeEndMs + bytesLeft(this.folder) / limits.checkpointBytesPerMs;
+  }
+
+  /** Like atMost, but the time begins anew while the bus is away: until it is back nobody hears of the end anyway. */
+  async #whileHeard(work: Promise<unknown>, waitMs: number, signal: AbortSignal): Promise<void> {
+    const { bus } = this.#deps;
+    const over = new AbortController();
+    const done = work.finally(() => over.abort());
+    let leftMs = waitMs;
+    while (leftMs > 0 && !over.signal.aborted && !signal.aborted) {
+      const stepMs = Math.min(leftMs, limits.lookMs);
+      await pause(systemClock, stepMs, AbortSignal.any([over.signal, signal]));
+      leftMs = bus.connected() ? leftMs - stepMs : Math.max(waitMs, limits.checkpointsAfterBusMs);
+    }
+    if (over.signal.aborted) await done;
   }
 
   async #deliver(signal: AbortSignal): Promise<void> {

@@ -17,6 +17,8 @@
  *                               source's next line; source 1 is stdout, 2 stderr, 3 the agent. Numbers rise by one from 1
  *     shipped.json              {segment, offset, sequence}: up to where the logs service has acknowledged. Files before
  *                               that segment are removed
+ *     stop.json                 {why: "shutdown", atMs}: the run was asked to stop by itself; written by the agent, before
+ *                               the copy for the SDK, run/stop.json
  *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or by
  *                               a supervisor that was told SIGTERM
  *     exit.json                 {kind, code, signal, message, atMs}: over. Written by rename, after the last line
@@ -25,7 +27,7 @@
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was killed
  *                               while it unpacked. Removed when the run is forgotten
- *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json
+ *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
@@ -46,6 +48,7 @@ export const names = {
   process: "process.json",
   output: "output",
   shipped: "shipped.json",
+  stop: "stop.json",
   kill: "kill.json",
   exit: "exit.json",
   delivered: "delivered.json",

@@ -1,5 +1,5 @@
 /** One run's folder, read and written by the agent (see layout.ts). */
-import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -8,7 +8,7 @@ import {
   type Launch,
   LaunchSchema,
 } from "@trainyard/contracts/agent";
-import type { ExitRecord, KillRecord } from "../core/records.ts";
+import type { ExitRecord, KillRecord, StopRecord } from "../core/records.ts";
 import {
   folderNameOf,
   layoutVersion,
@@ -63,6 +63,15 @@ export class RunFolder {
     return readRecord(this.path, names.process);
   }
 
+  get stop(): StopRecord | null {
+    return readRecord(this.path, names.stop);
+  }
+
+  /** Whether its script has opened the run with the SDK, and so looks for a request to stop. */
+  get usesSdk(): boolean {
+    return existsSync(join(this.runDir, "spool"));
+  }
+
   get kill(): KillRecord | null {
     return readRecord(this.path, names.kill);
   }
@@ -89,6 +98,13 @@ export class RunFolder {
       // The file is the user's to write over; the exit code then says all there is.
       return null;
     }
+  }
+
+  /** Asks the script to stop by itself. The first moment stands. */
+  askToStop(): void {
+    const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: Date.now() };
+    writeRecord(this.path, names.stop, stop);
+    writeRecord(this.runDir, names.stop, stop);
   }
 
   recordKill(why: KillRecord["why"]): void {

@@ -38,6 +38,16 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly contexts = new Map<string, Buffer>();
   /** What every request to the metrics service is answered with. */
   metricsStatus = 200;
+  /** What every request about checkpoints is answered with; 200 keeps them, once their run is not over. */
+  checkpointStatus = 200;
+  checkpointRequests = 0;
+  checkpointRoot = "/checkpoints";
+  /** Complete ones, in the order of their completion, with what was sent. */
+  readonly checkpoints = new Map<
+    string,
+    { readonly declared: object; readonly manifest: unknown }
+  >();
+  readonly #declared = new Map<string, object>();
   readonly received: { readonly key: string; readonly authorization: string }[] = [];
   epoch = 1;
   version = 0;
@@ -129,11 +139,45 @@ export class ScriptedPlatform implements AsyncDisposable {
       response.writeHead(200).end(this.contexts.get(context));
       return;
     }
+    const checkpoint =
+      /^\/api\/v1\/(?:runs\/[^/]+\/)?checkpoints(?:\/([^/]+)\/(?:complete|plan))?$/.exec(url);
+    if (checkpoint !== null) {
+      const status = this.#checkpointStatus(url, checkpoint[1], body);
+      response.writeHead(status, { "retry-after": "0" }).end(this.#checkpointAnswer(body));
+      return;
+    }
+    if (url.includes("/signals")) {
+      response.writeHead(200).end("{}");
+      return;
+    }
     if (this.metricsStatus === 200) {
       const { reports } = JSON.parse(body) as { reports: { key: string }[] };
       for (const { key } of reports) this.received.push({ key, authorization });
     }
     response.writeHead(this.metricsStatus, { "retry-after": "0" }).end();
+  }
+
+  #checkpointAnswer(body: string): string {
+    const sent = (body === "" ? {} : JSON.parse(body)) as { checkpoint?: string };
+    const path = `${this.checkpointRoot}/${sent.checkpoint ?? ""}`;
+    return JSON.stringify({ detail: "as the test says", path });
+  }
+
+  #checkpointStatus(url: string, checkpoint: string | undefined, body: string): number {
+    this.checkpointRequests += 1;
+    if (url.endsWith("/plan")) {
+      if (this.checkpointStatus >= 500) return this.checkpointStatus;
+      return this.checkpoints.has(checkpoint ?? "") ? 200 : 404;
+    }
+    if (this.checkpointStatus !== 200) return this.checkpointStatus;
+    const sent = JSON.parse(body) as { checkpoint: string; manifest?: unknown };
+    if (checkpoint === undefined) this.#declared.set(sent.checkpoint, sent);
+    else {
+      const declared = this.#declared.get(checkpoint);
+      if (declared === undefined) return 404;
+      this.checkpoints.set(checkpoint, { declared, manifest: sent.manifest });
+    }
+    return 200;
   }
 
   addContext(packed: Buffer): string {

@@ -1,0 +1,219 @@
+/** What becomes of a run's checkpoints when its process has ended, and how runs end when their host goes down. */
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { EndReason } from "@trainyard/contracts/events";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type AgentConfig, parseConfig } from "./config.ts";
+import { limits } from "./limits.ts";
+import { type AgentService, createService } from "./service.ts";
+import { checkpointRootOf } from "./shell/checkpoint-delivery.ts";
+import { folderNameOf, names, writeRecord } from "./state/layout.ts";
+import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+
+vi.setConfig({ testTimeout: 30_000 });
+const patient = { timeout: 10_000, interval: 10 };
+const first = "00000000-0000-4000-8000-00000000000f";
+const second = "00000000-0000-4000-8000-00000000000a";
+
+let hub: MemoryHub;
+let platform: ScriptedPlatform;
+let config: AgentConfig;
+let agent: AgentService;
+let checkpoints: string;
+
+async function startAgent(): Promise<AgentService> {
+  const service = await createService(config, {
+    bus: hub.connect("agent-rack"),
+    logger: createLogger("agent", "silent"),
+  });
+  await service.start();
+  return service;
+}
+
+beforeEach(async () => {
+  hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  checkpoints = newFolder();
+  platform.checkpointRoot = checkpoints;
+  config = parseConfig({
+    PATH: process.env["PATH"] ?? "",
+    TRAINYARD_NATS_URL: "unused",
+    TRAINYARD_AGENT_NAME: "rack",
+    TRAINYARD_AGENT_DIR: newFolder(),
+    TRAINYARD_AGENT_SLOTS: "2",
+    TRAINYARD_API_URL: platform.url,
+    TRAINYARD_METRICS_URL: platform.url,
+    TRAINYARD_CHECKPOINT_DIR: checkpoints,
+  });
+  agent = await startAgent();
+});
+
+afterEach(async () => {
+  await agent.shutDownRuns();
+  await agent[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+const folderOf = (launch: { allocation: string }): string =>
+  join(config.folder, "runs", folderNameOf(launch.allocation));
+const spoolOf = (launch: { allocation: string }): string =>
+  join(folderOf(launch), "run/spool/checkpoints");
+
+/** A script that leaves a checkpoint as the SDK does when the platform is away. */
+const sealing = (checkpoint: string, sealedMs: number): string => {
+  const manifest = [{ path: "model", bytes: 1, sha256: "ab" }];
+  const record = { sealedMs, checkpoint, stepsCompleted: sealedMs, metadata: {}, manifest };
+  return [
+    `mkdir -p "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}" "$TRAINYARD_RUN_DIR/spool/checkpoints"`,
+    `echo model > "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}/model"`,
+    `echo '${JSON.stringify(record)}' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${checkpoint}.json"`,
+  ].join("; ");
+};
+
+test("checkpoints that a process left are completed before its end is told, the earliest first", async () => {
+  const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
+  platform.run(launch);
+  const ended = await platform.ended(launch);
+  expect([...platform.checkpoints.keys()]).toEqual([first, second]);
+  expect(platform.checkpoints.get(first)).toEqual({
+    declared: { checkpoint: first, stepsCompleted: 1, metadata: {} },
+    manifest: [{ path: "model", bytes: 1, sha256: "ab" }],
+  });
+  expect(ended.exit?.code).toBe(3);
+  expect([readdirSync(spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([[], true]);
+});
+
+test("while the platform is away the end waits for them, and is told when they are complete", async () => {
+  platform.checkpointStatus = 503;
+  const launch = launchOf(sealing(first, 1));
+  platform.run(launch);
+  await vi.waitFor(
+    () => expect(existsSync(join(folderOf(launch), names.exit))).toBe(true),
+    patient,
+  );
+  // Longer than an end without anything to deliver takes.
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual([]), patient);
+  const before = platform.report?.sequence ?? 0;
+  await vi.waitFor(() => expect(platform.report?.sequence).toBeGreaterThan(before + 1), patient);
+  expect(platform.reported(launch.allocation)?.exit).toBeUndefined();
+  platform.checkpointStatus = 200;
+  expect((await platform.ended(launch)).exit?.code).toBe(0);
+  expect([...platform.checkpoints.keys()]).toEqual([first]);
+});
+
+test("while nobody could hear of the end, it waits for them beyond its time", async () => {
+  platform.checkpointStatus = 503;
+  const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  platform.kill(launch);
+  hub.disconnect("agent-rack");
+  // Four attempts take longer than a killed run's checkpoints have.
+  const asked = platform.checkpointRequests;
+  await vi.waitFor(() => expect(platform.checkpointRequests).toBeGreaterThan(asked + 4), patient);
+  platform.checkpointStatus = 200;
+  hub.reconnect("agent-rack");
+  await platform.ended(launch);
+  expect([...platform.checkpoints.keys()]).toEqual([first]);
+});
+
+test("what could not be completed then is tried further, also by the next agent process", async () => {
+  platform.checkpointStatus = 503;
+  const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  platform.kill(launch);
+  await platform.ended(launch);
+  await agent[Symbol.asyncDispose]();
+  agent = await startAgent();
+  platform.checkpointStatus = 200;
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([first]), patient);
+  await vi.waitFor(() => expect(readdirSync(spoolOf(launch))).toEqual([]), patient);
+});
+
+test("refused ones are removed, and so are folders that were never whole; complete ones stay", async () => {
+  platform.checkpointStatus = 409;
+  platform.checkpoints.set(second, { declared: {}, manifest: [] });
+  const begun = "00000000-0000-4000-8000-00000000000b";
+  const outside = join(checkpoints, "kept");
+  mkdirSync(outside);
+  const launch = launchOf(
+    `${sealing(first, 1)}; ${sealing(second, 2)}; mkdir "$TRAINYARD_CHECKPOINT_ROOT/${begun}"
+     touch "$TRAINYARD_RUN_DIR/spool/checkpoints/${begun}.begun" "$TRAINYARD_RUN_DIR/spool/checkpoints/kept.begun"`,
+  );
+  platform.run(launch);
+  await platform.ended(launch);
+  expect(readdirSync(checkpoints).toSorted()).toEqual([second, "kept"]);
+  expect(readdirSync(spoolOf(launch))).toEqual([]);
+});
+
+test("where checkpoints lie follows from the configuration, as at the registry", () => {
+  const rootOf = (checkpoint_storage: Record<string, string> | undefined, checkpointDir: string) =>
+    checkpointRootOf(
+      launchOf("true", { config: { ...(checkpoint_storage && { checkpoint_storage }) } }),
+      checkpointDir,
+    );
+  expect(rootOf(undefined, "/d")).toBe("/d");
+  expect(rootOf(undefined, "")).toBeNull();
+  expect(rootOf({ type: "directory", container_path: "mine" }, "/d")).toBe("/d/mine");
+  expect(rootOf({ type: "directory", container_path: "mine" }, "")).toBeNull();
+  expect(rootOf({ type: "shared_fs", host_path: "/h", storage_path: "a" }, "")).toBe("/h/a");
+  expect(rootOf({ type: "s3", bucket: "b" }, "/d")).toBeNull();
+});
+
+test("a host that shuts down ends runs without the SDK by a signal, and counts their end against nobody", async () => {
+  const gentle = launchOf(
+    "trap 'echo leaving; exit 0' TERM; echo up; while :; do sleep 0.05; done",
+  );
+  const other = launchOf("echo up; exec sleep 1000");
+  for (const launch of [gentle, other]) {
+    platform.run(launch);
+    await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  }
+  await agent.shutDownRuns();
+  expect(platform.texts(gentle)).toContain("leaving");
+  for (const launch of [gentle, other]) {
+    const { exit, killed } = await platform.ended(launch);
+    expect(exit).toMatchObject({ signal: "", message: "the agent was shut down with its runs" });
+    expect([exit?.code, killed]).toEqual([undefined, false]);
+  }
+});
+
+test("a script that uses the SDK is asked first: it stores a checkpoint and leaves by itself", async () => {
+  const script = `
+import time, trainyard
+with trainyard.init() as ctx:
+    print("up", flush=True)
+    while not ctx.preempt.should_preempt():
+        time.sleep(0.01)
+    with ctx.checkpoint.store_path({"steps_completed": 7}) as (path, uuid):
+        (path / "model").write_text("weights")
+    print(ctx.preempt.why, uuid, flush=True)
+`;
+  const contextDigest = platform.addContext(await packed({ "train.py": script }));
+  const launch = launchOf("python3 train.py", { contextDigest });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  await agent.shutDownRuns();
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ killed: false, exit: { code: 0 } });
+  expect(ended.endRecord).toEqual({ reason: EndReason.ACKNOWLEDGED_STOP, message: "shutdown" });
+  const [checkpoint = ""] = platform.checkpoints.keys();
+  expect(platform.texts(launch)).toEqual(["up", `shutdown ${checkpoint}`]);
+  expect(readFileSync(join(checkpoints, checkpoint, "model"), "utf8")).toBe("weights");
+});
+
+test("a script that was asked and goes on is ended when its time is over, whoever asked it", async () => {
+  const launch = launchOf('mkdir "$TRAINYARD_RUN_DIR/spool"; echo up; exec sleep 1000');
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  const asked = { why: "shutdown", atMs: Date.now() - limits.stopGraceMs } as const;
+  writeRecord(folderOf(launch), names.stop, asked);
+  const { exit } = await platform.ended(launch);
+  expect(exit).toMatchObject({ signal: "", message: "the agent was shut down with its runs" });
+});
