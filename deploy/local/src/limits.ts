@@ -11,11 +11,11 @@ export const limits = {
   logCheckMs: 5_000,
   /** From SIGTERM to SIGKILL: a service drains for up to 10 s. */
   stopServiceMs: 12_000,
-  /** An agent that stops its trials gives them time to leave by themselves. */
-  stopAgentMs: 20_000,
+  /** An agent that stops its trials gives them 10 s to leave by themselves, 5 s after SIGTERM, and 5 s to tell their ends. */
+  stopAgentMs: 25_000,
   stopNatsMs: 10_000,
   /** What an earlier supervisor left, of any kind. */
-  stopLeftoverMs: 20_000,
+  stopLeftoverMs: 25_000,
   /** A fast shutdown writes a checkpoint, which on a slow disk takes a while; what SIGKILL leaves is recovered. */
   stopPostgresMs: 30_000,
   /** Left-over processes of trials, from SIGTERM to SIGKILL. */

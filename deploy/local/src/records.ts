@@ -6,7 +6,13 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeJson } from "./atomic-file.ts";
 import type { Home } from "./home.ts";
-import { allProcesses, identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
+import {
+  allProcesses,
+  identityOf,
+  isAlive,
+  type ProcessIdentity,
+  type ProcessView,
+} from "./process-identity.ts";
 import type { ProcessKind } from "./process-plan.ts";
 
 export type ProcessRecord = {
@@ -76,18 +82,26 @@ export function findMarked(
 /** Every process that carries the cluster's mark, and every one that runs in a run's folder of its agents. */
 export function findMembers(clusterId: string, home: Home): Members {
   const mark = `${markVariable}=${clusterId}/`;
-  const runFolder = `TRAINYARD_RUN_DIR=${join(home.agents, "/")}`;
-  const carrying = (prefix: string): readonly ProcessIdentity[] =>
-    processes
-      .filter((one) => one.environment.some((entry) => entry.startsWith(prefix)))
-      .flatMap((one) => identityOf(one.pid) ?? []);
+  const agents = join(home.agents, "/");
   const processes = allProcesses().filter((one) => one.pid !== process.pid);
-  return { ofRuns: carrying(runFolder), supervised: carrying(mark) };
+  const carrying = (prefix: string): readonly ProcessView[] =>
+    processes.filter((one) => one.environment.some((entry) => entry.startsWith(prefix)));
+  const supervised = carrying(mark);
+  const watching = supervised.filter((one) => one.argv.at(-1)?.startsWith(agents));
+  const identified = (found: readonly ProcessView[]): readonly ProcessIdentity[] =>
+    found.flatMap((one) => identityOf(one.pid) ?? []);
+  return {
+    ofRuns: identified(carrying(`TRAINYARD_RUN_DIR=${agents}`)),
+    watching: identified(watching),
+    supervised: identified(supervised),
+  };
 }
 
 export type Members = {
   /** Training processes. */
   readonly ofRuns: readonly ProcessIdentity[];
+  /** Of the supervised those that watch over one run each: their last argument is its folder. */
+  readonly watching: readonly ProcessIdentity[];
   /** Processes that the supervisor started, and what they started. */
   readonly supervised: readonly ProcessIdentity[];
 };

@@ -112,6 +112,10 @@ test("while nobody could hear of the end, it waits for them beyond its time", as
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
   platform.kill(launch);
+  await vi.waitFor(
+    () => expect(existsSync(join(folderOf(launch), names.exit))).toBe(true),
+    patient,
+  );
   hub.disconnect("agent-rack");
   // Four attempts take longer than a killed run's checkpoints have.
   const asked = platform.checkpointRequests;
