@@ -153,7 +153,7 @@ async function prepare(service: string, postgres: TestPostgres): Promise<void> {
       await client.query(`create role ${name} login`);
     }
     await client.query(`create database ${database}`);
-    await client.query(`grant connect, create on database ${database} to ${role}`);
+    await client.query(`grant connect, create, temporary on database ${database} to ${role}`);
   });
   await withClient(postgres.url({ database }), async (client) => {
     await client.query(`create schema ${role.slice("ty_".length)} authorization ${role}`);

@@ -49,6 +49,12 @@ export class EventFeed implements AsyncDisposable {
     }
   }
 
+  /** The log's own event at a position; null when the log does not reach there. */
+  async at(position: number): Promise<StoredEvent | null> {
+    const [event] = await this.#log.readAll(position - 1, 1);
+    return event?.position === position ? event : null;
+  }
+
   /** Someone waits for what was just committed: look into the log now, whatever the bus says. */
   nudge(): void {
     this.#nudged = true;

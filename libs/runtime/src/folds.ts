@@ -1,7 +1,7 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 
-/** A state as text, so that a long stream need not be folded from its start. */
+/** A state as JSON text, so that a long stream need not be folded from its start. */
 export type SnapshotCodec<State> = {
   /** Names the format: a snapshot of another one is not looked at. */
   readonly schema: string;

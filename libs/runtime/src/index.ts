@@ -1,4 +1,5 @@
 export { type BatchLimits, Batches } from "./batches.ts";
+export type { Check, Verdict } from "./check.ts";
 export { pause, systemClock } from "./clock.ts";
 export {
   AcceptedSchema,
@@ -48,7 +49,12 @@ export {
 } from "./reactions.ts";
 export { readRunToken, type RunTokenContent, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service.ts";
+export { shownBeside } from "./shown-beside.ts";
 export { createRegistry, enumLabel, Registry } from "./telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
-export { View, type ViewSpec } from "./view.ts";
+export { inTransaction } from "./transaction.ts";
+export { runChecks } from "./verifications.ts";
+export { snapshotCheck } from "./verify-snapshots.ts";
+export { viewCheck } from "./verify-view.ts";
+export { type TableNames, View, type ViewSpec, type ViewTable } from "./view.ts";
 export { BufferedWork, MovedStream, type Work } from "./work.ts";

@@ -5,6 +5,7 @@
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import { type Clock, isFault } from "@trainyard/kernel";
+import type { Check } from "./check.ts";
 import { pause } from "./clock.ts";
 import { type CommandSpec, commandHandlers } from "./commands.ts";
 import { EventFeed } from "./event-feed.ts";
@@ -15,11 +16,14 @@ import { runtimeLimits } from "./limits.ts";
 import type { Logger } from "./logging.ts";
 import { parkingCommand } from "./parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "./reactions.ts";
+import { Verifications, verifyCommand } from "./verifications.ts";
 
 /** What a service does while it holds its partition. Built anew for every term. */
 export type Term = {
   readonly reactions: Omit<ReactionSpec, "service" | "partition">;
   readonly commands: Readonly<Record<string, CommandSpec>>;
+  /** Everything that the service keeps folded from the log, for who wants it proven. */
+  readonly checks?: readonly Check[];
   /** Runs beside the reactions: timers and effects that follow from the state. Ends when the signal aborts. */
   readonly effects?: (signal: AbortSignal) => Promise<void>;
 };
@@ -92,7 +96,12 @@ export class Partition {
     const feed = stack.use(await EventFeed.open(log, bus, clock));
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
-    const commands = { ...term.commands, RetryParked: parkingCommand(loop) };
+    const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));
+    const commands = {
+      ...term.commands,
+      RetryParked: parkingCommand(loop),
+      VerifyViews: verifyCommand(verifications),
+    };
     stack.use(await bus.serve(this.#service, commandHandlers(this.#service, commands, logger)));
     this.#state = "active";
     const running = [loop.run(signal), term.effects?.(signal) ?? Promise.resolve()];

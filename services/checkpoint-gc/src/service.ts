@@ -17,6 +17,7 @@ import {
   startHealthServer,
   systemClock,
   type TermContext,
+  viewCheck,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { CheckpointGcConfig } from "./config.ts";
@@ -63,6 +64,7 @@ export async function createService(
     return {
       reactions: { consumer: name, handlers, after },
       commands: {},
+      checks: [viewCheck(name, index.view, log)],
       effects: async (signal: AbortSignal) => {
         await using feed = await EventFeed.open(log, bus, clock);
         await Promise.all([index.view.run(feed, signal), deletion.loop.run(signal)]);

@@ -11,6 +11,9 @@ export const gatewayLimits = {
   pageSizeMax: 1_000,
   /** A service answers a command within this, or the caller is told to try again. */
   commandDeadlineMs: 5_000,
+  /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */
+  verifyPatienceMs: 10_000,
+  verifyRetryMs: 500,
   /** A retried command finds its first answer for a day. */
   idempotencyHours: 24,
   /** An attempt that is under way is another caller's for this long. */

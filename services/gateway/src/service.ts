@@ -62,7 +62,8 @@ export async function createService(
     {
       schema: "gateway",
       view: "documents",
-      apply: (client, events) => documents.apply(client, events),
+      tables: [{ name: "documents" }],
+      apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
       after: (events) => {
         for (const event of events) executor.cache.observe(event);
         moved.notify(events);

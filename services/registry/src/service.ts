@@ -17,6 +17,7 @@ import {
   type Service,
   systemClock,
   type TermContext,
+  viewCheck,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import type { RegistryConfig } from "./config.ts";
@@ -76,6 +77,7 @@ export async function createService(
     return {
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ executor, manifests, verifier, blobs, clock, events, ...own }),
+      checks: [viewCheck(name, unfinished.view, log)],
       effects: async (signal: AbortSignal) => {
         await using feed = await EventFeed.open(log, bus, clock);
         await Promise.all([unfinished.view.run(feed, signal), unfinished.loop.run(signal)]);

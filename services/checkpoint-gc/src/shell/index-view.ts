@@ -2,8 +2,8 @@
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, Fault, idOf, parseTrialId } from "@trainyard/kernel";
-import { type Logger, View } from "@trainyard/runtime";
-import type { Pool, PoolClient } from "pg";
+import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/runtime";
+import type { Pool } from "pg";
 import type { Candidate } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
 
@@ -16,16 +16,17 @@ export class CheckpointIndex {
   /** Calls back when the retention of a checkpoint has changed. */
   constructor(pool: Pool, clock: Clock, logger: Logger, onRetention: () => void) {
     this.#pool = pool;
-    const apply = async (client: PoolClient, events: readonly StoredEvent[]): Promise<void> => {
+    const apply: ViewSpec["apply"] = async (client, events, table) => {
       for (const event of events) {
-        const change = changeOf(decodeEvent(event), idOf(event.stream));
+        const change = changeOf(decodeEvent(event), idOf(event.stream), table);
         if (change !== null) await client.query(change.text, change.values);
       }
     };
     const after = (events: readonly StoredEvent[]): void => {
       if (events.some(({ stream }) => categoryOf(stream) === "retention")) onRetention();
     };
-    const spec = { schema: "checkpoint_gc", view: "checkpoints", apply, after };
+    const tables = [{ name: "checkpoints" }, { name: "validations" }, { name: "referrers" }];
+    const spec = { schema: "checkpoint_gc", view: "checkpoints", tables, apply, after };
     this.view = new View(spec, pool, clock, logger);
   }
 
@@ -102,59 +103,64 @@ function valueIn(scalars: string | null, metric: string): number | null {
 type Change = { readonly text: string; readonly values: unknown[] };
 
 /** Applied again in the same order, the events end in the same rows. */
-function changeOf(event: AnyEvent, id: string): Change | null {
+function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null {
   switch (event.type) {
     case "CheckpointCompleted": {
       const { trial, run, step } = event.data;
       const experiment = parseTrialId(trial)?.experiment;
       if (experiment === undefined) return null;
       return {
-        text: `insert into checkpoint_gc.checkpoints
+        text: `insert into ${table("checkpoints")}
                (checkpoint, experiment, trial, run, step, retention, grace_end_ms)
                values ($1, $2, $3, $4, $5, 'kept', 0) on conflict do nothing`,
         values: [id, experiment, trial, run, step],
       };
     }
     case "CheckpointCondemned":
-      return retention(id, "condemned", event.data.graceEndMs);
+      return retention(table, id, "condemned", event.data.graceEndMs);
     case "CheckpointSpared":
-      return retention(id, "kept", 0);
+      return retention(table, id, "kept", 0);
     case "CheckpointDeletionStarted":
-      return retention(id, "deleting", 0);
+      return retention(table, id, "deleting", 0);
     case "CheckpointDeleted":
-      return retention(id, "deleted", 0);
+      return retention(table, id, "deleted", 0);
     case "ValidationReported": {
       const { run, step, scalars } = event.data;
       const finite = Object.entries(scalars).filter(([, value]) => Number.isFinite(value));
       return {
-        text: `insert into checkpoint_gc.validations (trial, step, run, scalars)
+        text: `insert into ${table("validations")} (trial, step, run, scalars)
                values ($1, $2, $3, $4) on conflict do nothing`,
         values: [id, step, run, JSON.stringify(Object.fromEntries(finite))],
       };
     }
     case "TrialCreated":
-      return referrer(event.data.warmStartCheckpoint, id);
+      return referrer(table, event.data.warmStartCheckpoint, id);
     case "RunRequested":
-      return referrer(event.data.fromCheckpoint, id);
+      return referrer(table, event.data.fromCheckpoint, id);
     case "TrialEnded":
-      return { text: "delete from checkpoint_gc.referrers where trial = $1", values: [id] };
+      return { text: `delete from ${table("referrers")} where trial = $1`, values: [id] };
     default:
       return null;
   }
 }
 
-function retention(checkpoint: string, state: string, graceEndMs: number): Change {
+function retention(
+  table: TableNames,
+  checkpoint: string,
+  state: string,
+  graceEndMs: number,
+): Change {
   return {
-    text: `update checkpoint_gc.checkpoints set retention = $2, grace_end_ms = $3
+    text: `update ${table("checkpoints")} set retention = $2, grace_end_ms = $3
            where checkpoint = $1`,
     values: [checkpoint, state, graceEndMs],
   };
 }
 
-function referrer(checkpoint: string, trial: string): Change | null {
+function referrer(table: TableNames, checkpoint: string, trial: string): Change | null {
   if (checkpoint === "") return null;
   return {
-    text: `insert into checkpoint_gc.referrers (checkpoint, trial) values ($1, $2)
+    text: `insert into ${table("referrers")} (checkpoint, trial) values ($1, $2)
            on conflict do nothing`,
     values: [checkpoint, trial],
   };

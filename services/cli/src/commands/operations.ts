@@ -7,6 +7,7 @@ import {
   GetVersionResponseSchema,
   ListParkedResponseSchema,
   ListTokensResponseSchema,
+  type VerifyProgress,
   VerifyProgressSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
@@ -91,14 +92,17 @@ async function verify(
   })) {
     if (output.json) output.message(VerifyProgressSchema, message);
     else if (!message.done) {
-      const verdict = message.ok ? "holds" : "does not hold";
-      output.line(
-        `${message.check}: ${verdict} up to position ${message.checked}${message.finding === "" ? "" : `: ${message.finding}`}`,
-      );
+      output.line(verdictLine(message));
     }
     if (message.done) ok = message.ok;
   }
-  if (!ok) throw new Failure("The log does not verify; see the findings above.");
+  if (!ok) throw new Failure("The log does not verify, or not all of it; see the findings above.");
+}
+
+function verdictLine({ check, checked, ok, finding, unverified }: Plain<VerifyProgress>): string {
+  if (unverified) return `${check}: not verified: ${finding}`;
+  const verdict = ok ? "holds" : "does not hold";
+  return `${check}: ${verdict} up to position ${checked}${finding === "" ? "" : `: ${finding}`}`;
 }
 
 async function listParked({ client, output }: Context): Promise<void> {

@@ -55,7 +55,7 @@ export function clusterHandlers(
       "ClusterService.WatchEvents": (request: Plain<WatchEventsRequest>, context: RequestContext) =>
         watchEvents(backend, moved, request, context),
       "ClusterService.VerifyLog": (request: Plain<VerifyLogRequest>, context: RequestContext) =>
-        verifyLog(backend, request.skipViews, context.signal),
+        verifyLog(backend, request.skipViews, context),
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   trialCreated,
   validation,
 } from "../testing/example-events.ts";
+import { foldingServices } from "../shell/verify.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -112,27 +113,65 @@ describe("events", () => {
 describe("verification", () => {
   const verify = async () =>
     String((await gateway.call("POST", "/api/v1/log:verify", { body: {} })).body["text"]);
+  const holds = { done: true, views: [] };
+  const allHold = Object.fromEntries(foldingServices.map((service) => [service, [holds]]));
 
-  it("finds nothing in a log and a read model that hold", async () => {
-    expect(await verify()).toContain('"done":true,"ok":true');
+  it("finds nothing in a log and read models that hold, and tells each", async () => {
+    const index = {
+      view: "checkpoint-gc.checkpoints",
+      position: 7,
+      finding: "",
+      unverified: false,
+    };
+    await using _services = await gateway.verifying({
+      ...allHold,
+      "checkpoint-gc": [
+        { done: false, views: [] },
+        { done: true, views: [index] },
+      ],
+    });
+    const found = await verify();
+    expect(found).toContain('"check":"gateway.documents"');
+    expect(found).toContain(
+      '"check":"checkpoint-gc.checkpoints","checked":"7","done":false,"ok":true',
+    );
+    expect(found).toContain('"done":true,"ok":true');
   });
 
   it("names the first row that was altered", async () => {
-    const doc = "select doc from gateway.documents where kind = 'trial' and id = '1.1'";
-    const { rows } = await gateway.sql(doc);
-    await gateway.sql(
-      "update gateway.documents set doc = '{}' where kind = 'trial' and id = '1.1'",
-    );
+    await using _services = await gateway.verifying(allHold);
+    const where = "where kind = 'trial' and id = '1.1'";
+    await gateway.sql(`create table public.kept as select * from gateway.documents ${where}`);
+    await gateway.sql(`update gateway.documents set doc = '{}' ${where}`);
     const found = await verify();
-    expect(found).toContain("the first row that differs is trial 1.1");
+    expect(found).toContain('that differs is documents (kind \\"trial\\", id \\"1.1\\"): doc is');
     expect(found).toContain('"done":true,"ok":false');
-    const whole = String(rows[0]?.doc).replaceAll("'", "''");
-    await gateway.sql(
-      `update gateway.documents set doc = '${whole}' where kind = 'trial' and id = '1.1'`,
-    );
+    await gateway.sql(`update gateway.documents set doc = (select doc from public.kept) ${where}`);
   });
 
+  it("tells what another service found", async () => {
+    const finding = "the first row that differs is unfinished";
+    const view = { view: "registry.unfinished", position: 3, finding, unverified: false };
+    await using _services = await gateway.verifying({
+      ...allHold,
+      registry: [{ done: true, views: [view] }],
+    });
+    const found = await verify();
+    expect(found).toContain(`"ok":false,"finding":"${finding}"`);
+    expect(found).toContain('"done":true,"ok":false');
+  });
+
+  it("does not hold while a service is away", async () => {
+    const present = Object.entries(allHold).filter(([service]) => service !== "searcher");
+    await using _services = await gateway.verifying(Object.fromEntries(present));
+    const found = await verify();
+    expect(found).toContain("the searcher service does not answer: start it, then verify again");
+    expect(found).toContain('"unverified":true');
+    expect(found).toContain('"done":true,"ok":false');
+  }, 30_000);
+
   it("finds an event that was edited", async () => {
+    await using _services = await gateway.verifying(allHold);
     await gateway.sql(
       "update log.events set body = replace(body, '0.5', '0.4') where type like '%ValidationReported%'",
     );

@@ -1,29 +1,48 @@
 /**
- * `yard log verify`: walks the hash chain, then folds the read model afresh into a table of its own and compares it row by
- * row with the live one, both at the same position. The live model is held still only for the last few events and the
- * comparison.
+ * `yard log verify`: walks the hash chain, then has everything that is kept folded from the log folded afresh beside it:
+ * the gateway's own read model here, that of each other service by that service. A service that does not answer leaves
+ * its part unverified, and the whole does not hold.
  */
+import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { VerifyProgress } from "@trainyard/contracts/api";
-import type { PoolClient } from "pg";
-import type { StreamItem } from "../http/request-context.ts";
+import {
+  type ViewsVerified,
+  ViewsVerifiedSchema,
+  type ViewVerdict,
+  VerifyViewsSchema,
+} from "@trainyard/contracts/commands";
+import { pause, runChecks, viewCheck } from "@trainyard/runtime";
+import { Problem } from "../http/problem.ts";
+import type { RequestContext, StreamItem } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "./backend.ts";
-import { DocumentStore } from "./document-store.ts";
 
-const foldPage = 5_000;
+/** The services that keep something folded from the log, in tables or in saved states. */
+export const foldingServices = ["checkpoint-gc", "registry", "scheduler", "searcher"] as const;
+
 /** Findings are listed up to this many: the first is what matters. */
 const findingsMax = 20;
 
 const progress = (message: Partial<Plain<VerifyProgress>>): StreamItem => ({
   id: "",
-  message: { check: "", checked: "", done: false, ok: true, finding: "", ...message },
+  message: {
+    check: "",
+    checked: "",
+    done: false,
+    ok: true,
+    finding: "",
+    unverified: false,
+    ...message,
+  },
 });
 
 export async function* verifyLog(
   backend: Backend,
   skipViews: boolean,
-  signal: AbortSignal,
+  context: RequestContext,
 ): AsyncGenerator<StreamItem> {
+  const { signal } = context;
   let findings = 0;
   for await (const { position, detail } of backend.parts.log.verify(0)) {
     findings += 1;
@@ -36,74 +55,67 @@ export async function* verifyLog(
     ok: findings === 0,
   });
   if (!skipViews) {
-    const difference = await verifyDocuments(backend, signal);
-    if (difference.finding !== "") findings += 1;
-    yield progress({ check: "gateway.documents", ok: difference.finding === "", ...difference });
+    for await (const { view, position, finding, unverified } of verifyViews(backend, context)) {
+      const ok = finding === "" && !unverified;
+      if (!ok) findings += 1;
+      yield progress({ check: view, checked: String(position), ok, finding, unverified });
+    }
   }
   yield progress({ check: "all", checked: backend.position, done: true, ok: findings === 0 });
 }
 
-async function verifyDocuments(
+async function* verifyViews(
   backend: Backend,
-  signal: AbortSignal,
-): Promise<{ readonly checked: string; readonly finding: string }> {
-  const client = await backend.parts.pool.connect();
+  context: RequestContext,
+): AsyncGenerator<Plain<ViewVerdict>> {
+  const { view, log, logger } = backend.parts;
+  // All at once, so that one that is slow or away keeps no other waiting; told in their order.
+  const asked = foldingServices.map((service) => verifyService(backend, service, context));
+  yield* runChecks([viewCheck("gateway", view, log)], context.signal, logger);
+  for (const verdicts of asked) yield* await verdicts;
+}
+
+/** Asks a service again and again until it is done: a verification takes as long as folding the log does. */
+async function verifyService(
+  backend: Backend,
+  service: string,
+  context: RequestContext,
+): Promise<readonly Plain<ViewVerdict>[]> {
+  const verification = randomUUID();
   try {
-    await client.query(
-      "create temporary table afresh (like gateway.documents including indexes including defaults)",
-    );
-    const store = new DocumentStore("afresh");
-    let position = await fold(backend, client, store, 0, backend.parts.view.position, signal);
-    await client.query("begin");
-    // The live model's next page waits for this row, so that both are compared at one position.
-    const { rows } = await client.query<{ position: string }>(
-      "select position from gateway.view_cursor where view = 'documents' for update",
-    );
-    const live = Number(rows[0]?.position ?? 0);
-    position = await fold(backend, client, store, position, live, signal);
-    const finding = await firstDifference(client);
-    await client.query("commit");
-    return { checked: String(position), finding };
+    for (;;) {
+      const { done, views } = await ask(backend, service, verification, context);
+      if (done) return views;
+      if (context.signal.aborted) return [];
+    }
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // The connection may be what failed.
-    throw error;
-  } finally {
-    await client.query("drop table if exists afresh").catch(() => {}); // It goes with the connection anyway.
-    client.release();
+    backend.parts.logger.warn({ err: error, service }, "service_not_verified");
+    const away = error instanceof Problem && error.status === 503;
+    const finding = away
+      ? `the ${service} service does not answer: start it, then verify again`
+      : `the ${service} service could not verify: ${error instanceof Error ? error.message : "its log says why"}`;
+    return [{ view: service, position: 0, finding, unverified: true }];
   }
 }
 
-async function fold(
+/** The answer of a service, which may be just starting or handing over. */
+async function ask(
   backend: Backend,
-  client: PoolClient,
-  store: DocumentStore,
-  from: number,
-  to: number,
-  signal: AbortSignal,
-): Promise<number> {
-  let position = from;
-  while (position < to && !signal.aborted) {
-    const events = await backend.parts.log.readAll(position, Math.min(foldPage, to - position));
-    if (events.length === 0) break;
-    await store.apply(client, events);
-    position = events.at(-1)?.position ?? position;
+  service: string,
+  verification: string,
+  context: RequestContext,
+): Promise<Plain<ViewsVerified>> {
+  const { clock } = backend.parts;
+  const [request, reply] = [VerifyViewsSchema, ViewsVerifiedSchema] as const;
+  const untilMs = clock.monotonicMs() + gatewayLimits.verifyPatienceMs;
+  for (;;) {
+    try {
+      return await backend.command(service, request, { verification }, reply, context);
+    } catch (error) {
+      const away = error instanceof Problem && error.status === 503;
+      const over = clock.monotonicMs() >= untilMs || context.signal.aborted;
+      if (!away || over) throw error;
+      await pause(clock, gatewayLimits.verifyRetryMs, context.signal);
+    }
   }
-  return position;
-}
-
-async function firstDifference(client: PoolClient): Promise<string> {
-  const { rows } = await client.query<{
-    kind: string;
-    id: string;
-    live: string | null;
-    afresh: string | null;
-  }>(
-    `select coalesce(l.kind, a.kind) as kind, coalesce(l.id, a.id) as id, l.doc as live, a.doc as afresh
-     from gateway.documents l full join afresh a using (kind, id)
-     where (l.parent, l.ordinal, l.doc) is distinct from (a.parent, a.ordinal, a.doc)
-     order by 1, 2 limit 1`,
-  );
-  const row = rows[0];
-  if (row === undefined) return "";
-  return `the first row that differs is ${row.kind} ${row.id}: live ${row.live ?? "has none"}, folded afresh ${row.afresh ?? "has none"}`;
 }

@@ -3,10 +3,15 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Bus, createMemoryBus } from "@trainyard/bus";
-import { type AnyEvent, categoryOwners, encodeEvent } from "@trainyard/contracts";
+import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { type AnyEvent, categoryOwners, encodeEvent, type Plain } from "@trainyard/contracts";
+import {
+  type ViewsVerified,
+  ViewsVerifiedSchema,
+  VerifyViewsSchema,
+} from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
-import { createLogger } from "@trainyard/runtime";
+import { command, commandHandlers, createLogger } from "@trainyard/runtime";
 import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { newToken } from "../api/tokens.ts";
@@ -19,6 +24,10 @@ export type TestGateway = AsyncDisposable & {
   /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
   readonly startAnother: () => Promise<string>;
   readonly bus: Bus;
+  /** Stands in for the services that verify what they keep folded; each answers in steps, with what it is told here. */
+  readonly verifying: (
+    answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
+  ) => Promise<AsyncDisposable>;
   readonly sql: (text: string) => Promise<pg.QueryResult>;
   /** Appends events to a stream as its owner would. Gives the position. */
   readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
@@ -74,11 +83,29 @@ export async function startTestGateway(): Promise<TestGateway> {
     token,
     startAnother: start,
     bus: hub.connect("test"),
+    verifying: (answers) => verifying(hub, answers),
     sql: (text) => admin.query(text),
     append: (stream, ...events) => append(log, stream, events),
     call: (method, path, options) => call(url, token, method, path, options ?? {}),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+async function verifying(
+  hub: MemoryHub,
+  answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
+): Promise<AsyncDisposable> {
+  const stack = new AsyncDisposableStack();
+  for (const [service, steps] of Object.entries(answers)) {
+    let step = 0;
+    const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
+      step += 1;
+      return steps[Math.min(step, steps.length) - 1] ?? { done: true, views: [] };
+    });
+    const handlers = commandHandlers(service, { VerifyViews }, createLogger(service, "silent"));
+    stack.use(await hub.connect(service).serve(service, handlers));
+  }
+  return stack;
 }
 
 async function prepare(adminUrl: string, databaseUrl: string): Promise<void> {

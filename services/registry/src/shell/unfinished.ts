@@ -40,8 +40,10 @@ export class Unfinished {
     const spec: ViewSpec = {
       schema: "registry",
       view: "unfinished",
-      apply: async (client, events) => {
-        for (const event of events) await applyEvent(client, event);
+      // What is void goes when its files are cleared, which the log does not tell.
+      tables: [{ name: "unfinished", mayBeGone: "state = 'void'" }],
+      apply: async (client, events, table) => {
+        for (const event of events) await applyEvent(client, event, table("unfinished"));
       },
       after: () => this.loop.wake(),
     };
@@ -99,43 +101,43 @@ export class Unfinished {
 }
 
 /** Events that were applied already change nothing, save that a cleared checkpoint may be cleared again. */
-async function applyEvent(client: PoolClient, stored: StoredEvent): Promise<void> {
-  const change = changeOf(decodeEvent(stored), idOf(stored.stream));
+async function applyEvent(client: PoolClient, stored: StoredEvent, table: string): Promise<void> {
+  const change = changeOf(decodeEvent(stored), idOf(stored.stream), table);
   if (change !== null) await client.query(change.text, change.values);
 }
 
 type Change = { readonly text: string; readonly values: unknown[] };
 
-function changeOf(event: AnyEvent, id: string): Change | null {
+function changeOf(event: AnyEvent, id: string, table: string): Change | null {
   switch (event.type) {
     case "CheckpointDeclared": {
       const { trial, run, storage } = event.data;
       return {
-        text: `insert into registry.unfinished (checkpoint, trial, run, storage, state)
+        text: `insert into ${table} (checkpoint, trial, run, storage, state)
                values ($1, $2, $3, $4, 'declared') on conflict do nothing`,
         values: [id, trial, run, JSON.stringify(storage ?? {})],
       };
     }
     case "CheckpointCompleted":
-      return { text: "delete from registry.unfinished where checkpoint = $1", values: [id] };
+      return { text: `delete from ${table} where checkpoint = $1`, values: [id] };
     case "CheckpointFailed":
     case "CheckpointAbandoned":
       return {
-        text: "update registry.unfinished set state = 'void' where checkpoint = $1",
+        text: `update ${table} set state = 'void' where checkpoint = $1`,
         values: [id],
       };
     case "RunEnded":
-      return runsOver(id, event.data.run);
+      return runsOver(table, id, event.data.run);
     case "RunRequested":
-      return runsOver(id, event.data.run - 1);
+      return runsOver(table, id, event.data.run - 1);
     default:
       return null;
   }
 }
 
-function runsOver(trial: string, run: number): Change {
+function runsOver(table: string, trial: string, run: number): Change {
   return {
-    text: `update registry.unfinished set state = 'run_over'
+    text: `update ${table} set state = 'run_over'
            where trial = $1 and run <= $2 and state = 'declared'`,
     values: [trial, run],
   };

@@ -13,11 +13,11 @@ import type { Noted } from "../core/cluster/state.ts";
 import { limits } from "../limits.ts";
 
 /** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
-const snapshotStream = "pool-scheduler";
+export const snapshotStream = "pool-scheduler";
 /** The column that holds the position is a 32-bit integer; the text holds it exactly. */
 const snapshotVersionMax = 0x7fffffff;
 
-const ownCategories = /^(?:allocation|agent|pool)-/;
+export const ownCategories = /^(?:allocation|agent|pool)-/;
 
 export class ClusterFollower {
   readonly cluster: Cluster;

@@ -11,6 +11,7 @@ import { schedulerCommands } from "./commands.ts";
 import { ClusterFollower } from "./follower.ts";
 import { reactions } from "./reactions.ts";
 import { Reconciler } from "./reconciler.ts";
+import { savedClusterCheck } from "./saved-cluster-check.ts";
 import type { SchedulerSettings } from "./settings.ts";
 
 const utf8 = new TextDecoder();
@@ -42,6 +43,7 @@ export async function beginTerm(
       },
     },
     commands: schedulerCommands(follower.cluster),
+    checks: [savedClusterCheck(log)],
     async effects(signal) {
       await using stack = new AsyncDisposableStack();
       stack.use(

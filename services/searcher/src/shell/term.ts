@@ -1,7 +1,14 @@
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import type { Logger, Term, TermContext } from "@trainyard/runtime";
+import {
+  foldOf,
+  type Logger,
+  snapshotCheck,
+  type Term,
+  type TermContext,
+} from "@trainyard/runtime";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
+import { searches } from "./searches.ts";
 import { saveSnapshots } from "./snapshots.ts";
 
 export type TermDeps = {
@@ -28,6 +35,7 @@ export function beginTerm({
         },
       },
       commands: {},
+      checks: [snapshotCheck("searcher", foldOf(searches), log)],
     };
   };
 }

@@ -1,0 +1,17 @@
+/** A text that is longer is shown around the place where it differs. */
+const shownCharacters = 300;
+const shownBefore = 60;
+
+/** Two texts, each cut to what a person can compare. */
+export function shownBeside(one: string, other: string): readonly [string, string] {
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  return [shown(one, same), shown(other, same)];
+}
+
+function shown(text: string, differsAt: number): string {
+  if (text.length <= shownCharacters) return text;
+  const start = Math.max(0, Math.min(differsAt - shownBefore, text.length - shownCharacters));
+  const end = start + shownCharacters;
+  return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`;
+}
