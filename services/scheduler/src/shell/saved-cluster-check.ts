@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EventLog } from "@trainyard/event-log";
+import { Fault } from "@trainyard/kernel";
+import { type Check, runtimeLimits, shownBeside, type Verdict } from "@trainyard/runtime";
+import { Cluster } from "../core/cluster/cluster.ts";
+import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
+import { ownCategories, notedOf, snapshotStream } from "./follower.ts";
+
+type Saved = {
+  readonly policies: readonly (readonly [string, string])[];
+  readonly agents: readonly { readonly id: string }[];
+  readonly allocations: readonly { readonly id: string }[];
+};
+
+/** The saved fold that the next term would start from, beside the log folded from 0 up to where it was saved. */
+export function savedClusterCheck(log: EventLog): Check {
+  return { name: "scheduler.saved-cluster", run: (signal) => verify(log, signal) };
+}
+
+async function verify(log: EventLog, signal: AbortSignal): Promise<Verdict> {
+  const saved = await log.loadSnapshot(snapshotStream, snapshotSchema);
+  if (saved === null) return { position: await log.head(), finding: "" };
+  const live = readSnapshot(saved.body);
+  const afresh = new Cluster();
+  while (afresh.position < live.position) {
+    if (signal.aborted) {
+      throw new Fault("unverifiable", "nobody waits for it any more", { retry: "later" });
+    }
+    const limit = Math.min(runtimeLimits.pageEvents, live.position - afresh.position);
+    const page = await log.readAll(afresh.position, limit);
+    if (page.length === 0) {
+      const finding = `it was saved at position ${live.position}, and the log ends at ${afresh.position}`;
+      return { position: afresh.position, finding };
+    }
+    for (const stored of page) {
+      if (ownCategories.test(stored.stream)) afresh.apply(notedOf(stored));
+      else afresh.position = stored.position;
+    }
+  }
+  return { position: live.position, finding: difference(live, afresh) };
+}
+
+function difference(live: Cluster, afresh: Cluster): string {
+  const [is, becomes] = [rowsOf(live), rowsOf(afresh)];
+  const names = [...new Set([...is.keys(), ...becomes.keys()])].toSorted();
+  const name = names.find((one) => !isDeepStrictEqual(is.get(one), becomes.get(one)));
+  if (name === undefined) return "";
+  const [one, other] = shownBeside(
+    JSON.stringify(is.get(name)) ?? "missing",
+    JSON.stringify(becomes.get(name)) ?? "missing",
+  );
+  return `the first that differs is ${name}: it is ${one}, folded afresh ${other}`;
+}
+
+/** What is saved, by name: the order in which it lies there says nothing. */
+function rowsOf(cluster: Cluster): ReadonlyMap<string, unknown> {
+  const { policies, agents, allocations } = JSON.parse(writeSnapshot(cluster)) as Saved;
+  return new Map<string, unknown>([
+    ...policies.map(([pool, policy]) => [`pool ${pool}`, policy] as const),
+    ...agents.map((agent) => [`agent ${agent.id}`, agent] as const),
+    ...allocations.map((allocation) => [`allocation ${allocation.id}`, allocation] as const),
+  ]);
+}
