@@ -362,6 +362,20 @@ class Away(CheckpointCase):
         self.assertTrue(any("training goes on" in line for line in self.log), self.log)
         self.assertTrue(any("takes checkpoints again" in line for line in self.log), self.log)
 
+    def test_what_has_gathered_is_not_waited_for_either(self):
+        self.platform.stop()
+        uuids = [self.store(a=str(n)) for n in range(8)]
+
+        def slow(request):
+            time.sleep(0.1)
+
+        self.platform.faults = slow
+        self.platform.start()
+        self.platform.wait_for(lambda: len(self.completed()) > 0)
+        uuid, took_s = self.timed_store(a="8")
+        self.assertLess(took_s, 0.5)
+        self.assert_all_completed([*uuids, uuid])
+
     def test_nobody_answers(self):
         self.platform.faults = lambda request: HANG
         stored = [self.timed_store(a=str(n)) for n in range(4)]

@@ -222,9 +222,12 @@ class CheckpointSender:
         self._backoff.reset()
         self._spool.settle(record.uuid)
         with self._changed:
-            away_since = self._away_since if self._noted else None
-            self._away_since, self._noted = None, False
             del self._pending[record.uuid]
+            away_since = None
+            if not self._pending:
+                # Until then whoever stores another one would wait for all before it.
+                away_since = self._away_since if self._noted else None
+                self._away_since, self._noted = None, False
             awaited = record.uuid in self._awaited
             if refusal is not None and awaited:
                 self._refusals[record.uuid] = refusal
