@@ -97,6 +97,33 @@ describe("yard", () => {
     expect(JSON.parse(state)).toEqual({ step: 6 });
   });
 
+  test("a trial is told what it is, by its environment", async () => {
+    const config = configOf({ more: "    - SET_BY_CONFIG=its value" }).replace(/python3.*/, "env");
+    const id = await world.submit(config, world.code("steps"));
+    expect((await world.yard("e", "wait", id)).code).toBe(0);
+    const lines = (await world.yard("trial", "logs", `${id}.2`)).out.split("\n");
+    const told = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2)));
+    expect(told).toMatchObject({
+      SET_BY_CONFIG: "its value",
+      TRAINYARD_URL: expect.stringMatching(/^http:/) as string,
+      TRAINYARD_TOKEN: expect.stringMatching(/^ty1\./) as string,
+      TRAINYARD_EXPERIMENT_ID: id,
+      TRAINYARD_TRIAL_ID: `${id}.2`,
+      TRAINYARD_RUN: "1",
+      TRAINYARD_TRIAL_SEED: expect.stringMatching(/^\d+$/) as string,
+      TRAINYARD_HPARAMS: expect.stringMatching(/^\{"lr":0\.[12]\}$/) as string,
+      TRAINYARD_CONFIG: expect.stringContaining('"searcher"') as string,
+      TRAINYARD_LATEST_CHECKPOINT: "",
+      TRAINYARD_STEPS_COMPLETED: "0",
+      TRAINYARD_SLOT_IDS: expect.stringMatching(/^[01]$/) as string,
+      TRAINYARD_NODE_RANK: "0",
+      TRAINYARD_NNODES: "1",
+      TRAINYARD_MASTER_ADDR: "127.0.0.1",
+      TRAINYARD_MASTER_PORT: expect.stringMatching(/^\d+$/) as string,
+      PYTHONPATH: expect.stringContaining("sdk-python") as string,
+    });
+  });
+
   test("events: one object a line, in the order of their positions", async () => {
     const said = await world.yard("events", "-o", "json");
     const events = said.out
