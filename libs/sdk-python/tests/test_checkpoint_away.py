@@ -1,0 +1,172 @@
+"""Training does not wait for the platform to take a checkpoint, and none is lost by that."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import unittest
+from unittest import mock
+
+from fake_platform import HANG, RESET, Answer, problem, wait_until
+from test_checkpoint import CheckpointCase
+
+import trainyard
+from trainyard import _checkpoint_sender
+from trainyard._checkpoint import CheckpointContext
+
+
+class Away(CheckpointCase):
+    def timed_store(self, **files):
+        started = time.monotonic()
+        return self.store(**files), time.monotonic() - started
+
+    def assert_all_completed(self, uuids):
+        self.platform.wait_for(lambda: set(uuids) <= set(self.completed()))
+        # In the order in which they were stored, each once.
+        self.assertEqual(list(self.platform.checkpoints), uuids)
+        wait_until(lambda: self.left() == [])
+        for number, uuid in enumerate(uuids):
+            with self.checkpoint.restore_path(uuid) as path:
+                self.assertEqual((path / "a").read_text(), str(number))
+
+    def test_nobody_listens(self):
+        self.platform.stop()
+        stored = [self.timed_store(a=str(n)) for n in range(5)]
+        # The first may wait for what is perhaps a blink; after that the outage is known.
+        self.assertLess(stored[0][1], 3.0)
+        self.assertLess(max(took_s for _, took_s in stored[1:]), 0.5)
+        self.assertEqual(self.left(), sorted(f"{uuid}.json" for uuid, _ in stored))
+        self.platform.start()
+        self.assert_all_completed([uuid for uuid, _ in stored])
+        self.assertTrue(any("training goes on" in line for line in self.log), self.log)
+        self.assertTrue(any("takes checkpoints again" in line for line in self.log), self.log)
+
+    def test_what_has_gathered_is_not_waited_for_either(self):
+        self.platform.stop()
+        uuids = [self.store(a=str(n)) for n in range(8)]
+
+        def slow(request):
+            time.sleep(0.1)
+
+        self.platform.faults = slow
+        self.platform.start()
+        self.platform.wait_for(lambda: len(self.completed()) > 0)
+        uuid, took_s = self.timed_store(a="8")
+        self.assertLess(took_s, 0.5)
+        self.assert_all_completed([*uuids, uuid])
+
+    def test_nobody_answers(self):
+        self.platform.faults = lambda request: HANG
+        stored = [self.timed_store(a=str(n)) for n in range(4)]
+        self.assertLess(stored[0][1], 3.0)
+        self.assertLess(max(took_s for _, took_s in stored[1:]), 0.5)
+        self.platform.stop()
+        self.platform.faults = lambda request: None
+        self.platform.start()
+        self.assert_all_completed([uuid for uuid, _ in stored])
+
+    def test_the_registry_is_away(self):
+        self.platform.faults = lambda request: problem(503, "unavailable", "x", Retry_After="1")
+        stored = [self.timed_store(a=str(n)) for n in range(3)]
+        self.assertLess(sum(took_s for _, took_s in stored), 4.0)
+        self.platform.faults = lambda request: None
+        self.assert_all_completed([uuid for uuid, _ in stored])
+
+    def test_what_waits_can_be_read(self):
+        self.platform.stop()
+        uuid = self.store(a="1")
+        with self.checkpoint.restore_path(uuid) as path:
+            self.assertEqual((path / "a").read_text(), "1")
+        self.checkpoint.download(uuid, self.folder / "copy")
+        self.assertEqual(self.checkpoint.get_metadata(uuid), {"steps_completed": 1})
+
+    def test_a_late_refusal_is_said_and_its_folder_goes(self):
+        self.platform.stop()
+        uuid = self.store(a="1")
+        self.platform.superseded = True
+        self.platform.start()
+        wait_until(lambda: self.left() == [])
+        wait_until(lambda: any("run 3 was requested" in line for line in self.log))
+        self.assertFalse((self.storage / uuid).exists())
+        with self.assertRaises(trainyard.RunSupersededError):
+            self.store(a="2")
+        self.assertEqual(list(self.storage.iterdir()), [])
+
+    def test_one_that_was_completed_before_the_run_was_superseded_stays(self):
+        def faults(request):
+            if request.path.endswith("/complete") and not self.platform.superseded:
+                self.platform.handle(request)
+                self.platform.superseded = True
+                return RESET
+            return None
+
+        self.platform.faults = faults
+        uuid = self.store(a="1")
+        self.assertEqual(self.completed(), [uuid])
+        self.assertTrue((self.storage / uuid / "a").exists())
+        self.assertEqual(self.left(), [])
+
+    def test_a_defect_is_left_to_the_agent(self):
+        first = []
+
+        def faults(request):
+            if request.method == "POST" and request.body.get("checkpoint") in first:
+                return Answer(500)
+            return None
+
+        self.platform.faults = lambda request: Answer(500)
+        with mock.patch.object(_checkpoint_sender, "CHECKPOINT_DEFECT_S", 0.3):
+            first.append(self.store(a="1"))
+            self.platform.faults = faults
+            second = self.store(a="2")
+            self.platform.wait_for(lambda: self.completed() == [second])
+        self.assertEqual(self.left(), [f"{first[0]}.json"])
+
+    def test_another_root_than_the_platforms_is_refused(self):
+        self.platform.storage = self.folder / "elsewhere"
+        with self.assertRaisesRegex(trainyard.CheckpointError, "the platform keeps it in"):
+            self.store(a="1")
+        self.assertEqual((self.left(), list(self.storage.iterdir())), ([], []))
+
+    def test_a_platform_that_names_no_folder_is_refused(self):
+        def faults(request):
+            return Answer(200, (), {}) if request.path.endswith("/checkpoints") else None
+
+        self.platform.faults = faults
+        with self.assertRaisesRegex(trainyard.CheckpointError, "gave no folder"):
+            self.store(a="1")
+        self.assertEqual((self.left(), list(self.storage.iterdir())), ([], []))
+
+    def test_the_end_leaves_the_rest_to_the_agent(self):
+        self.platform.stop()
+        store = self.open_store()
+        self.checkpoint = CheckpointContext(store)
+        uuid = self.store(a="1")
+        started = time.monotonic()
+        store.close(5.0)
+        self.assertLess(time.monotonic() - started, 1.5)
+        self.assertEqual(self.left(), [f"{uuid}.json"])
+        record = json.loads((self.checkpoint_spool.folder / f"{uuid}.json").read_text())
+        self.assertEqual(
+            set(record), {"sealedMs", "checkpoint", "stepsCompleted", "metadata", "manifest"}
+        )
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            self.store(a="2")
+
+    def test_a_forked_child_delivers_its_own(self):
+        self.store(a="parent")
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                self.store(a="child")
+                code = 0
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertEqual(len(self.completed()), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
