@@ -3,7 +3,6 @@ import { drawInteger } from "@trainyard/kernel";
 import { World } from "../world/world.ts";
 import {
   hyperparametersOf,
-  isOver,
   submitSearch,
   untilMoreValidations,
   untilOver,
@@ -38,9 +37,8 @@ export async function killEach(options: {
   let killed = 0;
   for (let round = 0; round < options.rounds; round += 1) {
     for (const part of shuffled(parts, options.seed, round)) {
-      await untilMoreValidations(world.client, search.id);
-      if (await isOver(world.client, search.id))
-        violations.push(`it ended before ${part} was killed`);
+      const over = await untilMoreValidations(world.client, search.id);
+      if (over) violations.push(`it ended before ${part} was killed`);
       options.log(`kill -9 ${part}`);
       const pid = await world.kill(part);
       // Nobody watches over the supervisor but the person who starts it again.

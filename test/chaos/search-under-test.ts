@@ -36,12 +36,20 @@ environment:
   return { id: await world.submit(config, world.code("steps")), witness };
 }
 
-/** Until the search has gone on since the last look: at least one more validation. */
-export async function untilMoreValidations(client: Client, experiment: string): Promise<void> {
-  const before = await validations(client, experiment);
+/**
+ * Until the search has gone on since the first look: at least one more validation. The gateway may be away meanwhile.
+ * Gives whether the search was over before.
+ */
+export async function untilMoreValidations(client: Client, experiment: string): Promise<boolean> {
+  let before = Number.NaN;
+  let over = false;
   await eventually("another validation", async () => {
-    return (await validations(client, experiment)) > before || (await isOver(client, experiment));
+    const now = await validations(client, experiment);
+    if (Number.isNaN(before)) before = now;
+    over = await isOver(client, experiment);
+    return now > before || over;
   });
+  return over;
 }
 
 async function validations(client: Client, experiment: string): Promise<number> {
