@@ -56,6 +56,10 @@ export function agentEvents(logger: Logger, registry: Registry) {
     checkpointDelivered: (allocation: string, checkpoint: string) =>
       logger.info({ allocation, checkpoint }, "checkpoint_delivered"),
     checkpointsWait: (why: string) => logger.warn({ why }, "checkpoints_wait"),
+    checkpointsFailed: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "checkpoint_delivery_failed"),
+    checkpointNotRemoved: (allocation: string, checkpoint: string, error: unknown) =>
+      logger.warn({ allocation, checkpoint, err: error }, "checkpoint_not_removed"),
     checkpointRefused: (allocation: string, checkpoint: string, why: string) =>
       logger.warn({ allocation, checkpoint, why }, "checkpoint_refused"),
     askedToStop: (allocation: string) => logger.info({ allocation }, "run_asked_to_stop"),

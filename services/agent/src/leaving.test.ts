@@ -156,6 +156,14 @@ test("refused ones are removed, and so are folders that were never whole; comple
   expect(readdirSync(spoolOf(launch))).toEqual([]);
 });
 
+test("a spool that cannot be read holds up no end", async () => {
+  const launch = launchOf(
+    'mkdir "$TRAINYARD_RUN_DIR/spool"; echo x > "$TRAINYARD_RUN_DIR/spool/checkpoints"',
+  );
+  platform.run(launch);
+  expect((await platform.ended(launch)).exit?.code).toBe(0);
+});
+
 test("where checkpoints lie follows from the configuration, as at the registry", () => {
   const rootOf = (checkpoint_storage: Record<string, string> | undefined, checkpointDir: string) =>
     checkpointRootOf(

@@ -3,7 +3,7 @@
  * README ("The run's folder"): the earliest first, each settled only by an answer. To do it twice is harmless. A folder
  * that was never whole, and one that the platform will never complete, is removed: nobody else knows of it.
  */
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   type CheckpointStorageSection,
@@ -61,8 +61,16 @@ export function bytesLeft(folder: RunFolder): number {
     .reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Resolves when nothing is left, or when the signal aborts. */
+/** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is left to the next agent. */
 export async function deliverCheckpoints(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
+  try {
+    await deliverAll(deps, signal);
+  } catch (error) {
+    deps.events.checkpointsFailed(deps.folder.launch.allocation, error);
+  }
+}
+
+async function deliverAll(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
   const spool = spoolOf(deps.folder);
   removeBegun(deps, spool);
   const backoff = new Backoff(signal);
@@ -86,7 +94,8 @@ function spoolOf(folder: RunFolder): string {
 }
 
 function namesIn(spool: string, ending: string): readonly string[] {
-  if (!existsSync(spool)) return [];
+  // A file of that name is not the SDK's.
+  if (statSync(spool, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   return readdirSync(spool)
     .filter((name) => name.endsWith(ending))
     .map((name) => basename(name, ending));
@@ -101,9 +110,14 @@ function removeBegun(deps: CheckpointDeps, spool: string): void {
 }
 
 /** The folder's place follows from the launch and never from what the process wrote. */
-function removeFiles({ folder, checkpointDir }: CheckpointDeps, checkpoint: string): void {
+function removeFiles({ folder, checkpointDir, events }: CheckpointDeps, checkpoint: string): void {
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
-  if (path !== null) rmSync(path, { recursive: true, force: true });
+  try {
+    if (path !== null) rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    // A storage that does not let go of files must not keep the run's end from being told.
+    events.checkpointNotRemoved(folder.launch.allocation, checkpoint, error);
+  }
 }
 
 function sealedOf(spool: string): readonly Sealed[] {

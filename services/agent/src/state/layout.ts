@@ -22,7 +22,7 @@
  *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or by
  *                               a supervisor that was told SIGTERM
  *     exit.json                 {kind, code, signal, message, atMs}: over. Written by rename, after the last line
- *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: nothing of the spool is left to deliver
+ *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: no report of the spool is left to deliver
  *     forgotten.json            {atMs}: the scheduler has recorded the end; kept for a while, never launched again
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was killed
