@@ -53,6 +53,23 @@ class CheckpointSender:
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
         self._begin()
 
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        # Guards what follows it, and is notified whenever any of it changes.
+        self._changed = threading.Condition()
+        self._pending: Dict[str, Record] = {}
+        # Of these somebody waits for the decision; of the others a refusal is logged.
+        self._awaited: Set[str] = set()
+        self._refusals: Dict[str, CheckpointError] = {}
+        self._away_since: Optional[float] = None
+        self._why = "no answer yet"
+        self._noted = False
+        self._flushing = False
+        self._stopping = False
+        self._thread: Optional[threading.Thread] = None
+        self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
+        self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
+
     def check_open(self) -> None:
         """Raises RuntimeError once the context is closed."""
         if self._pid != os.getpid():
@@ -119,23 +136,6 @@ class CheckpointSender:
         self._connection.abort()
         if self._thread is not None:
             self._thread.join(1.0)
-
-    def _begin(self) -> None:
-        self._pid = os.getpid()
-        # Guards what follows it, and is notified whenever any of it changes.
-        self._changed = threading.Condition()
-        self._pending: Dict[str, Record] = {}
-        # Of these somebody waits for the decision; of the others a refusal is logged.
-        self._awaited: Set[str] = set()
-        self._refusals: Dict[str, CheckpointError] = {}
-        self._away_since: Optional[float] = None
-        self._why = "no answer yet"
-        self._noted = False
-        self._flushing = False
-        self._stopping = False
-        self._thread: Optional[threading.Thread] = None
-        self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
-        self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
 
     def _is_away(self) -> bool:
         since = self._away_since
