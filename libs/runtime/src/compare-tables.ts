@@ -3,7 +3,7 @@
  * has more rows in it, so that neither a row too many nor one too few makes a page large.
  */
 import { Fault } from "@trainyard/kernel";
-import type { PoolClient } from "pg";
+import { escapeIdentifier, type PoolClient } from "pg";
 import { shownBeside } from "./shown-beside.ts";
 import type { ViewTable } from "./view.ts";
 
@@ -26,7 +26,7 @@ export async function comparedTable(
 ): Promise<ComparedTable> {
   const live = `${schema}.${name}`;
   const { rows: columns } = await client.query<Column>(
-    `select quote_ident(a.attname) as name, format_type(a.atttypid, a.atttypmod) as type,
+    `select a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
        array_position(i.indkey::int2[], a.attnum) as "keyPlace"
      from pg_attribute a
      left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
@@ -52,7 +52,8 @@ export async function comparedTable(
 }
 
 const tuple = (parts: readonly string[]): string => `(${parts.join(", ")})`;
-const namesOf = (columns: readonly Column[]): readonly string[] => columns.map(({ name }) => name);
+const namesOf = (columns: readonly Column[]): readonly string[] =>
+  columns.map(({ name }) => escapeIdentifier(name));
 
 /** A condition on the key, with parameters from the given number on. */
 function bound(keys: readonly Column[], operator: string, first: number): string {

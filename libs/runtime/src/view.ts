@@ -79,10 +79,10 @@ export class View {
     this.#cursor = null;
     while (!signal.aborted) {
       await this.#persist(async () => {
-        this.#cursor ??= await this.#resume(feed);
-        this.#position = this.#cursor.position;
-        const events = await feed.next(this.#position, signal);
-        if (events.length > 0) await this.#applyPage(this.#cursor, events);
+        const cursor = this.#cursor ?? (await this.#resume(feed));
+        if (this.#cursor === null) this.#reached(cursor);
+        const events = await feed.next(cursor.position, signal);
+        if (events.length > 0) await this.#applyPage(cursor, events);
       }, signal);
     }
   }
@@ -154,10 +154,9 @@ export class View {
       await this.#moveCursor(client, last);
       return true;
     });
-    this.#cursor = reached ? { position: last.position, commitId: last.commitId } : null;
+    this.#cursor = null;
     if (!reached) return;
-    this.#position = last.position;
-    this.#wake();
+    this.#reached(last);
     this.spec.after?.(events);
   }
 
@@ -169,7 +168,9 @@ export class View {
     );
   }
 
-  #wake(): void {
+  #reached({ position, commitId }: ViewCursor): void {
+    this.#cursor = { position, commitId };
+    this.#position = position;
     for (const waiter of this.#waiting) {
       if (waiter.position > this.#position) continue;
       this.#waiting.delete(waiter);

@@ -1,0 +1,186 @@
+/** A view over a real PostgreSQL, with a log in memory: counts how often each experiment was paused. */
+import { createMemoryBus } from "@trainyard/bus";
+import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
+import { idOf } from "@trainyard/kernel";
+import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import pg from "pg";
+import { type Logger, pino } from "pino";
+import type { Check } from "../check.ts";
+import { systemClock } from "../clock.ts";
+import { EventFeed } from "../event-feed.ts";
+import { viewCheck } from "../verify-view.ts";
+import { type TableNames, View, type ViewSpec } from "../view.ts";
+
+const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
+const meta = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+const patienceMs = 20_000;
+
+const tables = `
+  create schema tested;
+  create table tested.counts (experiment text collate "C" primary key, paused integer not null);
+  create table tested.notes (
+    position bigint not null, experiment text collate "C" not null, text text not null,
+    primary key (experiment, position));
+  create table tested.work (experiment text collate "C" primary key, done boolean not null);
+  create table tested.view_cursor (view text primary key, position bigint not null, commit_id uuid not null);`;
+
+export class ViewStage implements AsyncDisposable {
+  readonly #postgres: TestPostgres;
+  readonly #pool: pg.Pool;
+  #bus = createMemoryBus().connect("experiments");
+  #versions = new Map<string, number>();
+  log: EventLog = createMemoryLog().as("experiments");
+
+  private constructor(postgres: TestPostgres) {
+    this.#postgres = postgres;
+    this.#pool = new pg.Pool({ connectionString: postgres.url(), max: 8 });
+    this.#pool.on("error", () => {}); // A server that stops breaks idle connections.
+  }
+
+  static async start(): Promise<ViewStage> {
+    const stage = new ViewStage(await startTestPostgres());
+    await stage.sql(tables);
+    return stage;
+  }
+
+  /** An empty log and empty tables. */
+  async afresh(): Promise<void> {
+    this.log = createMemoryLog().as("experiments");
+    this.#bus = createMemoryBus().connect("experiments");
+    this.#versions = new Map();
+    await this.sql("truncate tested.counts, tested.notes, tested.work, tested.view_cursor");
+  }
+
+  /** The experiments are paused, one event each, in this order. */
+  async tell(...experiments: readonly string[]): Promise<void> {
+    for (const id of experiments) {
+      const stream = `experiment-${id}`;
+      const expectedVersion = this.#versions.get(stream) ?? 0;
+      this.#versions.set(stream, expectedVersion + 1);
+      const events = [{ id: newEventId(), ...encodeEvent(paused) }];
+      const writes = [{ stream, expectedVersion, events }];
+      await this.log.append({ commitId: newEventId(), writes, guards: [], meta });
+    }
+  }
+
+  async sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return (await this.#pool.query<Record<string, unknown>>(text)).rows;
+  }
+
+  async counts(): Promise<Readonly<Record<string, unknown>>> {
+    const rows = await this.sql("select experiment, paused from tested.counts");
+    return Object.fromEntries(rows.map((row) => [row["experiment"], row["paused"]]));
+  }
+
+  /** A view that does not follow the log. */
+  async idle(): Promise<FoldedView> {
+    return new FoldedView(this.log, this.#pool);
+  }
+
+  /** A view that follows the log. */
+  async fold(): Promise<FoldedView> {
+    const view = new FoldedView(this.log, this.#pool);
+    view.follow(await EventFeed.open(this.log, this.#bus, systemClock));
+    return view;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+    await this.#postgres[Symbol.asyncDispose]();
+  }
+}
+
+export class FoldedView implements AsyncDisposable {
+  readonly errors: Readonly<Record<string, unknown>>[] = [];
+  readonly #log: EventLog;
+  readonly #view: View;
+  readonly #stopping = new AbortController();
+  #seen = 0;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(log: EventLog, pool: pg.Pool) {
+    this.#log = log;
+    const spec: ViewSpec = {
+      schema: "tested",
+      view: "counts",
+      tables: [
+        { name: "counts" },
+        { name: "notes" },
+        { name: "work", mayBeGone: "experiment > '5'" },
+      ],
+      apply,
+      after: (events) => {
+        this.#seen += events.length;
+      },
+    };
+    this.#view = new View(spec, pool, systemClock, this.#logger());
+  }
+
+  #logger(): Logger {
+    const write = (line: string): void => {
+      this.errors.push(JSON.parse(line) as Record<string, unknown>);
+    };
+    return pino({ level: "error" }, { write });
+  }
+
+  follow(feed: EventFeed): void {
+    this.#running = this.#view
+      .run(feed, this.#stopping.signal)
+      .finally(() => feed[Symbol.asyncDispose]());
+  }
+
+  /** Until the rows have all that was told. */
+  async reach(): Promise<void> {
+    await this.#view.reach(await this.#log.head(), patienceMs);
+  }
+
+  seen(): number {
+    return this.#seen;
+  }
+
+  check(): Check {
+    return viewCheck("tested", this.#view, this.#log);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+async function apply(
+  client: pg.PoolClient,
+  events: readonly StoredEvent[],
+  table: TableNames,
+): Promise<void> {
+  const experiments = events.map(({ stream }) => idOf(stream));
+  const positions = events.map(({ position }) => position);
+  // Applied twice, an event would count twice.
+  await client.query(
+    `insert into ${table("counts")} as c select told, count(*) from unnest($1::text[]) told group by told
+     on conflict (experiment) do update set paused = c.paused + excluded.paused`,
+    [experiments],
+  );
+  await client.query(
+    `insert into ${table("notes")} (position, experiment, text)
+     select position, told, 'paused' from unnest($1::text[], $2::bigint[]) e(told, position)`,
+    [experiments, positions],
+  );
+  await client.query(
+    `insert into ${table("work")} select distinct told, false from unnest($1::text[]) told
+     on conflict do nothing`,
+    [experiments],
+  );
+}
