@@ -1,0 +1,52 @@
+/** A cluster that goes down while it trains, and comes up again: nothing counts as a restart, and no step is taken twice. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ slots: 2, restart: false });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const config = `
+name: interrupted
+entrypoint: python3 train.py
+hyperparameters: { lr: { type: double, minval: 0, maxval: 1 } }
+searcher: { name: random, metric: loss, max_trials: 2 }
+max_restarts: 0
+environment: { environment_variables: ["STEPS=90", "STEP_SECONDS=0.1"] }
+`;
+
+/** What the runs of a trial said of where they began and stopped, in order. */
+async function marks(trial: string): Promise<readonly string[]> {
+  const { out } = await world.yard("trial", "logs", trial);
+  return out.match(/(starts|stops) at \d+/g) ?? [];
+}
+
+async function untilSteps(experiment: string, steps: number): Promise<void> {
+  await world.untilTrials(experiment, (trials) =>
+    trials.every(({ stepsCompleted }) => stepsCompleted >= steps),
+  );
+}
+
+test("trials stop at a checkpoint when the cluster goes down and go on from it; those of a dead agent go on from their latest", async () => {
+  const id = await world.submit(config, world.code("steps"));
+  await untilSteps(id, 6);
+  await world.down();
+  await world.up();
+  await untilSteps(id, 50);
+  await world.kill("agent-1");
+  await world.down();
+  await world.up();
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  for (const trial of [`${id}.1`, `${id}.2`]) {
+    const described = (await world.json("trial", "describe", trial)) as object;
+    expect(described).toMatchObject({ state: "COMPLETED", restarts: 0 });
+    const [first, stop = "", second = "", third = ""] = await marks(trial);
+    expect(first).toBe("starts at 0");
+    expect(stop).toMatch(/^stops at \d+$/);
+    expect(second).toBe(stop.replace("stops", "starts"));
+    expect(third).toMatch(/^starts at (3|4|5|6|7|8)\d$/);
+  }
+});
