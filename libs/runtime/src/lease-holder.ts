@@ -7,6 +7,7 @@
 import type { EventLog, Fence } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { pause } from "./clock.ts";
+import { firstAbort } from "./first-abort.ts";
 import { runtimeLimits } from "./limits.ts";
 import type { Logger } from "./logging.ts";
 
@@ -33,7 +34,7 @@ export class LeaseHolder {
       const epoch = await this.#acquire(signal);
       if (epoch === null) return;
       const lost = new AbortController();
-      const stop = AbortSignal.any([signal, lost.signal]);
+      const stop = firstAbort(signal, lost.signal);
       const renewing = this.#renew(stop, epoch, lost);
       try {
         await hold({ fence: { lease: this.lease, epoch }, lost: stop });

@@ -10,6 +10,7 @@ import { pause } from "./clock.ts";
 import { type CommandSpec, commandHandlers } from "./commands.ts";
 import { EventFeed } from "./event-feed.ts";
 import { Executor, LeaseLost } from "./executor.ts";
+import { firstAbort } from "./first-abort.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { LeaseHolder } from "./lease-holder.ts";
 import { runtimeLimits } from "./limits.ts";
@@ -91,7 +92,7 @@ export class Partition {
     const executor = new Executor(log, new FoldCache(log), fence);
     await using stack = new AsyncDisposableStack();
     const failed = new AbortController();
-    const signal = AbortSignal.any([lost, failed.signal]);
+    const signal = firstAbort(lost, failed.signal);
     const term = await this.#begin({ executor, epoch: fence.epoch, signal });
     const feed = stack.use(await EventFeed.open(log, bus, clock));
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { firstAbort } from "./first-abort.ts";
+
+test("aborts with the first of them, with its reason, once", () => {
+  const [one, other] = [new AbortController(), new AbortController()];
+  const signal = firstAbort(one.signal, other.signal);
+  let times = 0;
+  signal.addEventListener("abort", () => (times += 1));
+  expect(signal.aborted).toBe(false);
+  other.abort("other");
+  one.abort("one");
+  expect([signal.aborted, signal.reason, times]).toEqual([true, "other", 1]);
+});
+
+test("is aborted from the start when one of them is", () => {
+  expect(firstAbort(new AbortController().signal, AbortSignal.abort("before")).reason).toBe(
+    "before",
+  );
+});
