@@ -2,6 +2,8 @@
  * A stage for tests of one service over a real PostgreSQL: its role, its schema and the log as in production, a bus in
  * memory, and the hands of all the other services, that is, whatever the test tells.
  */
+
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import {
   type AnyEvent,
@@ -10,10 +12,10 @@ import {
   encodeEvent,
   type Plain,
 } from "@trainyard/contracts";
+import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { assert, type Rejection } from "@trainyard/kernel";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "./commands.ts";
 import { newTraceparent } from "./traceparent.ts";
@@ -127,6 +129,22 @@ export class DatabaseStage implements AsyncDisposable {
       return { kind: "rejected", rejection: readRejected(answer.body) };
     }
     return { kind: "ok", reply: decodeReply(reply, answer.body) };
+  }
+
+  /** Has the service fold afresh what it keeps folded; what it found, by what it is called. */
+  async verify(): Promise<Readonly<Record<string, string>>> {
+    const verification = newEventId();
+    for (;;) {
+      const answer = await this.ask([VerifyViewsSchema, { verification }], ViewsVerifiedSchema);
+      assert(answer.kind === "ok", `the service verifies: ${JSON.stringify(answer)}`);
+      if (!answer.reply.done) continue;
+      return Object.fromEntries(
+        answer.reply.views.map(({ view, finding, unverified }) => [
+          view,
+          unverified ? `not verified: ${finding}` : finding,
+        ]),
+      );
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

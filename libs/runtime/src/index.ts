@@ -1,4 +1,4 @@
-export { type BatchLimits, Batches } from "./batches.ts";
+export { Batches, type BatchLimits } from "./batches.ts";
 export type { Check, Verdict } from "./check.ts";
 export { pause, systemClock } from "./clock.ts";
 export {
@@ -47,7 +47,7 @@ export {
   type ReactionSpec,
   reactionMeta,
 } from "./reactions.ts";
-export { readRunToken, type RunTokenContent, runToken, type SigningKey } from "./run-token.ts";
+export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service.ts";
 export { shownBeside } from "./shown-beside.ts";
 export { createRegistry, enumLabel, Registry } from "./telemetry.ts";

@@ -4,12 +4,12 @@
  * that nobody asks about any more ends. They run one after the other: each folds the whole log.
  */
 import type { Plain } from "@trainyard/contracts";
+import type { ViewVerdict } from "@trainyard/contracts/commands";
 import {
+  VerifyViewsSchema,
   type ViewsVerified,
   ViewsVerifiedSchema,
-  VerifyViewsSchema,
 } from "@trainyard/contracts/commands";
-import type { ViewVerdict } from "@trainyard/contracts/commands";
 import { type Clock, isFault } from "@trainyard/kernel";
 import type { Check } from "./check.ts";
 import { pause } from "./clock.ts";
@@ -49,13 +49,14 @@ export class Verifications implements AsyncDisposable {
     ]);
     waited.abort();
     running.forgetting[Symbol.dispose]();
-    running.forgetting = this.#forgetLater(running.stop);
+    running.forgetting = this.#forgetLater(id, running.stop);
     return { done: running.done, views: [...running.verdicts] };
   }
 
   #start(id: string): Running {
-    for (const [oldest, { stop }] of this.#known) {
+    for (const [oldest, { stop, forgetting }] of this.#known) {
       if (this.#known.size < runtimeLimits.verificationsKept) break;
+      forgetting[Symbol.dispose]();
       stop.abort();
       this.#known.delete(oldest);
     }
@@ -65,17 +66,21 @@ export class Verifications implements AsyncDisposable {
       for await (const verdict of runChecks(this.#checks, stop.signal, this.#logger)) {
         verdicts.push(verdict);
       }
-      running.done = true;
+      running.done = !stop.signal.aborted;
     });
-    const forgetting = this.#forgetLater(stop);
+    const forgetting = this.#forgetLater(id, stop);
     const running: Running = { verdicts, stop, over, forgetting, done: false };
     this.#last = over;
     this.#known.set(id, running);
     return running;
   }
 
-  #forgetLater(stop: AbortController): Disposable {
-    return this.#clock.timer(runtimeLimits.verifyForgottenMs, () => stop.abort());
+  /** Who asks again after that starts it again. */
+  #forgetLater(id: string, stop: AbortController): Disposable {
+    return this.#clock.timer(runtimeLimits.verifyForgottenMs, () => {
+      stop.abort();
+      this.#known.delete(id);
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,8 +9,8 @@
  * process left it. No epoch is kept beside the position: nobody outside goes on from a view's position, but from the log's.
  */
 import type { StoredEvent } from "@trainyard/event-log";
-import { Fault, limits } from "@trainyard/kernel";
 import type { Clock } from "@trainyard/kernel";
+import { Fault, limits } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import { pause } from "./clock.ts";
 import type { EventFeed } from "./event-feed.ts";

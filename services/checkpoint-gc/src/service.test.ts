@@ -234,3 +234,52 @@ describe("a crash", () => {
     expect(await gc.retention(checkpoints[1] ?? "")).toEqual(condemned);
   });
 });
+
+describe("verification", () => {
+  test("finds an altered row of each table, and nothing where all are as the log tells", async () => {
+    await gc.start(600);
+    const { trial, checkpoints } = await gc.trained([0, 1, 1], [1, 2]);
+    const next = await gc.experiment([0, 1, 1]);
+    await gc.trial(`${next}.1`, checkpoints[0]);
+    await gc.settled();
+    const name = "checkpoint-gc.checkpoints";
+    expect(await gc.stage.verify()).toEqual({ [name]: "" });
+    const row = `checkpoints (checkpoint "${checkpoints[1]}")`;
+    const retention = (state: string) =>
+      `update checkpoint_gc.checkpoints set retention = '${state}' where checkpoint = '${checkpoints[1]}'`;
+    await gc.stage.sql(retention("deleted"));
+    expect((await gc.stage.verify())[name]).toBe(
+      `the first row that differs is ${row}: retention is "deleted", folded afresh "kept"`,
+    );
+    await gc.stage.sql(retention("kept"));
+    const scalars = (from: string, to: string) =>
+      `update checkpoint_gc.validations set scalars = replace(scalars, '${from}', '${to}') where trial = '${trial}' and step = 2`;
+    await gc.stage.sql(scalars(":2", ":7"));
+    expect((await gc.stage.verify())[name]).toContain(`validations (trial "${trial}", step 2`);
+    await gc.stage.sql(scalars(":7", ":2"));
+    await gc.stage.sql(`delete from checkpoint_gc.referrers where trial = '${next}.1'`);
+    expect((await gc.stage.verify())[name]).toBe(
+      `the first row that differs is referrers (checkpoint "${checkpoints[0]}", trial "${next}.1"): it is missing`,
+    );
+    const back = `insert into checkpoint_gc.referrers values ('${checkpoints[0]}', '${next}.1')`;
+    await gc.stage.sql(back);
+    expect(await gc.stage.verify()).toEqual({ [name]: "" });
+  });
+
+  test("holds while others write", async () => {
+    await gc.start(600);
+    await gc.settled();
+    let over = false;
+    const writing = (async () => {
+      while (!over) await gc.trained([0, 1, 1], [1, 2]);
+    })();
+    const found: unknown[] = [];
+    try {
+      while (found.length < 5) found.push(await gc.stage.verify());
+    } finally {
+      over = true;
+      await writing;
+    }
+    expect(found).toEqual(Array.from({ length: 5 }, () => ({ "checkpoint-gc.checkpoints": "" })));
+  });
+});

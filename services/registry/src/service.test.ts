@@ -185,6 +185,55 @@ describe("what a run leaves unfinished", () => {
   });
 });
 
+describe("verification", () => {
+  const name = "registry.unfinished";
+
+  test("holds where what was void is cleared, and finds an altered row", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint: failed } = await registry.declare(trial);
+    await registry.write(failed, { weights: "w" });
+    await registry.complete(failed, trial, [entry("weights", "other")]);
+    await vi.waitFor(() => expect(registry.has(failed)).toBe(false), soon);
+    const { checkpoint } = await registry.declare(trial);
+    const rows = async () =>
+      (await registry.stage.sql("select checkpoint from registry.unfinished")).map(
+        (row) => row["checkpoint"],
+      );
+    await vi.waitFor(async () => expect(await rows()).toContain(checkpoint), soon);
+    expect(await rows()).not.toContain(failed);
+    expect(await registry.stage.verify()).toEqual({ [name]: "" });
+    const of = `where checkpoint = '${checkpoint}'`;
+    await registry.stage.sql(`update registry.unfinished set run = 7 ${of}`);
+    expect((await registry.stage.verify())[name]).toBe(
+      `the first row that differs is unfinished (checkpoint "${checkpoint}"): run is 7, folded afresh 1`,
+    );
+    await registry.stage.sql(`delete from registry.unfinished ${of}`);
+    expect((await registry.stage.verify())[name]).toContain(`"${checkpoint}"): it is missing`);
+    await registry.stage.sql("truncate registry.unfinished, registry.view_cursor");
+    await registry.restart();
+    await vi.waitFor(
+      async () => expect(await registry.stage.verify()).toEqual({ [name]: "" }),
+      soon,
+    );
+  });
+
+  test("holds while others write", async () => {
+    const trial = await registry.newTrial();
+    const found: unknown[] = [];
+    let over = false;
+    const writing = (async () => {
+      while (!over) await registry.stored(trial);
+    })();
+    try {
+      while (found.length < 5) found.push(await registry.stage.verify());
+    } finally {
+      over = true;
+      await writing;
+    }
+    expect(found).toEqual(Array.from({ length: 5 }, () => ({ [name]: "" })));
+  });
+});
+
 describe("a deleted checkpoint", () => {
   test("is not planned for", async () => {
     const trial = await registry.newTrial();

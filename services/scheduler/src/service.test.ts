@@ -1,10 +1,13 @@
 /** The service as it runs: its role, its migrated log, real time. */
 import { createPostgresLog } from "@trainyard/event-log";
+import { createLogger } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parseConfig } from "./config.ts";
+import { snapshotSchema, writeSnapshot } from "./core/cluster/snapshot.ts";
 import { limits } from "./limits.ts";
 import { createService } from "./service.ts";
+import { ClusterFollower, snapshotStream } from "./shell/follower.ts";
 import { experimentCreated, runRequested, trialCreated } from "./testing/examples.ts";
 import { ScriptedAgent } from "./testing/scripted-agent.ts";
 
@@ -77,4 +80,24 @@ test("its role may save and load the fold", async () => {
   await using log = createPostgresLog({ connectionString: configOf().postgresUrl });
   await log.saveSnapshot("pool-scheduler", 7, "cluster/test", "{}");
   expect((await log.loadSnapshot("pool-scheduler", "cluster/test"))?.body).toBe("{}");
+});
+
+test("a saved fold that differs from the log is found", async () => {
+  await using service = await createService(configOf(), { bus: stage.hub.connect("scheduler") });
+  await service.start();
+  await using log = createPostgresLog({ connectionString: configOf().postgresUrl });
+  const follower = await ClusterFollower.open(log, createLogger("scheduler", "silent"));
+  const save = (text: string) =>
+    log.saveSnapshot(snapshotStream, follower.cluster.position, snapshotSchema, text);
+  const text = writeSnapshot(follower.cluster);
+  await save(text);
+  const found = async () => (await stage.verify())["scheduler.saved-cluster"];
+  await vi.waitFor(async () => expect(await found()).toBe(""), 20_000);
+  await stage.sql(
+    'update log.snapshots set body = replace(body, \'"id":"a1"\', \'"id":"a2"\') where schema = $1',
+    [snapshotSchema],
+  );
+  expect(await found()).toContain(
+    "the first that differs is agent a1: it is missing, folded afresh",
+  );
 });

@@ -1,10 +1,12 @@
 import { SearchCompletion, StopKind, TrialOutcome } from "@trainyard/contracts/events";
-import type { Service } from "@trainyard/runtime";
+import { createPostgresLog } from "@trainyard/event-log";
+import { FoldCache, foldOf, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
 import { experimentCreated, trialEnded } from "./core/examples.ts";
 import { createService } from "./service.ts";
+import { searches } from "./shell/searches.ts";
 
 let stage: DatabaseStage;
 let service: Service;
@@ -60,4 +62,23 @@ test("a search whose experiment was stopped while it was away is canceled when i
   await expect
     .poll(async () => (await stage.events("search-2")).at(-1), { timeout: 10_000 })
     .toMatchObject({ type: "SearchCompleted", data: { reason: SearchCompletion.CANCELED } });
+});
+
+test("a saved search that differs from its stream is found", async () => {
+  await stage.tell("experiment-3", experimentCreated());
+  await expect.poll(() => types("search-3"), { timeout: 10_000 }).toHaveLength(3);
+  expect(await stage.verify()).toEqual({ "searcher.search-snapshots": "" });
+  await using log = createPostgresLog({
+    connectionString: parseConfig(stage.variables).postgresUrl,
+  });
+  const fold = foldOf(searches);
+  const cache = new FoldCache(log);
+  await cache.saveSnapshot(fold, "3");
+  expect(await stage.verify()).toEqual({ "searcher.search-snapshots": "" });
+  await stage.sql(
+    "update log.snapshots set body = replace(body, '\"seed\":', '\"seed\":1') where stream = 'search-3'",
+  );
+  expect((await stage.verify())["searcher.search-snapshots"]).toContain(
+    "the saved state of search-3 at version 3 is",
+  );
 });
