@@ -3,6 +3,7 @@ import { contractsHold, linksHold } from "./rules/documents.ts";
 import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
 import { namedExports } from "./rules/exports.ts";
+import { foldsVerified } from "./rules/folds.ts";
 import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
@@ -25,6 +26,7 @@ export const houseRules: readonly Rule[] = [
   reasonedSuppressions,
   environmentInConfig,
   catalogued,
+  foldsVerified,
   serviceShape,
   noRegistryAddresses,
   noForeignThings,

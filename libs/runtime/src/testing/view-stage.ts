@@ -72,12 +72,15 @@ export class ViewStage implements AsyncDisposable {
   }
 
   async sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    return (await this.#pool.query<Record<string, unknown>>(text)).rows;
+    const { rows } = await this.#pool.query<Readonly<Record<string, unknown>>>(text);
+    return rows;
   }
 
   async counts(): Promise<Readonly<Record<string, unknown>>> {
     const rows = await this.sql("select experiment, paused from tested.counts");
-    return Object.fromEntries(rows.map((row) => [row["experiment"], row["paused"]]));
+    return Object.fromEntries(
+      rows.map((row) => [String(row["experiment"]), row["paused"]] as const),
+    );
   }
 
   /** A view that does not follow the log. */
@@ -132,9 +135,11 @@ export class FoldedView implements AsyncDisposable {
   }
 
   follow(feed: EventFeed): void {
-    this.#running = this.#view
-      .run(feed, this.#stopping.signal)
-      .finally(() => feed[Symbol.asyncDispose]());
+    const run = async (): Promise<void> => {
+      await using open = feed;
+      await this.#view.run(open, this.#stopping.signal);
+    };
+    this.#running = run();
   }
 
   /** Until the rows have all that was told. */
