@@ -7,4 +7,5 @@ export {
 } from "./checkpoint-folder.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { createMemoryBlobStore } from "./memory-store.ts";
+export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Bus, createNatsBus } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/server";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { launchOf, newFolder, removeFolders, packed } from "./testing/examples.ts";
+import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

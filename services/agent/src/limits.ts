@@ -42,9 +42,6 @@ export const limits = {
   contextFetchMs: 300_000,
   /** Downloads that did not have the digest asked for, before the launch counts as failed. */
   contextAttemptsMax: 3,
-  /** The same limits as at the gateway: what passed there unpacks here. */
-  contextEntriesMax: 100_000,
-  contextUnpackedBytesMax: 2 * 1024 * 1024 * 1024,
   /** Packed model code kept for the next run of the same experiment; the least recently used goes first. */
   contextCacheBytesMax: 2 * 1024 * 1024 * 1024,
   /** Folders of forgotten runs, kept to look into. Their model code is removed at once. */

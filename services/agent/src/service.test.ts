@@ -6,12 +6,12 @@ import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
-import { membersOf } from "./state/process-identity.ts";
-import { RunFolder } from "./state/run-folder.ts";
-import { handmade, launchOf, newFolder, removeFolders, packed } from "./testing/examples.ts";
-import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { folderNameOf } from "./state/layout.ts";
+import { membersOf } from "./state/process-identity.ts";
+import { RunFolder } from "./state/run-folder.ts";
+import { handmade, launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
 

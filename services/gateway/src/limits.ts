@@ -32,7 +32,4 @@ export const gatewayLimits = {
   retryAfterSeconds: 1,
   /** What `describe` shows of a trial in ERROR. */
   lastLogLines: 20,
-  /** Checked names and sizes of a packed context, so that a bomb is refused before it is stored. */
-  contextEntriesMax: 100_000,
-  contextUnpackedBytesMax: 2 * 1024 * 1024 * 1024,
 } as const;

@@ -1,8 +1,8 @@
 import { AllocationReportState } from "@trainyard/contracts/agent";
+import { EndReason } from "@trainyard/contracts/events";
 import { describe, expect, test } from "vitest";
 import { launchOf } from "../testing/examples.ts";
 import { reportOf } from "./exit.ts";
-import { EndReason } from "@trainyard/contracts/events";
 import type { ExitRecord, KillRecord } from "./records.ts";
 
 type Before = {

@@ -5,7 +5,7 @@ import {
   AllocationReportState,
   type Launch,
 } from "@trainyard/contracts/agent";
-import { type EndRecord, EndReason, type Exit } from "@trainyard/contracts/events";
+import { EndReason, type EndRecord, type Exit } from "@trainyard/contracts/events";
 import type { ExitRecord, KillRecord, StopRecord } from "./records.ts";
 
 export type RunView = {

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
-import { type WriteLines, WriteLinesSchema } from "@trainyard/contracts/commands";
 import type { Plain } from "@trainyard/contracts";
+import { type WriteLines, WriteLinesSchema } from "@trainyard/contracts/commands";
 import {
   encodeRequest,
   newTraceparent,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { foldingServices } from "../shell/verify.ts";
 import {
   created,
   requested,
@@ -6,7 +7,6 @@ import {
   trialCreated,
   validation,
 } from "../testing/example-events.ts";
-import { foldingServices } from "../shell/verify.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;

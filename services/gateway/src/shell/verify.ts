@@ -7,10 +7,10 @@ import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { VerifyProgress } from "@trainyard/contracts/api";
 import {
+  VerifyViewsSchema,
   type ViewsVerified,
   ViewsVerifiedSchema,
   type ViewVerdict,
-  VerifyViewsSchema,
 } from "@trainyard/contracts/commands";
 import { pause, runChecks, viewCheck } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { type AnyEvent, categoryOwners, encodeEvent, type Plain } from "@trainyard/contracts";
 import {
+  VerifyViewsSchema,
   type ViewsVerified,
   ViewsVerifiedSchema,
-  VerifyViewsSchema,
 } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { command, commandHandlers, createLogger } from "@trainyard/runtime";
