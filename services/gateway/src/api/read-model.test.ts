@@ -149,6 +149,25 @@ describe("verification", () => {
     await gateway.sql(`update gateway.documents set doc = (select doc from public.kept) ${where}`);
   });
 
+  it("holds while events go on coming, also with two replicas", async () => {
+    await using _services = await gateway.verifying(allHold);
+    await gateway.startAnother();
+    let over = false;
+    const writing = (async () => {
+      for (let step = 100; !over; step += 1) {
+        await gateway.append("measurement-1.1", validation({ step, loss: 0.25 }));
+      }
+    })();
+    const found: string[] = [];
+    try {
+      while (found.length < 5) found.push(await verify());
+    } finally {
+      over = true;
+      await writing;
+    }
+    for (const one of found) expect(one).toContain('"done":true,"ok":true');
+  });
+
   it("tells what another service found", async () => {
     const finding = "the first row that differs is unfinished";
     const view = { view: "registry.unfinished", position: 3, finding, unverified: false };
