@@ -2,13 +2,14 @@
  * The hazards that experiments and searcher can meet, each as a script. What a script expects holds wherever a trouble
  * strikes: it is about the outcome, not about which of several right ways led there.
  */
+
+import type { EventOf } from "@trainyard/contracts";
 import {
   AllocationEndCause,
   EndReason,
   SearchCompletion,
   StopKind,
 } from "@trainyard/contracts/events";
-import type { EventOf } from "@trainyard/contracts";
 import type { Scene } from "./scene.ts";
 import { grid, random, single, wide } from "./submissions.ts";
 

@@ -2,16 +2,17 @@
  * A model of everything below a run: scheduler, agents, metrics and registry, as the log sees them. Runs wait, launch, train,
  * report, checkpoint, and end in every way that a run can; agents get lost and their ghosts go on reporting.
  */
+
+import type { Plain } from "@trainyard/contracts";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import {
   AllocationEndCause,
   EndReason,
-  StopMode,
-  StopWhy,
   type RunRequested,
   type RunStopRequested,
+  StopMode,
+  StopWhy,
 } from "@trainyard/contracts/events";
-import type { Plain } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
 import { Training, type TrainingDeps } from "./training.ts";

@@ -5,12 +5,12 @@
 import { decodeEvent } from "@trainyard/contracts";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
+import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";
 import type { Teller } from "./teller.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
 
 export type RetentionDeps = {
-  readonly clock: VirtualClock;
+  readonly clock: ManualClock;
   readonly chance: Chance;
   readonly teller: Teller;
   readonly log: MemoryLog;

@@ -10,13 +10,13 @@ import {
 import { StopKind } from "@trainyard/contracts/events";
 import { idOf } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
+import type { ManualClock } from "@trainyard/testing";
 import { Asking } from "./asking.ts";
 import type { Chance } from "./chance.ts";
 import { documentOf, type Submission } from "./submissions.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
 
 export type PeopleDeps = {
-  readonly clock: VirtualClock;
+  readonly clock: ManualClock;
   readonly chance: Chance;
   readonly bus: Bus;
   /** Whether they change their minds. */

@@ -5,9 +5,9 @@ import { memoryIds } from "@trainyard/service-experiments/memory-ids";
 import { beginTerm as beginExperiments } from "@trainyard/service-experiments/term";
 import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/term";
 import { beginTerm as beginSearcher } from "@trainyard/service-searcher/term";
+import type { ManualClock } from "@trainyard/testing";
 import type { Troubles } from "./mortal-log.ts";
 import { type Begin, Process } from "./process.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
 
 export const serviceNames = ["experiments", "searcher", "scheduler"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -17,7 +17,7 @@ const agentSilenceMs = 30_000;
 const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
 export type PlatformDeps = {
-  readonly clock: VirtualClock;
+  readonly clock: ManualClock;
   readonly log: MemoryLog;
   readonly hub: MemoryHub;
   readonly troublesOf: (service: ServiceName) => Troubles;

@@ -2,12 +2,12 @@
 import type { Bus, MemoryHub } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import { Partition, type PartitionDeps, type Term, type TermContext } from "@trainyard/runtime";
+import type { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { MortalLog, type Troubles } from "./mortal-log.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
 
 export type ProcessDeps = {
-  readonly clock: VirtualClock;
+  readonly clock: ManualClock;
   readonly log: EventLog;
   readonly hub: MemoryHub;
   readonly troubles: Troubles;

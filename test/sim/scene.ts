@@ -16,6 +16,7 @@ import { createMemoryLog, type MemoryLog } from "@trainyard/event-log";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { idOf } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, enumLabel } from "@trainyard/runtime";
+import { ManualClock } from "@trainyard/testing";
 import { Asking } from "./asking.ts";
 import { eventsOf } from "./invariants.ts";
 import type { Troubles } from "./mortal-log.ts";
@@ -23,7 +24,6 @@ import { Platform, type ServiceName } from "./platform.ts";
 import { startRelay } from "./relay.ts";
 import { configOf, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";
-import { VirtualClock } from "./virtual-clock.ts";
 
 /** Longer than a stop, a lease's term, a restart and a retry together. */
 const patienceMs = 120_000;
@@ -36,13 +36,13 @@ const seed = 7;
 
 export class Scene {
   readonly log: MemoryLog;
-  readonly #clock = new VirtualClock();
+  readonly #clock = new ManualClock();
   readonly #platform: Platform;
   readonly #teller: Teller;
   readonly #asking: Asking;
   id = "";
 
-  private constructor(log: MemoryLog, platform: Platform, asking: Asking, clock: VirtualClock) {
+  private constructor(log: MemoryLog, platform: Platform, asking: Asking, clock: ManualClock) {
     this.log = log;
     this.#clock = clock;
     this.#platform = platform;
@@ -51,7 +51,7 @@ export class Scene {
   }
 
   static async open(troublesOf: (service: ServiceName) => Troubles): Promise<Scene> {
-    const clock = new VirtualClock();
+    const clock = new ManualClock();
     const log = createMemoryLog({ clock });
     const hub = createMemoryBus({ clock });
     await startRelay(log, hub);

@@ -1,12 +1,12 @@
+import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";
 import type { Teller } from "./teller.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
 
 /** Training steps between two validations. */
 const stepsPerTick = 10;
 
 export type TrainingDeps = {
-  readonly clock: VirtualClock;
+  readonly clock: ManualClock;
   readonly chance: Chance;
   readonly teller: Teller;
   /** Training steps that a trial needs. */

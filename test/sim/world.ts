@@ -5,6 +5,7 @@
  */
 import { createMemoryBus, type Delivery, type Fate, type MemoryHub } from "@trainyard/bus";
 import { createMemoryLog, type MemoryLog, type StoredEvent } from "@trainyard/event-log";
+import { ManualClock } from "@trainyard/testing";
 import { Chance } from "./chance.ts";
 import { ModelCluster } from "./model-cluster.ts";
 import { ModelHosts, slotsOfAll } from "./model-hosts.ts";
@@ -15,7 +16,6 @@ import { Platform, serviceNames } from "./platform.ts";
 import { startRelay } from "./relay.ts";
 import { drawSubmissions, type Submission } from "./submissions.ts";
 import { Teller } from "./teller.ts";
-import { VirtualClock } from "./virtual-clock.ts";
 
 /** After this much virtual time a world that still runs is stuck: a pause's grace is an hour, and several may follow. */
 const stuckAfterMs = 6 * 3_600_000;
@@ -48,7 +48,7 @@ export type World = {
 
 export async function runWorld(options: WorldOptions): Promise<World> {
   const { seed, calm = false, scheduler = false } = options;
-  const clock = new VirtualClock();
+  const clock = new ManualClock();
   const hardship = new Chance(seed, "hardship");
   const log = createMemoryLog({ clock });
   const hub = createMemoryBus({
@@ -87,7 +87,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
 const noTroubles: Troubles = () => null;
 
 /** Every third world is gentle, so that what only long runs without deaths reach is reached too. */
-function drawTroubles(chance: Chance, clock: VirtualClock): Troubles {
+function drawTroubles(chance: Chance, clock: ManualClock): Troubles {
   const scale = chance.pick([1, 5, 25]);
   return (): Trouble | null => {
     if (clock.monotonicMs() > hardshipMs) return null;
@@ -105,7 +105,7 @@ function fateOf({ kind }: Delivery, chance: Chance): Fate {
 }
 
 /** Away for a while, and sometimes with nothing left of what it held when it is back. */
-function breakTheBus(hub: MemoryHub, clock: VirtualClock, chance: Chance): void {
+function breakTheBus(hub: MemoryHub, clock: ManualClock, chance: Chance): void {
   if (clock.monotonicMs() > hardshipMs) return;
   clock.timer(chance.between(5_000, 120_000), () => {
     hub.disconnect();
@@ -119,7 +119,7 @@ function breakTheBus(hub: MemoryHub, clock: VirtualClock, chance: Chance): void 
 
 function breakOnce(
   hub: MemoryHub,
-  clock: VirtualClock,
+  clock: ManualClock,
   { afterMs, forMs, wipe }: NonNullable<WorldOptions["outage"]>,
 ): void {
   clock.timer(afterMs, () => {
@@ -134,7 +134,7 @@ function breakOnce(
 /** Everything that is no deciding service. */
 async function surround(
   { seed, calm = false, scheduler = false }: WorldOptions,
-  clock: VirtualClock,
+  clock: ManualClock,
   log: MemoryLog,
   hub: MemoryHub,
 ): Promise<void> {

@@ -35,16 +35,20 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const untilMs = this.#elapsedMs + ms;
     await atRest();
-    for (;;) {
-      const next = this.#next(untilMs);
-      if (next === undefined) break;
-      this.#timers.delete(next);
-      this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs);
-      next.callback();
-      await atRest();
-    }
+    while (await this.step(untilMs));
     this.#elapsedMs = untilMs;
     await atRest();
+  }
+
+  /** Lets the next timer fire, whenever it is due, and rest after it. False when there is none until then. */
+  async step(untilMs: number = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const next = this.#next(untilMs);
+    if (next === undefined) return false;
+    this.#timers.delete(next);
+    this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs);
+    next.callback();
+    await atRest();
+    return true;
   }
 
   /** Time goes on while nothing runs, as for a process that was stopped: timers fire late, at the next `advance`. */
