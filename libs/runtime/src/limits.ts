@@ -36,6 +36,8 @@ export const runtimeLimits = {
   verifyPageEvents: 500,
   /** Rows compared at once while the live view waits. */
   verifyPageRows: 2_000,
+  /** A view that comes no further in this time is not verified. */
+  verifyStandstillMs: 10_000,
   /** A verification's answer comes after this long, done or not. */
   verifyStepMs: 1_000,
   /** A verification that nobody has asked for in this time ends. */

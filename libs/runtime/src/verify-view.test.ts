@@ -1,3 +1,4 @@
+import { ManualClock } from "@trainyard/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runtimeLimits } from "./limits.ts";
 import { type FoldedView, ViewStage } from "./testing/view-stage.ts";
@@ -109,8 +110,18 @@ describe("a view that is folded afresh", () => {
 
 describe("what cannot be compared", () => {
   test("a view that was never folded is not verified", async () => {
-    const view = await stage.idle();
+    const view = stage.idle();
     await expect(view.check().run(never)).rejects.toThrow("never folded");
+  });
+
+  test("a view that stands still behind the log is not verified", async () => {
+    await stage.tell("5", "6");
+    const clock = new ManualClock();
+    const found = expect(stage.idle(clock).check().run(never)).rejects.toThrow(
+      "it stands at position 0 while the log is at 2",
+    );
+    await clock.advance(runtimeLimits.verifyStandstillMs);
+    await found;
   });
 
   test("a view that is ahead of the log is not verified", async () => {

@@ -7,7 +7,7 @@
  * long, memory is bounded by a page, and the live view waits for one page at a time. The first row that differs is told.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import { Fault } from "@trainyard/kernel";
+import { Fault, isFault } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import type { Check, Verdict } from "./check.ts";
 import { type ComparedTable, comparedTable, firstDifference, pageEnd } from "./compare-tables.ts";
@@ -19,11 +19,31 @@ import { readCursor, type View, type ViewCursor, type ViewSpec } from "./view.ts
 export function viewCheck(service: string, view: View, log: EventLog): Check {
   return {
     name: `${service}.${view.spec.view}`,
-    run: (signal) => verifyView(view.spec, view.pool, log, signal),
+    async run(signal) {
+      await keepsUp(view, await log.head(), signal);
+      return verifyView(view.spec, view.pool, log, signal);
+    },
   };
 }
 
-export async function verifyView(
+/** Waits until the view has what the log has now. One that is folded again may take long; one that stands still holds nothing. */
+async function keepsUp(view: View, head: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const before = view.position;
+    try {
+      await view.reach(head, runtimeLimits.verifyStandstillMs);
+      return;
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      if (view.position > before) continue;
+      throw unverifiable(
+        `it stands at position ${before} while the log is at ${head}; the log of its service says why`,
+      );
+    }
+  }
+}
+
+async function verifyView(
   spec: ViewSpec,
   pool: Pool,
   log: EventLog,

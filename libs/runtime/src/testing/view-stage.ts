@@ -2,7 +2,7 @@
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import { idOf } from "@trainyard/kernel";
+import { type Clock, idOf } from "@trainyard/kernel";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { type Logger, pino } from "pino";
@@ -84,13 +84,13 @@ export class ViewStage implements AsyncDisposable {
   }
 
   /** A view that does not follow the log. */
-  async idle(): Promise<FoldedView> {
-    return new FoldedView(this.log, this.#pool);
+  idle(clock: Clock = systemClock): FoldedView {
+    return new FoldedView(this.log, this.#pool, clock);
   }
 
   /** A view that follows the log. */
   async fold(): Promise<FoldedView> {
-    const view = new FoldedView(this.log, this.#pool);
+    const view = new FoldedView(this.log, this.#pool, systemClock);
     view.follow(await EventFeed.open(this.log, this.#bus, systemClock));
     return view;
   }
@@ -109,7 +109,7 @@ export class FoldedView implements AsyncDisposable {
   #seen = 0;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(log: EventLog, pool: pg.Pool) {
+  constructor(log: EventLog, pool: pg.Pool, clock: Clock) {
     this.#log = log;
     const spec: ViewSpec = {
       schema: "tested",
@@ -124,7 +124,7 @@ export class FoldedView implements AsyncDisposable {
         this.#seen += events.length;
       },
     };
-    this.#view = new View(spec, pool, systemClock, this.#logger());
+    this.#view = new View(spec, pool, clock, this.#logger());
   }
 
   #logger(): Logger {
