@@ -41,7 +41,12 @@ test("a trial that exits non-zero restarts from its latest checkpoint, and is in
     "run 3 starts at 4",
   ]);
   expect(trial.lastLogLines.join("\n")).toContain("about to fail");
-  expect((await world.yard("trial", "describe", `${id}.1`)).out).toContain("about to fail");
+  for (const described of [
+    await world.yard("trial", "describe", `${id}.1`),
+    await world.yard("experiment", "describe", id),
+  ]) {
+    expect(described.out).toContain("  | about to fail");
+  }
 });
 
 test("a program that is not there says so in the trial's log, and ends the trial in ERROR", async () => {

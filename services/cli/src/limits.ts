@@ -3,4 +3,6 @@ export const cliLimits = {
   pageSize: 500,
   /** Files of one context, so that a wrong folder is noticed before it is packed. */
   contextFilesMax: 50_000,
+  /** Of an experiment's failed trials in its description: the first few say why, the rest are a list away. */
+  failedShown: 10,
 } as const;

@@ -12,6 +12,7 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
+import { cliLimits } from "../limits.ts";
 import { number, time } from "../output.ts";
 import { packContext } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
@@ -193,6 +194,23 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ],
     ["seed", String(experiment.seed)],
   ]);
+  if (!output.json && experiment.trialsFailed > 0)
+    await showFailed({ client, output }, experiment.id);
+}
+
+/** Why trials failed: a line each, and what the first one printed last. */
+async function showFailed({ client, output }: Context, experiment: string): Promise<void> {
+  const { items } = await allPages((start) => client.call("listTrials", { experiment, ...start }));
+  const failed = items.filter(({ state }) => state === "ERROR");
+  for (const { id, reason } of failed.slice(0, cliLimits.failedShown)) {
+    output.line(`trial ${id} failed: ${reason}`);
+  }
+  const more = failed.length - cliLimits.failedShown;
+  if (more > 0) output.line(`and ${more} more: yard trial list ${experiment}`);
+  const first = failed[0];
+  if (first === undefined) return;
+  const { lastLogLines } = await client.call("getTrial", { trial: first.id });
+  for (const line of lastLogLines) output.line(`  | ${line}`);
 }
 
 async function logs(
