@@ -46,6 +46,7 @@ function checkEntrypoint(entrypoint: Json | undefined, note: Note): void {
 
 const needed: Partial<Record<SearcherName, readonly string[]>> = {
   random: ["max_trials"],
+  sobol: ["max_trials"],
 };
 
 function checkSearcher(searcher: Json | undefined, note: Note): void {

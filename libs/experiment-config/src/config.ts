@@ -50,7 +50,12 @@ export type GridSearcher = SearcherCommon & {
   readonly name: "grid";
   readonly max_concurrent_trials: number;
 };
-export type SearcherConfig = SingleSearcher | RandomSearcher | GridSearcher;
+export type SobolSearcher = SearcherCommon & {
+  readonly name: "sobol";
+  readonly max_trials: number;
+  readonly max_concurrent_trials: number;
+};
+export type SearcherConfig = SingleSearcher | RandomSearcher | GridSearcher | SobolSearcher;
 
 type StorageCommon = {
   readonly save_experiment_best: number;

@@ -15,6 +15,7 @@ export {
   type SearcherConfig,
   type SharedFsStorage,
   type SingleSearcher,
+  type SobolSearcher,
   type TypedHyperparameter,
   withSeed,
 } from "./config.ts";

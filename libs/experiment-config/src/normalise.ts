@@ -110,12 +110,13 @@ function normaliseSearcher(searcher: JsonObject): SearcherConfig {
     "max_concurrent_trials",
     defaults.concurrentTrials,
   );
+  const max_trials = numberAt(searcher, "max_trials", 1);
   const rest = withoutEffectIn(searcher, "searcher");
   switch (valueAt(searcher, "name")) {
-    case "random": {
-      const max_trials = numberAt(searcher, "max_trials", 1);
+    case "random":
       return { name: "random", ...common, max_trials, max_concurrent_trials, ...rest };
-    }
+    case "sobol":
+      return { name: "sobol", ...common, max_trials, max_concurrent_trials, ...rest };
     case "grid":
       return { name: "grid", ...common, max_concurrent_trials, ...rest };
     default:

@@ -33,7 +33,14 @@ describe("parseExperiment fills in", () => {
     });
   });
 
-  it("the concurrency of random and grid", () => {
+  it("the concurrency of random, sobol and grid", () => {
+    expect(config("searcher: {name: sobol, metric: loss, max_trials: 3}").searcher).toEqual({
+      name: "sobol",
+      metric: "loss",
+      smaller_is_better: true,
+      max_trials: 3,
+      max_concurrent_trials: 16,
+    });
     expect(config("searcher: {name: random, metric: loss, max_trials: 3}").searcher).toEqual({
       name: "random",
       metric: "loss",

@@ -1,7 +1,10 @@
 import { isRejection, limits } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { parseExperiment } from "./parse.ts";
+import { runningSearchers } from "./schema/searcher.ts";
 import { defaults, grid, problems, yaml } from "./test-documents.ts";
+
+const running = runningSearchers.join(", ");
 
 /** What is added to a good configuration, and the one problem that it makes. */
 const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
@@ -22,12 +25,12 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     "entrypoint: model_def:Trial",
     /^entrypoint names a trial class \(model_def:Trial\), which is not run any more; give the command/,
   ],
-  ["searcher: {metric: loss}", "searcher.name is missing: it must be one of single, random, grid"],
+  ["searcher: {metric: loss}", `searcher.name is missing: it must be one of ${running}`],
   ["searcher: {name: single}", /^searcher\.metric is missing/],
   ["searcher: single", 'searcher must be a mapping, not "single"'],
   [
     "searcher: {name: randm, metric: loss}",
-    'searcher.name must be one of single, random, grid, not "randm"; "random" is one',
+    `searcher.name must be one of ${running}, not "randm"; "random" is one`,
   ],
   [
     "searcher: {name: random, metric: loss}",
@@ -55,15 +58,15 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "searcher: {name: adaptive_asha, metric: loss, max_trials: 4, max_time: 9, time_metric: epochs}",
-    "searcher.name is adaptive_asha, which does not run in this version; single, random, grid do",
+    `searcher.name is adaptive_asha, which does not run in this version; ${running} do`,
   ],
   [
     "searcher: {name: async_halving, metric: loss, num_rungs: 3, max_trials: 4}",
-    "searcher.name is async_halving, which does not run in this version; single, random, grid do",
+    `searcher.name is async_halving, which does not run in this version; ${running} do`,
   ],
   [
     "searcher: {name: adaptive_simple, metric: loss, max_trials: 4}",
-    "searcher.name is adaptive_simple, which has been withdrawn; use random instead (single, random, grid run in this version)",
+    `searcher.name is adaptive_simple, which has been withdrawn; use random instead (${running} run in this version)`,
   ],
   [
     "searcher: {name: adaptive, metric: loss, budget: {batches: 3}}",

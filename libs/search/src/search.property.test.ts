@@ -20,6 +20,7 @@ import {
   gridOf,
   proposalsOf,
   randomOf,
+  sobolOf,
   validation,
 } from "./test-searches.ts";
 
@@ -58,13 +59,14 @@ const steps = fc.array(
 
 const searcher: fc.Arbitrary<SearcherConfig> = fc
   .tuple(
-    fc.constantFrom("random", "grid", "single"),
+    fc.constantFrom("random", "grid", "single", "sobol"),
     fc.integer({ min: 1, max: 8 }),
     fc.nat({ max: 4 }),
     fc.boolean(),
   )
   .map(([name, trials, concurrent, smaller_is_better]) => {
     if (name === "grid") return { ...gridOf(concurrent), smaller_is_better };
+    if (name === "sobol") return { ...sobolOf(trials, concurrent), smaller_is_better };
     if (name === "random") return { ...randomOf(trials, concurrent), smaller_is_better };
     return { name: "single", metric: "loss", smaller_is_better };
   });

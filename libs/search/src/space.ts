@@ -24,21 +24,38 @@ export function trialSeed(seed: number, trial: number): number {
 
 /** The point that random search gives a trial. */
 export function sampledPoint(space: HyperparameterSpace, seed: number, trial: number): JsonObject {
-  return sampledNest(space, seed, trial, "hyperparameters");
+  return pointOf(space, (hyperparameter, path) =>
+    valueAtShare(hyperparameter, draw(seed, path, trial)),
+  );
 }
 
-function sampledNest(
-  space: HyperparameterSpace,
-  seed: number,
-  trial: number,
+/**
+ * What a hyperparameter's value is made from: `path` is the name of its stream of draws, `keys` is where it is in a point.
+ */
+export type ValueOf = (
+  hyperparameter: TypedHyperparameter,
   path: string,
+  keys: readonly string[],
+) => Json;
+
+/** A point made of a value for each hyperparameter, in the order of sorted keys. */
+export function pointOf(space: HyperparameterSpace, valueOf: ValueOf): JsonObject {
+  return nestOf(space, "hyperparameters", [], valueOf);
+}
+
+function nestOf(
+  space: HyperparameterSpace,
+  path: string,
+  keys: readonly string[],
+  valueOf: ValueOf,
 ): JsonObject {
   const point: JsonObject = {};
   for (const [key, node] of sortedNodes(space)) {
     const inner = `${path}/${escaped(key)}`;
+    const innerKeys = [...keys, key];
     point[key] = isTyped(node)
-      ? sampledValue(node, draw(seed, inner, trial))
-      : sampledNest(node, seed, trial, inner);
+      ? valueOf(node, inner, innerKeys)
+      : nestOf(node, inner, innerKeys, valueOf);
   }
   return point;
 }
@@ -49,7 +66,7 @@ function escaped(key: string): string {
 }
 
 /** The value at `u`, 0 ≤ u < 1, of a hyperparameter's range. Ints include both ends, log is uniform in the exponent. */
-function sampledValue(hyperparameter: TypedHyperparameter, u: number): Json {
+export function valueAtShare(hyperparameter: TypedHyperparameter, u: number): Json {
   switch (hyperparameter.type) {
     case "const":
       return hyperparameter.val;

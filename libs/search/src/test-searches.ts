@@ -46,6 +46,13 @@ export const randomOf = (max_trials: number, max_concurrent_trials: number): Sea
   max_concurrent_trials,
 });
 
+export const sobolOf = (max_trials: number, max_concurrent_trials: number): SearcherConfig => ({
+  ...randomOf(max_trials, max_concurrent_trials),
+  name: "sobol",
+  max_trials,
+  max_concurrent_trials,
+});
+
 export const gridOf = (max_concurrent_trials: number): SearcherConfig => ({
   name: "grid",
   metric: "loss",

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { configLimits } from "../limits.ts";
 import { kindSentence } from "../sentences.ts";
+import { sobolKeys } from "./model-searchers.ts";
 import { anyText, count, flag, number, positive, text, unitlessLength } from "./values.ts";
 
 const common = {
@@ -42,6 +43,7 @@ export const searchers = {
   single: searcherOf("single", {}),
   random: searcherOf("random", { max_trials: trials, ...concurrency }),
   grid: searcherOf("grid", concurrency),
+  sobol: searcherOf("sobol", sobolKeys),
   adaptive_asha: searcherOf("adaptive_asha", {
     max_trials: trials,
     ...time,
@@ -62,7 +64,7 @@ export const searchers = {
 export type SearcherName = keyof typeof searchers;
 
 /** The searchers that run. */
-export const runningSearchers: readonly SearcherName[] = ["single", "random", "grid"];
+export const runningSearchers: readonly SearcherName[] = ["single", "random", "grid", "sobol"];
 
 /** What to do about a searcher that Determined has withdrawn. */
 export const withdrawnSearchers: Partial<Record<SearcherName, string>> = {
@@ -78,6 +80,7 @@ export const searcher = z.discriminatedUnion(
     searchers.single,
     searchers.random,
     searchers.grid,
+    searchers.sobol,
     searchers.adaptive_asha,
     searchers.async_halving,
     searchers.custom,

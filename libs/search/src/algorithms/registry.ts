@@ -1,9 +1,10 @@
 import type { Algorithm } from "../algorithm.ts";
 import { grid } from "./grid.ts";
 import { random, single } from "./random.ts";
+import { sobol } from "./sobol.ts";
 
 /** Every version that a recorded search may have; the last of a name is what new searches get. */
-const algorithms: readonly Algorithm[] = [single, random, grid];
+const algorithms: readonly Algorithm[] = [single, random, grid, sobol];
 
 export function newestAlgorithm(name: string): Algorithm | undefined {
   return algorithms.findLast((algorithm) => algorithm.name === name);
