@@ -1,6 +1,6 @@
 /** The configuration as services store and read it: legacy shapes rewritten, every default filled in. */
 import type { Json, JsonObject } from "./json.ts";
-import type { VariablesByDevice } from "./merge.ts";
+import type { VariablesByDevice } from "./parts/environment.ts";
 
 export type ConstHyperparameter = { readonly type: "const"; readonly val: Json };
 export type IntHyperparameter = {

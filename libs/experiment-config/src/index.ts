@@ -22,6 +22,7 @@ export {
 export type { Json, JsonObject } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
-export type { VariablesByDevice } from "./merge.ts";
+export type { VariablesByDevice } from "./parts/environment.ts";
 export { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
+export { type ConfigPart, configPart } from "./parts/named.ts";
 export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./space.ts";

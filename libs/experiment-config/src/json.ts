@@ -24,8 +24,8 @@ export function itemPath(parent: string, index: number): string {
   return `${parent}[${index}]`;
 }
 
-export function pathOf(parts: readonly PropertyKey[]): string {
-  let path = "";
+export function pathOf(parts: readonly PropertyKey[], parent = ""): string {
+  let path = parent;
   for (const part of parts) {
     path = typeof part === "number" ? itemPath(path, part) : keyPath(path, String(part));
   }

@@ -7,52 +7,48 @@ import type {
   TypedHyperparameter,
 } from "./config.ts";
 import { isMapping, type Json, type JsonObject, sortedKeys, valueAt } from "./json.ts";
-import { labelsOf, variablesByDevice } from "./merge.ts";
+import { variablesByDevice } from "./parts/environment.ts";
+import { labelsOf } from "./parts/experiment.ts";
 import { writtenType } from "./schema/hyperparameters.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
 
-/** Determined's defaults, for what is acted on. */
-const defaults = {
-  maxRestarts: 5,
-  slotsPerTrial: 1,
-  priority: 42,
-  pool: "default",
-  concurrentTrials: 16,
-  experimentBest: 0,
-  trialBest: 1,
-  trialLatest: 1,
-} as const;
+/** What the platform takes where Determined leaves it to the pool or to the cluster. */
+const defaults = { priority: 42, pool: "default" } as const;
 
-export function normalise(document: JsonObject): NormalisedConfig {
-  const resources = mappingAt(document, "resources");
-  const environment = mappingAt(document, "environment");
-  const entrypoint = valueAt(document, "entrypoint");
+/** `document` is what was given, in the shapes of today; `full` is the same with every default in it. */
+export function normalise(document: JsonObject, full: JsonObject): NormalisedConfig {
+  const resources = mappingAt(full, "resources");
+  const environment = mappingAt(full, "environment");
+  const entrypoint = valueAt(full, "entrypoint");
   return {
-    name: textAt(document, "name"),
-    description: textAt(document, "description"),
-    labels: [...new Set(labelsOf(valueAt(document, "labels") ?? []).map(String))].sort(),
-    workspace: textAt(document, "workspace"),
-    project: textAt(document, "project"),
+    name: textAt(full, "name"),
+    description: textAt(full, "description"),
+    labels: labelsOf(valueAt(full, "labels") ?? []).map(String),
+    workspace: textAt(full, "workspace"),
+    project: textAt(full, "project"),
     entrypoint: Array.isArray(entrypoint) ? entrypoint.map(String) : String(entrypoint),
-    hyperparameters: normaliseSpace(mappingAt(document, "hyperparameters")),
-    searcher: normaliseSearcher(mappingAt(document, "searcher")),
+    hyperparameters: normaliseSpace(mappingAt(full, "hyperparameters")),
+    searcher: normaliseSearcher(mappingAt(full, "searcher")),
     resources: {
-      slots_per_trial: numberAt(resources, "slots_per_trial", defaults.slotsPerTrial),
+      slots_per_trial: numberAt(resources, "slots_per_trial"),
       priority: numberAt(resources, "priority", defaults.priority),
       resource_pool: textAt(resources, "resource_pool") || defaults.pool,
-      ...withoutEffectIn(resources, "resources"),
+      ...withoutEffectIn(mappingAt(document, "resources"), "resources"),
     },
-    max_restarts: numberAt(document, "max_restarts", defaults.maxRestarts),
-    checkpoint_storage: normaliseStorage(mappingAt(document, "checkpoint_storage")),
+    max_restarts: numberAt(full, "max_restarts"),
+    checkpoint_storage: normaliseStorage(
+      mappingAt(full, "checkpoint_storage"),
+      mappingAt(document, "checkpoint_storage"),
+    ),
     environment: {
       environment_variables: variablesByDevice(valueAt(environment, "environment_variables")),
-      ...withoutEffectIn(environment, "environment"),
+      ...withoutEffectIn(mappingAt(document, "environment"), "environment"),
     },
     reproducibility: {
       experiment_seed: seedAt(mappingAt(document, "reproducibility")),
     },
-    data: sortedKeys(mappingAt(document, "data")) as JsonObject,
-    debug: valueAt(document, "debug") === true,
+    data: sortedKeys(mappingAt(full, "data")) as JsonObject,
+    debug: valueAt(full, "debug") === true,
     ...withoutEffectIn(document),
   };
 }
@@ -67,7 +63,7 @@ function textAt(mapping: JsonObject, key: string): string {
   return typeof value === "string" ? value : "";
 }
 
-function numberAt(mapping: JsonObject, key: string, otherwise: number): number {
+function numberAt(mapping: JsonObject, key: string, otherwise = 0): number {
   const value = valueAt(mapping, key);
   return typeof value === "number" ? value : otherwise;
 }
@@ -101,34 +97,15 @@ function withoutSecrets(value: Json, path: readonly string[]): Json | undefined 
 }
 
 function normaliseSearcher(searcher: JsonObject): SearcherConfig {
-  const common = {
-    metric: textAt(searcher, "metric"),
-    smaller_is_better: valueAt(searcher, "smaller_is_better") !== false,
-  };
-  const max_concurrent_trials = numberAt(
-    searcher,
-    "max_concurrent_trials",
-    defaults.concurrentTrials,
-  );
-  const max_trials = numberAt(searcher, "max_trials", 1);
-  const rest = withoutEffectIn(searcher, "searcher");
-  switch (valueAt(searcher, "name")) {
-    case "random":
-      return { name: "random", ...common, max_trials, max_concurrent_trials, ...rest };
-    case "sobol":
-      return { name: "sobol", ...common, max_trials, max_concurrent_trials, ...rest };
-    case "grid":
-      return { name: "grid", ...common, max_concurrent_trials, ...rest };
-    default:
-      return { name: "single", ...common, ...rest };
-  }
+  // The schema knows every key, and its algorithm reads those that have an effect.
+  return sortedKeys(searcher) as SearcherConfig;
 }
 
-function normaliseStorage(storage: JsonObject): CheckpointStorage {
+function normaliseStorage(storage: JsonObject, written: JsonObject): CheckpointStorage {
   const kept = {
-    save_experiment_best: numberAt(storage, "save_experiment_best", defaults.experimentBest),
-    save_trial_best: numberAt(storage, "save_trial_best", defaults.trialBest),
-    save_trial_latest: numberAt(storage, "save_trial_latest", defaults.trialLatest),
+    save_experiment_best: numberAt(storage, "save_experiment_best"),
+    save_trial_best: numberAt(storage, "save_trial_best"),
+    save_trial_latest: numberAt(storage, "save_trial_latest"),
   };
   if (valueAt(storage, "type") === "directory") {
     return { type: "directory", container_path: textAt(storage, "container_path"), ...kept };
@@ -138,7 +115,7 @@ function normaliseStorage(storage: JsonObject): CheckpointStorage {
     host_path: textAt(storage, "host_path"),
     storage_path: textAt(storage, "storage_path"),
     ...kept,
-    ...withoutEffectIn(storage, "checkpoint_storage"),
+    ...withoutEffectIn(written, "checkpoint_storage"),
   };
 }
 
@@ -152,8 +129,8 @@ export function normaliseSpace(space: JsonObject): HyperparameterSpace {
 function normaliseNode(value: Json): TypedHyperparameter | HyperparameterSpace {
   if (!isMapping(value)) return { type: "const", val: sortedKeys(value) };
   const range = {
-    minval: numberAt(value, "minval", 0),
-    maxval: numberAt(value, "maxval", 0),
+    minval: numberAt(value, "minval"),
+    maxval: numberAt(value, "maxval"),
   };
   const given = valueAt(value, "count");
   const count = typeof given === "number" ? given : null;

@@ -87,7 +87,12 @@ describe("parseExperiment", () => {
         const text = JSON.stringify({
           entrypoint: "true",
           data,
-          hyperparameters: { n: { type: "int", minval: 0, maxval: max_trials }, x: [data], e: {} },
+          hyperparameters: {
+            n: { type: "int", minval: 0, maxval: max_trials },
+            x: { type: "const", val: [data] },
+            e: {},
+            l: [1, [null, "a"]],
+          },
           searcher: { name: "random", metric: "loss", max_trials, max_length: 3 },
           resources: { weight: 2 },
         });

@@ -1,10 +1,10 @@
 /**
- * YAML text → the normalised configuration, or everything that is wrong with it at once. In order: read the YAML, drop
- * nulls, apply the caller's overrides, lay it over the cluster's defaults, hold it against the schema and the checks,
- * fill in what is still absent.
+ * YAML text → the normalised configuration, or everything that is wrong with it at once. In order: read the YAML, apply
+ * the caller's overrides, drop nulls, hold it against the schema as it was written, bring older shapes into the newer,
+ * lay it over the cluster's defaults, fill in what is still absent, ask what is missing now and what does not run here.
  */
 import { type FieldProblem, limits, type Rejection, reject } from "@trainyard/kernel";
-import { checkDocument } from "./checks.ts";
+import { whatDoesNotRun } from "./checks.ts";
 import { hyperparameterSpace, type NormalisedConfig } from "./config.ts";
 import { readYaml } from "./document.ts";
 import {
@@ -19,14 +19,12 @@ import {
   valueAt,
 } from "./json.ts";
 import { configLimits } from "./limits.ts";
-import { mergeConfigs } from "./merge.ts";
 import { normalise } from "./normalise.ts";
-import { withoutNulls } from "./nulls.ts";
 import { withOverrides } from "./overrides.ts";
-import { experiment } from "./schema/experiment.ts";
+import { experiment } from "./parts/experiment.ts";
+import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
 import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
-import { schemaProblems } from "./sentences.ts";
 import { gridSize } from "./space.ts";
 
 export type ParseOptions = {
@@ -50,18 +48,40 @@ export function parseExperiment(
   if (read.problems.length > 0) return invalid(read.problems);
   if (!isMapping(read.value)) return invalid([notAMapping(read.value)]);
   const overridden = withOverrides(read.value, options.overrides ?? []);
-  const mine = withoutNulls(overridden.document);
-  const document = mergeConfigs(mine, withoutNulls(options.defaults ?? {}));
-  const problems = firstOfEachPath([
-    ...overridden.problems,
-    ...schemaProblems(experiment, document),
-    ...checkDocument(document),
-  ]);
+  const mine = stripped(overridden.document);
+  const document = laidOver(
+    experiment,
+    rewritten(experiment, mine),
+    rewritten(experiment, stripped(options.defaults ?? {})),
+  ) as JsonObject;
+  const full = withDrawnSeed(filled(experiment, document) as JsonObject);
+  const written = [...overridden.problems, ...sanity(experiment, mine)];
+  // What was laid under a wrong shape says nothing: the merged document is held against the schema when all shapes are right.
+  const merged = written.length > 0 ? [] : sanity(experiment, document);
+  const notRun = whatDoesNotRun(document);
+  const kinds = notRun.flatMap(
+    ({ path }) => /^(searcher|checkpoint_storage)\.(?:name|type)$/.exec(path)?.[1] ?? [],
+  );
+  // What a searcher or a storage lacks is of no interest when that kind does not run.
+  const lacking = missing(experiment, full).filter(
+    ({ path }) => !kinds.some((kind) => path.startsWith(`${kind}.`)),
+  );
+  const problems = firstOfEachPath([...written, ...merged, ...lacking, ...notRun]);
   if (problems.length > 0) return invalid(problems);
-  const config = normalise(document);
+  const config = normalise(document, full);
   const excess = [...sizeProblems(config), ...trialProblems(config)];
   if (excess.length > 0) return invalid(excess);
   return { config, warnings: warningsOf(mine) };
+}
+
+const stripped = (document: JsonObject): JsonObject =>
+  withoutNulls(experiment, document) as JsonObject;
+
+/** The one thing that is needed in the end and that whoever submits draws: `withSeed`. */
+function withDrawnSeed(document: JsonObject): JsonObject {
+  const given = valueAt(document, "reproducibility");
+  if (!isMapping(given)) return document;
+  return { ...document, reproducibility: { experiment_seed: 0, ...given } };
 }
 
 function notAMapping(value: Json): FieldProblem {

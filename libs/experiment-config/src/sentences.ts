@@ -1,7 +1,6 @@
 /** zod's issues as the sentences that people read: each completes "<path> …" and says what would be right. */
-import type { FieldProblem } from "@trainyard/kernel";
 import { z } from "zod";
-import { describeValue, pathOf } from "./json.ts";
+import { describeValue } from "./json.ts";
 import { closest } from "./suggest.ts";
 
 /** A problem inside a value: the way to it from there, and the sentence's end. */
@@ -18,10 +17,6 @@ export function innerProblems(schema: z.ZodType, value: unknown): readonly Inner
       detail: details[index] ?? "is not a key that is known here",
     }));
   });
-}
-
-export function schemaProblems(schema: z.ZodType, value: unknown): readonly FieldProblem[] {
-  return innerProblems(schema, value).map(({ path, detail }) => ({ path: pathOf(path), detail }));
 }
 
 export function unknownKey(key: string, known: readonly string[]): string {

@@ -1,13 +1,14 @@
 /** Where checkpoints are kept, told apart by `type`, and how many of them outlive the experiment. */
 import { z } from "zod";
 import { kindSentence } from "../sentences.ts";
-import { anyText, count, text } from "./values.ts";
+import { anyText, byKind, count, keysOfAll, text } from "./values.ts";
 
 const kept = {
   save_experiment_best: count,
   save_trial_best: count,
   save_trial_latest: count,
 };
+export const keptKeys = Object.keys(kept);
 
 const absolutePath = z
   .string()
@@ -58,8 +59,11 @@ export type StorageType = keyof typeof storages;
 /** The storages that checkpoints can be written to. */
 export const runningStorages: readonly StorageType[] = ["directory", "shared_fs"];
 
-export const checkpointStorage = z.discriminatedUnion(
+const typed = z.discriminatedUnion(
   "type",
   [storages.directory, storages.shared_fs, storages.s3, storages.gcs, storages.azure],
   { error: kindSentence("type", runningStorages) },
 );
+
+/** One without a type is a part of one, which the cluster's default completes. */
+export const checkpointStorage = byKind("type", typed, keysOfAll(Object.values(storages), kept));

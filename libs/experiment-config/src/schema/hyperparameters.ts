@@ -1,6 +1,6 @@
 /**
  * A hyperparameter is a mapping whose `type` is one of five names, any other mapping (a nest of hyperparameters), or
- * anything else, which is a constant.
+ * anything else, which is a constant. A list is one too, and what is written as a hyperparameter in it has to be a right one.
  */
 import { z } from "zod";
 import { isMapping, valueAt } from "../json.ts";
@@ -39,6 +39,7 @@ function shapeOf(value: unknown): z.ZodType {
   const type = writtenType(value);
   if (isHyperparameterType(type)) return hyperparameterTypes[type];
   if (type !== null) return unknownType;
+  if (Array.isArray(value)) return z.array(z.lazy(() => hyperparameter));
   return isMapping(value) ? hyperparameters : z.any();
 }
 

@@ -1,7 +1,7 @@
 import { isName } from "@trainyard/kernel";
 import { z } from "zod";
 import { configLimits } from "../limits.ts";
-import { anyText, count, flag, number, oneOf, section, text } from "./values.ts";
+import { anyText, count, entry, flag, number, oneOf, section, text } from "./values.ts";
 
 /** "" means the default pool, as in Determined. */
 const pool = z.string().refine((name) => name === "" || isName(name), {
@@ -16,6 +16,13 @@ function textLike(pattern: RegExp, what: string): z.ZodString {
   return z.string().regex(pattern, { error: `must be ${what}` });
 }
 
+const deviceMapping = entry({ host_path: text, container_path: text }, { mode: text });
+export const deviceEntry = oneOf(
+  [textLike(/^[^:]+:[^:]+(:[^:]+)?$/, device), deviceMapping],
+  device,
+);
+export const devices = z.array(deviceEntry);
+
 export const resources = section({
   slots_per_trial: count,
   priority: z.int().min(1).max(configLimits.priorityMax),
@@ -25,18 +32,10 @@ export const resources = section({
   weight: number.min(0),
   is_single_node: flag,
   shm_size: oneOf(
-    [z.int().min(0), textLike(/^\d+(\.\d+)?\s*([kmgtp]i?)?b?$/i, memorySize)],
+    [z.int().min(0), textLike(/^(\d*\.)?\d+ ?([kmgtp](i?b)?|b)?$/i, memorySize)],
     memorySize,
   ),
-  devices: z.array(
-    oneOf(
-      [
-        textLike(/^[^:]+:[^:]+(:[^:]+)?$/, device),
-        section({ host_path: text, container_path: text, mode: text }),
-      ],
-      device,
-    ),
-  ),
+  devices,
   native_parallel: flag,
   agent_label: anyText,
 });

@@ -3,16 +3,26 @@ import { z } from "zod";
 import { configLimits } from "../limits.ts";
 import { kindSentence } from "../sentences.ts";
 import { sobolKeys } from "./model-searchers.ts";
-import { anyText, count, flag, number, positive, text, unitlessLength } from "./values.ts";
+import {
+  anyText,
+  byKind,
+  count,
+  flag,
+  keysOfAll,
+  number,
+  positive,
+  positiveLength,
+  text,
+} from "./values.ts";
 
 const common = {
   metric: text,
   smaller_is_better: flag,
   source_trial_id: count,
   source_checkpoint_uuid: anyText,
-  /** Determined gave it up in 0.38; the training code decides how long it trains. */
-  max_length: unitlessLength,
 };
+/** Determined gave it up in 0.38; the training code decides how long it trains. */
+const longest = { max_length: positiveLength };
 
 const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
 const divisor = number.gt(1);
@@ -27,14 +37,14 @@ const adaptive = {
   stop_once: flag,
 };
 const halving = { num_rungs: positive, divisor, stop_once: flag };
-const budget = { budget: unitlessLength, train_stragglers: flag };
+const budget = { budget: positiveLength, train_stragglers: flag };
 
 function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.ZodType>>>(
   name: Name,
   keys: Keys,
 ) {
   return z
-    .strictObject({ ...common, ...keys })
+    .strictObject({ ...common, ...longest, ...keys })
     .partial()
     .extend({ name: z.literal(name) });
 }
@@ -56,7 +66,7 @@ export const searchers = {
     ...concurrency,
     ...halving,
   }),
-  custom: searcherOf("custom", { unit: text }),
+  custom: searcherOf("custom", { unit: z.enum(["batches", "records", "epochs"]) }),
   adaptive: searcherOf("adaptive", { ...adaptive, ...budget }),
   adaptive_simple: searcherOf("adaptive_simple", { max_trials: trials, ...adaptive }),
   sync_halving: searcherOf("sync_halving", { ...halving, ...budget }),
@@ -74,7 +84,7 @@ export const withdrawnSearchers: Partial<Record<SearcherName, string>> = {
   sync_halving: "use random",
 };
 
-export const searcher = z.discriminatedUnion(
+const named = z.discriminatedUnion(
   "name",
   [
     searchers.single,
@@ -90,3 +100,9 @@ export const searcher = z.discriminatedUnion(
   ],
   { error: kindSentence("name", runningSearchers) },
 );
+
+/** What a searcher has whatever its name is, and so keeps of a default of another name. */
+export const commonSearcherKeys = Object.keys(common);
+
+/** One without a name is a part of one, which the cluster's default completes. */
+export const searcher = byKind("name", named, keysOfAll(Object.values(searchers), common));

@@ -3,6 +3,7 @@
  * for after the defaults have been merged in (`completeness.ts`). `null` means absent and is gone before these look.
  */
 import { z } from "zod";
+import { isMapping, valueAt } from "../json.ts";
 import { innerProblems } from "../sentences.ts";
 
 /** Text of at least one character. */
@@ -59,16 +60,39 @@ export function jsonSchemaOf(schema: z.ZodType): object {
   return rest;
 }
 
-const lengthOf = (unit: string): z.ZodType => z.strictObject({ [unit]: count });
+/** A mapping of exactly these keys, of which the first ones have to be there. */
+export function entry(needed: Shape, optional: Shape): z.ZodObject {
+  return z.strictObject(optional).partial().extend(needed);
+}
+
+/** A mapping whose kind the key tells; where the key is absent it is held against `untold`. */
+export function byKind(key: string, told: z.ZodType, untold: z.ZodType): z.ZodType {
+  return dispatched(
+    (value) => (isMapping(value) && valueAt(value, key) === undefined ? untold : told),
+    () => jsonSchemaOf(told),
+  );
+}
+
+/** Any keys that some of the kinds have, of which only those that all have can be held against their schema. */
+export function keysOfAll(kinds: readonly z.ZodObject[], common: Shape): z.ZodType {
+  const keys = kinds.flatMap((kind) => Object.keys(kind.shape));
+  return section({ ...Object.fromEntries(keys.map((key) => [key, z.any()])), ...common });
+}
+
+const lengthOf = (unit: string, least: number): z.ZodType =>
+  z.strictObject({ [unit]: count.min(least) });
+const lengthFrom = (least: number): z.ZodType =>
+  oneOf(
+    [lengthOf("batches", least), lengthOf("records", least), lengthOf("epochs", least)],
+    `a mapping with one key, batches, records or epochs, and a whole number of at least ${least}`,
+  );
 
 /** `{batches: 100}`, `{records: 100}`, `{epochs: 1}`. */
-export const length = oneOf(
-  [lengthOf("batches"), lengthOf("records"), lengthOf("epochs")],
-  "a mapping with one key, batches, records or epochs, and a whole number of at least 0",
-);
+export const length = lengthFrom(0);
+export const positiveUnitLength = lengthFrom(1);
 
 /** A length, or a bare number of no unit. */
-export const unitlessLength = oneOf(
-  [count, length],
-  "a whole number, or a mapping with one key, batches, records or epochs",
+export const positiveLength = oneOf(
+  [positive, positiveUnitLength],
+  "a whole number of at least 1, or a mapping of batches, records or epochs to one",
 );

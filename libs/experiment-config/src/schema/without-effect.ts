@@ -1,26 +1,84 @@
 /** Sections of Determined's configuration that are read and checked, and that nothing acts on. */
 import { z } from "zod";
+import { dataLayer } from "./data-layer.ts";
 import {
   anyText,
   count,
+  entry,
   flag,
   freeMapping,
   length,
-  number,
   oneOf,
+  positive,
   section,
   text,
   texts,
 } from "./values.ts";
 
-const logAction = oneOf(
-  [
-    z.enum(["cancel_retries", "exclude_node"]),
-    z.strictObject({ type: z.enum(["cancel_retries", "exclude_node"]) }),
-  ],
+const actions = z.enum(["cancel_retries", "exclude_node"]);
+export const legacyLogAction = z.strictObject({ type: actions });
+export const logAction = oneOf(
+  [actions, legacyLogAction],
   'one of "cancel_retries", "exclude_node"',
 );
-const scheduler = { slots_per_node: count, gpu_type: anyText };
+export const logPolicy = section({ name: text, pattern: anyText, action: logAction });
+export const logPolicies = z.array(logPolicy);
+
+export const bindMount = entry(
+  {
+    host_path: z
+      .string()
+      .regex(/^\//, { error: "must be an absolute path, one that begins with /" }),
+    container_path: text.refine((path) => path !== ".", { error: 'must not be "."' }),
+  },
+  { read_only: flag, propagation: anyText },
+);
+export const bindMounts = z.array(bindMount);
+
+export const profiling = section({
+  enabled: flag,
+  begin_on_batch: count,
+  end_after_batch: count,
+  sync_timings: flag,
+});
+
+export const optimizations = section({
+  aggregation_frequency: positive,
+  auto_tune_tensor_fusion: flag,
+  average_aggregated_gradients: flag,
+  average_training_metrics: flag,
+  gradient_compression: flag,
+  grad_updates_size_file: anyText,
+  mixed_precision: z.enum(["O0", "O1", "O2", "O3"]),
+  tensor_fusion_cycle_time: count,
+  tensor_fusion_threshold: count,
+});
+
+export const retentionPolicy = section({ log_retention_days: z.int().min(-1).max(32_767) });
+export const webhooks = section({
+  webhook_id: z.array(count),
+  webhook_name: texts,
+  exclude: flag,
+});
+const host = { host: anyText, port: count };
+export const pachydermParts = {
+  pachd: section(host),
+  proxy: section({ scheme: anyText, ...host }),
+  dataset: section({
+    project: anyText,
+    repo: anyText,
+    commit: anyText,
+    branch: anyText,
+    token: anyText,
+  }),
+};
+export const pachyderm = section(pachydermParts);
+export const integrations = section({ webhooks, pachyderm });
+
+export const slurm = section({ slots_per_node: positive, gpu_type: anyText, sbatch_args: texts });
+export const pbs = section({ slots_per_node: positive, pbsbatch_args: texts });
+export const kerberos = section({ config_file: anyText });
+export const security = section({ kerberos });
 
 export const withoutEffect = {
   checkpoint_policy: z.enum(["best", "all", "none"]),
@@ -30,54 +88,17 @@ export const withoutEffect = {
   records_per_epoch: count,
   perform_initial_validation: flag,
   preemption_timeout: count,
-  bind_mounts: z.array(
-    section({
-      host_path: z
-        .string()
-        .regex(/^\//, { error: "must be an absolute path, one that begins with /" }),
-      container_path: text.refine((path) => path !== ".", { error: 'must not be "."' }),
-      read_only: flag,
-      propagation: anyText,
-    }),
-  ),
-  profiling: section({
-    enabled: flag,
-    begin_on_batch: count,
-    end_after_batch: count,
-    sync_timings: flag,
-  }),
-  optimizations: section({
-    aggregation_frequency: count,
-    auto_tune_tensor_fusion: flag,
-    average_aggregated_gradients: flag,
-    average_training_metrics: flag,
-    gradient_compression: flag,
-    grad_updates_size_file: anyText,
-    mixed_precision: anyText,
-    tensor_fusion_cycle_time: number,
-    tensor_fusion_threshold: number,
-  }),
-  log_policies: z.array(section({ name: text, pattern: anyText, action: logAction })),
-  retention_policy: section({ log_retention_days: z.int().min(-1).max(32_767) }),
-  integrations: section({
-    webhooks: section({ webhook_id: z.array(count), webhook_name: texts, exclude: flag }),
-    pachyderm: section({
-      pachd: section({ host: anyText, port: count }),
-      proxy: section({ scheme: anyText, host: anyText, port: count }),
-      dataset: section({
-        project: anyText,
-        repo: anyText,
-        commit: anyText,
-        branch: anyText,
-        token: anyText,
-      }),
-    }),
-  }),
-  slurm: section({ ...scheduler, sbatch_args: texts }),
-  pbs: section({ ...scheduler, pbsbatch_args: texts }),
-  security: section({ kerberos: section({ config_file: anyText }) }),
+  bind_mounts: bindMounts,
+  profiling,
+  optimizations,
+  log_policies: logPolicies,
+  retention_policy: retentionPolicy,
+  integrations,
+  slurm,
+  pbs,
+  security,
   internal: freeMapping,
-  data_layer: freeMapping,
+  data_layer: dataLayer,
   tensorboard_storage: freeMapping,
 } as const;
 

@@ -1,0 +1,170 @@
+/**
+ * A part of the configuration, the whole document being one: its shape, what inside it has to fit together, what must be
+ * there in the end, the older shapes that it is also written in, its defaults, and how it lies over another. The stages
+ * below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it, `rewritten`,
+ * `laidOver` the defaults of the cluster, `filled`, `completeness`.
+ */
+import type { FieldProblem } from "@trainyard/kernel";
+import { z } from "zod";
+import {
+  isMapping,
+  itemPath,
+  type Json,
+  type JsonObject,
+  keyPath,
+  pathOf,
+  valueAt,
+} from "../json.ts";
+import { innerProblems } from "../sentences.ts";
+
+export type Note = (path: string, detail: string) => void;
+export type Check = (value: Json, path: string, note: Note) => void;
+
+export type Part = {
+  readonly schema: z.ZodType;
+  /** Of a mapping, by key. */
+  readonly parts?: Readonly<Record<string, Part>>;
+  /** Of a list, or of a mapping with any keys. */
+  readonly each?: Part;
+  /** Which of several parts a value is. */
+  readonly kind?: (value: Json) => Part | undefined;
+  /** What no schema of a single key says. */
+  readonly check?: Check;
+  /** Keys that have to be there in the end, each with what follows "is missing: ". */
+  readonly required?: Readonly<Record<string, string>>;
+  /** What has to hold in the end besides. */
+  readonly completeCheck?: Check;
+  /** Older shapes in the newer one; a wrong shape as it is. */
+  readonly rewrite?: (value: Json) => Json;
+  /** Of a mapping: what stands where a key is absent. */
+  readonly defaults?: JsonObject;
+  /** Defaults that are not keys of their own. */
+  readonly fill?: (value: Json) => Json;
+  /** The first over the second; without it mappings are merged key by key and all else is the first. */
+  readonly merge?: (mine: Json, theirs: Json) => Json;
+  /** What a null is when it does not mean absent. */
+  readonly withoutNulls?: (value: Json) => Json;
+};
+
+/** Everything that is wrong with a value as it was written, whatever may be added to it yet. */
+export function sanity(part: Part, value: Json, path = ""): readonly FieldProblem[] {
+  const problems: FieldProblem[] = innerProblems(part.schema, value).map((problem) => ({
+    path: pathOf(problem.path, path),
+    detail: problem.detail,
+  }));
+  const note: Note = (at, detail) => problems.push({ path: at, detail });
+  visit(part, value, path, (one, inner, at) => one.check?.(inner, at, note));
+  return problems;
+}
+
+/** What is still missing in a value to which nothing is added any more. */
+export function missing(part: Part, value: Json, path = ""): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const note: Note = (at, detail) => problems.push({ path: at, detail });
+  visit(part, value, path, (one, inner, at) => {
+    if (isMapping(inner)) {
+      for (const [key, what] of Object.entries(one.required ?? {})) {
+        if ((valueAt(inner, key) ?? null) !== null) continue;
+        note(keyPath(at, key), what === "" ? "is missing" : `is missing: ${what}`);
+      }
+    }
+    one.completeCheck?.(inner, at, note);
+  });
+  return problems;
+}
+
+export function completeness(part: Part, value: Json, path = ""): readonly FieldProblem[] {
+  return [...sanity(part, value, path), ...missing(part, value, path)];
+}
+
+function visit(
+  part: Part,
+  value: Json,
+  path: string,
+  see: (part: Part, value: Json, path: string) => void,
+): void {
+  see(part, value, path);
+  const kind = part.kind?.(value);
+  if (kind !== undefined) visit(kind, value, path, see);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      if (part.each !== undefined) visit(part.each, item, itemPath(path, index), see);
+    }
+  } else if (isMapping(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      const inner = partAt(part, key);
+      if (inner !== undefined) visit(inner, item, keyPath(path, key), see);
+    }
+  }
+}
+
+function partAt(part: Part, key: string): Part | undefined {
+  const own = part.parts;
+  return own !== undefined && Object.hasOwn(own, key) ? own[key] : part.each;
+}
+
+/** The value in the shapes of today. */
+export function rewritten(part: Part, value: Json): Json {
+  const own = part.rewrite?.(value) ?? value;
+  const kind = part.kind?.(own);
+  const kindly = kind === undefined ? own : rewritten(kind, own);
+  return mapInside(part, kindly, rewritten);
+}
+
+/** The value with every default in it. */
+export function filled(part: Part, value: Json): Json {
+  const kind = part.kind?.(value);
+  let full = kind === undefined ? value : filled(kind, value);
+  full = part.fill?.(full) ?? full;
+  if (isMapping(full)) full = withDefaults(part.defaults ?? {}, full);
+  return mapInside(part, full, filled);
+}
+
+function withDefaults(defaults: JsonObject, value: JsonObject): JsonObject {
+  const full: JsonObject = { ...value };
+  for (const [key, byDefault] of Object.entries(defaults)) {
+    if ((valueAt(value, key) ?? null) === null) full[key] = byDefault;
+  }
+  return full;
+}
+
+function mapInside(part: Part, value: Json, change: (part: Part, value: Json) => Json): Json {
+  if (Array.isArray(value)) {
+    const { each } = part;
+    return each === undefined ? value : value.map((item) => change(each, item));
+  }
+  if (!isMapping(value)) return value;
+  const changed: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    const inner = partAt(part, key);
+    changed[key] = inner === undefined ? item : change(inner, item);
+  }
+  return changed;
+}
+
+/** The first over the second, both rewritten. */
+export function laidOver(part: Part, mine: Json, theirs: Json): Json {
+  if (part.merge !== undefined) return part.merge(mine, theirs);
+  if (!isMapping(mine) || !isMapping(theirs)) return mine;
+  const merged: JsonObject = { ...theirs };
+  for (const [key, value] of Object.entries(mine)) {
+    const other = valueAt(theirs, key);
+    const inner = partAt(part, key);
+    merged[key] = other === undefined ? value : laidOver(inner ?? anyPart, value, other);
+  }
+  return merged;
+}
+
+/** The value without its nulls, which mean absent nearly everywhere. */
+export function withoutNulls(part: Part, value: Json): Json {
+  if (part.withoutNulls !== undefined) return part.withoutNulls(value);
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(part.each ?? anyPart, item));
+  if (!isMapping(value)) return value;
+  const kept: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (item !== null) kept[key] = withoutNulls(partAt(part, key) ?? anyPart, item);
+  }
+  return kept;
+}
+
+const anyPart: Part = { schema: z.any() };

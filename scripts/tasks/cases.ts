@@ -1,0 +1,35 @@
+// npm run -s cases -- FILE: runs every case of a file through the product's own code. A line a case, the difference where one
+// fails; exit code 0 when at least one ran and none failed, 1 when not, 2 for a file that cannot be read.
+import { resolve } from "node:path";
+import process from "node:process";
+import { readCases, runCases } from "../../test/compat/determined/case-file.ts";
+
+function main(): number {
+  const [file, ...rest] = process.argv.slice(2);
+  if (file === undefined || rest.length > 0) {
+    process.stderr.write("usage: npm run -s cases -- FILE\n");
+    return 2;
+  }
+  let content: ReturnType<typeof readCases>;
+  try {
+    content = readCases(resolve(process.env["TRAINYARD_CALLER_DIR"] ?? ".", file));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${file} cannot be read: ${why}\n`);
+    return 2;
+  }
+  const { outcomes, unknown } = runCases(content);
+  for (const { id, difference } of outcomes) {
+    process.stdout.write(
+      difference === null ? `ok    ${id}\n` : `FAIL  ${id}\n      ${difference}\n`,
+    );
+  }
+  for (const { section, cases } of unknown) {
+    process.stdout.write(`the section ${section} is not known here: ${cases} cases not run\n`);
+  }
+  const failed = outcomes.filter(({ difference }) => difference !== null).length;
+  process.stdout.write(`${outcomes.length - failed} passed, ${failed} failed\n`);
+  return failed === 0 && outcomes.length > 0 ? 0 : 1;
+}
+
+process.exitCode = main();
