@@ -16,7 +16,9 @@ async function runTests(
 ): Promise<{ readonly ok: boolean; readonly seen: number; readonly output: string }> {
   // Without names vitest would run every suite there is.
   if (tests.length === 0) return { ok: true, seen: 0, output: "" };
-  const { code, output } = await runTool("vitest", ["run", "--reporter=dot", ...tests]);
+  // Tests that start nothing keep nothing either: one module graph for all of them is three times as fast.
+  const options = ["run", "--reporter=dot", "--no-isolate"];
+  const { code, output } = await runTool("vitest", [...options, ...tests]);
   // The count is of files that ran, in the line "Test Files  58 passed (58)".
   const seen = Number(/Test Files .*\((\d+)\)/.exec(output)?.[1] ?? 0);
   return { ok: code === 0 && seen === tests.length, seen, output };
