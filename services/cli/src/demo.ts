@@ -31,11 +31,11 @@ export async function runDemo(): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => interrupted.abort());
   }
-  let startedHere = false;
+  let started: "nowhere" | "here" | "before" = "nowhere";
   let code: number;
   try {
     const { cluster, alreadyUp } = await clusterUp({ onProgress: (step) => output.line(step) });
-    startedHere = !alreadyUp;
+    started = alreadyUp ? "before" : "here";
     output.line(`\nTrainyard is up: ${cluster.api}\n`);
     await train(connect(), output, interrupted.signal);
     code = interrupted.signal.aborted ? 130 : 0;
@@ -44,7 +44,10 @@ export async function runDemo(): Promise<number> {
   } catch (error) {
     code = interrupted.signal.aborted ? 130 : explain(error);
   }
-  if (startedHere) await goDown(output);
+  if (started === "here") await goDown(output);
+  if (started === "before") {
+    output.line(`\nthe cluster was up before and stays up; "${yard} cluster down" stops it`);
+  }
   // On a terminal Ctrl-C is how it ends.
   return staysUp && interrupted.signal.aborted ? 0 : code;
 }
@@ -120,7 +123,7 @@ function nextSteps(output: Output, api: string, staysUp: boolean): void {
   ] as const;
   output.line("\nWhere to go next:");
   output.fields(steps.map(([what, why]) => [`  ${what}`, why]));
-  if (staysUp) output.line(`\nThe cluster stays up (${api}) until Ctrl-C.`);
+  if (staysUp) output.line(`\n${api} serves until Ctrl-C.`);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
