@@ -29,7 +29,10 @@ type Ended = EventOf<"AllocationEnded">;
 
 const started = { type: "AllocationStarted", data: { starts: [] } } as const;
 const suspended = { type: "TrialSuspended", data: { trial: 1, rung: 0, rule: "asha" } } as const;
-const resumed = { type: "TrialResumed", data: { trial: 1, target: 10 } } as const;
+const resumed = {
+  type: "TrialResumed",
+  data: { trial: 1, target: 10, rung: 0, rule: "halving" },
+} as const;
 const stopped = { type: "TrialStopDecided", data: { trial: 1, rule: "asha" } } as const;
 const finished = exited(0, EndReason.FINISHED);
 const acknowledged = exited(0, EndReason.ACKNOWLEDGED_STOP);

@@ -8,6 +8,7 @@ import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "./json.
 import { eachTyped } from "./parts/hyperparameters.ts";
 import type { Note } from "./parts/part.ts";
 import { runningStorages, storages } from "./schema/checkpoint-storage.ts";
+import { checkHalving } from "./schema/halving-searchers.ts";
 import {
   runningSearchers,
   type SearcherName,
@@ -46,6 +47,7 @@ function checkEntrypoint(entrypoint: Json | undefined, note: Note): void {
 function checkSearcher(searcher: Json | undefined, note: Note): void {
   const name = isMapping(searcher) ? valueAt(searcher, "name") : undefined;
   if (typeof name !== "string" || !Object.hasOwn(searchers, name)) return;
+  if (isMapping(searcher)) checkHalving(searcher, note);
   if (runningSearchers.some((running) => running === name)) return;
   const remedy = withdrawnSearchers[name as SearcherName];
   const supported = runningSearchers.join(", ");

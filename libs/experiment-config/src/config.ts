@@ -1,4 +1,5 @@
 /** The configuration as services store and read it: legacy shapes rewritten, every default filled in. */
+import type { HalvingSearcher } from "./halving.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { VariablesByDevice } from "./parts/environment.ts";
 
@@ -55,7 +56,12 @@ export type SobolSearcher = SearcherCommon & {
   readonly max_trials: number;
   readonly max_concurrent_trials: number;
 };
-export type SearcherConfig = SingleSearcher | RandomSearcher | GridSearcher | SobolSearcher;
+export type SearcherConfig =
+  | SingleSearcher
+  | RandomSearcher
+  | GridSearcher
+  | SobolSearcher
+  | HalvingSearcher;
 
 type StorageCommon = {
   readonly save_experiment_best: number;

@@ -19,6 +19,15 @@ export {
   type TypedHyperparameter,
   withSeed,
 } from "./config.ts";
+export {
+  type AdaptiveAshaSearcher,
+  type AshaSearcher,
+  type AsyncHalvingSearcher,
+  floorLog,
+  type HalvingSearcher,
+  type HyperbandSearcher,
+  hyperbandTrials,
+} from "./halving.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";

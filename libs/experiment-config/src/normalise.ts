@@ -6,6 +6,7 @@ import type {
   SearcherConfig,
   TypedHyperparameter,
 } from "./config.ts";
+import { normaliseHalving } from "./halving.ts";
 import { isMapping, type Json, type JsonObject, sortedKeys, valueAt } from "./json.ts";
 import { variablesByDevice } from "./parts/environment.ts";
 import { labelsOf } from "./parts/experiment.ts";
@@ -97,6 +98,13 @@ function withoutSecrets(value: Json, path: readonly string[]): Json | undefined 
 }
 
 function normaliseSearcher(searcher: JsonObject): SearcherConfig {
+  const metric = textAt(searcher, "metric");
+  const halving = normaliseHalving(
+    searcher,
+    metric,
+    valueAt(searcher, "smaller_is_better") !== false,
+  );
+  if (halving !== null) return { ...halving, ...withoutEffectIn(searcher, "searcher") };
   // The schema knows every key, and its algorithm reads those that have an effect.
   return sortedKeys(searcher) as SearcherConfig;
 }

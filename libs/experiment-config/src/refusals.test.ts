@@ -57,12 +57,20 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     'searcher.smaller_is_better must be true or false, not "yes please"',
   ],
   [
-    "searcher: {name: adaptive_asha, metric: loss, max_trials: 4, max_time: 9, time_metric: epochs}",
-    `searcher.name is adaptive_asha, which does not run in this version; ${running} do`,
+    "searcher: {name: async_halving, metric: loss, num_rungs: 3, max_trials: 4, max_time: 9}",
+    "searcher.time_metric is missing: the searcher async_halving needs it",
   ],
   [
-    "searcher: {name: async_halving, metric: loss, num_rungs: 3, max_trials: 4}",
-    `searcher.name is async_halving, which does not run in this version; ${running} do`,
+    "searcher: {name: asha, metric: loss, max_trials: 4, max_time: 9, min_time: 10}",
+    "searcher.min_time must not be greater than max_time: 10 is greater than 9",
+  ],
+  [
+    "searcher: {name: asha, metric: loss, max_trials: 4, max_time: 9, divisor: 1.5}",
+    /^searcher\.divisor must be/,
+  ],
+  [
+    "searcher: {name: hyperband, metric: loss, max_time: 4000000000, divisor: 2}",
+    /^searcher\.max_time makes \d+ trials with the divisor 2; the limit is \d+: give a max_trials/,
   ],
   [
     "searcher: {name: adaptive_simple, metric: loss, max_trials: 4}",

@@ -44,9 +44,17 @@ export type Decision =
       readonly rule: string;
       readonly evidence: JsonObject;
     }
-  | { readonly kind: "resume"; readonly trial: number; readonly target: number };
+  /** On from a rung until the target time; a trial that was not suspended just goes on. */
+  | {
+      readonly kind: "resume";
+      readonly trial: number;
+      readonly target: number;
+      readonly rung: number;
+      readonly rule: string;
+      readonly evidence: JsonObject;
+    };
 
-/** How many trials count, and how many may be unended at one time (0: no limit). */
+/** How many trials count, and how many may be unended and not suspended at one time (0: no limit). */
 export type Size = { readonly trialsMax: number; readonly concurrentTrialsMax: number };
 
 export type Algorithm = {

@@ -59,7 +59,7 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   if (trial === undefined) return unknownTrial(command.trial);
   if (search.phase === "completed") return [];
   if (command.run < command.currentRun || command.measurement === trial.measurement) return [];
-  const time = 0 + (timeMetric === "" ? command.step : (command.scalars[timeMetric] ?? Number.NaN));
+  const time = 0 + timeOf(command, timeMetric);
   if (!Number.isFinite(time)) {
     return reject(
       "time_unknown",
@@ -85,6 +85,12 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
     value: value ?? null,
   } as const;
   return [event, ...following(evolve(search, event), observation)];
+}
+
+/** Determined's training code counts batches without reporting them: they are the step. */
+function timeOf({ step, scalars }: RecordValidation, timeMetric: string): number {
+  if (timeMetric === "") return step;
+  return scalars[timeMetric] ?? (timeMetric === "batches" ? step : Number.NaN);
 }
 
 function recordOutcome(search: RunningSearch, { trial: number, outcome }: RecordOutcome): Decided {
@@ -142,8 +148,10 @@ function eventOf(search: RunningSearch, decision: Decision, number: number): Sea
       const { trial, rung, rule, evidence } = decision;
       return { type: "TrialSuspended", data: { trial, rung, rule, evidence } };
     }
-    case "resume":
-      return { type: "TrialResumed", data: { trial: decision.trial, target: decision.target } };
+    case "resume": {
+      const { trial, target, rung, rule, evidence } = decision;
+      return { type: "TrialResumed", data: { trial, target, rung, rule, evidence } };
+    }
     default:
       return assertNever(decision, "a decision");
   }

@@ -25,7 +25,10 @@ describe("evolve", () => {
       type: "TrialSuspended",
       data: { trial: 2, rung: 0, rule: "asha", evidence },
     });
-    const resumed = evolve(suspended, { type: "TrialResumed", data: { trial: 2, target: 9 } });
+    const resumed = evolve(suspended, {
+      type: "TrialResumed",
+      data: { trial: 2, target: 9, rung: 0, rule: "halving" },
+    });
     const stopped = evolve(resumed, {
       type: "TrialStopDecided",
       data: { trial: 2, rule: "median", evidence },

@@ -18,7 +18,7 @@ export type SearchPlan = {
   readonly seed: number;
   /** Trials that count. */
   readonly trialsMax: number;
-  /** Trials unended at one time; 0 for no limit. */
+  /** Trials unended and not suspended at one time; 0 for no limit. */
   readonly concurrentTrialsMax: number;
 };
 

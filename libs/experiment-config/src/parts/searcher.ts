@@ -1,5 +1,6 @@
 /** What each searcher's keys are by default, and which of them it cannot do without. */
 import type { JsonObject } from "../json.ts";
+import { neededByHalving } from "../schema/halving-searchers.ts";
 import {
   commonSearcherKeys,
   runningSearchers,
@@ -27,8 +28,7 @@ const defaults: Partial<Record<SearcherName, JsonObject>> = {
 const required: Partial<Record<SearcherName, readonly string[]>> = {
   random: ["max_trials"],
   sobol: ["max_trials"],
-  adaptive_asha: ["max_trials", "max_time", "time_metric"],
-  async_halving: ["num_rungs", "max_trials", "max_time", "time_metric"],
+  ...neededByHalving,
   adaptive: ["budget"],
   adaptive_simple: ["max_trials"],
   sync_halving: ["num_rungs", "budget"],

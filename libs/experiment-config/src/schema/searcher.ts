@@ -2,6 +2,12 @@
 import { z } from "zod";
 import { configLimits } from "../limits.ts";
 import { kindSentence } from "../sentences.ts";
+import {
+  adaptiveAshaKeys,
+  ashaKeys,
+  asyncHalvingKeys,
+  hyperbandKeys,
+} from "./halving-searchers.ts";
 import { sobolKeys } from "./model-searchers.ts";
 import {
   anyText,
@@ -11,7 +17,7 @@ import {
   keysOfAll,
   number,
   positive,
-  positiveLength,
+  searcherLength,
   text,
 } from "./values.ts";
 
@@ -22,12 +28,11 @@ const common = {
   source_checkpoint_uuid: anyText,
 };
 /** Determined gave it up in 0.38; the training code decides how long it trains. */
-const longest = { max_length: positiveLength };
+const longest = { max_length: searcherLength };
 
 const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
 const divisor = number.gt(1);
 const mode = z.enum(["aggressive", "standard", "conservative"]);
-const time = { max_time: positive, time_metric: text };
 const concurrency = { max_concurrent_trials: count };
 const adaptive = {
   mode,
@@ -37,7 +42,7 @@ const adaptive = {
   stop_once: flag,
 };
 const halving = { num_rungs: positive, divisor, stop_once: flag };
-const budget = { budget: positiveLength, train_stragglers: flag };
+const budget = { budget: searcherLength, train_stragglers: flag };
 
 function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.ZodType>>>(
   name: Name,
@@ -54,18 +59,10 @@ export const searchers = {
   random: searcherOf("random", { max_trials: trials, ...concurrency }),
   grid: searcherOf("grid", concurrency),
   sobol: searcherOf("sobol", sobolKeys),
-  adaptive_asha: searcherOf("adaptive_asha", {
-    max_trials: trials,
-    ...time,
-    ...concurrency,
-    ...adaptive,
-  }),
-  async_halving: searcherOf("async_halving", {
-    max_trials: trials,
-    ...time,
-    ...concurrency,
-    ...halving,
-  }),
+  asha: searcherOf("asha", ashaKeys),
+  adaptive_asha: searcherOf("adaptive_asha", adaptiveAshaKeys),
+  async_halving: searcherOf("async_halving", asyncHalvingKeys),
+  hyperband: searcherOf("hyperband", hyperbandKeys),
   custom: searcherOf("custom", { unit: z.enum(["batches", "records", "epochs"]) }),
   adaptive: searcherOf("adaptive", { ...adaptive, ...budget }),
   adaptive_simple: searcherOf("adaptive_simple", { max_trials: trials, ...adaptive }),
@@ -74,7 +71,16 @@ export const searchers = {
 export type SearcherName = keyof typeof searchers;
 
 /** The searchers that run. */
-export const runningSearchers: readonly SearcherName[] = ["single", "random", "grid", "sobol"];
+export const runningSearchers: readonly SearcherName[] = [
+  "single",
+  "random",
+  "grid",
+  "sobol",
+  "asha",
+  "adaptive_asha",
+  "async_halving",
+  "hyperband",
+];
 
 /** What to do about a searcher that Determined has withdrawn. */
 export const withdrawnSearchers: Partial<Record<SearcherName, string>> = {
@@ -91,8 +97,10 @@ const named = z.discriminatedUnion(
     searchers.random,
     searchers.grid,
     searchers.sobol,
+    searchers.asha,
     searchers.adaptive_asha,
     searchers.async_halving,
+    searchers.hyperband,
     searchers.custom,
     searchers.adaptive,
     searchers.adaptive_simple,

@@ -1,10 +1,23 @@
 import type { Algorithm } from "../algorithm.ts";
+import { adaptiveAsha } from "./adaptive-asha.ts";
+import { asha } from "./asha.ts";
+import { asyncHalving } from "./async-halving.ts";
 import { grid } from "./grid.ts";
+import { hyperband } from "./hyperband.ts";
 import { random, single } from "./random.ts";
 import { sobol } from "./sobol.ts";
 
 /** Every version that a recorded search may have; the last of a name is what new searches get. */
-const algorithms: readonly Algorithm[] = [single, random, grid, sobol];
+const algorithms: readonly Algorithm[] = [
+  single,
+  random,
+  grid,
+  sobol,
+  asha,
+  adaptiveAsha,
+  asyncHalving,
+  hyperband,
+];
 
 export function newestAlgorithm(name: string): Algorithm | undefined {
   return algorithms.findLast((algorithm) => algorithm.name === name);

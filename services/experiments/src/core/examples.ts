@@ -180,7 +180,7 @@ export const trialSuspended: EventOf<"TrialSuspended"> = {
 };
 export const trialResumed: EventOf<"TrialResumed"> = {
   type: "TrialResumed",
-  data: { trial: 1, target: 10 },
+  data: { trial: 1, target: 10, rung: 0, rule: "halving" },
 };
 
 export const allocationStarted: EventOf<"AllocationStarted"> = {

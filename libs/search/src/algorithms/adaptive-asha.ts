@@ -1,0 +1,32 @@
+/**
+ * Adaptive ASHA: asynchronous halving in several brackets at once, which differ in how early they stop; each has its share
+ * of the trials and of the concurrency. Source: Determined 0.38, `master/pkg/searcher/adaptive_asha.go`; the form of the
+ * brackets as in async_halving.
+ */
+import type { AdaptiveAshaSearcher } from "@trainyard/experiment-config";
+import type { Algorithm } from "../algorithm.ts";
+import { halving } from "../halving/halving.ts";
+import { adaptiveBrackets, adaptiveRungs, type HalvingPlan } from "../halving/plan.ts";
+
+export function adaptiveAshaPlan(config: AdaptiveAshaSearcher): HalvingPlan {
+  const { mode, max_rungs, max_time, max_trials, max_concurrent_trials, divisor } = config;
+  const given = config.bracket_rungs;
+  const limits = { maxRungs: max_rungs, maxTime: max_time, maxTrials: max_trials, divisor };
+  const brackets = adaptiveBrackets({
+    bracketRungs: given.length > 0 ? given : adaptiveRungs(mode, limits),
+    maxTime: max_time,
+    maxTrials: max_trials,
+    maxConcurrent: max_concurrent_trials,
+    divisor,
+  });
+  return {
+    form: config.resume ? "promote" : "stop",
+    divisor,
+    brackets,
+    concurrent: brackets.reduce((sum, bracket) => sum + bracket.concurrent, 0),
+  };
+}
+
+export const adaptiveAsha: Algorithm = halving("adaptive_asha", 1, (config) =>
+  adaptiveAshaPlan(config as AdaptiveAshaSearcher),
+);

@@ -1,0 +1,24 @@
+/**
+ * Asynchronous halving in one bracket of `num_rungs` rungs. Stopping form as in Determined 0.38 (`asha_stopping.go`); in
+ * promotion form (`resume: true`) as in its releases until 0.37 (`asha.go`), of which `stop_once: true` was the other.
+ */
+import type { AsyncHalvingSearcher } from "@trainyard/experiment-config";
+import type { Algorithm } from "../algorithm.ts";
+import { halving } from "../halving/halving.ts";
+import { type HalvingPlan, halvingBracket, rungUnits } from "../halving/plan.ts";
+
+export function asyncHalvingPlan(config: AsyncHalvingSearcher): HalvingPlan {
+  const { num_rungs, max_time, divisor, max_trials, max_concurrent_trials, resume } = config;
+  const units = rungUnits(num_rungs, max_time, divisor);
+  const bracket = halvingBracket(units, max_trials, max_concurrent_trials, divisor);
+  return {
+    form: resume ? "promote" : "stop",
+    divisor,
+    brackets: [bracket],
+    concurrent: bracket.concurrent,
+  };
+}
+
+export const asyncHalving: Algorithm = halving("async_halving", 1, (config) =>
+  asyncHalvingPlan(config as AsyncHalvingSearcher),
+);

@@ -1,0 +1,24 @@
+/**
+ * Hyperband: brackets of synchronous halving, from the one that halves most to plain random search (Li et al., JMLR
+ * 18-185). A rung promotes its best floor(n / divisor) once all of the bracket have come to it; meanwhile the room goes to
+ * the next brackets, so that nothing stands idle. `max_trials` makes the round larger or smaller in proportion.
+ */
+import type { HyperbandSearcher } from "@trainyard/experiment-config";
+import type { Algorithm } from "../algorithm.ts";
+import { halving, trialsOf } from "../halving/halving.ts";
+import { type HalvingPlan, hyperbandBrackets } from "../halving/plan.ts";
+
+export function hyperbandPlan(config: HyperbandSearcher): HalvingPlan {
+  const { max_time, divisor, max_trials, max_concurrent_trials } = config;
+  const plan: HalvingPlan = {
+    form: "wait",
+    divisor,
+    brackets: hyperbandBrackets(max_time, divisor, max_trials),
+    concurrent: max_concurrent_trials,
+  };
+  return max_concurrent_trials === 0 ? { ...plan, concurrent: trialsOf(plan) } : plan;
+}
+
+export const hyperband: Algorithm = halving("hyperband", 1, (config) =>
+  hyperbandPlan(config as HyperbandSearcher),
+);

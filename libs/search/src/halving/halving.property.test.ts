@@ -1,0 +1,215 @@
+/** What holds for every search that halves, whatever its trials report, in whatever order and however often. */
+import { decodeEvent, encodeEvent } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { HalvingSearcher } from "@trainyard/experiment-config";
+import { fold } from "@trainyard/kernel";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { type DrivenSearch, validation } from "../test-searches.ts";
+import { activeTrials, placeOfTrial, rungOf } from "./memory.ts";
+import {
+  adaptiveOf,
+  ashaOf,
+  asyncHalvingOf,
+  halvingOf,
+  hyperbandOf,
+  startedSearch,
+} from "./test-halving.ts";
+
+type Step = {
+  readonly pick: number;
+  /** Reports `ahead` after the trial's last time; ends otherwise. */
+  readonly outcome: TrialOutcome | null;
+  readonly ahead: number;
+  readonly value: number;
+  readonly twice: boolean;
+};
+
+const outcome = fc.option(
+  fc.constantFrom(
+    TrialOutcome.COMPLETED,
+    TrialOutcome.FAILED,
+    TrialOutcome.CANCELED,
+    TrialOutcome.INVALID_HYPERPARAMETERS,
+  ),
+  { freq: 12 },
+);
+
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.record({
+    pick: fc.nat(),
+    outcome,
+    ahead: fc.integer({ min: -1, max: 9 }),
+    value: fc.oneof(fc.double(), fc.integer({ min: 0, max: 3 })),
+    twice: fc.boolean(),
+  }),
+  { maxLength: 120 },
+);
+
+const common = fc.record({
+  max_trials: fc.integer({ min: 1, max: 30 }),
+  max_concurrent_trials: fc.nat({ max: 6 }),
+  divisor: fc.constantFrom(2, 3, 4),
+  smaller_is_better: fc.boolean(),
+});
+
+const searcher: fc.Arbitrary<HalvingSearcher> = fc
+  .tuple(common, fc.boolean(), fc.nat({ max: 3 }))
+  .map(([shared, resume, which]): HalvingSearcher => {
+    if (which === 0) return ashaOf({ ...shared, resume });
+    if (which === 1) return asyncHalvingOf({ ...shared, resume });
+    if (which === 2) return adaptiveOf({ ...shared, resume, mode: "conservative" });
+    return hyperbandOf(shared);
+  });
+
+const seeds = fc.nat({ max: 0xffff_ffff });
+
+function unended(search: DrivenSearch): number[] {
+  return search
+    .proposals()
+    .map(({ number }) => number)
+    .filter((number) => !ended(search, number));
+}
+
+function ended({ events }: DrivenSearch, trial: number): boolean {
+  return events.some(({ type, data }) => type === "TrialOutcomeRecorded" && data.trial === trial);
+}
+
+const ignored: (search: DrivenSearch, events: readonly SearchEvent[]) => void = () => {};
+
+function driven(
+  config: HalvingSearcher,
+  seed: number,
+  happening: readonly Step[],
+  { duplicates = true, look = ignored } = {},
+): DrivenSearch {
+  const search = startedSearch(config, seed);
+  look(search, search.events.slice());
+  const times = new Map<number, number>();
+  for (const { pick, outcome: ending, ahead, value, twice } of happening) {
+    const candidates = unended(search);
+    const trial = candidates[pick % Math.max(1, candidates.length)];
+    if (trial === undefined) break;
+    const time = (times.get(trial) ?? 0) + ahead;
+    times.set(trial, Math.max(time, times.get(trial) ?? 0));
+    const report = validation(trial, time, { loss: value }, { measurement: `${trial} ${pick}` });
+    for (let left = twice && duplicates ? 2 : 1; left > 0; left -= 1) {
+      const events = ending === null ? search.send(report) : search.end(trial, ending);
+      look(search, events);
+    }
+  }
+  return search;
+}
+
+describe("every search that halves", { timeout: 60_000 }, () => {
+  it("has no more trials than its budget, nor more that train at one time", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, (config, seed, happening) => {
+        driven(config, seed, happening, {
+          look: (search) => {
+            const halving = halvingOf(search);
+            const budget = search.state.plan?.trialsMax ?? 0;
+            const { invalid } = search.state.outcomes;
+            expect(search.proposals().length).toBeLessThanOrEqual(budget + invalid);
+            expect(activeTrials(halving)).toBeLessThanOrEqual(halving.plan.concurrent);
+            const training = unended(search).filter((trial) =>
+              ["coming", "due"].includes(placeOfTrial(halving, trial).state),
+            );
+            expect(activeTrials(halving)).toBe(training.length);
+            for (const [index, { rungs }] of halving.brackets.entries()) {
+              for (const rung of rungs.keys()) {
+                const coming = training.filter((trial) => {
+                  const place = placeOfTrial(halving, trial);
+                  return place.bracket === index && place.rung === rung;
+                });
+                expect(rungOf(halving, index, rung).coming).toBe(coming.length);
+              }
+            }
+          },
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("promotes only who is in the top 1/η of the rung, or the best of one that is over", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, (config, seed, happening) => {
+        for (const event of driven(config, seed, happening).events) {
+          if (event.type !== "TrialResumed") continue;
+          const { rank, of, value } = event.data.evidence as Record<string, number>;
+          expect(rank).toBeLessThanOrEqual(Math.max(1, Math.floor((of ?? 0) / config.divisor)));
+          expect(Number.isFinite(value)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it("takes no notice of what it is told twice", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, (config, seed, happening) => {
+        const once = driven(config, seed, happening, { duplicates: false });
+        const decisions = (search: DrivenSearch): SearchEvent[] =>
+          search.events.filter(
+            (event) => event.type !== "ObservationRecorded" || !event.data.repeat,
+          );
+        // The version that a proposal rests on counts the repeats that were recorded.
+        const shown = (search: DrivenSearch): unknown[] =>
+          decisions(search).map(({ type, data }) => ({
+            type,
+            data: { ...data, searchVersion: 0 },
+          }));
+        expect(shown(driven(config, seed, happening))).toEqual(shown(once));
+      }),
+    );
+  });
+
+  it("is, from any prefix of its events, what it was when they happened", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, fc.nat(), (config, seed, happening, cut) => {
+        const live: string[] = [];
+        const look = (search: DrivenSearch): void => {
+          live[search.events.length] = encodeSearch(search.state);
+        };
+        const { events } = driven(config, seed, happening, { look });
+        const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
+        const at = cut % (stored.length + 1);
+        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
+        const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
+        const whole = fold(searchDecider.evolve, restored, stored.slice(at));
+        expect(encodeSearch(whole)).toBe(live[events.length]);
+        if (live[at] !== undefined) expect(encodeSearch(half)).toBe(live[at]);
+      }),
+    );
+  });
+
+  it("comes to an end when all that trains goes on", () => {
+    fc.assert(
+      fc.property(searcher, seeds, steps, (config, seed, happening) => {
+        const search = driven(config, seed, happening);
+        let time = 1_000;
+        for (let rounds = 0; search.completion() === undefined; rounds += 1) {
+          expect(rounds).toBeLessThan(1_000);
+          time += 9;
+          for (const trial of unended(search)) {
+            const { wanted } = trialWanted(search, trial);
+            if (wanted === "run") search.validate(trial, time, trial);
+            if (trialWanted(search, trial).wanted === "stopped") {
+              search.end(trial, TrialOutcome.STOPPED_EARLY);
+            }
+          }
+        }
+        expect(unended(search)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function trialWanted(search: DrivenSearch, trial: number): { readonly wanted: string } {
+  const { state } = placeOfTrial(halvingOf(search), trial);
+  return { wanted: state === "over" ? "stopped" : state === "waiting" ? "suspended" : "run" };
+}

@@ -1,0 +1,218 @@
+/** Determined's published behaviour in both forms, and what ours adds: reasons, rungs that close, values that are not finite. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { HalvingSearcher } from "@trainyard/experiment-config";
+import { describe, expect, it } from "vitest";
+import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import {
+  adaptiveOf,
+  ashaOf,
+  asyncHalvingOf,
+  halvingOf,
+  hyperbandOf,
+  type Scripted,
+  shortly,
+  startedSearch,
+  timesAskedFor,
+} from "./test-halving.ts";
+
+const twelve = Array.from({ length: 12 }, (_, i) => ({ value: (i + 1) / 100 }));
+const all = [1, 3, 9];
+const halfway = [1, 3];
+const short = [1];
+
+function asked(config: HalvingSearcher, scripts: readonly Scripted[]): number[][] {
+  return timesAskedFor(config, (trial) => scripts[trial - 1] ?? { value: 1 });
+}
+
+describe("promotion form, as Determined had it until 0.37", () => {
+  const promoting = asyncHalvingOf({ resume: true });
+
+  it("trains the best third on at each rung", () => {
+    const times = [all, ...Array(3).fill(halfway), ...Array(8).fill(short)];
+    expect(asked(promoting, twelve)).toEqual(times);
+    const larger = { ...promoting, smaller_is_better: false };
+    expect(asked(larger, twelve.toReversed())).toEqual(times);
+  });
+
+  it("promotes whenever another becomes one of the best", () => {
+    const scripts: Scripted[] = [
+      { value: 0.1 },
+      { value: 0.11 },
+      { value: 0.12, diesAt: 1 },
+      ...twelve.slice(0, 9),
+    ];
+    expect(asked(promoting, scripts)).toEqual([
+      halfway,
+      short,
+      short,
+      all,
+      halfway,
+      halfway,
+      halfway,
+      ...Array(5).fill(short),
+    ]);
+  });
+
+  it("has adaptive brackets of the same form", () => {
+    const config = adaptiveOf({ resume: true, max_trials: 5, max_rungs: 2, max_time: 900 });
+    const scripts = [{ value: 0.1 }, { value: 0.2, diesAt: 300 }, { value: 0.3 }];
+    expect(asked(config, scripts)).toEqual([[300, 900], [300], [300], [900], [900]]);
+  });
+});
+
+describe("stopping form, as Determined 0.38 has it", () => {
+  it("lets a trial on that is among the best third when it arrives", () => {
+    expect(asked(asyncHalvingOf(), twelve)).toEqual([all, ...Array(11).fill(short)]);
+    expect(asked(asyncHalvingOf({ smaller_is_better: false }), twelve)).toEqual(
+      Array(12).fill(all),
+    );
+  });
+
+  it("counts a trial that dies as the worst, and an equal value as good enough", () => {
+    const scripts = twelve.map((_, i) =>
+      i === 4 ? { value: 0.01, diesAt: 3 } : { value: ((i % 4) + 1) / 100 },
+    );
+    expect(asked(asyncHalvingOf(), scripts)).toEqual([
+      all,
+      ...Array(3).fill(short),
+      halfway,
+      ...Array(3).fill(short),
+      all,
+      ...Array(3).fill(short),
+    ]);
+  });
+
+  it("takes a trial through several rungs with one report", () => {
+    const search = startedSearch(ashaOf({ resume: false, max_concurrent_trials: 1 }));
+    expect(shortly(search.validate(1, 4, 0.5))).toEqual(["1 on to 3", "1 on to 9"]);
+    expect(shortly(search.validate(1, 9, 0.5))).toEqual(["1 ends (max_time)", "new 2"]);
+  });
+});
+
+describe("a decision", () => {
+  it("says why", () => {
+    const search = startedSearch(ashaOf({ resume: false, max_concurrent_trials: 3 }));
+    search.validate(1, 1, 0.5);
+    const [, stopped] = search.validate(2, 1, 0.6);
+    expect(stopped).toEqual({
+      type: "TrialStopDecided",
+      data: {
+        trial: 2,
+        rule: "halving",
+        evidence: {
+          bracket: 0,
+          rung: 0,
+          units: 1,
+          value: 0.6,
+          rank: 2,
+          of: 2,
+          kept: 1,
+          divisor: 3,
+          cutoff: 0.5,
+          neighbours: [{ trial: 1, value: 0.5 }],
+        },
+      },
+    });
+  });
+
+  it("shows values as they were reported, and at most sixteen of them", () => {
+    const searcher = ashaOf({
+      smaller_is_better: false,
+      max_trials: 40,
+      max_concurrent_trials: 40,
+    });
+    const search = startedSearch(searcher);
+    for (let trial = 1; trial < 40; trial += 1) search.validate(trial, 1, trial);
+    const events = search.validate(40, 1, 20.5);
+    const evidence = events.flatMap((event) =>
+      event.type === "TrialSuspended" ? [event.data.evidence] : [],
+    );
+    expect(evidence[0]).toMatchObject({ value: 20.5, rank: 20, of: 40, kept: 13, cutoff: 27 });
+    expect(evidence[0]?.["neighbours"]).toHaveLength(16);
+  });
+});
+
+describe("a value that is not finite", () => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    "never goes on, not even the first (%d)",
+    (value) => {
+      for (const resume of [true, false]) {
+        const search = startedSearch(ashaOf({ resume, max_concurrent_trials: 1, max_trials: 2 }));
+        expect(shortly(search.validate(1, 1, value))).toEqual(["1 ends (not_finite)", "new 2"]);
+        expect(decodeSearch(encodeSearch(search.state))).toEqual(search.state);
+      }
+    },
+  );
+});
+
+describe("what changes nothing", () => {
+  it("is a report of a trial that waits or has been stopped, and one of an earlier time", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
+    search.validate(1, 1, 0.5);
+    const before = halvingOf(search);
+    expect(shortly(search.validate(1, 2, 0.1))).toEqual([]);
+    expect(halvingOf(search)).toEqual(before);
+  });
+
+  it("is a report without the metric", () => {
+    const search = startedSearch(ashaOf());
+    const report = { run: 1, currentRun: 1, step: 1, measurement: "m", scalars: {} };
+    expect(shortly(search.send({ type: "RecordValidation", trial: 1, ...report }))).toEqual([]);
+    expect(shortly(search.validate(1, 2, 0.5))).toEqual(["1 waits"]);
+  });
+});
+
+describe("the end of a trial", () => {
+  it("makes room for another, and counts as the worst at its rung", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 2 }));
+    expect(shortly(search.end(1, TrialOutcome.FAILED))).toEqual(["new 3"]);
+    expect(halvingOf(search).brackets[0]?.rungs[0]?.arrivals).toBe(1);
+  });
+
+  it("with invalid hyperparameters is replaced and forgotten", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_trials: 1 }));
+    expect(shortly(search.end(1, TrialOutcome.INVALID_HYPERPARAMETERS))).toEqual(["new 2"]);
+    expect(shortly(search.end(2, TrialOutcome.COMPLETED))).toEqual(["done"]);
+  });
+
+  it("that waits means that it is promoted no more", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_trials: 3 }));
+    search.validate(1, 1, 0.1);
+    search.validate(2, 1, 0.2);
+    search.end(1, TrialOutcome.CANCELED);
+    // The one that would have been promoted is gone, and the rung lets one through.
+    expect(shortly(search.validate(3, 1, 0.3))).toEqual([
+      "3 waits",
+      "3 ends (rung_closed)",
+      "2 ends (rung_closed)",
+    ]);
+  });
+});
+
+describe("a rung to which nobody comes any more", () => {
+  it("ends who waits behind those that it lets through, and lets the best on where it is too small", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_trials: 2 }));
+    expect(shortly(search.validate(1, 1, 0.5))).toEqual(["1 waits", "new 2"]);
+    expect(shortly(search.validate(2, 1, 0.4))).toEqual(["2 on to 3", "1 ends (rung_closed)"]);
+    expect(shortly(search.validate(2, 3, 0.4))).toEqual(["2 on to 9"]);
+    expect(shortly(search.validate(2, 9, 0.4))).toEqual(["2 ends (max_time)"]);
+    search.end(1, TrialOutcome.STOPPED_EARLY);
+    expect(shortly(search.end(2, TrialOutcome.STOPPED_EARLY))).toEqual(["done"]);
+  });
+});
+
+describe("Hyperband", () => {
+  it("promotes from a rung when all of its bracket are there, and uses the room meanwhile", () => {
+    const search = startedSearch(hyperbandOf({ max_time: 3, max_concurrent_trials: 1 }));
+    // Two brackets: three trials halved once, two trained to the end.
+    expect(shortly(search.validate(1, 1, 0.3))).toEqual(["1 waits", "new 2"]);
+    expect(shortly(search.validate(2, 1, 0.1))).toEqual(["2 waits", "new 3"]);
+    expect(shortly(search.validate(3, 1, 0.2))).toEqual([
+      "3 waits",
+      "2 on to 3",
+      "1 ends (rung_closed)",
+      "3 ends (rung_closed)",
+    ]);
+    expect(shortly(search.validate(2, 3, 0.1))).toEqual(["2 ends (max_time)", "new 4"]);
+  });
+});

@@ -1,0 +1,96 @@
+/** Successive halving in brackets as an algorithm: which plan it follows is all that its variants differ in. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { Json, SearcherConfig } from "@trainyard/experiment-config";
+import type { Algorithm } from "../algorithm.ts";
+import type { SearchEvent } from "../events.ts";
+import { searchLimits } from "../limits.ts";
+import { isConstant, sampledPoint } from "../space.ts";
+import type { RunningSearch, SearchPlan } from "../state.ts";
+import {
+  emptyHalving,
+  ended,
+  type Halving,
+  observed,
+  promoted,
+  proposed,
+  stopped,
+  suspended,
+  WORST,
+} from "./memory.ts";
+import type { HalvingPlan } from "./plan.ts";
+import { Turn } from "./turn.ts";
+
+export function trialsOf({ brackets }: HalvingPlan): number {
+  return brackets.reduce((sum, { trials }) => sum + trials, 0);
+}
+
+export function halving(
+  name: string,
+  version: number,
+  planOf: (config: SearcherConfig) => HalvingPlan,
+): Algorithm {
+  return {
+    name,
+    version,
+    sizeOf: (config) => {
+      const plan = planOf(config);
+      return { trialsMax: trialsOf(plan), concurrentTrialsMax: plan.concurrent };
+    },
+    initial: (config) =>
+      emptyHalving(planOf(config as unknown as SearcherConfig)) as unknown as Json,
+    evolve: (memory, event, search) =>
+      evolved(memory as unknown as Halving, event, search) as unknown as Json,
+    on: (search, observation) => {
+      const { space, seed, smallerIsBetter } = search.plan;
+      const turn = new Turn(search.memory as unknown as Halving, smallerIsBetter, {
+        pointOf: (trial) => sampledPoint(space, seed, trial),
+        most: proposalsAtOnce(search.plan),
+      });
+      if (observation.kind === "validated") turn.settle(observation.trial);
+      turn.fill();
+      return turn.decisions;
+    },
+  };
+}
+
+function proposalsAtOnce({ spaceBytes }: SearchPlan): number {
+  const bytesAllow = Math.floor(searchLimits.proposalBytesPerDecisionMax / spaceBytes);
+  return Math.max(1, Math.min(searchLimits.proposalsPerDecisionMax, bytesAllow));
+}
+
+function evolved(memory: Halving, event: SearchEvent, search: RunningSearch): Halving {
+  switch (event.type) {
+    case "TrialProposed":
+      return proposed(memory);
+    case "ObservationRecorded": {
+      const { trial, time, values, repeat } = event.data;
+      const value = values[search.plan.metric];
+      if (repeat || value === undefined) return memory;
+      return observed(memory, trial, time, rankedValue(value, search.plan.smallerIsBetter));
+    }
+    case "TrialSuspended":
+      return suspended(memory, event.data.trial);
+    case "TrialResumed":
+      return promoted(memory, event.data.trial);
+    case "TrialStopDecided":
+      return stopped(memory, event.data.trial);
+    case "TrialOutcomeRecorded": {
+      const { trial, outcome } = event.data;
+      return ended(memory, trial, outcome, isReplaceable(memory, search, outcome));
+    }
+    default:
+      return memory;
+  }
+}
+
+/** What is not finite counts as the worst, infinities too: a training that has come to them is not better than any. */
+function rankedValue(value: number, smallerIsBetter: boolean): number {
+  if (!Number.isFinite(value)) return WORST;
+  return smallerIsBetter ? value : 0 - value;
+}
+
+/** As many as random search replaces, and not where every trial is alike. */
+function isReplaceable(memory: Halving, { plan }: RunningSearch, outcome: TrialOutcome): boolean {
+  if (outcome !== TrialOutcome.INVALID_HYPERPARAMETERS || isConstant(plan.space)) return false;
+  return memory.replaced < Math.max(searchLimits.replacementsMin, plan.trialsMax);
+}

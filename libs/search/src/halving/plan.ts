@@ -1,0 +1,150 @@
+/**
+ * What successive halving does in its brackets: how many trials each gets, and at which times its rungs stand. The
+ * arithmetic of adaptive ASHA and async_halving is Determined's (0.38, `master/pkg/searcher`: adaptive_asha.go,
+ * asha_stopping.go), save that logarithms are counted out in products: log 1000 / log 10 is less than 3 in floating
+ * point, which would lose a rung. Hyperband's is that of Li et al., JMLR 18-185, algorithm 1.
+ */
+
+import { floorLog, hyperbandTrials } from "@trainyard/experiment-config";
+import { integerPower } from "../math.ts";
+
+/** `promote` suspends a trial at a rung and resumes the best; `stop` ends what is not good enough when it arrives; `wait`
+ * promotes from a rung when all of it is there (synchronous halving). */
+export type HalvingForm = "promote" | "stop" | "wait";
+
+export type BracketPlan = {
+  /** The times of the rungs, increasing; the last one ends a trial. */
+  readonly units: readonly number[];
+  /** Trials that count. */
+  readonly trials: number;
+  /** Trials wanted to run at one time. */
+  readonly concurrent: number;
+};
+
+export type HalvingPlan = {
+  readonly form: HalvingForm;
+  readonly divisor: number;
+  readonly brackets: readonly BracketPlan[];
+  /** Trials wanted to run at one time, over all brackets. */
+  readonly concurrent: number;
+};
+
+export type AdaptiveMode = "aggressive" | "standard" | "conservative";
+
+/** The times of `rungs` rungs that end at `maxTime`, each a `divisor`-th of the next, at least 1. */
+export function rungUnits(rungs: number, maxTime: number, divisor: number): number[] {
+  let share = 1;
+  const units: number[] = [];
+  for (let rung = 0; rung < rungs; rung += 1) {
+    units.unshift(Math.max(Math.floor(maxTime / share), 1));
+    share *= divisor;
+  }
+  return units;
+}
+
+/** From `minTime` upwards in steps of the divisor, and `maxTime` itself. */
+export function risingUnits(minTime: number, maxTime: number, divisor: number): number[] {
+  const units: number[] = [];
+  for (let at = minTime; Math.floor(at) < maxTime; at *= divisor) units.push(Math.floor(at));
+  return [...new Set(units), maxTime];
+}
+
+/** How many rungs the brackets of a mode have, the most first. */
+export function adaptiveRungs(
+  mode: AdaptiveMode,
+  limits: {
+    readonly maxRungs: number;
+    readonly maxTime: number;
+    readonly maxTrials: number;
+    readonly divisor: number;
+  },
+): number[] {
+  const { maxRungs, maxTime, maxTrials, divisor } = limits;
+  const byTime = floorLog(maxTime, divisor, maxRungs) + 1;
+  const most = Math.min(maxRungs, byTime, floorLog(maxTrials, divisor, maxRungs) + 1);
+  const least =
+    mode === "aggressive" ? most : mode === "standard" ? Math.floor((most - 1) / 2) + 1 : 1;
+  return Array.from({ length: most - least + 1 }, (_, i) => most - i);
+}
+
+/** Trials of each bracket, so that all have the same budget; at least one each, what is left to the first. */
+export function bracketTrials(
+  maxTrials: number,
+  divisor: number,
+  bracketRungs: readonly number[],
+): number[] {
+  const weights = bracketRungs.map((rungs) => integerPower(divisor, rungs - 1) / rungs);
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  const trials = weights.map((weight) => Math.max(Math.floor((weight / sum) * maxTrials), 1));
+  const given = trials.reduce((total, share) => total + share, 0);
+  return trials.map((share, i) => (i === 0 ? share + Math.max(maxTrials - given, 0) : share));
+}
+
+/** Trials that each bracket may have running at one time; `maxConcurrent` 0 leaves it to the brackets' sizes. */
+export function bracketConcurrency(
+  maxConcurrent: number,
+  divisor: number,
+  trials: readonly number[],
+): number[] {
+  if (maxConcurrent === 0) {
+    const each = Math.max(trials.at(-1) ?? 1, Math.floor(divisor));
+    return trials.map(() => each);
+  }
+  const all = Math.max(maxConcurrent, trials.length);
+  const each = Math.floor(all / trials.length);
+  return trials.map((_, i) => (i < all % trials.length ? each + 1 : each));
+}
+
+/** The brackets of adaptive ASHA, that of the most rungs first. */
+export function adaptiveBrackets(settings: {
+  readonly bracketRungs: readonly number[];
+  readonly maxTime: number;
+  readonly maxTrials: number;
+  readonly maxConcurrent: number;
+  readonly divisor: number;
+}): BracketPlan[] {
+  const { maxTime, maxTrials, maxConcurrent, divisor } = settings;
+  const rungs = [...settings.bracketRungs].sort((a, b) => b - a);
+  const trials = bracketTrials(maxTrials, divisor, rungs);
+  const concurrent = bracketConcurrency(maxConcurrent, divisor, trials);
+  return rungs.map((count, i) => ({
+    units: rungUnits(count, maxTime, divisor),
+    trials: trials[i] ?? 1,
+    concurrent: concurrent[i] ?? 1,
+  }));
+}
+
+/** The one bracket of asynchronous halving; `maxConcurrent` 0 has as many run as can bring one to the top rung. */
+export function halvingBracket(
+  units: readonly number[],
+  maxTrials: number,
+  maxConcurrent: number,
+  divisor: number,
+): BracketPlan {
+  const enough = Math.max(1, Math.floor(integerPower(divisor, units.length - 1)));
+  const wanted = maxConcurrent === 0 ? enough : maxConcurrent;
+  return { units, trials: maxTrials, concurrent: Math.min(wanted, maxTrials) };
+}
+
+/** Hyperband's brackets, from the one that halves most; with `maxTrials` other than 0 in proportion to so many. */
+export function hyperbandBrackets(
+  maxTime: number,
+  divisor: number,
+  maxTrials: number,
+): BracketPlan[] {
+  const full = hyperbandTrials(maxTime, divisor);
+  const trials = maxTrials === 0 ? full : inProportion(full, maxTrials);
+  return trials.map((count, i) => ({
+    units: rungUnits(full.length - i, maxTime, divisor),
+    trials: count,
+    concurrent: count,
+  }));
+}
+
+/** Whole shares of `total`, the rest of the rounding to the first; where there are fewer than shares the last get none. */
+function inProportion(weights: readonly number[], total: number): number[] {
+  const sum = weights.reduce((all, weight) => all + weight, 0);
+  const shares = weights.map((weight) => Math.floor((weight / sum) * total));
+  const rest = total - shares.reduce((all, share) => all + share, 0);
+  return shares.map((share, i) => (i === 0 ? share + rest : share));
+}

@@ -1,0 +1,162 @@
+/**
+ * What successive halving decides at one observation: first what becomes of the trial that has come to a rung, then who
+ * gets the room that there is (the highest rung that has somebody to promote, else a new trial: `get_job` of Li et al.,
+ * arXiv 1810.05934, algorithm 2), then the end of those who wait in rungs to which nobody comes any more. Each decision
+ * is applied to the memory as its event will be, so that the next one rests on it.
+ */
+import type { JsonObject } from "@trainyard/experiment-config";
+import type { Decision } from "../algorithm.ts";
+import { searchLimits } from "../limits.ts";
+import { type Entry, entryAt, placeOf, sizeOf } from "../ranking.ts";
+import { standing } from "./evidence.ts";
+import {
+  type Halving,
+  hasRoom,
+  isClosed,
+  isTopRung,
+  keptOf,
+  mayCreate,
+  placeOfTrial,
+  promotable,
+  promoted,
+  proposed,
+  rungOf,
+  stopped,
+  suspended,
+  unitsOf,
+  WORST,
+} from "./memory.ts";
+
+export type Proposals = {
+  readonly pointOf: (trial: number) => JsonObject;
+  /** How many one decision may make. */
+  readonly most: number;
+};
+
+export class Turn {
+  readonly decisions: Decision[] = [];
+  #halving: Halving;
+  #proposalsLeft: number;
+  #stopsLeft: number = searchLimits.proposalsPerDecisionMax;
+  readonly #smallerIsBetter: boolean;
+  readonly #proposals: Proposals;
+
+  constructor(halving: Halving, smallerIsBetter: boolean, proposals: Proposals) {
+    this.#halving = halving;
+    this.#smallerIsBetter = smallerIsBetter;
+    this.#proposals = proposals;
+    this.#proposalsLeft = proposals.most;
+  }
+
+  /** Decides about a trial for as long as it is due at a rung: one report may take it through several. */
+  settle(trial: number): void {
+    for (;;) {
+      const place = placeOfTrial(this.#halving, trial);
+      if (place.state !== "due") return;
+      if (isTopRung(this.#halving, place)) this.#stop(trial, "max_time");
+      else if (place.value === WORST) this.#stop(trial, "not_finite");
+      else if (this.#goesOn(trial)) this.#promote(trial);
+      else if (this.#halving.plan.form === "stop") this.#stop(trial, "halving");
+      else this.#suspend(trial);
+    }
+  }
+
+  /** Fills the room that there is and closes rungs, until neither changes anything. */
+  fill(): void {
+    for (let before = -1; before < this.decisions.length; ) {
+      before = this.decisions.length;
+      for (const bracket of this.#halving.brackets.keys()) this.#fillBracket(bracket);
+      for (const bracket of this.#halving.brackets.keys()) this.#closeRungs(bracket);
+    }
+  }
+
+  #goesOn(trial: number): boolean {
+    const { plan } = this.#halving;
+    const { bracket, rung, brought } = placeOfTrial(this.#halving, trial);
+    const [value, order] = brought[rung] ?? [WORST, 0];
+    const { all } = rungOf(this.#halving, bracket, rung);
+    const closed = isClosed(this.#halving, bracket, rung);
+    if (plan.form === "wait" && !closed) return false;
+    const kept = keptOf(this.#halving, sizeOf(all), plan.form === "stop" || closed);
+    return placeOf(all, { value, order, trial }) < kept;
+  }
+
+  #fillBracket(bracket: number): void {
+    while (hasRoom(this.#halving, bracket)) {
+      const trial = this.#bestToPromote(bracket);
+      if (trial !== undefined) {
+        this.#promote(trial);
+        this.settle(trial);
+      } else if (mayCreate(this.#halving, bracket) && this.#proposalsLeft > 0) {
+        this.#propose();
+      } else {
+        return;
+      }
+    }
+  }
+
+  #bestToPromote(bracket: number): number | undefined {
+    for (let rung = (this.#rungs(bracket).length || 1) - 2; rung >= 0; rung -= 1) {
+      const trial = promotable(this.#halving, bracket, rung);
+      if (trial !== undefined) return trial;
+    }
+    return undefined;
+  }
+
+  #rungs(bracket: number) {
+    return this.#halving.brackets[bracket]?.rungs ?? [];
+  }
+
+  /** Who waits in a closed rung behind those that it lets through has no more to wait for. */
+  #closeRungs(bracket: number): void {
+    for (const rung of this.#rungs(bracket).keys()) {
+      if (!isClosed(this.#halving, bracket, rung)) return;
+      while (this.#stopsLeft > 0) {
+        const last = this.#lastWaiting(bracket, rung);
+        if (last === undefined) break;
+        this.#stop(last.trial, "rung_closed");
+        this.#stopsLeft -= 1;
+      }
+    }
+  }
+
+  #lastWaiting(bracket: number, rung: number): Entry | undefined {
+    const { all, waiting } = rungOf(this.#halving, bracket, rung);
+    const last = entryAt(waiting, sizeOf(waiting) - 1);
+    if (last === undefined) return undefined;
+    const kept = keptOf(this.#halving, sizeOf(all), true);
+    return placeOf(all, last) < kept ? undefined : last;
+  }
+
+  #evidence(trial: number): JsonObject {
+    const { rung } = placeOfTrial(this.#halving, trial);
+    return standing(this.#halving, trial, rung, this.#smallerIsBetter);
+  }
+
+  #propose(): void {
+    const hyperparameters = this.#proposals.pointOf(this.#halving.places.size + 1);
+    this.decisions.push({ kind: "propose", hyperparameters });
+    this.#proposalsLeft -= 1;
+    this.#halving = proposed(this.#halving);
+  }
+
+  #promote(trial: number): void {
+    const { bracket, rung } = placeOfTrial(this.#halving, trial);
+    const target = unitsOf(this.#halving, bracket, rung + 1);
+    const evidence = this.#evidence(trial);
+    this.decisions.push({ kind: "resume", trial, target, rung, rule: "halving", evidence });
+    this.#halving = promoted(this.#halving, trial);
+  }
+
+  #suspend(trial: number): void {
+    const { rung } = placeOfTrial(this.#halving, trial);
+    const evidence = this.#evidence(trial);
+    this.decisions.push({ kind: "suspend", trial, rung, rule: "halving", evidence });
+    this.#halving = suspended(this.#halving, trial);
+  }
+
+  #stop(trial: number, rule: string): void {
+    this.decisions.push({ kind: "stop", trial, rule, evidence: this.#evidence(trial) });
+    this.#halving = stopped(this.#halving, trial);
+  }
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import {
+  adaptiveOf,
+  ashaOf,
+  asyncHalvingOf,
+  hyperbandOf,
+  timesAskedFor,
+} from "./halving/test-halving.ts";
+import { previewSearch } from "./preview.ts";
+import { gridOf, randomOf } from "./test-searches.ts";
+
+describe("the preview of a search", () => {
+  it("counts the trials that end at each rung, by bracket and in all", () => {
+    const config = adaptiveOf({ max_time: 64, max_trials: 100, divisor: 4 });
+    expect(previewSearch(config, {})).toEqual({
+      rungs: [
+        { bracket: 0, units: 1, trials: 53 },
+        { bracket: 0, units: 4, trials: 13 },
+        { bracket: 0, units: 16, trials: 3 },
+        { bracket: 0, units: 64, trials: 1 },
+        { bracket: 1, units: 4, trials: 17 },
+        { bracket: 1, units: 16, trials: 4 },
+        { bracket: 1, units: 64, trials: 1 },
+        { bracket: 2, units: 16, trials: 6 },
+        { bracket: 2, units: 64, trials: 2 },
+      ],
+      total: [
+        { units: 1, trials: 53 },
+        { units: 4, trials: 30 },
+        { units: 16, trials: 13 },
+        { units: 64, trials: 4 },
+      ],
+    });
+  });
+
+  it("counts whole trials where none is stopped", () => {
+    expect(previewSearch(randomOf(7, 2), {}).total).toEqual([{ units: null, trials: 7 }]);
+    const space = { a: { type: "int", minval: 0, maxval: 10, count: 4 } } as const;
+    expect(previewSearch(gridOf(2), space).total).toEqual([{ units: null, trials: 4 }]);
+  });
+
+  it("is what a search without failures comes to", () => {
+    for (const config of [
+      ashaOf({ max_trials: 40 }),
+      asyncHalvingOf({ resume: true }),
+      adaptiveOf({ resume: true, max_trials: 30 }),
+      hyperbandOf(),
+    ]) {
+      const ends = new Map<number, number>();
+      // The later the better would have rungs promote more than their share at times.
+      for (const times of timesAskedFor(config, (trial) => ({ value: trial }))) {
+        const end = times.at(-1) ?? 0;
+        ends.set(end, (ends.get(end) ?? 0) + 1);
+      }
+      const total = [...ends].map(([units, trials]) => ({ units, trials }));
+      total.sort((a, b) => a.units - b.units);
+      expect(total, config.name).toEqual(previewSearch(config, {}).total);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * What a search will spend before it has spent anything: how many trials end at which time, by bracket and in all. For
+ * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`).
+ */
+import {
+  gridSize,
+  type HyperparameterSpace,
+  type SearcherConfig,
+} from "@trainyard/experiment-config";
+import { adaptiveAshaPlan } from "./algorithms/adaptive-asha.ts";
+import { ashaPlan } from "./algorithms/asha.ts";
+import { asyncHalvingPlan } from "./algorithms/async-halving.ts";
+import { hyperbandPlan } from "./algorithms/hyperband.ts";
+import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
+
+/** `units` is the time at which the trials end; null for as long as the training code itself trains. */
+export type TrialsAt = { readonly units: number | null; readonly trials: number };
+
+export type SearchPreview = {
+  /** The bracket is counted from 0. */
+  readonly rungs: readonly (TrialsAt & { readonly bracket: number })[];
+  /** Over all brackets, the shortest first. */
+  readonly total: readonly TrialsAt[];
+};
+
+export function previewSearch(config: SearcherConfig, space: HyperparameterSpace): SearchPreview {
+  const plan = halvingPlan(config);
+  if (plan === null) {
+    const whole = { units: null, trials: wholeTrials(config, space) };
+    return { rungs: [{ ...whole, bracket: 0 }], total: [whole] };
+  }
+  const rungs = plan.brackets.flatMap((bracket, index) =>
+    endsOf(bracket, plan.divisor).map((ends) => ({ ...ends, bracket: index })),
+  );
+  const byUnits = new Map<number | null, number>();
+  for (const { units, trials } of rungs) byUnits.set(units, (byUnits.get(units) ?? 0) + trials);
+  const total = [...byUnits].map(([units, trials]) => ({ units, trials }));
+  return { rungs, total: total.sort((a, b) => (a.units ?? 0) - (b.units ?? 0)) };
+}
+
+/** The plan of a searcher that halves; null for one that trains every trial to its end. */
+function halvingPlan(config: SearcherConfig): HalvingPlan | null {
+  switch (config.name) {
+    case "asha":
+      return ashaPlan(config);
+    case "adaptive_asha":
+      return adaptiveAshaPlan(config);
+    case "async_halving":
+      return asyncHalvingPlan(config);
+    case "hyperband":
+      return hyperbandPlan(config);
+    default:
+      return null;
+  }
+}
+
+function wholeTrials(config: SearcherConfig, space: HyperparameterSpace): number {
+  if (config.name === "grid") return gridSize(space);
+  return "max_trials" in config ? config.max_trials : 1;
+}
+
+function endsOf({ units, trials }: BracketPlan, divisor: number): TrialsAt[] {
+  const ends: TrialsAt[] = [];
+  let left = trials;
+  for (const [rung, at] of units.entries()) {
+    const on =
+      rung === units.length - 1 ? 0 : Math.min(left, Math.max(Math.floor(left / divisor), 1));
+    if (left > on) ends.push({ units: at, trials: left - on });
+    left = on;
+  }
+  return ends;
+}

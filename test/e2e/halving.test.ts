@@ -1,0 +1,65 @@
+/** A search that halves, on a real cluster: who is not good enough stops, and who is promoted goes on from its checkpoint. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ slots: 4 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const STEPS = 1_000;
+
+const config = (searcher: string): string => `
+name: halving
+entrypoint: python3 train.py
+hyperparameters: { lr: { type: double, minval: 0, maxval: 1 } }
+searcher: ${searcher}
+reproducibility: { experiment_seed: 21 }
+environment: { environment_variables: ["STEPS=${STEPS}", "STEP_SECONDS=0.03"] }
+`;
+
+type Shown = { readonly id: string; readonly state: string; readonly stepsCompleted: number };
+
+async function trialsOf(experiment: string): Promise<readonly Shown[]> {
+  const { items } = await world.client.call("listTrials", { experiment, pageSize: 100 });
+  return items.map(({ id, state, stepsCompleted }) => ({
+    id,
+    state: String(state),
+    stepsCompleted,
+  }));
+}
+
+async function completed(id: string): Promise<readonly Shown[]> {
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  const trials = await trialsOf(id);
+  expect(trials.map(({ state }) => state)).toEqual(trials.map(() => "COMPLETED"));
+  // None of them trained as long as its code would have.
+  expect(Math.max(...trials.map(({ stepsCompleted }) => stepsCompleted))).toBeLessThan(STEPS);
+  return trials;
+}
+
+test("promotion ASHA resumes the best from their checkpoints, adaptive ASHA stops who is not good enough", async () => {
+  const promoting = await world.submit(
+    config(
+      "{ name: asha, metric: loss, max_trials: 4, max_time: 18, min_time: 2, divisor: 3, max_concurrent_trials: 2 }",
+    ),
+    world.code("curves"),
+  );
+  const stopping = await world.submit(
+    config(
+      "{ name: adaptive_asha, metric: loss, max_trials: 4, max_time: 18, time_metric: batches, divisor: 3, max_concurrent_trials: 2 }",
+    ),
+    world.code("curves"),
+  );
+  const trials = await completed(promoting);
+  // The first trial is the best by its seed: it waits at the first rung until three have come there.
+  const { out } = await world.yard("trial", "logs", `${promoting}.1`);
+  const [first, ...later] = out.match(/starts at \d+/g) ?? [];
+  expect(first).toBe("starts at 0");
+  expect(later[0]).toMatch(/^starts at [1-9]/);
+  expect(trials).toHaveLength(4);
+  expect(trials[0]?.stepsCompleted).toBeGreaterThanOrEqual(18);
+  expect(await completed(stopping)).toHaveLength(4);
+});
