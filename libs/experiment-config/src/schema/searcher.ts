@@ -17,7 +17,7 @@ import {
   keysOfAll,
   number,
   positive,
-  searcherLength,
+  positiveLength,
   text,
 } from "./values.ts";
 
@@ -28,7 +28,7 @@ const common = {
   source_checkpoint_uuid: anyText,
 };
 /** Determined gave it up in 0.38; the training code decides how long it trains. */
-const longest = { max_length: searcherLength };
+const longest = { max_length: positiveLength };
 
 const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
 const divisor = number.gt(1);
@@ -42,7 +42,7 @@ const adaptive = {
   stop_once: flag,
 };
 const halving = { num_rungs: positive, divisor, stop_once: flag };
-const budget = { budget: searcherLength, train_stragglers: flag };
+const budget = { budget: positiveLength, train_stragglers: flag };
 
 function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.ZodType>>>(
   name: Name,
