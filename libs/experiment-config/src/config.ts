@@ -56,11 +56,19 @@ export type SobolSearcher = SearcherCommon & {
   readonly max_trials: number;
   readonly max_concurrent_trials: number;
 };
+export type TpeSearcher = SearcherCommon & {
+  readonly name: "tpe";
+  readonly max_trials: number;
+  readonly max_concurrent_trials: number;
+  /** Whether the model is of all hyperparameters together, or of each alone. */
+  readonly multivariate: boolean;
+};
 export type SearcherConfig =
   | SingleSearcher
   | RandomSearcher
   | GridSearcher
   | SobolSearcher
+  | TpeSearcher
   | HalvingSearcher;
 
 type StorageCommon = {

@@ -16,6 +16,7 @@ export {
   type SharedFsStorage,
   type SingleSearcher,
   type SobolSearcher,
+  type TpeSearcher,
   type TypedHyperparameter,
   withSeed,
 } from "./config.ts";

@@ -34,6 +34,8 @@ describe("parseExperiment fills in", () => {
   });
 
   it("the concurrency of random, sobol and grid", () => {
+    const tpe = config("searcher: {name: tpe, metric: loss, max_trials: 3}").searcher;
+    expect(tpe).toMatchObject({ max_concurrent_trials: 16, multivariate: true });
     expect(config("searcher: {name: sobol, metric: loss, max_trials: 3}").searcher).toEqual({
       name: "sobol",
       metric: "loss",

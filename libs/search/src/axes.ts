@@ -4,9 +4,11 @@
  */
 import type {
   HyperparameterSpace,
+  Json,
   JsonObject,
   TypedHyperparameter,
 } from "@trainyard/experiment-config";
+import { log } from "./math.ts";
 import { pointOf, valueAtShare } from "./space.ts";
 
 export type Axis = {
@@ -53,3 +55,68 @@ export function pointAt(space: HyperparameterSpace, coordinates: readonly number
     return valueAtShare(hyperparameter, coordinate);
   });
 }
+
+/** Cells beyond this many are treated as a continuum by models. */
+const CELLS_MAX = 128;
+
+/** Whether models see the axis as cells, and not as a continuum. */
+export function isDiscrete({ hyperparameter, cells }: Axis): boolean {
+  return cells > 0 && (cells <= CELLS_MAX || hyperparameter.type === "categorical");
+}
+
+/**
+ * Where a point that the search proposed lies: on a discrete axis the number of its cell, else the coordinate, 0 to 1. What
+ * is not there, or is no value of the axis, lies at the start.
+ */
+export function placeOf(axes: readonly Axis[], point: JsonObject): number[] {
+  return axes.map((axis) => {
+    let value: Json | undefined = point;
+    for (const key of axis.keys) value = isObject(value) ? value[key] : undefined;
+    return value === undefined ? 0 : placeOnAxis(axis, value);
+  });
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function placeOnAxis(axis: Axis, value: Json): number {
+  const { hyperparameter, cells } = axis;
+  if (hyperparameter.type === "categorical") {
+    const text = canonical(value);
+    return Math.max(
+      0,
+      hyperparameter.vals.findIndex((choice) => canonical(choice) === text),
+    );
+  }
+  if (hyperparameter.type === "const" || typeof value !== "number") return 0;
+  const { minval, maxval } = hyperparameter;
+  if (hyperparameter.type === "int") {
+    const cell = Math.min(maxval, Math.max(minval, value)) - minval;
+    return isDiscrete(axis) ? cell : (cell + 0.5) / cells;
+  }
+  const scaled = hyperparameter.type === "log" ? log(value) / log(hyperparameter.base) : value;
+  return Math.min(1, Math.max(0, (scaled - minval) / (maxval - minval)));
+}
+
+/** A value's text, whatever order a store of JSON gave its keys. */
+function canonical(value: Json): string {
+  if (!isObject(value)) {
+    return Array.isArray(value) ? `[${value.map(canonical).join()}]` : JSON.stringify(value);
+  }
+  const fields = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`);
+  return `{${fields.join()}}`;
+}
+
+/** The coordinates, 0 ≤ each < 1, of a place: the middle of the cell on a discrete axis. */
+export function coordinatesOf(axes: readonly Axis[], place: readonly number[]): number[] {
+  return axes.map((axis, index) => {
+    const at = place[index] ?? 0;
+    return isDiscrete(axis) ? (at + 0.5) / axis.cells : Math.min(at, LAST);
+  });
+}
+
+/** The largest number below 1. */
+const LAST = 1 - 2 ** -53;

@@ -53,6 +53,18 @@ export const sobolOf = (max_trials: number, max_concurrent_trials: number): Sear
   max_concurrent_trials,
 });
 
+export const tpeOf = (
+  max_trials: number,
+  max_concurrent_trials: number,
+  multivariate = true,
+): SearcherConfig => ({
+  ...randomOf(max_trials, max_concurrent_trials),
+  name: "tpe",
+  max_trials,
+  max_concurrent_trials,
+  multivariate,
+});
+
 export const gridOf = (max_concurrent_trials: number): SearcherConfig => ({
   name: "grid",
   metric: "loss",

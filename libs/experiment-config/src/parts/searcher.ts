@@ -19,6 +19,7 @@ const defaults: Partial<Record<SearcherName, JsonObject>> = {
   single: {},
   adaptive_asha: { ...concurrent, ...rungs, bracket_rungs: [] },
   async_halving: { ...concurrent, divisor: 4 },
+  tpe: { ...concurrent, multivariate: true },
   custom: {},
   adaptive: { ...rungs, bracket_rungs: [], train_stragglers: true },
   adaptive_simple: rungs,
@@ -28,6 +29,7 @@ const defaults: Partial<Record<SearcherName, JsonObject>> = {
 const required: Partial<Record<SearcherName, readonly string[]>> = {
   random: ["max_trials"],
   sobol: ["max_trials"],
+  tpe: ["max_trials"],
   ...neededByHalving,
   adaptive: ["budget"],
   adaptive_simple: ["max_trials"],

@@ -8,7 +8,7 @@ import {
   asyncHalvingKeys,
   hyperbandKeys,
 } from "./halving-searchers.ts";
-import { sobolKeys } from "./model-searchers.ts";
+import { sobolKeys, tpeKeys } from "./model-searchers.ts";
 import {
   anyText,
   byKind,
@@ -59,6 +59,7 @@ export const searchers = {
   random: searcherOf("random", { max_trials: trials, ...concurrency }),
   grid: searcherOf("grid", concurrency),
   sobol: searcherOf("sobol", sobolKeys),
+  tpe: searcherOf("tpe", tpeKeys),
   asha: searcherOf("asha", ashaKeys),
   adaptive_asha: searcherOf("adaptive_asha", adaptiveAshaKeys),
   async_halving: searcherOf("async_halving", asyncHalvingKeys),
@@ -76,6 +77,7 @@ export const runningSearchers: readonly SearcherName[] = [
   "random",
   "grid",
   "sobol",
+  "tpe",
   "asha",
   "adaptive_asha",
   "async_halving",
@@ -97,6 +99,7 @@ const named = z.discriminatedUnion(
     searchers.random,
     searchers.grid,
     searchers.sobol,
+    searchers.tpe,
     searchers.asha,
     searchers.adaptive_asha,
     searchers.async_halving,

@@ -6,6 +6,7 @@ import { grid } from "./grid.ts";
 import { hyperband } from "./hyperband.ts";
 import { random, single } from "./random.ts";
 import { sobol } from "./sobol.ts";
+import { tpe } from "./tpe.ts";
 
 /** Every version that a recorded search may have; the last of a name is what new searches get. */
 const algorithms: readonly Algorithm[] = [
@@ -13,6 +14,7 @@ const algorithms: readonly Algorithm[] = [
   random,
   grid,
   sobol,
+  tpe,
   asha,
   adaptiveAsha,
   asyncHalving,

@@ -1,0 +1,334 @@
+import { decodeEvent, encodeEvent } from "@trainyard/contracts";
+import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
+import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
+import { fold } from "@trainyard/kernel";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import { simulate } from "../simulate.ts";
+import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { configOf, DrivenSearch, sobolOf, tpeOf } from "../test-searches.ts";
+import { tpeMemory } from "./tpe/memory.ts";
+
+const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
+
+/** An axis of each kind. */
+const mixed: HyperparameterSpace = {
+  lr: { type: "log", minval: -4, maxval: -1, base: 10, count: null },
+  nest: {
+    momentum: { type: "double", minval: 0.5, maxval: 0.99, count: null },
+    layers: { type: "int", minval: 1, maxval: 6, count: null },
+  },
+  units: { type: "int", minval: 16, maxval: 2_000, count: null },
+  optimizer: { type: "categorical", vals: ["sgd", { name: "adam", beta: 0.9 }, null] },
+  fixed: { type: "const", val: 3 },
+};
+
+type Point = {
+  readonly lr: number;
+  readonly nest: { readonly momentum: number; readonly layers: number };
+  readonly units: number;
+  readonly optimizer: unknown;
+};
+
+/** The best is at lr 0.01, momentum 0.9, 4 layers, 512 units, with Adam. */
+function lossAt(point: unknown): number {
+  const { lr, nest, units, optimizer } = point as Point;
+  const choice = typeof optimizer === "object" && optimizer !== null ? 0 : 1;
+  const rate = Math.log10(lr) + 2;
+  return (
+    rate * rate +
+    4 * (nest.momentum - 0.9) ** 2 +
+    0.2 * (nest.layers - 4) ** 2 +
+    ((units - 512) / 800) ** 2 +
+    choice
+  );
+}
+
+const points = (search: DrivenSearch): unknown[] =>
+  search.proposals().map(({ hyperparameters }) => hyperparameters);
+
+/** A search told the losses of its trials one after the other. */
+function trained(searcher: SearcherConfig, space = mixed, seed = 7): DrivenSearch {
+  const search = new DrivenSearch();
+  search.start(configOf(searcher, space), seed);
+  for (let trial = 1; search.completion() === undefined; trial += 1) {
+    const point = search.proposals()[trial - 1]?.hyperparameters;
+    search.validate(trial, 1, lossAt(point));
+    search.end(trial, COMPLETED);
+  }
+  return search;
+}
+
+describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
+  it("fills the space until ten trials have ended", () => {
+    const search = trained(tpeOf(12, 1, multivariate));
+    const filling = new DrivenSearch();
+    filling.start(configOf(sobolOf(12, 0), mixed), 7);
+    expect(points(search).slice(0, 10)).toEqual(points(filling).slice(0, 10));
+    expect(points(search)[10]).not.toEqual(points(filling)[10]);
+  });
+
+  it("comes to where the loss is small, on axes of every kind", () => {
+    const losses = [1, 2, 3].map((seed) => {
+      const search = trained(tpeOf(80, 1, multivariate), mixed, seed);
+      return Number(search.completion()?.bestValue);
+    });
+    for (const loss of losses) expect(loss).toBeLessThan(0.35);
+  });
+
+  it("proposes values of the space alone", () => {
+    for (const point of points(trained(tpeOf(60, 1, multivariate))) as Point[]) {
+      expect(point.lr).toBeGreaterThanOrEqual(0.0001);
+      expect(point.lr).toBeLessThanOrEqual(0.1);
+      expect(point.nest.momentum).toBeGreaterThanOrEqual(0.5);
+      expect(point.nest.momentum).toBeLessThanOrEqual(0.99);
+      expect([1, 2, 3, 4, 5, 6]).toContain(point.nest.layers);
+      expect(Number.isInteger(point.units)).toBe(true);
+      expect(point.units).toBeGreaterThanOrEqual(16);
+      expect(point.units).toBeLessThanOrEqual(2_000);
+      expect(["sgd", { name: "adam", beta: 0.9 }, null]).toContainEqual(point.optimizer);
+      expect(point).toMatchObject({ fixed: 3 });
+    }
+  });
+
+  it("does not propose one place twice while trials run", () => {
+    const search = new DrivenSearch();
+    search.start(configOf(tpeOf(60, 20, multivariate)), 3);
+    for (let trial = 1; trial <= 20; trial += 1) {
+      search.validate(trial, 1, trial);
+      search.end(trial, COMPLETED);
+    }
+    const texts = points(search).map((point) => JSON.stringify(point));
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(texts).toHaveLength(40);
+  });
+
+  it("replaces invalid trials, also when none was any good", () => {
+    const search = new DrivenSearch();
+    search.start(configOf(tpeOf(15, 1, multivariate)), 3);
+    for (let trial = 1; trial <= 14; trial += 1) search.end(trial, trial % 2 ? INVALID : FAILED);
+    expect(points(search)).toHaveLength(15);
+    for (let trial = 15; search.completion() === undefined; trial += 1)
+      search.end(trial, COMPLETED);
+    expect(points(search)).toHaveLength(22);
+    expect(search.completion()).toEqual({ reason: SearchCompletion.EXHAUSTED });
+  });
+
+  it("of a space without a choice proposes its one point", () => {
+    const search = new DrivenSearch();
+    search.start(configOf(tpeOf(12, 1, multivariate), { a: { type: "const", val: 1 } }));
+    for (let trial = 1; trial <= 12; trial += 1) search.end(trial, COMPLETED);
+    expect(points(search)).toEqual(Array.from({ length: 12 }, () => ({ a: 1 })));
+  });
+});
+
+describe("what TPE remembers", () => {
+  function started(larger = false): DrivenSearch {
+    const search = new DrivenSearch();
+    search.start(configOf({ ...tpeOf(40, 0), smaller_is_better: !larger }));
+    return search;
+  }
+  const ranking = (search: DrivenSearch): number[] =>
+    tpeMemory(search.state.memory).ranked.map(({ trial }) => trial);
+
+  it("is the best trials first, of equals the one that reported first", () => {
+    const search = started();
+    for (const [trial, loss] of [
+      [3, 0.5],
+      [1, 0.5],
+      [2, 0.1],
+    ] as const) {
+      search.validate(trial, 1, loss);
+    }
+    for (const trial of [1, 2, 3]) search.end(trial, COMPLETED);
+    expect(ranking(search)).toEqual([2, 3, 1]);
+  });
+
+  it("turns round where larger is better", () => {
+    const search = started(true);
+    for (const trial of [1, 2, 3]) {
+      search.validate(trial, 1, trial);
+      search.end(trial, COMPLETED);
+    }
+    expect(ranking(search)).toEqual([3, 2, 1]);
+  });
+
+  it("leaves out failed, invalid and canceled trials and those without a finite value", () => {
+    const search = started();
+    for (const trial of [1, 2, 3]) search.validate(trial, 1, 0.1);
+    search.validate(4, 1, Number.NaN);
+    for (const [i, outcome] of [FAILED, INVALID, CANCELED, COMPLETED].entries()) {
+      search.end(i + 1, outcome);
+    }
+    expect(tpeMemory(search.state.memory)).toMatchObject({ ranked: [], ended: 3 });
+  });
+
+  it("hears of a better value that comes after the end, and not of a worse", () => {
+    const search = started();
+    for (const trial of [1, 2]) {
+      search.validate(trial, 1, trial);
+      search.end(trial, COMPLETED);
+    }
+    search.validate(2, 2, 0.5);
+    expect(ranking(search)).toEqual([2, 1]);
+    search.validate(2, 3, 9);
+    expect(ranking(search)).toEqual([2, 1]);
+  });
+});
+
+describe("a search by TPE", { timeout: 60_000 }, () => {
+  const history = fc.tuple(
+    fc.boolean(),
+    fc.nat({ max: 1_000 }),
+    fc.integer({ min: 1, max: 7 }),
+    fc.array(fc.oneof(fc.double(), fc.constant(null)), { minLength: 30, maxLength: 30 }),
+  );
+
+  it("is the same at every replay, from any snapshot, whatever it is told twice", () => {
+    fc.assert(
+      fc.property(history, fc.nat(), ([multivariate, seed, workers, values], cut) => {
+        const run = simulate(
+          configOf(tpeOf(30, workers, multivariate), mixed),
+          seed,
+          workers,
+          (_, trial) => ({ value: values[trial - 1] ?? null, duration: 1 + (trial % 3) }),
+        );
+        const stored = run.events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
+        const at = cut % stored.length;
+        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
+        const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
+        const whole = fold(searchDecider.evolve, restored, stored.slice(at));
+        expect(encodeSearch(whole)).toBe(encodeSearch(run.state));
+        expect(redecided(stored)).toEqual(stored);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+/** What is decided when a recorded search hears everything again, each of it twice, from a snapshot each time. */
+function redecided(stored: readonly SearchEvent[]): SearchEvent[] {
+  const search = new DrivenSearch();
+  const again = (): void => {
+    search.state = decodeSearch(encodeSearch(search.state)) ?? search.state;
+  };
+  const [first] = stored;
+  if (first?.type !== "SearchStarted") throw new Error("a search starts");
+  const searcher = first.data.searcher as unknown as SearcherConfig;
+  search.start(configOf(searcher, mixed), first.data.seed);
+  for (const event of stored) {
+    for (const _ of [1, 2]) {
+      again();
+      if (event.type === "ObservationRecorded") {
+        const { trial, time, values, measurement } = event.data;
+        search.send({
+          type: "RecordValidation",
+          trial,
+          run: 1,
+          currentRun: 1,
+          step: time,
+          scalars: values,
+          measurement,
+        });
+      } else if (event.type === "TrialOutcomeRecorded") {
+        search.end(event.data.trial, event.data.outcome);
+      }
+    }
+  }
+  return search.events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
+}
+
+describe("TPE", () => {
+  it("gives the points that it has always given", () => {
+    expect(points(trained(tpeOf(13, 1))).slice(10)).toMatchInlineSnapshot(`
+      [
+        {
+          "fixed": 3,
+          "lr": 0.08474774906580534,
+          "nest": {
+            "layers": 5,
+            "momentum": 0.7880271029787973,
+          },
+          "optimizer": null,
+          "units": 589,
+        },
+        {
+          "fixed": 3,
+          "lr": 0.003250069409795364,
+          "nest": {
+            "layers": 4,
+            "momentum": 0.9442881317822934,
+          },
+          "optimizer": {
+            "beta": 0.9,
+            "name": "adam",
+          },
+          "units": 1507,
+        },
+        {
+          "fixed": 3,
+          "lr": 0.010325521015196874,
+          "nest": {
+            "layers": 4,
+            "momentum": 0.9587010816031261,
+          },
+          "optimizer": {
+            "beta": 0.9,
+            "name": "adam",
+          },
+          "units": 1265,
+        },
+      ]
+    `);
+    expect(points(trained(tpeOf(13, 1, false))).slice(10)).toMatchInlineSnapshot(`
+      [
+        {
+          "fixed": 3,
+          "lr": 0.09004920540710339,
+          "nest": {
+            "layers": 6,
+            "momentum": 0.9882119909139961,
+          },
+          "optimizer": {
+            "beta": 0.9,
+            "name": "adam",
+          },
+          "units": 1924,
+        },
+        {
+          "fixed": 3,
+          "lr": 0.016652805694763274,
+          "nest": {
+            "layers": 5,
+            "momentum": 0.9799498438692124,
+          },
+          "optimizer": {
+            "beta": 0.9,
+            "name": "adam",
+          },
+          "units": 600,
+        },
+        {
+          "fixed": 3,
+          "lr": 0.00740529649713519,
+          "nest": {
+            "layers": 5,
+            "momentum": 0.974939389305991,
+          },
+          "optimizer": {
+            "beta": 0.9,
+            "name": "adam",
+          },
+          "units": 762,
+        },
+      ]
+    `);
+  });
+
+  it("gives the same points where the keys of the space come in another order", () => {
+    const turned = Object.fromEntries(Object.entries(mixed).reverse());
+    expect(points(trained(tpeOf(20, 1), turned))).toEqual(points(trained(tpeOf(20, 1))));
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * A tree of Parzen estimators (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, NIPS 2011), as Optuna 4.9 has it: the first
+ * trials fill the space (a Sobol sequence) until ten have ended; then the trials are parted into the good and the
+ * others (`tpe/split.ts`), each set is smoothed to a density, l of the good and g of the others, 24 candidates are drawn
+ * from l, and the one with the largest l / g is proposed. With `multivariate` the densities are joint (S. Falkner,
+ * A. Klein, F. Hutter, ICML 2018), else each axis has its own.
+ *
+ * A trial's value is its best one; a trial that failed, that had invalid hyperparameters or no finite value, or that is
+ * still running, is among the others. Nothing is waited for. It does not model how a value grows with training.
+ */
+import type { JsonObject } from "@trainyard/experiment-config";
+import { draw } from "@trainyard/kernel";
+import type { Algorithm } from "../algorithm.ts";
+import { coordinatesOf, pointAt } from "../axes.ts";
+import type { RunningSearch } from "../state.ts";
+import { wantedTrials } from "./random.ts";
+import { sobolPoints } from "./sobol.ts";
+import { topUp } from "./top-up.ts";
+import { axesOfPlan, evolveTpe, initialTpeMemory, tpeMemory } from "./tpe/memory.ts";
+import { densityAt, drawnPlace, estimatorOf } from "./tpe/multivariate.ts";
+import { type Sample, splitTrials } from "./tpe/split.ts";
+import { axisEstimatorOf, densityOnAxis, drawnOnAxis } from "./tpe/univariate.ts";
+
+/** Trials that have ended before the model is asked. */
+const STARTUP = 10;
+const CANDIDATES = 24;
+
+export const tpe: Algorithm = {
+  name: "tpe",
+  version: 1,
+  sizeOf: (config) =>
+    config.name === "tpe"
+      ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
+      : { trialsMax: 1, concurrentTrialsMax: 1 },
+  initial: () => initialTpeMemory,
+  evolve: evolveTpe,
+  on: (search, observation) => {
+    if (observation.kind === "validated") return [];
+    const more: (readonly number[])[] = [];
+    return topUp(search, wantedTrials(search), (trial) => nextPoint(search, trial, more));
+  },
+};
+
+/** The point of the next trial; its place is added to those that are proposed together. */
+function nextPoint(search: RunningSearch, trial: number, more: (readonly number[])[]): JsonObject {
+  const { space } = search.plan;
+  const axes = axesOfPlan(search.plan);
+  if (tpeMemory(search.memory).ended < STARTUP || axes.length === 0) {
+    return sobolPoints(search.plan)(trial);
+  }
+  const place = suggestedPlace(search, trial, more);
+  more.push(place);
+  return pointAt(space, coordinatesOf(axes, place));
+}
+
+function suggestedPlace(
+  search: RunningSearch,
+  trial: number,
+  more: readonly (readonly number[])[],
+): number[] {
+  const { good, others } = splitTrials(search, more);
+  return search.plan.searcher["multivariate"] === false
+    ? placeByAxis(search, trial, good, others)
+    : jointPlace(search, trial, good, others);
+}
+
+function jointPlace(search: RunningSearch, trial: number, good: Sample, others: Sample): number[] {
+  const { seed } = search.plan;
+  const axes = axesOfPlan(search.plan);
+  const streams = ["tpe", ...axes.map(({ path }) => `tpe/${path}`)];
+  const l = estimatorOf(axes, good);
+  const g = estimatorOf(axes, others);
+  return bestOf((candidate) => {
+    const counter = trial * CANDIDATES + candidate;
+    const place = drawnPlace(l, (i) => draw(seed, streams[i] ?? "", counter));
+    return { place, ratio: densityAt(l, place) / densityAt(g, place) };
+  });
+}
+
+function placeByAxis(search: RunningSearch, trial: number, good: Sample, others: Sample): number[] {
+  const { seed } = search.plan;
+  return axesOfPlan(search.plan).map((axis, index) => {
+    const l = axisEstimatorOf(axis, index, good);
+    const g = axisEstimatorOf(axis, index, others);
+    const kernels = `tpe/${axis.path}/kernel`;
+    const places = `tpe/${axis.path}`;
+    return bestOf((candidate) => {
+      const counter = trial * CANDIDATES + candidate;
+      const place = drawnOnAxis(l, draw(seed, kernels, counter), draw(seed, places, counter));
+      return { place, ratio: densityOnAxis(l, place) / densityOnAxis(g, place) };
+    });
+  });
+}
+
+/** The place of the candidate with the largest ratio, the first of equals. */
+function bestOf<Place>(
+  candidateOf: (candidate: number) => { readonly place: Place; readonly ratio: number },
+): Place {
+  let best = candidateOf(0);
+  for (let candidate = 1; candidate < CANDIDATES; candidate += 1) {
+    const other = candidateOf(candidate);
+    if (other.ratio > best.ratio) best = other;
+  }
+  return best.place;
+}

@@ -1,0 +1,101 @@
+/** What a tree of Parzen estimators remembers: where each trial lies, and the best of those that have ended. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { Json } from "@trainyard/experiment-config";
+import { type Axis, axesOf, placeOf } from "../../axes.ts";
+import type { SearchEvent } from "../../events.ts";
+import { type RunningSearch, type SearchPlan, trialOf } from "../../state.ts";
+import { emptyVector, pushed, type Vector } from "../../vector.ts";
+
+/** Trials that count as good, at most. */
+export const GOOD_MAX = 25;
+
+export type Ranked = {
+  readonly trial: number;
+  /** The trial's best value, negated where larger is better. */
+  readonly score: number;
+  /** The version of the search at which it was recorded. */
+  readonly at: number;
+};
+
+export type TpeMemory = {
+  /** Trial n's place at n - 1. */
+  readonly places: Vector<readonly number[]>;
+  /** Trials that have ended, save those that somebody canceled: of these nothing is known. */
+  readonly ended: number;
+  /** The best of those that were trained, the best first, of equals the earlier. */
+  readonly ranked: readonly Ranked[];
+};
+
+export const initialTpeMemory = { places: emptyVector(), ended: 0, ranked: [] } as unknown as Json;
+
+export function tpeMemory(memory: Json): TpeMemory {
+  return memory as unknown as TpeMemory;
+}
+
+const knownAxes = new WeakMap<SearchPlan, readonly Axis[]>();
+
+/** The axes of a plan, kept for as long as the plan is: they follow from it. */
+export function axesOfPlan(plan: SearchPlan): readonly Axis[] {
+  const axes = knownAxes.get(plan) ?? axesOf(plan.space);
+  knownAxes.set(plan, axes);
+  return axes;
+}
+
+export function evolveTpe(json: Json, event: SearchEvent, search: RunningSearch): Json {
+  return evolved(tpeMemory(json), event, search) as unknown as Json;
+}
+
+function evolved(memory: TpeMemory, event: SearchEvent, search: RunningSearch): TpeMemory {
+  switch (event.type) {
+    case "TrialProposed": {
+      const place = placeOf(axesOfPlan(search.plan), event.data.hyperparameters ?? {});
+      return { ...memory, places: pushed(memory.places, place) };
+    }
+    case "TrialOutcomeRecorded": {
+      const { trial: number, outcome } = event.data;
+      if (outcome === TrialOutcome.CANCELED) return memory;
+      const trial = trialOf(search, number);
+      const after = { ...memory, ended: memory.ended + 1 };
+      if (!wasTrained(outcome) || trial === undefined || trial.best === null) return after;
+      return ranked(after, number, trial.best, trial.bestAt, search.plan);
+    }
+    case "ObservationRecorded": {
+      // A report may come after the end of its trial, which then has another rank.
+      const { trial: number, values, repeat } = event.data;
+      const trial = trialOf(search, number);
+      const value = values[search.plan.metric];
+      if (repeat || trial === undefined || value === undefined || !wasTrained(trial.outcome)) {
+        return memory;
+      }
+      return ranked(memory, number, value, search.version + 1, search.plan);
+    }
+    default:
+      return memory;
+  }
+}
+
+function wasTrained(outcome: TrialOutcome): boolean {
+  return outcome === TrialOutcome.COMPLETED || outcome === TrialOutcome.STOPPED_EARLY;
+}
+
+/** With the trial where its value puts it, unless it stands better already. */
+function ranked(
+  memory: TpeMemory,
+  trial: number,
+  value: number,
+  at: number,
+  { smallerIsBetter }: SearchPlan,
+): TpeMemory {
+  if (!Number.isFinite(value)) return memory;
+  const entry = { trial, score: smallerIsBetter ? value : -value, at };
+  const before = memory.ranked.find((other) => other.trial === trial);
+  if (before !== undefined && before.score <= entry.score) return memory;
+  const others = memory.ranked.filter((other) => other.trial !== trial);
+  const place = others.findIndex((other) => isBefore(entry, other));
+  const all = others.toSpliced(place === -1 ? others.length : place, 0, entry);
+  return { ...memory, ranked: all.slice(0, GOOD_MAX) };
+}
+
+function isBefore(a: Ranked, b: Ranked): boolean {
+  return a.score < b.score || (a.score === b.score && a.at < b.at);
+}
