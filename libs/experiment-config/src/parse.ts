@@ -54,7 +54,8 @@ export function parseExperiment(
     rewritten(experiment, mine),
     rewritten(experiment, stripped(options.defaults ?? {})),
   ) as JsonObject;
-  const full = withDrawnSeed(filled(experiment, document) as JsonObject);
+  // The seed counts as given: `withSeed` puts the drawn one in.
+  const full = filled(experiment, document, { seed: 0 }) as JsonObject;
   const written = [...overridden.problems, ...sanity(experiment, mine)];
   // What was laid under a wrong shape says nothing: the merged document is held against the schema when all shapes are right.
   const merged = written.length > 0 ? [] : sanity(experiment, document);
@@ -76,13 +77,6 @@ export function parseExperiment(
 
 const stripped = (document: JsonObject): JsonObject =>
   withoutNulls(experiment, document) as JsonObject;
-
-/** The one thing that is needed in the end and that whoever submits draws: `withSeed`. */
-function withDrawnSeed(document: JsonObject): JsonObject {
-  const given = valueAt(document, "reproducibility");
-  if (!isMapping(given)) return document;
-  return { ...document, reproducibility: { experiment_seed: 0, ...given } };
-}
 
 function notAMapping(value: Json): FieldProblem {
   const found = value === null ? "is empty" : `is ${describeValue(value)}`;

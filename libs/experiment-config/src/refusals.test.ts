@@ -74,7 +74,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "searcher: {name: adaptive_simple, metric: loss, max_trials: 4}",
-    `searcher.name is adaptive_simple, which has been withdrawn; use random instead (${running} run in this version)`,
+    `searcher.name is adaptive_simple, which has been withdrawn; use adaptive_asha with max_time and time_metric instead (${running} run in this version)`,
   ],
   [
     "searcher: {name: adaptive, metric: loss, budget: {batches: 3}}",

@@ -5,14 +5,19 @@ import { Failure, UsageError } from "./usage-error.ts";
 
 /** TRAINYARD_URL and TRAINYARD_TOKEN, else the cluster of the checkout. */
 export function connect(): Client {
+  const client = connectIfUp();
+  if (client !== null) return client;
+  throw new Failure(
+    'No cluster runs here. Start one with "npm run -s yard -- cluster up", or set TRAINYARD_URL and TRAINYARD_TOKEN.',
+  );
+}
+
+/** The same, or null where no cluster is named and none runs. */
+export function connectIfUp(): Client | null {
   const { url, token } = namedCluster();
   if (url !== undefined && token !== undefined) return new Client({ url: checked(url), token });
   const cluster = clusterAccess();
-  if (cluster === null) {
-    throw new Failure(
-      'No cluster runs here. Start one with "npm run -s yard -- cluster up", or set TRAINYARD_URL and TRAINYARD_TOKEN.',
-    );
-  }
+  if (cluster === null) return null;
   return new Client({
     url: url === undefined ? cluster.api : checked(url),
     token: token ?? cluster.token,

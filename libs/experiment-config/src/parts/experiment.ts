@@ -8,7 +8,7 @@ import {
   devices as devicesSchema,
   resources as resourcesSchema,
 } from "../schema/resources.ts";
-import { freeMapping, length, positiveLength, positiveUnitLength } from "../schema/values.ts";
+import { freeMapping, length, searcherLength, positiveUnitLength } from "../schema/values.ts";
 import * as schemas from "../schema/without-effect.ts";
 import { checkpointStorage, storageParts } from "./checkpoint-storage.ts";
 import { environment, environmentParts } from "./environment.ts";
@@ -112,6 +112,7 @@ const security: Part = { schema: schemas.security, parts: { kerberos } };
 const reproducibility: Part = {
   schema: experimentSchema.shape.reproducibility.unwrap(),
   required: { experiment_seed: "whoever submits draws one" },
+  fill: (value, { seed }) => (isMapping(value) ? { experiment_seed: seed, ...value } : value),
 };
 const layer = (name: keyof typeof dataLayers): Part => ({
   schema: dataLayers[name],
@@ -184,7 +185,7 @@ export const experiment: Part = {
 const schemaOnly: Readonly<Record<string, Part["schema"]>> = {
   length,
   "check-positive-length": positiveUnitLength,
-  "searcher-length": positiveLength,
+  "searcher-length": searcherLength,
   "retention-policy": schemas.retentionPolicy,
   "hpc-cluster-slurm": schemas.slurm,
   "hpc-cluster-pbs": schemas.pbs,

@@ -1,8 +1,10 @@
 /** What a line of a log has to do with a trial: named patterns, of which two are built in. */
+import { z } from "zod";
 import { isMapping, type Json, valueAt } from "../json.ts";
 import {
   legacyLogAction,
   logAction,
+  logActions,
   logPolicies as policiesSchema,
   logPolicy as policySchema,
 } from "../schema/without-effect.ts";
@@ -37,13 +39,20 @@ export const logPolicies: Part = {
   fill: (policies) => byName(asList(policies), builtIn),
 };
 
+/** One action in its two forms. */
+function actionAlone(name: string): readonly (readonly [string, Part])[] {
+  const alone = z.literal(name);
+  const suffix = name.replace("_", "-");
+  return [
+    [`log-action-${suffix}`, { ...action, schema: alone }],
+    [`log-legacy-action-${suffix}`, { ...action, schema: z.strictObject({ type: alone }) }],
+  ];
+}
+
 export const logParts: Readonly<Record<string, Part>> = {
   "log-policies": logPolicies,
   "log-policy": logPolicy,
   "log-action": action,
-  "log-action-cancel-retries": action,
-  "log-action-exclude-node": action,
   "log-legacy-action": { ...action, schema: legacyLogAction },
-  "log-legacy-action-cancel-retries": { ...action, schema: legacyLogAction },
-  "log-legacy-action-exclude-node": { ...action, schema: legacyLogAction },
+  ...Object.fromEntries(logActions.flatMap(actionAlone)),
 };

@@ -9,8 +9,8 @@ export type ConfigPart = {
   readonly sanity: (value: Json) => readonly FieldProblem[];
   /** What is wrong with it when nothing is added any more. */
   readonly completeness: (value: Json) => readonly FieldProblem[];
-  /** In the shapes of today, with every default in it. */
-  readonly withDefaults: (value: Json) => Json;
+  /** In the shapes of today, with every default in it, and the seed where none is given. */
+  readonly withDefaults: (value: Json, seed: number) => Json;
   /** The first over the second. */
   readonly merge: (mine: Json, theirs: Json) => Json;
 };
@@ -24,7 +24,7 @@ export function configPart(name: string): ConfigPart | undefined {
   return {
     sanity: (value) => sanity(part, read(value)),
     completeness: (value) => completeness(part, read(value)),
-    withDefaults: (value) => filled(part, newer(value)),
+    withDefaults: (value, seed) => filled(part, newer(value), { seed }),
     merge: (mine, theirs) => laidOver(part, newer(mine), newer(theirs)),
   };
 }

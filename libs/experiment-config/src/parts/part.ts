@@ -20,6 +20,9 @@ import { innerProblems } from "../sentences.ts";
 export type Note = (path: string, detail: string) => void;
 export type Check = (value: Json, path: string, note: Note) => void;
 
+/** What whoever submits draws where it is absent. */
+export type Drawn = { readonly seed: number };
+
 export type Part = {
   readonly schema: z.ZodType;
   /** Of a mapping, by key. */
@@ -38,8 +41,8 @@ export type Part = {
   readonly rewrite?: (value: Json) => Json;
   /** Of a mapping: what stands where a key is absent. */
   readonly defaults?: JsonObject;
-  /** Defaults that are not keys of their own. */
-  readonly fill?: (value: Json) => Json;
+  /** Defaults that are not keys of their own, or that are drawn. */
+  readonly fill?: (value: Json, drawn: Drawn) => Json;
   /** The first over the second; without it mappings are merged key by key and all else is the first. */
   readonly merge?: (mine: Json, theirs: Json) => Json;
   /** What a null is when it does not mean absent. */
@@ -112,12 +115,12 @@ export function rewritten(part: Part, value: Json): Json {
 }
 
 /** The value with every default in it. */
-export function filled(part: Part, value: Json): Json {
+export function filled(part: Part, value: Json, drawn: Drawn): Json {
   const kind = part.kind?.(value);
-  let full = kind === undefined ? value : filled(kind, value);
-  full = part.fill?.(full) ?? full;
+  let full = kind === undefined ? value : filled(kind, value, drawn);
+  full = part.fill?.(full, drawn) ?? full;
   if (isMapping(full)) full = withDefaults(part.defaults ?? {}, full);
-  return mapInside(part, full, filled);
+  return mapInside(part, full, (one, inner) => filled(one, inner, drawn));
 }
 
 function withDefaults(defaults: JsonObject, value: JsonObject): JsonObject {

@@ -17,7 +17,7 @@ import {
   keysOfAll,
   number,
   positive,
-  positiveLength,
+  searcherLength,
   text,
 } from "./values.ts";
 
@@ -28,7 +28,7 @@ const common = {
   source_checkpoint_uuid: anyText,
 };
 /** Determined gave it up in 0.38; the training code decides how long it trains. */
-const longest = { max_length: positiveLength };
+const longest = { max_length: searcherLength };
 
 const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
 const divisor = number.gt(1);
@@ -42,7 +42,7 @@ const adaptive = {
   stop_once: flag,
 };
 const halving = { num_rungs: positive, divisor, stop_once: flag };
-const budget = { budget: positiveLength, train_stragglers: flag };
+const budget = { budget: searcherLength, train_stragglers: flag };
 
 function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.ZodType>>>(
   name: Name,
@@ -87,9 +87,9 @@ export const runningSearchers: readonly SearcherName[] = [
 /** What to do about a searcher that Determined has withdrawn. */
 export const withdrawnSearchers: Partial<Record<SearcherName, string>> = {
   custom: "run the search with random or grid",
-  adaptive: "use random",
-  adaptive_simple: "use random",
-  sync_halving: "use random",
+  adaptive: "use adaptive_asha with max_trials, max_time and time_metric",
+  adaptive_simple: "use adaptive_asha with max_time and time_metric",
+  sync_halving: "use async_halving with max_trials, max_time and time_metric",
 };
 
 const named = z.discriminatedUnion(

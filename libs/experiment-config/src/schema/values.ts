@@ -92,7 +92,7 @@ export const length = lengthFrom(0);
 export const positiveUnitLength = lengthFrom(1);
 
 /** A length, or a bare number of no unit. */
-export const positiveLength = oneOf(
-  [positive, positiveUnitLength],
-  "a whole number of at least 1, or a mapping of batches, records or epochs to one",
+export const searcherLength = oneOf(
+  [count, positiveUnitLength],
+  "a whole number, or a mapping of batches, records or epochs to one of at least 1",
 );

@@ -15,7 +15,8 @@ import {
   texts,
 } from "./values.ts";
 
-const actions = z.enum(["cancel_retries", "exclude_node"]);
+export const logActions = ["cancel_retries", "exclude_node"] as const;
+const actions = z.enum(logActions);
 export const legacyLogAction = z.strictObject({ type: actions });
 export const logAction = oneOf(
   [actions, legacyLogAction],
@@ -138,4 +139,7 @@ export const pathsWithoutEffect: readonly (readonly string[])[] = [
 export const pathsOfSecrets: readonly (readonly string[])[] = [
   ["environment", "registry_auth"],
   ["integrations", "pachyderm"],
+  ["data_layer", "access_key"],
+  ["data_layer", "secret_key"],
+  ["tensorboard_storage"],
 ];

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { Plain } from "@trainyard/contracts";
 import {
   CommandResponseSchema,
@@ -10,6 +9,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { overrides, readConfig } from "../config-file.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
@@ -17,7 +17,7 @@ import { number, time } from "../output.ts";
 import { packContext } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
-import { UsageError } from "../usage-error.ts";
+import { addValidate } from "./validate.ts";
 
 type CreateOptions = {
   readonly follow?: boolean;
@@ -37,10 +37,11 @@ export function addExperimentCommands(program: Command): void {
     .argument("<config>", "the experiment's YAML file")
     .argument("<context>", "the folder of training code")
     .option("-f, --follow", "show its logs until it ends")
-    .option("--config <key=value>", "set a key over the file's, repeatable", collect, [])
+    .addOption(overrides())
     .option("--paused", "create it paused")
     .option("--idempotency-key <key>", "a repeat under the same key gives the first experiment")
     .action(withPlatform<CreateOptions>(create));
+  addValidate(group);
   group
     .command("list")
     .alias("ls")
@@ -88,26 +89,13 @@ function addSteering(group: Command): void {
   }
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
-}
-
 async function create(
   { client, output }: Context,
   args: readonly string[],
   options: CreateOptions,
 ): Promise<void> {
   const [file, folder] = [argument(args, 0), argument(args, 1)];
-  for (const override of options.config) {
-    if (!override.includes("=")) {
-      throw new UsageError(`--config takes key=value, not ${JSON.stringify(override)}.`);
-    }
-  }
-  const config = await readFile(callerPath(file), "utf8").catch((error: unknown) => {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? message})`;
-    throw new UsageError(`The configuration ${file} ${why}.`);
-  });
+  const config = await readConfig(file, options.config);
   const { bytes } = await packContext(callerPath(folder), folder);
   const answer = await client.call(
     "createExperiment",

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import type { Plain } from "@trainyard/contracts";
+import {
+  type CreateExperimentResponse,
+  CreateExperimentResponseSchema,
+} from "@trainyard/contracts/api";
+import { parseExperiment } from "@trainyard/experiment-config";
+import { isRejection } from "@trainyard/kernel";
+import type { Command } from "commander";
+import { overrides, readConfig } from "../config-file.ts";
+import { connectIfUp } from "../connection.ts";
+import { outputOf } from "../context.ts";
+import type { Output } from "../output.ts";
+import { UsageError } from "../usage-error.ts";
+
+type ValidateOptions = { readonly config: readonly string[] };
+
+export function addValidate(group: Command): void {
+  group
+    .command("validate")
+    .argument("<config>", "the experiment's YAML file")
+    .addOption(overrides())
+    .description("say what is wrong with a configuration, and which of its keys have no effect")
+    .action(validate);
+}
+
+async function validate(file: string, options: ValidateOptions, command: Command): Promise<void> {
+  const output = outputOf(command);
+  const config = await readConfig(file, options.config);
+  const client = connectIfUp();
+  const answer =
+    client === null
+      ? validateHere(config, options.config, output)
+      : await client.call(
+          "createExperiment",
+          { config, overrides: [...options.config], validateOnly: true },
+          { idempotencyKey: randomUUID() },
+        );
+  for (const warning of answer.warnings) output.note(`warning: ${warning}`);
+  if (output.json) output.message(CreateExperimentResponseSchema, answer);
+  else output.line(`${file} is a valid configuration`);
+}
+
+/** By the rules that every cluster has; what a cluster knows besides is its agents' slots. */
+function validateHere(
+  config: string,
+  given: readonly string[],
+  output: Output,
+): Plain<CreateExperimentResponse> {
+  output.note("No cluster runs here: whether its agents have the slots is not looked at.");
+  const storage = { type: "directory", container_path: "/checkpoints" };
+  const parsed = parseExperiment(config, {
+    overrides: given,
+    defaults: { checkpoint_storage: storage },
+  });
+  if (!isRejection(parsed)) {
+    const warnings = parsed.warnings.map(({ path, detail }) => `${path}: ${detail}`);
+    return { warnings, position: "0" };
+  }
+  const problems = parsed.problems ?? [];
+  throw new UsageError(
+    problems.map(({ path, detail }) => (path === "" ? detail : `${path}: ${detail}`)).join("\n"),
+  );
+}

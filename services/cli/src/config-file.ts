@@ -1,0 +1,25 @@
+import { readFile } from "node:fs/promises";
+import { Option } from "commander";
+import { callerPath } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** `--config a.b=c`, as often as wanted. */
+export function overrides(): Option {
+  return new Option("--config <key=value>", "set a key over the file's, repeatable")
+    .default([])
+    .argParser((value: string, before: readonly string[]) => [...before, value]);
+}
+
+/** An experiment's YAML text; the overrides are looked at only for their form. */
+export async function readConfig(file: string, given: readonly string[]): Promise<string> {
+  for (const override of given) {
+    if (!override.includes("=")) {
+      throw new UsageError(`--config takes key=value, not ${JSON.stringify(override)}.`);
+    }
+  }
+  return await readFile(callerPath(file), "utf8").catch((error: unknown) => {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? message})`;
+    throw new UsageError(`The configuration ${file} ${why}.`);
+  });
+}
