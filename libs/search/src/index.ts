@@ -9,16 +9,15 @@ export type {
 export { searchDecider } from "./decider.ts";
 export type { SearchEvent } from "./events.ts";
 export {
-  adaptiveBrackets,
-  adaptiveRungs,
   type BracketPlan,
   bracketConcurrency,
   bracketTrials,
   type HalvingPlan,
   rungUnits,
 } from "./halving/plan.ts";
+export { type HalvingStand, halvingStand } from "./halving/stand.ts";
 export { searchLimits } from "./limits.ts";
-export { previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
+export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
 export { decodeSearch, encodeSearch } from "./snapshot.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space.ts";
 export {

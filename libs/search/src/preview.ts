@@ -24,7 +24,7 @@ export type SearchPreview = {
 };
 
 export function previewSearch(config: SearcherConfig, space: HyperparameterSpace): SearchPreview {
-  const plan = halvingPlan(config);
+  const plan = halvingPlanOf(config);
   if (plan === null) {
     const whole = { units: null, trials: wholeTrials(config, space) };
     return { rungs: [{ ...whole, bracket: 0 }], total: [whole] };
@@ -39,7 +39,7 @@ export function previewSearch(config: SearcherConfig, space: HyperparameterSpace
 }
 
 /** The plan of a searcher that halves; null for one that trains every trial to its end. */
-function halvingPlan(config: SearcherConfig): HalvingPlan | null {
+export function halvingPlanOf(config: SearcherConfig): HalvingPlan | null {
   switch (config.name) {
     case "asha":
       return ashaPlan(config);

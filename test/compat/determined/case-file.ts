@@ -1,6 +1,8 @@
 /** Files of cases: what they look like, and what comes of running one through the product's own code. */
 import { readFileSync } from "node:fs";
 import { expconfDifference } from "./expconf-case.ts";
+import { halvingChecks } from "./halving-cases.ts";
+import { olderChecks, runChecks } from "./run-cases.ts";
 import { searcherChecks } from "./searcher-cases.ts";
 
 export type Outcome = {
@@ -52,10 +54,15 @@ function sectionsOf(content: Fields, parent = ""): ReadonlyMap<string, readonly 
 
 type Check = (one: Case) => string | null;
 
+const checksOf: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  searcher: { ...searcherChecks, ...halvingChecks, ...runChecks },
+  searcher_legacy: olderChecks,
+};
+
 function checkOf(section: string): Check | undefined {
   if (section === "cases") return expconfDifference;
-  const [top, name = ""] = section.split(".");
-  const checks: Readonly<Record<string, Check>> = top === "searcher" ? searcherChecks : {};
+  const [top = "", name = ""] = section.split(".");
+  const checks = Object.hasOwn(checksOf, top) ? (checksOf[top] ?? {}) : {};
   return Object.hasOwn(checks, name) ? checks[name] : undefined;
 }
 
