@@ -257,7 +257,7 @@ describe("the cluster's defaults", () => {
     });
     expect(merged.labels).toEqual(["a", "b"]);
     expect(merged.environment.environment_variables).toEqual({
-      cpu: ["A=mine", "B=theirs"],
+      cpu: ["B=theirs", "A=mine"],
       cuda: ["A=mine"],
       rocm: ["A=mine"],
     });

@@ -10,21 +10,29 @@ import {
   variablesByDevice as variablesSchema,
 } from "../schema/environment.ts";
 import { freeMapping, texts } from "../schema/values.ts";
-import { unite, uniteAll, uniteBy } from "./lists.ts";
+import { asList, uniteAll, uniteBy } from "./lists.ts";
 import type { Part } from "./part.ts";
 import { podSpec } from "./pod-spec.ts";
 
 const devices = ["cpu", "cuda", "rocm"] as const;
 export type VariablesByDevice = { cpu: string[]; cuda: string[]; rocm: string[] };
 
-/** Of a name given twice the later one stands. */
+/** What each kind of device gets; of a name given twice the later one stands. */
 export function variablesByDevice(value: Json | undefined): VariablesByDevice {
-  const listFor = (device: (typeof devices)[number]): string[] => {
-    if (!isMapping(value)) return lastOfEachName(value);
-    const own = valueAt(value, device);
-    return lastOfEachName(device === "cuda" ? (own ?? valueAt(value, "gpu")) : own);
-  };
+  const listFor = (device: (typeof devices)[number]): string[] =>
+    lastOfEachName(listAt(value ?? null, device).filter((one) => typeof one === "string"));
   return { cpu: listFor("cpu"), cuda: listFor("cuda"), rocm: listFor("rocm") };
+}
+
+/** A list without devices is for each of them. */
+function listAt(value: Json, device: (typeof devices)[number]): Json[] {
+  if (!isMapping(value)) return asList(value);
+  const older = device === "cuda" ? (valueAt(value, "gpu") ?? null) : null;
+  return asList(valueAt(value, device) ?? older);
+}
+
+function eachDevice(listFor: (device: (typeof devices)[number]) => Json[]): JsonObject {
+  return Object.fromEntries(devices.map((device) => [device, listFor(device)]));
 }
 
 const nameOf = (variable: string): string => {
@@ -32,10 +40,9 @@ const nameOf = (variable: string): string => {
   return sign < 0 ? variable : variable.slice(0, sign);
 };
 
-function lastOfEachName(value: Json | undefined): string[] {
-  const list = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+function lastOfEachName(variables: readonly string[]): string[] {
   const last = new Map<string, string>();
-  for (const variable of list) {
+  for (const variable of variables) {
     last.delete(nameOf(variable));
     last.set(nameOf(variable), variable);
   }
@@ -48,15 +55,12 @@ function isTexts(value: Json): boolean {
 
 function rewriteVariables(value: Json): Json {
   const lists = isMapping(value) ? Object.values(value) : [value];
-  return lists.every(isTexts) ? variablesByDevice(value) : value;
+  return lists.every(isTexts) ? eachDevice((device) => listAt(value, device)) : value;
 }
 
+/** Mine come after theirs: of a name given twice the later one stands. */
 function mergeVariables(mine: Json, theirs: Json): Json {
-  const ours = variablesByDevice(mine);
-  const others = variablesByDevice(theirs);
-  const united = (device: (typeof devices)[number]): Json[] =>
-    unite(ours[device], others[device], (variable) => nameOf(String(variable)));
-  return { cpu: united("cpu"), cuda: united("cuda"), rocm: united("rocm") };
+  return eachDevice((device) => [...listAt(theirs, device), ...listAt(mine, device)]);
 }
 
 function rewriteImage(value: Json): Json {

@@ -52,7 +52,7 @@ function withoutNullSettings(value: Json): Json {
   const kept: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
     if (!typed) kept[key] = withoutNullSettings(item);
-    else if (item !== null) kept[key] = item;
+    else if (item !== null || key === "val") kept[key] = item;
   }
   return kept;
 }

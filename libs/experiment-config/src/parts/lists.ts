@@ -2,6 +2,7 @@
 import { isMapping, type Json, valueAt } from "../json.ts";
 
 export function asList(value: Json): Json[] {
+  if (value === null) return [];
   return Array.isArray(value) ? value : [value];
 }
 

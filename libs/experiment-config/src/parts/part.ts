@@ -116,6 +116,7 @@ export function rewritten(part: Part, value: Json): Json {
 
 /** The value with every default in it. */
 export function filled(part: Part, value: Json, drawn: Drawn): Json {
+  if (value === null && part.defaults !== undefined) return filled(part, {}, drawn);
   const kind = part.kind?.(value);
   let full = kind === undefined ? value : filled(kind, value, drawn);
   full = part.fill?.(full, drawn) ?? full;
@@ -147,6 +148,7 @@ function mapInside(part: Part, value: Json, change: (part: Part, value: Json) =>
 
 /** The first over the second, both rewritten. */
 export function laidOver(part: Part, mine: Json, theirs: Json): Json {
+  if (mine === null || theirs === null) return mine ?? theirs;
   if (part.merge !== undefined) return part.merge(mine, theirs);
   if (!isMapping(mine) || !isMapping(theirs)) return mine;
   const merged: JsonObject = { ...theirs };

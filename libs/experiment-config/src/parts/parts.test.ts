@@ -36,6 +36,7 @@ describe("as written, a part is refused", () => {
     ],
     ["optimizations", { mixed_precision: "O4" }, /^mixed_precision must be one of "O0"/],
     ["hpc-cluster-pbs", { slots_per_node: 0 }, /^slots_per_node must be at least 1/],
+    ["hyperparameter-const", { type: "const" }, /^val is missing: it is the constant/],
     ["hyperparameter", [1, { type: "int", minval: 1 }], /^\[1\]\.maxval is missing/],
     ["hyperparameter", { a: [{ type: "int", minval: 2, maxval: 1 }] }, /^a\[0\]\.minval must be/],
     ["environment", { pod_spec: { name: "x" } }, /^pod_spec\.name is not configurable/],
@@ -137,6 +138,42 @@ describe("older shapes", () => {
         ],
       },
     });
+  });
+});
+
+describe("one over another", () => {
+  it.each([
+    ["bind-mounts", null, [{ host_path: "/h", container_path: "/c" }], "theirs"],
+    ["bind-mounts", [{ host_path: "/h", container_path: "/c" }], null, "mine"],
+    ["environment", { ports: { a: 1 } }, null, "mine"],
+  ])("where one is absent, the other: %s", (name, mine, theirs, which) => {
+    expect(part(name).merge(mine, theirs)).toEqual(which === "mine" ? mine : theirs);
+  });
+
+  it("variables are appended, the user's last", () => {
+    expect(part("environment-variables").merge(["A=1"], { gpu: ["A=2"], cpu: ["B=1"] })).toEqual({
+      cpu: ["B=1", "A=1"],
+      cuda: ["A=2", "A=1"],
+      rocm: ["A=1"],
+    });
+  });
+
+  it("a constant that is null is one, and not absent", () => {
+    const mine = { a: { type: "const", val: null }, b: null };
+    const theirs = { a: 1, b: { c: 1 }, d: 2 };
+    expect(part("hyperparameters").merge(mine, theirs)).toEqual({
+      a: { type: "const", val: null },
+      b: { type: "const", val: null },
+      d: { type: "const", val: 2 },
+    });
+  });
+
+  it("defaults stand where there is nothing at all", () => {
+    expect(part("profiling").withDefaults(null, 0)).toEqual(part("profiling").withDefaults({}, 0));
+    expect(part("log-policies").withDefaults(null, 0)).toMatchObject([
+      { name: "CUDA OOM" },
+      { name: "ECC Error" },
+    ]);
   });
 });
 

@@ -9,7 +9,12 @@ import { dispatched, jsonSchemaOf, number, positive } from "./values.ts";
 const range = { minval: number, maxval: number, count: positive.optional() };
 
 export const hyperparameterTypes = {
-  const: z.strictObject({ type: z.literal("const"), val: z.any().optional() }),
+  const: z.strictObject({
+    type: z.literal("const"),
+    val: z
+      .any()
+      .refine((value) => value !== undefined, { error: "is missing: it is the constant" }),
+  }),
   int: z.strictObject({ type: z.literal("int"), ...range, minval: z.int(), maxval: z.int() }),
   double: z.strictObject({ type: z.literal("double"), ...range }),
   /** minval and maxval are exponents. Zero and less have no power for most exponents. */
