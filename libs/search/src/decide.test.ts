@@ -128,11 +128,28 @@ describe("RecordValidation", () => {
     expect(search.send(validation(1, 500, { loss: 1, epochs: 2 }))).toMatchObject([
       { data: { time: 2, values: { loss: 1, epochs: 2 } } },
     ]);
+  });
+
+  it("without the time stops the trial once, and names what was reported", () => {
     for (const scalars of [{ loss: 1 }, { loss: 1, epochs: Number.NaN }]) {
-      expect(rejected(search, validation(1, 600, scalars))).toMatchObject({
-        rejected: "time_unknown",
-      });
+      const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
+      expect(search.send(validation(1, 600, scalars))).toEqual([
+        {
+          type: "TrialStopDecided",
+          data: {
+            trial: 1,
+            rule: "time_metric_missing",
+            evidence: { time_metric: "epochs", reported: Object.keys(scalars).sort() },
+          },
+        },
+      ]);
+      expect(search.send(validation(1, 700, scalars))).toEqual([]);
     }
+  });
+
+  it("without a time called batches counts the step", () => {
+    const search = started(1, { time_metric: "batches" } as Partial<SearcherConfig>);
+    expect(search.send(validation(1, 500, { loss: 1 }))).toMatchObject([{ data: { time: 500 } }]);
   });
 
   it("of a trial that was never proposed is refused", () => {

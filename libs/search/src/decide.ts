@@ -8,7 +8,13 @@ import type { RecordOutcome, RecordValidation, SearchCommand, StartSearch } from
 import type { SearchEvent } from "./events.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
 import { trialSeed } from "./space.ts";
-import { proposedTrials, type RunningSearch, type SearchState, trialOf } from "./state.ts";
+import {
+  proposedTrials,
+  type RunningSearch,
+  type SearchState,
+  type TrialState,
+  trialOf,
+} from "./state.ts";
 
 type Decided = readonly SearchEvent[] | Rejection;
 
@@ -60,12 +66,7 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   if (search.phase === "completed") return [];
   if (command.run < command.currentRun || command.measurement === trial.measurement) return [];
   const time = 0 + timeOf(command, timeMetric);
-  if (!Number.isFinite(time)) {
-    return reject(
-      "time_unknown",
-      `the report of trial ${command.trial} has no finite ${timeMetric || "step"}`,
-    );
-  }
+  if (!Number.isFinite(time)) return withoutTime(search, trial, command);
   const value = command.scalars[metric];
   const values: Record<string, number> = {};
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
@@ -85,6 +86,18 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
     value: value ?? null,
   } as const;
   return [event, ...following(evolve(search, event), observation)];
+}
+
+/** Names of what was reported that a reason carries: enough to see a misspelt one. */
+const NAMES_SHOWN = 16;
+
+/** Without its time metric a trial can never come to a rung: it is stopped, with the names that were there. */
+function withoutTime(search: RunningSearch, trial: TrialState, command: RecordValidation): Decided {
+  if (trial.wanted === "stopped" || trial.outcome !== TrialOutcome.UNSPECIFIED) return [];
+  const reported = Object.keys(command.scalars).sort().slice(0, NAMES_SHOWN);
+  const evidence = { time_metric: search.plan.timeMetric, reported };
+  const data = { trial: command.trial, rule: "time_metric_missing", evidence };
+  return [{ type: "TrialStopDecided", data }];
 }
 
 /** Determined's training code counts batches without reporting them: they are the step. */

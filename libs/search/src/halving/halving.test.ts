@@ -216,3 +216,11 @@ describe("Hyperband", () => {
     expect(shortly(search.validate(2, 3, 0.1))).toEqual(["2 ends (max_time)", "new 4"]);
   });
 });
+
+describe("a trial without the time metric", () => {
+  it("is stopped, and another comes when it has ended", () => {
+    const search = startedSearch(ashaOf({ time_metric: "epochs", max_concurrent_trials: 1 }));
+    expect(shortly(search.validate(1, 1, 0.5))).toEqual(["1 ends (time_metric_missing)"]);
+    expect(shortly(search.end(1, TrialOutcome.STOPPED_EARLY))).toEqual(["new 2"]);
+  });
+});
