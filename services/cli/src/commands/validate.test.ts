@@ -22,8 +22,12 @@ type Answer = { readonly code: number | null; readonly out: string; readonly err
 
 /** The command as people run it, with no cluster but the one that the environment names. */
 function validate(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  return yard(["validate", ...args], environment);
+}
+
+function yard(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   return new Promise<Answer>((resolve, reject) => {
-    const child = spawn(process.execPath, [main, "experiment", "validate", ...args], {
+    const child = spawn(process.execPath, [main, "experiment", ...args], {
       env: { PATH: process.env["PATH"], TRAINYARD_HOME: folder, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -91,6 +95,14 @@ test("where no cluster runs, it is held against the rules that all have", async 
   const wrong = await validate([file, "--config", "max_restarts=-1"]);
   expect(wrong).toMatchObject({ code: 2, out: "" });
   expect(wrong.err).toMatch(/\nmax_restarts: must be at least 0, not -1\n$/);
+});
+
+test("the schema is one that an editor can read", async () => {
+  const { code, out } = await yard(["schema"]);
+  expect([code, JSON.parse(out)]).toEqual([
+    0,
+    expect.objectContaining({ title: "Trainyard experiment", type: "object" }),
+  ]);
 });
 
 test("a file that is not there, and an override without a value, are wrong usage", async () => {

@@ -4,7 +4,7 @@ import {
   type CreateExperimentResponse,
   CreateExperimentResponseSchema,
 } from "@trainyard/contracts/api";
-import { parseExperiment } from "@trainyard/experiment-config";
+import { exportJsonSchema, parseExperiment } from "@trainyard/experiment-config";
 import { isRejection } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { overrides, readConfig } from "../config-file.ts";
@@ -22,6 +22,12 @@ export function addValidate(group: Command): void {
     .addOption(overrides())
     .description("say what is wrong with a configuration, and which of its keys have no effect")
     .action(validate);
+  group
+    .command("schema")
+    .description("the JSON Schema of a configuration, for editors")
+    .action((_options: unknown, command: Command) => {
+      outputOf(command).line(JSON.stringify(exportJsonSchema(), null, 2));
+    });
 }
 
 async function validate(file: string, options: ValidateOptions, command: Command): Promise<void> {
