@@ -20,7 +20,24 @@ function drawSearcher(chance: Chance): SearcherConfig {
     random(chance.between(2, 8), chance.between(0, 3)),
     { name: "grid", ...common, max_concurrent_trials: chance.between(1, 3) },
     { name: "single", ...common },
+    halving(chance),
   ]);
+}
+
+/** In both forms; a rung comes each one or two validations (`training.ts`). */
+function halving(chance: Chance): SearcherConfig {
+  const max_concurrent_trials = chance.between(1, 3);
+  return {
+    name: "asha",
+    ...common,
+    max_trials: chance.between(2, 8),
+    max_time: chance.between(2, 5) * 10,
+    min_time: 10,
+    time_metric: "",
+    divisor: 2,
+    max_concurrent_trials,
+    resume: chance.happens(0.7),
+  };
 }
 
 const common = { metric: "loss", smaller_is_better: true };

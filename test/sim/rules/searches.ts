@@ -8,6 +8,8 @@ type SearchFacts = {
   readonly proposals: EventData<"TrialProposed">[];
   /** Of trials that are over, as far as the search knows. */
   readonly outcomes: Set<number>;
+  /** Of those that are not over, the ones that the search wants to train no more, or not now. */
+  readonly resting: Set<number>;
   readonly observed: Set<string>;
   readonly times: Set<string>;
   completed: boolean;
@@ -28,6 +30,7 @@ export class SearchRules {
     const facts: SearchFacts = {
       proposals: [],
       outcomes: new Set(),
+      resting: new Set(),
       observed: new Set(),
       times: new Set(),
       completed: false,
@@ -61,9 +64,20 @@ export class SearchRules {
       case "TrialOutcomeRecorded":
         if (facts.outcomes.has(event.data.trial)) report("its outcome was recorded before");
         facts.outcomes.add(event.data.trial);
+        facts.resting.delete(event.data.trial);
         if (trials.outcomeOf(trialId(id, event.data.trial)) !== event.data.outcome) {
           report("the trial did not end so");
         }
+        break;
+      case "TrialSuspended":
+      case "TrialStopDecided":
+        if (facts.outcomes.has(event.data.trial)) report("its outcome was recorded before");
+        facts.resting.add(event.data.trial);
+        break;
+      case "TrialResumed":
+        if (facts.outcomes.has(event.data.trial)) report("its outcome was recorded before");
+        facts.resting.delete(event.data.trial);
+        this.#watchConcurrency(id, facts, report);
         break;
       case "SearchCompleted":
         facts.completed = true;
@@ -75,7 +89,11 @@ export class SearchRules {
   #propose(id: string, facts: SearchFacts, data: EventData<"TrialProposed">, report: Report): void {
     if (data.number !== facts.proposals.length + 1) report(`number ${data.number} is out of turn`);
     facts.proposals.push(data);
-    const running = facts.proposals.length - facts.outcomes.size;
+    this.#watchConcurrency(id, facts, report);
+  }
+
+  #watchConcurrency(id: string, facts: SearchFacts, report: Report): void {
+    const running = facts.proposals.length - facts.outcomes.size - facts.resting.size;
     if (running > this.#experiments.of(id).maxConcurrent) report(`${running} trials at a time`);
   }
 
