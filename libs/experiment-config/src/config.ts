@@ -63,12 +63,18 @@ export type TpeSearcher = SearcherCommon & {
   /** Whether the model is of all hyperparameters together, or of each alone. */
   readonly multivariate: boolean;
 };
+export type GpSearcher = SearcherCommon & {
+  readonly name: "gp";
+  readonly max_trials: number;
+  readonly max_concurrent_trials: number;
+};
 export type SearcherConfig =
   | SingleSearcher
   | RandomSearcher
   | GridSearcher
   | SobolSearcher
   | TpeSearcher
+  | GpSearcher
   | HalvingSearcher;
 
 type StorageCommon = {

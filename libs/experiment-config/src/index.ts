@@ -5,6 +5,7 @@ export {
   checkpointFolder,
   type DirectoryStorage,
   type DoubleHyperparameter,
+  type GpSearcher,
   type GridSearcher,
   type HyperparameterSpace,
   hyperparameterSpace,

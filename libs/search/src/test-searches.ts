@@ -65,6 +65,13 @@ export const tpeOf = (
   multivariate,
 });
 
+export const gpOf = (max_trials: number, max_concurrent_trials: number): SearcherConfig => ({
+  ...randomOf(max_trials, max_concurrent_trials),
+  name: "gp",
+  max_trials,
+  max_concurrent_trials,
+});
+
 export const gridOf = (max_concurrent_trials: number): SearcherConfig => ({
   name: "grid",
   metric: "loss",

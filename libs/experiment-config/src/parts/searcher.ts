@@ -30,6 +30,7 @@ const required: Partial<Record<SearcherName, readonly string[]>> = {
   random: ["max_trials"],
   sobol: ["max_trials"],
   tpe: ["max_trials"],
+  gp: ["max_trials"],
   ...neededByHalving,
   adaptive: ["budget"],
   adaptive_simple: ["max_trials"],

@@ -8,4 +8,6 @@ export const sobolKeys = {
   max_concurrent_trials: count,
 };
 
+export const gpKeys = { ...sobolKeys };
+
 export const tpeKeys = { ...sobolKeys, multivariate: flag };

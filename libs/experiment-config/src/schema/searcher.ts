@@ -8,7 +8,7 @@ import {
   asyncHalvingKeys,
   hyperbandKeys,
 } from "./halving-searchers.ts";
-import { sobolKeys, tpeKeys } from "./model-searchers.ts";
+import { gpKeys, sobolKeys, tpeKeys } from "./model-searchers.ts";
 import {
   anyText,
   byKind,
@@ -60,6 +60,7 @@ export const searchers = {
   grid: searcherOf("grid", concurrency),
   sobol: searcherOf("sobol", sobolKeys),
   tpe: searcherOf("tpe", tpeKeys),
+  gp: searcherOf("gp", gpKeys),
   asha: searcherOf("asha", ashaKeys),
   adaptive_asha: searcherOf("adaptive_asha", adaptiveAshaKeys),
   async_halving: searcherOf("async_halving", asyncHalvingKeys),
@@ -78,6 +79,7 @@ export const runningSearchers: readonly SearcherName[] = [
   "grid",
   "sobol",
   "tpe",
+  "gp",
   "asha",
   "adaptive_asha",
   "async_halving",
@@ -100,6 +102,7 @@ const named = z.discriminatedUnion(
     searchers.grid,
     searchers.sobol,
     searchers.tpe,
+    searchers.gp,
     searchers.asha,
     searchers.adaptive_asha,
     searchers.async_halving,

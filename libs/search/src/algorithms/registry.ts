@@ -2,6 +2,7 @@ import type { Algorithm } from "../algorithm.ts";
 import { adaptiveAsha } from "./adaptive-asha.ts";
 import { asha } from "./asha.ts";
 import { asyncHalving } from "./async-halving.ts";
+import { gp } from "./gp.ts";
 import { grid } from "./grid.ts";
 import { hyperband } from "./hyperband.ts";
 import { random, single } from "./random.ts";
@@ -15,6 +16,7 @@ const algorithms: readonly Algorithm[] = [
   grid,
   sobol,
   tpe,
+  gp,
   asha,
   adaptiveAsha,
   asyncHalving,

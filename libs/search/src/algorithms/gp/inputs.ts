@@ -1,0 +1,83 @@
+/** What a Gaussian process learns from: the trials that have ended, as points of the box with standardised values. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import { coordinatesOf } from "../../axes.ts";
+import { type RunningSearch, trialOf } from "../../state.ts";
+import { itemAt } from "../../vector.ts";
+import { axesOfPlan, tpeMemory } from "../tpe/memory.ts";
+
+export type Learned = {
+  readonly inputs: readonly (readonly number[])[];
+  /** Smaller is better, the mean is 0 and the deviation 1. */
+  readonly values: readonly number[];
+  /** The inputs of trials that run, the newest of them where they are many. */
+  readonly pending: readonly (readonly number[])[];
+};
+
+/** Results beyond this many are not learned from: the cost grows with their cube. */
+const RESULTS_MAX = 150;
+const PENDING_MAX = 50;
+
+type Result = { readonly trial: number; readonly value: number };
+
+/** Null while nothing can be told apart. */
+export function learnedFrom(search: RunningSearch): Learned | null {
+  const { places } = tpeMemory(search.memory);
+  const axes = axesOfPlan(search.plan);
+  const inputOf = (trial: number): readonly number[] =>
+    coordinatesOf(axes, itemAt(places, trial - 1) ?? []);
+  const { results, running } = trialsOf(search);
+  const chosen = mostTelling(results);
+  const values = standardised(chosen.map(({ value }) => value));
+  if (values === null) return null;
+  return {
+    inputs: chosen.map(({ trial }) => inputOf(trial)),
+    values,
+    pending: running.slice(-PENDING_MAX).map(inputOf),
+  };
+}
+
+function trialsOf(search: RunningSearch): {
+  readonly results: readonly Result[];
+  readonly running: readonly number[];
+} {
+  const { smallerIsBetter } = search.plan;
+  const good: Result[] = [];
+  const bad: number[] = [];
+  const running: number[] = [];
+  for (let trial = 1; trial <= search.trials.size; trial += 1) {
+    const { outcome = 0, best = null } = trialOf(search, trial) ?? {};
+    const trained = outcome === TrialOutcome.COMPLETED || outcome === TrialOutcome.STOPPED_EARLY;
+    if (outcome === TrialOutcome.UNSPECIFIED) running.push(trial);
+    else if (trained && best !== null) good.push({ trial, value: smallerIsBetter ? best : -best });
+    else if (outcome !== TrialOutcome.CANCELED) bad.push(trial);
+  }
+  // What failed is as bad as the worst that did not.
+  const worst = good.reduce((most, { value }) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+  const failed = good.length === 0 ? [] : bad.map((trial) => ({ trial, value: worst }));
+  return { results: [...good, ...failed].sort((a, b) => a.trial - b.trial), running };
+}
+
+/** The best half and the newest of the others. */
+function mostTelling(results: readonly Result[]): readonly Result[] {
+  if (results.length <= RESULTS_MAX) return results;
+  const best = [...results].sort((a, b) => a.value - b.value || a.trial - b.trial);
+  const kept = best.slice(0, RESULTS_MAX / 2);
+  const newest = best
+    .slice(RESULTS_MAX / 2)
+    .sort((a, b) => b.trial - a.trial)
+    .slice(0, RESULTS_MAX / 2);
+  return [...kept, ...newest].sort((a, b) => a.trial - b.trial);
+}
+
+function standardised(values: readonly number[]): readonly number[] | null {
+  const count = values.length;
+  if (count < 2) return null;
+  const mean = values.reduce((sum, value) => sum + value / count, 0);
+  const variance = values.reduce(
+    (sum, value) => sum + ((value - mean) * (value - mean)) / count,
+    0,
+  );
+  const deviation = Math.sqrt(variance);
+  if (!Number.isFinite(deviation) || deviation === 0) return null;
+  return values.map((value) => (value - mean) / deviation);
+}
