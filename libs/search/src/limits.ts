@@ -7,6 +7,8 @@ export const searchLimits = {
   proposalsPerDecisionMax: 1_000,
   /** Bytes of hyperparameters in one decision, so that a space with a large constant does not make a huge commit. */
   proposalBytesPerDecisionMax: 4 * 1024 * 1024,
+  /** Waiting trials that one decision ends because their rung has closed: the rest follow as these come to their ends. */
+  closingsPerDecisionMax: 200,
   /**
    * Trials whose hyperparameters were invalid are replaced without being counted, but not for ever: as many as the
    * search has trials, and at least this many. A space in which nothing works would never end otherwise.

@@ -2,6 +2,8 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HalvingSearcher } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
+import type { SearchEvent } from "../events.ts";
+import { searchLimits } from "../limits.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import {
   adaptiveOf,
@@ -198,6 +200,27 @@ describe("a rung to which nobody comes any more", () => {
     expect(shortly(search.validate(2, 9, 0.4))).toEqual(["2 ends (max_time)"]);
     search.end(1, TrialOutcome.STOPPED_EARLY);
     expect(shortly(search.end(2, TrialOutcome.STOPPED_EARLY))).toEqual(["done"]);
+  });
+});
+
+describe("a large rung that closes", () => {
+  it("is ended a part at a time, as the trials come to their ends", () => {
+    const trials = 400;
+    const search = startedSearch(
+      ashaOf({ max_trials: trials, max_concurrent_trials: trials, max_time: 3, divisor: 4 }),
+    );
+    for (let trial = 1; trial < trials; trial += 1) search.validate(trial, 1, trial);
+    const closing = (events: readonly SearchEvent[]): number[] =>
+      events.flatMap((event) =>
+        event.type === "TrialStopDecided" && event.data.rule === "rung_closed"
+          ? [event.data.trial]
+          : [],
+      );
+    const first = closing(search.validate(trials, 1, trials));
+    expect(first).toHaveLength(searchLimits.closingsPerDecisionMax);
+    const rest = closing(search.end(first[0] ?? 0, TrialOutcome.STOPPED_EARLY));
+    expect(new Set([...first, ...rest]).size).toBe(300);
+    expect(closing(search.end(first[1] ?? 0, TrialOutcome.STOPPED_EARLY))).toEqual([]);
   });
 });
 

@@ -37,7 +37,7 @@ export class Turn {
   readonly decisions: Decision[] = [];
   #halving: Halving;
   #proposalsLeft: number;
-  #stopsLeft: number = searchLimits.proposalsPerDecisionMax;
+  #stopsLeft: number = searchLimits.closingsPerDecisionMax;
   readonly #smallerIsBetter: boolean;
   readonly #proposals: Proposals;
 
