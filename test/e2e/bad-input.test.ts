@@ -60,6 +60,23 @@ describe("a configuration that is wrong", () => {
     expect(await head()).toBe(before);
   });
 
+  test("is told beforehand too, and a right one is validated without being created", async () => {
+    const before = await head();
+    const right = await world.yard("e", "validate", world.write("good.yaml", good));
+    expect(right).toMatchObject({ code: 0, err: "" });
+    expect(right.out).toMatch(/is a valid configuration$/m);
+    const large = await world.yard(
+      "e",
+      "validate",
+      world.write("good.yaml", good),
+      "--config",
+      "resources.slots_per_trial=64",
+    );
+    expect(large).toMatchObject({ code: 2, out: "" });
+    expect(large.err).toMatch(/^resources\.slots_per_trial: .*64/);
+    expect(await head()).toBe(before);
+  });
+
   test("an override that is wrong is named by its key", async () => {
     const file = world.write("good.yaml", good);
     const answer = await world.yard(

@@ -5,6 +5,7 @@ import { LaunchSchema } from "./agent.ts";
 import { codecOf } from "./codec.ts";
 import { decodeEvent, encodeEvent } from "./event-codec.ts";
 import type { Launch } from "./gen/trainyard/agent/v1/agent_pb.ts";
+import { CreateExperimentRequestSchema } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { AllocationGrantedSchema } from "./gen/trainyard/event/v1/allocation_pb.ts";
 import { ValidationReportedSchema } from "./gen/trainyard/event/v1/measurement_pb.ts";
 
@@ -134,5 +135,16 @@ describe("events", () => {
   it("of an old type are read as today's", () => {
     const old = { type: "dev.trainyard.allocation.WaitNoted.v1", body: '{"text":"full"}' };
     expect(decodeEvent(old)).toEqual({ type: "WaitExplained", data: { code: 3, detail: "full" } });
+  });
+});
+
+describe("bytes that are not there", () => {
+  const codec = codecOf<{ readonly context: Uint8Array }>(CreateExperimentRequestSchema);
+
+  it("are read as none, and each message has its own", () => {
+    const [one, other] = [codec.fromJson({}), codec.fromJson({})];
+    expect(one.context).toEqual(new Uint8Array());
+    expect(one.context).not.toBe(other.context);
+    expect(codec.toJson(one)).toEqual({});
   });
 });

@@ -108,7 +108,9 @@ function fieldReader(field: DescField): (json: JsonObject, message: PlainRecord)
   };
 }
 
+/** Lists, maps and bytes can be written to: each message has its own. */
 function freshDefault(field: DescField): unknown {
+  if (field.fieldKind === "scalar") return new Uint8Array();
   return field.fieldKind === "list" ? [] : {};
 }
 
