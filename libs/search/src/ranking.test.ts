@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   type Entry,
+  entriesBetween,
   entryAt,
   inserted,
   placeOf,
@@ -33,6 +34,23 @@ test("holds what was inserted and not removed, in order, with its places", () =>
       expect(listOf(ranking)).toEqual(expected);
       expect(expected.map((entry) => placeOf(ranking, entry))).toEqual(expected.map((_, i) => i));
     }),
+  );
+});
+
+test("gives any stretch of it", () => {
+  fc.assert(
+    fc.property(
+      values,
+      fc.integer({ min: -5, max: 90 }),
+      fc.nat({ max: 40 }),
+      (given, from, of) => {
+        const ranking = given
+          .map((value, order) => ({ value, order, trial: order + 1 }))
+          .reduce<Ranking>(inserted, null);
+        const wanted = listOf(ranking).slice(Math.max(0, from), Math.max(0, from + of));
+        expect(entriesBetween(ranking, from, from + of)).toEqual(wanted);
+      },
+    ),
   );
 });
 

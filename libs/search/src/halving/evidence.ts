@@ -1,6 +1,6 @@
 /** Why successive halving decides as it does about a trial, as its events carry it. */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
-import { type Entry, entryAt, placeOf, type Ranking, sizeOf } from "../ranking.ts";
+import { type Entry, entriesBetween, entryAt, placeOf, type Ranking, sizeOf } from "../ranking.ts";
 import { type Halving, isClosed, keptOf, placeOfTrial, rungOf, unitsOf, WORST } from "./memory.ts";
 
 /** Enough to see what a trial was compared with; a rung of 100,000 would not fit into an event. */
@@ -46,10 +46,8 @@ function shownValue(ranked: number, smallerIsBetter: boolean): number | null {
 }
 
 function neighboursOf(all: Ranking, place: number): Entry[] {
-  const neighbours: Entry[] = [];
-  for (let at = place - NEIGHBOURS_EACH_SIDE; at <= place + NEIGHBOURS_EACH_SIDE; at += 1) {
-    const entry = at === place ? undefined : entryAt(all, at);
-    if (entry !== undefined) neighbours.push(entry);
-  }
-  return neighbours;
+  return [
+    ...entriesBetween(all, place - NEIGHBOURS_EACH_SIDE, place),
+    ...entriesBetween(all, place + 1, place + 1 + NEIGHBOURS_EACH_SIDE),
+  ];
 }

@@ -1,0 +1,52 @@
+/** What a decision costs does not grow with the search: places in a rung are found in a balanced tree. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import { draw } from "@trainyard/kernel";
+import { expect, it } from "vitest";
+import type { SearchCommand } from "../commands.ts";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import { configOf, validation } from "../test-searches.ts";
+import { ashaOf } from "./test-halving.ts";
+
+/** A search that has come to trial `reached`, and the milliseconds that its next 200 take each time. */
+function runningSearch(reached: number): () => number {
+  let state = searchDecider.initial;
+  const waiting: { readonly trial: number; readonly until: number }[] = [];
+  const stopped: number[] = [];
+  const send = (command: SearchCommand): void => {
+    for (const event of searchDecider.decide(state, command) as readonly SearchEvent[]) {
+      state = searchDecider.evolve(state, event);
+      const { type, data } = event;
+      if (type === "TrialProposed") waiting.push({ trial: data.number, until: 1 });
+      if (type === "TrialResumed") waiting.push({ trial: data.trial, until: data.target });
+      if (type === "TrialStopDecided") stopped.push(data.trial);
+    }
+  };
+  const goOnTo = (trials: number): void => {
+    while (state.trials.size < trials) {
+      const { trial, until } = waiting.shift() ?? { trial: 0, until: 0 };
+      send(validation(trial, until, { loss: draw(1, "loss", trial) }));
+      for (let end = stopped.pop(); end !== undefined; end = stopped.pop()) {
+        send({ type: "RecordOutcome", trial: end, outcome: TrialOutcome.STOPPED_EARLY });
+      }
+    }
+  };
+  const config = ashaOf({ max_trials: 40_000, max_time: 81, max_concurrent_trials: 16 });
+  send({ type: "StartSearch", config: configOf(config), seed: 1 });
+  goOnTo(reached);
+  return () => {
+    const from = performance.now();
+    goOnTo(state.trials.size + 200);
+    return performance.now() - from;
+  };
+}
+
+it("a decision among 20,000 trials costs about as much as one among 500", () => {
+  const small = runningSearch(500);
+  const large = runningSearch(20_000);
+  const rounds = Array.from({ length: 12 }, () => [small(), large()] as const);
+  const fastest = (times: readonly number[]): number => Math.min(...times);
+  const ratio = fastest(rounds.map(([, ms]) => ms)) / fastest(rounds.map(([ms]) => ms));
+  // The trees are a few levels deeper. Looking through a rung would cost forty times as much.
+  expect(ratio).toBeLessThan(6);
+}, 60_000);
