@@ -62,4 +62,11 @@ test("promotion ASHA resumes the best from their checkpoints, adaptive ASHA stop
   expect(trials).toHaveLength(4);
   expect(trials[0]?.stepsCompleted).toBeGreaterThanOrEqual(18);
   expect(await completed(stopping)).toHaveLength(4);
+  const why = (await world.yard("search", "explain", stopping)).out.trim().split("\n");
+  expect(why.length).toBeGreaterThan(0);
+  for (const line of why) expect(line).toMatch(/trial \d+\.\d (stopped|resumed) by \w+: .*rung=\d/);
+  const explained = (await world.yard("search", "explain", promoting, "1", "-o", "json")).out;
+  for (const line of explained.trim().split("\n")) {
+    expect(JSON.parse(line)).toMatchObject({ data: { trial: 1 } });
+  }
 });

@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { parseExperiment } from "@trainyard/experiment-config";
+import { isRejection } from "@trainyard/kernel";
 import { Option } from "commander";
 import { callerPath } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
@@ -22,4 +24,17 @@ export async function readConfig(file: string, given: readonly string[]): Promis
     const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? message})`;
     throw new UsageError(`The configuration ${file} ${why}.`);
   });
+}
+
+/** A configuration by the rules that every cluster has; what is wrong with it is a usage error, a line a key. */
+export function parseHere(text: string, given: readonly string[]) {
+  // A cluster has a storage of its own for configurations that name none.
+  const storage = { type: "directory", container_path: "/checkpoints" };
+  const defaults = { checkpoint_storage: storage };
+  const parsed = parseExperiment(text, { overrides: given, defaults });
+  if (!isRejection(parsed)) return parsed;
+  const problems = parsed.problems ?? [];
+  throw new UsageError(
+    problems.map(({ path, detail }) => (path === "" ? detail : `${path}: ${detail}`)).join("\n"),
+  );
 }

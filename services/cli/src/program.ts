@@ -5,6 +5,7 @@ import { addCheckpointCommands } from "./commands/checkpoint.ts";
 import { addClusterCommands } from "./commands/cluster.ts";
 import { addExperimentCommands } from "./commands/experiment.ts";
 import { addOperationCommands } from "./commands/operations.ts";
+import { addSearchCommands } from "./commands/search.ts";
 import { addTrialCommands } from "./commands/trial.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
@@ -23,6 +24,7 @@ function createProgram(): Command {
     .exitOverride();
   addExperimentCommands(program);
   addTrialCommands(program);
+  addSearchCommands(program);
   addCheckpointCommands(program);
   addOperationCommands(program);
   addClusterCommands(program);

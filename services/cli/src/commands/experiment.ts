@@ -8,8 +8,8 @@ import {
   ListExperimentsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
-import { argument, type Context, withPlatform } from "../context.ts";
 import { overrides, readConfig } from "../config-file.ts";
+import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";

@@ -4,14 +4,12 @@ import {
   type CreateExperimentResponse,
   CreateExperimentResponseSchema,
 } from "@trainyard/contracts/api";
-import { exportJsonSchema, parseExperiment } from "@trainyard/experiment-config";
-import { isRejection } from "@trainyard/kernel";
+import { exportJsonSchema } from "@trainyard/experiment-config";
 import type { Command } from "commander";
-import { overrides, readConfig } from "../config-file.ts";
+import { overrides, parseHere, readConfig } from "../config-file.ts";
 import { connectIfUp } from "../connection.ts";
 import { outputOf } from "../context.ts";
 import type { Output } from "../output.ts";
-import { UsageError } from "../usage-error.ts";
 
 type ValidateOptions = { readonly config: readonly string[] };
 
@@ -54,17 +52,6 @@ function validateHere(
   output: Output,
 ): Plain<CreateExperimentResponse> {
   output.note("No cluster runs here: whether its agents have the slots is not looked at.");
-  const storage = { type: "directory", container_path: "/checkpoints" };
-  const parsed = parseExperiment(config, {
-    overrides: given,
-    defaults: { checkpoint_storage: storage },
-  });
-  if (!isRejection(parsed)) {
-    const warnings = parsed.warnings.map(({ path, detail }) => `${path}: ${detail}`);
-    return { warnings, position: "0" };
-  }
-  const problems = parsed.problems ?? [];
-  throw new UsageError(
-    problems.map(({ path, detail }) => (path === "" ? detail : `${path}: ${detail}`)).join("\n"),
-  );
+  const { warnings } = parseHere(config, given);
+  return { warnings: warnings.map(({ path, detail }) => `${path}: ${detail}`), position: "0" };
 }
