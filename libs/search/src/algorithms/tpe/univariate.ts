@@ -14,6 +14,9 @@ import {
 } from "./kernels.ts";
 import type { Sample } from "./split.ts";
 
+/** Half the squared distance in widths beyond which a kernel adds nothing that a double could hold beside the prior's. */
+const NEGLIGIBLE = 50;
+
 /** The last kernel is the prior's. */
 export type AxisEstimator = {
   readonly axis: Axis;
@@ -100,7 +103,7 @@ export function densityOnAxis(estimator: AxisEstimator, place: number): number {
   for (let k = 0; k < count; k += 1) {
     const distance = (place - (means[k] as number)) / (sigmas[k] as number);
     const exponent = 0.5 * distance * distance;
-    if (exponent < 700) sum += (factors[k] as number) * fastExp(-exponent);
+    if (exponent < NEGLIGIBLE) sum += (factors[k] as number) * fastExp(-exponent);
   }
   return sum;
 }
