@@ -10,17 +10,15 @@
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
-import type { Algorithm } from "../algorithm.ts";
 import { coordinatesOf, isDiscrete, placeOf, pointAt } from "../axes.ts";
 import { normalQuantile } from "../normal.ts";
 import type { RunningSearch } from "../state.ts";
 import { bestPlace, type SearchedAxis } from "./gp/improvement.ts";
 import { type Learned, learnedFrom } from "./gp/inputs.ts";
 import { fitted, Process } from "./gp/model.ts";
-import { wantedTrials } from "./random.ts";
+import { modelBased } from "./model-based.ts";
+import { axesOfPlan, modelMemory } from "./model-memory.ts";
 import { sobolPoints } from "./sobol.ts";
-import { topUp } from "./top-up.ts";
-import { axesOfPlan, evolveTpe, initialTpeMemory, tpeMemory } from "./tpe/memory.ts";
 
 const STARTUP_MIN = 8;
 /** Candidates over the whole box, and about each of the best results. */
@@ -35,28 +33,14 @@ const FITTED_MAX = 60;
 /** Two places nearer than this on every axis are one. */
 const SAME = 1e-3;
 
-export const gp: Algorithm = {
-  name: "gp",
-  version: 1,
-  sizeOf: (config) =>
-    config.name === "gp"
-      ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
-      : { trialsMax: 1, concurrentTrialsMax: 1 },
-  initial: () => initialTpeMemory,
-  evolve: evolveTpe,
-  on: (search, observation) => {
-    if (observation.kind === "validated") return [];
-    const more: (readonly number[])[] = [];
-    return topUp(search, wantedTrials(search), (trial) => nextPoint(search, trial, more));
-  },
-};
+export const gp = modelBased("gp", nextPoint);
 
 /** The point of the next trial; its place is added to those that are proposed together. */
 function nextPoint(search: RunningSearch, trial: number, more: (readonly number[])[]): JsonObject {
   const { space } = search.plan;
   const axes = axesOfPlan(search.plan);
   const filling = sobolPoints(search.plan)(trial);
-  const enough = tpeMemory(search.memory).ended >= Math.max(STARTUP_MIN, 2 * axes.length);
+  const enough = modelMemory(search.memory).ended >= Math.max(STARTUP_MIN, 2 * axes.length);
   const learned = enough && axes.length > 0 ? learnedFrom(search) : null;
   const place = learned === null ? null : suggested(search, trial, learned, more);
   const point = place === null ? filling : pointAt(space, place);

@@ -9,7 +9,7 @@ import type { SearchEvent } from "../events.ts";
 import { simulate } from "../simulate.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { configOf, DrivenSearch, sobolOf, tpeOf } from "../test-searches.ts";
-import { tpeMemory } from "./tpe/memory.ts";
+import { modelMemory } from "./model-memory.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 
@@ -131,7 +131,7 @@ describe("what TPE remembers", () => {
     return search;
   }
   const ranking = (search: DrivenSearch): number[] =>
-    tpeMemory(search.state.memory).ranked.map(({ trial }) => trial);
+    modelMemory(search.state.memory).ranked.map(({ trial }) => trial);
 
   it("is the best trials first, of equals the one that reported first", () => {
     const search = started();
@@ -162,7 +162,7 @@ describe("what TPE remembers", () => {
     for (const [i, outcome] of [FAILED, INVALID, CANCELED, COMPLETED].entries()) {
       search.end(i + 1, outcome);
     }
-    expect(tpeMemory(search.state.memory)).toMatchObject({ ranked: [], ended: 3 });
+    expect(modelMemory(search.state.memory)).toMatchObject({ ranked: [], ended: 3 });
   });
 
   it("hears of a better value that comes after the end, and not of a worse", () => {

@@ -10,13 +10,11 @@
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
-import type { Algorithm } from "../algorithm.ts";
 import { coordinatesOf, pointAt } from "../axes.ts";
 import type { RunningSearch } from "../state.ts";
-import { wantedTrials } from "./random.ts";
+import { modelBased } from "./model-based.ts";
+import { axesOfPlan, modelMemory } from "./model-memory.ts";
 import { sobolPoints } from "./sobol.ts";
-import { topUp } from "./top-up.ts";
-import { axesOfPlan, evolveTpe, initialTpeMemory, tpeMemory } from "./tpe/memory.ts";
 import { densityAt, drawnPlace, estimatorOf } from "./tpe/multivariate.ts";
 import { type Sample, splitTrials } from "./tpe/split.ts";
 import { axisEstimatorOf, densityOnAxis, drawnOnAxis } from "./tpe/univariate.ts";
@@ -25,27 +23,13 @@ import { axisEstimatorOf, densityOnAxis, drawnOnAxis } from "./tpe/univariate.ts
 const STARTUP = 10;
 const CANDIDATES = 24;
 
-export const tpe: Algorithm = {
-  name: "tpe",
-  version: 1,
-  sizeOf: (config) =>
-    config.name === "tpe"
-      ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
-      : { trialsMax: 1, concurrentTrialsMax: 1 },
-  initial: () => initialTpeMemory,
-  evolve: evolveTpe,
-  on: (search, observation) => {
-    if (observation.kind === "validated") return [];
-    const more: (readonly number[])[] = [];
-    return topUp(search, wantedTrials(search), (trial) => nextPoint(search, trial, more));
-  },
-};
+export const tpe = modelBased("tpe", nextPoint);
 
 /** The point of the next trial; its place is added to those that are proposed together. */
 function nextPoint(search: RunningSearch, trial: number, more: (readonly number[])[]): JsonObject {
   const { space } = search.plan;
   const axes = axesOfPlan(search.plan);
-  if (tpeMemory(search.memory).ended < STARTUP || axes.length === 0) {
+  if (modelMemory(search.memory).ended < STARTUP || axes.length === 0) {
     return sobolPoints(search.plan)(trial);
   }
   const place = suggestedPlace(search, trial, more);

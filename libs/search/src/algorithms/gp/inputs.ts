@@ -3,7 +3,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { coordinatesOf } from "../../axes.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
 import { itemAt } from "../../vector.ts";
-import { axesOfPlan, tpeMemory } from "../tpe/memory.ts";
+import { axesOfPlan, modelMemory } from "../model-memory.ts";
 
 export type Learned = {
   readonly inputs: readonly (readonly number[])[];
@@ -21,7 +21,7 @@ type Result = { readonly trial: number; readonly value: number };
 
 /** Null while nothing can be told apart. */
 export function learnedFrom(search: RunningSearch): Learned | null {
-  const { places } = tpeMemory(search.memory);
+  const { places } = modelMemory(search.memory);
   const axes = axesOfPlan(search.plan);
   const inputOf = (trial: number): readonly number[] =>
     coordinatesOf(axes, itemAt(places, trial - 1) ?? []);

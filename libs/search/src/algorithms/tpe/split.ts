@@ -6,7 +6,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { type RunningSearch, trialOf } from "../../state.ts";
 import { itemAt } from "../../vector.ts";
-import { GOOD_MAX, tpeMemory } from "./memory.ts";
+import { GOOD_MAX, modelMemory } from "../model-memory.ts";
 
 /** Places in the order of their age, the oldest first, and what each counts. */
 export type Sample = {
@@ -24,7 +24,7 @@ export function splitTrials(
   search: RunningSearch,
   more: readonly (readonly number[])[],
 ): { readonly good: Sample; readonly others: Sample } {
-  const { places, ended, ranked } = tpeMemory(search.memory);
+  const { places, ended, ranked } = modelMemory(search.memory);
   const goodCount = Math.min(Math.ceil((ended * 3) / 20), GOOD_MAX);
   const best = ranked.slice(0, goodCount).map(({ trial }) => trial);
   const isGood = new Set(best);

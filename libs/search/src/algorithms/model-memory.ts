@@ -1,10 +1,10 @@
-/** What a tree of Parzen estimators remembers: where each trial lies, and the best of those that have ended. */
+/** What a searcher that follows a model remembers: where each trial lies, and the best of those that have ended. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { Json } from "@trainyard/experiment-config";
-import { type Axis, axesOf, placeOf } from "../../axes.ts";
-import type { SearchEvent } from "../../events.ts";
-import { type RunningSearch, type SearchPlan, trialOf } from "../../state.ts";
-import { emptyVector, pushed, type Vector } from "../../vector.ts";
+import { type Axis, axesOf, placeOf } from "../axes.ts";
+import type { SearchEvent } from "../events.ts";
+import { type RunningSearch, type SearchPlan, trialOf } from "../state.ts";
+import { emptyVector, pushed, type Vector } from "../vector.ts";
 
 /** Trials that count as good, at most. */
 export const GOOD_MAX = 25;
@@ -17,7 +17,7 @@ export type Ranked = {
   readonly at: number;
 };
 
-export type TpeMemory = {
+export type ModelMemory = {
   /** Trial n's place at n - 1. */
   readonly places: Vector<readonly number[]>;
   /** Trials that have ended, save those that somebody canceled: of these nothing is known. */
@@ -26,10 +26,14 @@ export type TpeMemory = {
   readonly ranked: readonly Ranked[];
 };
 
-export const initialTpeMemory = { places: emptyVector(), ended: 0, ranked: [] } as unknown as Json;
+export const initialModelMemory = {
+  places: emptyVector(),
+  ended: 0,
+  ranked: [],
+} as unknown as Json;
 
-export function tpeMemory(memory: Json): TpeMemory {
-  return memory as unknown as TpeMemory;
+export function modelMemory(memory: Json): ModelMemory {
+  return memory as unknown as ModelMemory;
 }
 
 const knownAxes = new WeakMap<SearchPlan, readonly Axis[]>();
@@ -41,11 +45,11 @@ export function axesOfPlan(plan: SearchPlan): readonly Axis[] {
   return axes;
 }
 
-export function evolveTpe(json: Json, event: SearchEvent, search: RunningSearch): Json {
-  return evolved(tpeMemory(json), event, search) as unknown as Json;
+export function evolveModelMemory(json: Json, event: SearchEvent, search: RunningSearch): Json {
+  return evolved(modelMemory(json), event, search) as unknown as Json;
 }
 
-function evolved(memory: TpeMemory, event: SearchEvent, search: RunningSearch): TpeMemory {
+function evolved(memory: ModelMemory, event: SearchEvent, search: RunningSearch): ModelMemory {
   switch (event.type) {
     case "TrialProposed": {
       const place = placeOf(axesOfPlan(search.plan), event.data.hyperparameters ?? {});
@@ -80,12 +84,12 @@ function wasTrained(outcome: TrialOutcome): boolean {
 
 /** With the trial where its value puts it, unless it stands better already. */
 function ranked(
-  memory: TpeMemory,
+  memory: ModelMemory,
   trial: number,
   value: number,
   at: number,
   { smallerIsBetter }: SearchPlan,
-): TpeMemory {
+): ModelMemory {
   if (!Number.isFinite(value)) return memory;
   const entry = { trial, score: smallerIsBetter ? value : -value, at };
   const before = memory.ranked.find((other) => other.trial === trial);
