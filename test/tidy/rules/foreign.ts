@@ -66,5 +66,5 @@ export const noForeignThings: Rule = {
     "an interim": { "services/a/README.md": "The page is plain for now.\n" },
     "an author": { "README.md": "Written with a coding assistant.\n" },
   },
-  kept: { "docs/a.md": "See ${root}/work/x, https://a.example/home/ada/ and the issues page.\n" },
+  kept: { "docs/a.md": "See ${root}/mnt/x, https://a.example/home/ada/ and the issues page.\n" },
 };
