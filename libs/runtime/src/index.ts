@@ -39,6 +39,7 @@ export { runtimeLimits } from "./limits.ts";
 export { createLogger, type Logger } from "./logging.ts";
 export { migrate } from "./migrate.ts";
 export { Partition, type PartitionDeps, type Term, type TermContext } from "./partition.ts";
+export { type Overrides, openParts, openTables, type Parts, type TableOverrides } from "./parts.ts";
 export {
   experimentKey,
   type Reaction,

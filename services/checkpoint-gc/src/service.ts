@@ -1,25 +1,17 @@
 import { join } from "node:path";
-import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
 import {
-  createLogger,
-  createRegistry,
   EventFeed,
-  type Logger,
   leaseOwner,
   migrate,
-  openBus,
-  openLog,
-  openPool,
+  openParts,
+  openTables,
   Partition,
   type Service,
   startHealthServer,
-  systemClock,
+  type TableOverrides,
   type TermContext,
   viewCheck,
 } from "@trainyard/runtime";
-import type { Pool } from "pg";
 import type { CheckpointGcConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
 import { Deletion } from "./shell/deletion.ts";
@@ -28,27 +20,13 @@ import { reactionHandlers } from "./shell/reactions.ts";
 
 const name = "checkpoint-gc";
 
-/** Given ones are the caller's to close. */
-export type Overrides = {
-  readonly log?: EventLog;
-  readonly bus?: Bus;
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-  readonly pool?: Pool;
-};
-
 export async function createService(
   config: CheckpointGcConfig,
-  overrides: Overrides = {},
+  overrides: TableOverrides = {},
 ): Promise<Service> {
   const stack = new AsyncDisposableStack();
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
-  const pool =
-    overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
-  const log = overrides.log ?? stack.use(openLog(config, name));
-  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  const registry = createRegistry(name);
+  const { log, bus, clock, logger, registry } = await openParts(stack, name, config, overrides);
+  const pool = openTables(stack, name, config, overrides, logger);
   const after = createTelemetry(logger, registry);
   const stopping = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";

@@ -1,48 +1,32 @@
 import { join } from "node:path";
-import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
 import {
-  createLogger,
-  createRegistry,
-  type Logger,
   leaseOwner,
   migrate,
-  openBus,
-  openLog,
-  openPool,
+  openParts,
+  openTables,
   Partition,
   type Service,
   startHealthServer,
-  systemClock,
+  type TableOverrides,
 } from "@trainyard/runtime";
-import type { Pool } from "pg";
 import type { ExperimentsConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
 import { postgresIds } from "./shell/experiment-ids.ts";
 import { beginTerm } from "./shell/term.ts";
 
-export type Overrides = {
-  readonly log?: EventLog;
-  readonly bus?: Bus;
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-  readonly pool?: Pool;
-};
-
 export async function createService(
   config: ExperimentsConfig,
-  overrides: Overrides = {},
+  overrides: TableOverrides = {},
 ): Promise<Service> {
   const stack = new AsyncDisposableStack();
   const stop = new AbortController();
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger("experiments", config.logLevel);
-  const registry = createRegistry("experiments");
-  const log = overrides.log ?? stack.use(openLog(config, "experiments"));
-  const bus = overrides.bus ?? stack.use(await openBus(config, "experiments", logger));
-  const pool =
-    overrides.pool ?? stack.adopt(openPool(config, "experiments", logger), (own) => own.end());
+  const { log, bus, clock, logger, registry } = await openParts(
+    stack,
+    "experiments",
+    config,
+    overrides,
+  );
+  const pool = openTables(stack, "experiments", config, overrides, logger);
   const begin = beginTerm({ ids: postgresIds(pool), count: createTelemetry(registry) });
   const partition = new Partition("experiments", 0, { log, bus, clock, logger }, begin);
   let started = false;

@@ -1,25 +1,17 @@
 import { join } from "node:path";
-import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
 import {
   commandHandlers,
-  createLogger,
-  createRegistry,
   EventFeed,
   Executor,
   FoldCache,
-  type Logger,
   leaseOwner,
   migrate,
-  openBus,
-  openLog,
-  openPool,
+  openParts,
+  openTables,
   Partition,
   type Service,
-  systemClock,
+  type TableOverrides,
 } from "@trainyard/runtime";
-import type { Pool } from "pg";
 import type { MetricsConfig } from "./config.ts";
 import { metricsEvents } from "./events.ts";
 import { createHttpServer } from "./shell/http.ts";
@@ -31,15 +23,6 @@ import { reactions } from "./shell/reactions.ts";
 
 const name = "metrics";
 
-/** Given ones are the caller's to close. */
-export type Overrides = {
-  readonly log?: EventLog;
-  readonly bus?: Bus;
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-  readonly pool?: Pool;
-};
-
 export type MetricsService = Service & {
   /** Where it listens, once started. */
   address(): string;
@@ -47,16 +30,11 @@ export type MetricsService = Service & {
 
 export async function createService(
   config: MetricsConfig,
-  overrides: Overrides = {},
+  overrides: TableOverrides = {},
 ): Promise<MetricsService> {
   const stack = new AsyncDisposableStack();
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
-  const pool =
-    overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
-  const log = overrides.log ?? stack.use(openLog(config, name));
-  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  const registry = createRegistry(name);
+  const { log, bus, clock, logger, registry } = await openParts(stack, name, config, overrides);
+  const pool = openTables(stack, name, config, overrides, logger);
   const cache = new FoldCache(log);
   const table = new PointTable(pool);
   const stopping = new AbortController();

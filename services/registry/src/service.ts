@@ -1,25 +1,17 @@
 import { join } from "node:path";
 import { openDirectoryBlobStore } from "@trainyard/blob";
-import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
 import {
-  createLogger,
-  createRegistry,
   EventFeed,
-  type Logger,
   leaseOwner,
   migrate,
-  openBus,
-  openLog,
-  openPool,
+  openParts,
+  openTables,
   Partition,
   type Service,
-  systemClock,
+  type TableOverrides,
   type TermContext,
   viewCheck,
 } from "@trainyard/runtime";
-import type { Pool } from "pg";
 import type { RegistryConfig } from "./config.ts";
 import { registryEvents } from "./events.ts";
 import { commandTable } from "./shell/commands.ts";
@@ -31,15 +23,6 @@ import { VerifyThread } from "./shell/verify-thread.ts";
 
 const name = "registry";
 
-/** Given ones are the caller's to close. */
-export type Overrides = {
-  readonly log?: EventLog;
-  readonly bus?: Bus;
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-  readonly pool?: Pool;
-};
-
 export type RegistryService = Service & {
   /** Where it listens, once started. */
   address(): string;
@@ -47,16 +30,11 @@ export type RegistryService = Service & {
 
 export async function createService(
   config: RegistryConfig,
-  overrides: Overrides = {},
+  overrides: TableOverrides = {},
 ): Promise<RegistryService> {
   const stack = new AsyncDisposableStack();
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
-  const pool =
-    overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
-  const log = overrides.log ?? stack.use(openLog(config, name));
-  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  const registry = createRegistry(name);
+  const { log, bus, clock, logger, registry } = await openParts(stack, name, config, overrides);
+  const pool = openTables(stack, name, config, overrides, logger);
   const events = registryEvents(logger, registry);
   const thread = stack.use(new VerifyThread());
   const verifier = new Verifier((folder, files) => thread.verify(folder, files), clock, events);

@@ -1,17 +1,10 @@
-import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
 import {
-  createLogger,
-  createRegistry,
   LeaseHolder,
-  type Logger,
   leaseOwner,
-  openBus,
-  openLog,
+  type Overrides,
+  openParts,
   type Service,
   startHealthServer,
-  systemClock,
 } from "@trainyard/runtime";
 import type { RelayConfig } from "./config.ts";
 import { relayEvents } from "./events.ts";
@@ -19,24 +12,12 @@ import { relay } from "./shell/relay.ts";
 
 const name = "relay";
 
-/** Given ones are the caller's to close. */
-export type Overrides = {
-  readonly log?: EventLog;
-  readonly bus?: Bus;
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-};
-
 export async function createService(
   config: RelayConfig,
   overrides: Overrides = {},
 ): Promise<Service> {
   const stack = new AsyncDisposableStack();
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(name, config.logLevel);
-  const log = overrides.log ?? stack.use(openLog(config, name));
-  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
-  const registry = createRegistry(name);
+  const { log, bus, clock, logger, registry } = await openParts(stack, name, config, overrides);
   const events = relayEvents(logger, registry);
   const holder = new LeaseHolder(log, clock, logger, `${name}/0`, leaseOwner(name));
   const stopping = new AbortController();

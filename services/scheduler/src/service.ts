@@ -1,40 +1,27 @@
-import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
 import {
-  createLogger,
-  createRegistry,
-  type Logger,
   leaseOwner,
-  openBus,
-  openLog,
+  type Overrides,
+  openParts,
   Partition,
   type Service,
   startHealthServer,
-  systemClock,
 } from "@trainyard/runtime";
 import type { SchedulerConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
 import { beginTerm } from "./shell/term.ts";
 
-export type SchedulerOverrides = {
-  readonly log?: EventLog;
-  readonly bus?: Bus;
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-};
-
 export async function createService(
   config: SchedulerConfig,
-  overrides: SchedulerOverrides = {},
+  overrides: Overrides = {},
 ): Promise<Service> {
   const stack = new AsyncDisposableStack();
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger("scheduler", config.logLevel);
-  const registry = createRegistry("scheduler");
+  const { log, bus, clock, logger, registry } = await openParts(
+    stack,
+    "scheduler",
+    config,
+    overrides,
+  );
   const telemetry = createTelemetry(registry);
-  const log = overrides.log ?? stack.use(openLog(config, "scheduler"));
-  const bus = overrides.bus ?? stack.use(await openBus(config, "scheduler", logger));
   const owner = leaseOwner("scheduler");
   const { tokenKey, agentSilenceMs } = config;
   const deps = { log, bus, clock, logger, telemetry };

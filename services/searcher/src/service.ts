@@ -1,28 +1,14 @@
-import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
 import {
-  createLogger,
-  createRegistry,
-  type Logger,
   leaseOwner,
-  openBus,
-  openLog,
+  type Overrides,
+  openParts,
   Partition,
   type Service,
   startHealthServer,
-  systemClock,
 } from "@trainyard/runtime";
 import type { SearcherConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
 import { beginTerm } from "./shell/term.ts";
-
-export type Overrides = {
-  readonly log?: EventLog;
-  readonly bus?: Bus;
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-};
 
 export async function createService(
   config: SearcherConfig,
@@ -30,11 +16,12 @@ export async function createService(
 ): Promise<Service> {
   const stack = new AsyncDisposableStack();
   const stop = new AbortController();
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger("searcher", config.logLevel);
-  const registry = createRegistry("searcher");
-  const log = overrides.log ?? stack.use(openLog(config, "searcher"));
-  const bus = overrides.bus ?? stack.use(await openBus(config, "searcher", logger));
+  const { log, bus, clock, logger, registry } = await openParts(
+    stack,
+    "searcher",
+    config,
+    overrides,
+  );
   const begin = beginTerm({ log, logger, count: createTelemetry(registry) });
   const partition = new Partition("searcher", 0, { log, bus, clock, logger }, begin);
   let started = false;

@@ -1,14 +1,15 @@
 /** The service over a real PostgreSQL and real folders; the test tells what the others did. */
+
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Service } from "@trainyard/runtime";
+import type { Service, TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";
 import { parseConfig } from "../config.ts";
-import { createService, type Overrides } from "../service.ts";
+import { createService } from "../service.ts";
 import {
   completed,
   declared,
@@ -41,7 +42,7 @@ export class TestGc implements AsyncDisposable {
     return new TestGc(await DatabaseStage.start("checkpoint-gc"), root);
   }
 
-  async start(graceSeconds: number, overrides: Overrides = {}): Promise<void> {
+  async start(graceSeconds: number, overrides: TableOverrides = {}): Promise<void> {
     const config = parseConfig({
       ...this.stage.variables,
       TRAINYARD_CHECKPOINT_GRACE_SECONDS: String(graceSeconds),

@@ -1,4 +1,5 @@
 /** The service over a real PostgreSQL, as a training process and the gateway meet it. */
+
 import type { Plain } from "@trainyard/contracts";
 import {
   PointPageSchema,
@@ -6,11 +7,11 @@ import {
   QueryPointsSchema,
 } from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
-import { runToken } from "@trainyard/runtime";
+import { runToken, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { expect, vi } from "vitest";
 import { parseConfig } from "../config.ts";
-import { createService, type MetricsService, type Overrides } from "../service.ts";
+import { createService, type MetricsService } from "../service.ts";
 import { requested } from "./events.ts";
 
 const key = { id: "1", secret: Buffer.from("07".repeat(32), "hex") };
@@ -40,7 +41,7 @@ export class TestMetrics implements AsyncDisposable {
   }
 
   /** A replica that serves until it is disposed of, at the latest with everything else. */
-  async replica(overrides: Overrides = {}): Promise<MetricsService> {
+  async replica(overrides: TableOverrides = {}): Promise<MetricsService> {
     const config = parseConfig({
       ...this.stage.variables,
       TRAINYARD_RUN_TOKEN_KEY: key.secret.toString("hex"),
