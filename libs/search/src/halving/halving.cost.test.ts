@@ -5,32 +5,21 @@ import { expect, it } from "vitest";
 import type { SearchCommand } from "../commands.ts";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
+import { readsOf } from "../test-reads.ts";
 import { configOf, validation } from "../test-searches.ts";
 import { ashaOf } from "./test-halving.ts";
 
-/** Reads everything through it, however deep, and counts. */
-function counting<Value>(value: Value, count: () => void): Value {
-  if (value === null || typeof value !== "object") return value;
-  return new Proxy(value, {
-    get(target, key) {
-      count();
-      return counting(Reflect.get(target, key) as unknown, count);
-    },
-  });
-}
-
 /** A search that has come to trial `reached`, and how many values of its state the next 200 trials read. */
 function readsAt(reached: number): number {
-  let reads = -1;
-  const seen = <Value>(value: Value): Value =>
-    reads < 0 ? value : counting(value, () => (reads += 1));
+  let reads = 0;
+  let counts = false;
   let state = searchDecider.initial;
   const waiting: { readonly trial: number; readonly until: number }[] = [];
   const stopped: number[] = [];
   const send = (command: SearchCommand): void => {
-    for (const event of searchDecider.decide(seen(state), command) as readonly SearchEvent[]) {
-      // What is counted is thrown away: the state itself stays plain.
-      if (reads >= 0) searchDecider.evolve(seen(state), event);
+    const decided = searchDecider.decide(state, command) as readonly SearchEvent[];
+    if (counts) reads += readsOf(state, command, decided);
+    for (const event of decided) {
       state = searchDecider.evolve(state, event);
       const { type, data } = event;
       if (type === "TrialProposed") waiting.push({ trial: data.number, until: 1 });
@@ -50,7 +39,7 @@ function readsAt(reached: number): number {
   const config = ashaOf({ max_trials: 40_000, max_time: 81, max_concurrent_trials: 16 });
   send({ type: "StartSearch", config: configOf(config), seed: 1 });
   goOnTo(reached);
-  reads = 0;
+  counts = true;
   goOnTo(state.trials.size + 200);
   return reads;
 }
