@@ -8,7 +8,8 @@
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm, Size } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { isConstant, sampledPoint } from "../space.ts";
+import { pointOfTrial } from "../points.ts";
+import { isConstant } from "../space.ts";
 import type { RunningSearch } from "../state.ts";
 import { topUp } from "./top-up.ts";
 
@@ -21,8 +22,7 @@ function drawn(name: string, sizeOf: (config: SearcherConfig) => Size): Algorith
     evolve: (memory) => memory,
     on: (search, observation) => {
       if (observation.kind === "validated") return [];
-      const { space, seed } = search.plan;
-      return topUp(search, wantedTrials(search), (trial) => sampledPoint(space, seed, trial));
+      return topUp(search, wantedTrials(search), (trial) => pointOfTrial(search.plan, trial));
     },
   };
 }

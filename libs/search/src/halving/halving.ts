@@ -4,7 +4,8 @@ import type { Json, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
 import type { SearchEvent } from "../events.ts";
 import { searchLimits } from "../limits.ts";
-import { isConstant, sampledPoint } from "../space.ts";
+import { pointOfTrial } from "../points.ts";
+import { isConstant } from "../space.ts";
 import type { RunningSearch, SearchPlan } from "../state.ts";
 import {
   emptyHalving,
@@ -41,9 +42,9 @@ export function halving(
     evolve: (memory, event, search) =>
       evolved(memory as unknown as Halving, event, search) as unknown as Json,
     on: (search, observation) => {
-      const { space, seed, smallerIsBetter } = search.plan;
+      const { smallerIsBetter } = search.plan;
       const turn = new Turn(search.memory as unknown as Halving, smallerIsBetter, {
-        pointOf: (trial) => sampledPoint(space, seed, trial),
+        pointOf: (trial) => pointOfTrial(search.plan, trial),
         most: proposalsAtOnce(search.plan),
       });
       if (observation.kind === "validated") turn.settle(observation.trial);
