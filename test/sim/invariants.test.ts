@@ -51,13 +51,13 @@ const searchCompleted: Told = [
 ];
 
 function proposed(number: number): Told {
-  const data = { number, hyperparameters: { lr: 1 }, seed: 5, draws: {}, searchVersion: 1 };
+  const data = { number, hyperparameters: { lr: 1 }, seed: 5, searchVersion: 1, origin: "drawn" };
   return ["search-1", { type: "TrialProposed", data }];
 }
 
 function trialCreated(lr = 1): Told {
   const data = { experiment: "1", number: 1, hyperparameters: { lr }, seed: 5 };
-  const none = { warmStartCheckpoint: "", sourceTrial: "" };
+  const none = { warmStartCheckpoint: "", sourceTrial: "", origin: "drawn" };
   return ["trial-1.1", { type: "TrialCreated", data: { ...data, ...none } }];
 }
 

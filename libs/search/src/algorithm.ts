@@ -24,13 +24,33 @@ export type Observation =
     }
   | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome };
 
+/**
+ * Where a trial's hyperparameters come from: chance, the grid, a sequence that fills the space, the configuration's own
+ * list of points, a model of the results, another trial's by a change, a process outside, or a recorded schedule.
+ */
+export type Origin =
+  | "drawn"
+  | "grid"
+  | "space_filling"
+  | "given"
+  | "model"
+  | "explored"
+  | "client"
+  | "schedule";
+
+/** The hyperparameters of a trial to come, and what speaks for them. */
+export type ProposedPoint = {
+  readonly hyperparameters: JsonObject;
+  readonly origin: Origin;
+  readonly evidence?: JsonObject;
+};
+
 export type Decision =
-  | {
+  | (ProposedPoint & {
       readonly kind: "propose";
-      readonly hyperparameters: JsonObject;
       /** The trial whose checkpoint this one starts from. */
       readonly startFromTrial?: number;
-    }
+    })
   | {
       readonly kind: "stop";
       readonly trial: number;

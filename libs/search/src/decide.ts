@@ -141,14 +141,14 @@ function following(state: SearchState, observation: Observation): readonly Searc
 function eventOf(search: RunningSearch, decision: Decision, number: number): SearchEvent {
   switch (decision.kind) {
     case "propose": {
-      const { hyperparameters, startFromTrial } = decision;
+      const { hyperparameters, startFromTrial, origin, evidence } = decision;
       const data: EventData<"TrialProposed"> = {
         number,
         hyperparameters,
         seed: trialSeed(search.plan.seed, number),
-        // Every draw has the trial's number for its counter: nothing has to be remembered.
-        draws: {},
         searchVersion: search.version,
+        origin,
+        ...(evidence === undefined ? {} : { evidence }),
         ...(startFromTrial === undefined ? {} : { startFromTrial }),
       };
       return { type: "TrialProposed", data };

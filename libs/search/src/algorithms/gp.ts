@@ -8,8 +8,8 @@
  * The model is made at each decision and takes some tens of milliseconds, which is nothing beside a trial of a minute; a
  * search of many short trials is better served by `tpe`.
  */
-import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
+import type { ProposedPoint } from "../algorithm.ts";
 import { coordinatesOf, isDiscrete, placeOf, pointAt } from "../axes.ts";
 import { normalQuantile } from "../normal.ts";
 import type { RunningSearch } from "../state.ts";
@@ -36,15 +36,20 @@ const SAME = 1e-3;
 export const gp = modelBased("gp", nextPoint);
 
 /** The point of the next trial; its place is added to those that are proposed together. */
-function nextPoint(search: RunningSearch, trial: number, more: (readonly number[])[]): JsonObject {
+function nextPoint(
+  search: RunningSearch,
+  trial: number,
+  more: (readonly number[])[],
+): ProposedPoint {
   const { space } = search.plan;
   const axes = axesOfPlan(search.plan);
   const filling = sobolPoints(search.plan)(trial);
   const enough = modelMemory(search.memory).ended >= Math.max(STARTUP_MIN, 2 * axes.length);
   const learned = enough && axes.length > 0 ? learnedFrom(search) : null;
   const place = learned === null ? null : suggested(search, trial, learned, more);
-  const point = place === null ? filling : pointAt(space, place);
-  more.push(coordinatesOf(axes, placeOf(axes, point)));
+  const point: ProposedPoint =
+    place === null ? filling : { hyperparameters: pointAt(space, place), origin: "model" };
+  more.push(coordinatesOf(axes, placeOf(axes, point.hyperparameters)));
   return point;
 }
 

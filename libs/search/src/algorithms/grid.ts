@@ -20,6 +20,9 @@ export const grid: Algorithm = {
   on: (search, observation) => {
     if (observation.kind === "validated") return [];
     const { space, trialsMax } = search.plan;
-    return topUp(search, trialsMax, (trial) => gridPoint(space, trialsMax - trial));
+    return topUp(search, trialsMax, (trial) => ({
+      hyperparameters: gridPoint(space, trialsMax - trial),
+      origin: "grid",
+    }));
   },
 };

@@ -1,12 +1,15 @@
-import type { JsonObject } from "@trainyard/experiment-config";
-import type { Algorithm } from "../algorithm.ts";
+import type { Algorithm, ProposedPoint } from "../algorithm.ts";
 import type { RunningSearch } from "../state.ts";
 import { evolveModelMemory, initialModelMemory } from "./model-memory.ts";
 import { wantedTrials } from "./random.ts";
 import { topUp } from "./top-up.ts";
 
 /** The point of the next trial. What is proposed together adds its places to `more`, so that each sees those before it. */
-type NextPoint = (search: RunningSearch, trial: number, more: (readonly number[])[]) => JsonObject;
+type NextPoint = (
+  search: RunningSearch,
+  trial: number,
+  more: (readonly number[])[],
+) => ProposedPoint;
 
 /** A searcher that proposes by a model of the trials that have ended, and fills the free places whenever one ends. */
 export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm {

@@ -28,8 +28,8 @@ describe("random search", () => {
         number,
         hyperparameters: sampledPoint(spaceOfTwo, 7, number),
         seed: trialSeed(7, number),
-        draws: {},
         searchVersion: 1,
+        origin: "drawn",
       })),
     );
   });

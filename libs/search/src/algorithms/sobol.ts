@@ -4,9 +4,9 @@
  * choice, in the order of sorted keys; those beyond the table's 128 are drawn as random search draws them. Proposals,
  * replacements and the end are those of random search.
  */
-import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
+import type { HyperparameterSpace } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
-import type { Algorithm } from "../algorithm.ts";
+import type { Algorithm, ProposedPoint } from "../algorithm.ts";
 import { axesOf, pointAt } from "../axes.ts";
 import type { SearchPlan } from "../state.ts";
 import { wantedTrials } from "./random.ts";
@@ -36,10 +36,10 @@ export const sobol: Algorithm = {
 };
 
 /** The dimensions of a plan, kept for as long as the plan is: they follow from it. */
-const known = new WeakMap<SearchPlan, (trial: number) => JsonObject>();
+const known = new WeakMap<SearchPlan, (trial: number) => ProposedPoint>();
 
 /** The quasi-random point of each trial number of a search. */
-export function sobolPoints(plan: SearchPlan): (trial: number) => JsonObject {
+export function sobolPoints(plan: SearchPlan): (trial: number) => ProposedPoint {
   const before = known.get(plan);
   if (before !== undefined) return before;
   const points = pointsOf(plan.space, plan.seed);
@@ -47,15 +47,17 @@ export function sobolPoints(plan: SearchPlan): (trial: number) => JsonObject {
   return points;
 }
 
-function pointsOf(space: HyperparameterSpace, seed: number): (trial: number) => JsonObject {
+function pointsOf(space: HyperparameterSpace, seed: number): (trial: number) => ProposedPoint {
   const coordinatesOf = axesOf(space).map(({ path }, index) => {
     if (index >= sobolDimensionsMax) return (trial: number) => draw(seed, path, trial);
     const dimension: SobolDimension = scrambled(sobolDimension(index), seed, `sobol/${path}`);
     return (trial: number) => sobolCoordinate(dimension, trial - 1) / 2 ** 32;
   });
-  return (trial) =>
-    pointAt(
+  return (trial) => ({
+    hyperparameters: pointAt(
       space,
       coordinatesOf.map((coordinate) => coordinate(trial)),
-    );
+    ),
+    origin: "space_filling",
+  });
 }

@@ -1,5 +1,4 @@
-import type { JsonObject } from "@trainyard/experiment-config";
-import type { Decision } from "../algorithm.ts";
+import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
@@ -7,7 +6,7 @@ import { proposedTrials, type RunningSearch } from "../state.ts";
 export function topUp(
   search: RunningSearch,
   wanted: number,
-  pointOf: (trial: number) => JsonObject,
+  pointOf: (trial: number) => ProposedPoint,
 ): readonly Decision[] {
   const { concurrentTrialsMax, spaceBytes } = search.plan;
   const proposed = proposedTrials(search);
@@ -17,6 +16,6 @@ export function topUp(
   const count = Math.max(0, Math.min(wanted - proposed, room, atOnce));
   return Array.from({ length: count }, (_, i) => ({
     kind: "propose",
-    hyperparameters: pointOf(proposed + 1 + i),
+    ...pointOf(proposed + 1 + i),
   }));
 }

@@ -8,8 +8,8 @@
  * A trial's value is its best one; a trial that failed, that had invalid hyperparameters or no finite value, or that is
  * still running, is among the others. Nothing is waited for. It does not model how a value grows with training.
  */
-import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
+import type { ProposedPoint } from "../algorithm.ts";
 import { coordinatesOf, pointAt } from "../axes.ts";
 import type { RunningSearch } from "../state.ts";
 import { modelBased } from "./model-based.ts";
@@ -26,7 +26,11 @@ const CANDIDATES = 24;
 export const tpe = modelBased("tpe", nextPoint);
 
 /** The point of the next trial; its place is added to those that are proposed together. */
-function nextPoint(search: RunningSearch, trial: number, more: (readonly number[])[]): JsonObject {
+function nextPoint(
+  search: RunningSearch,
+  trial: number,
+  more: (readonly number[])[],
+): ProposedPoint {
   const { space } = search.plan;
   const axes = axesOfPlan(search.plan);
   if (modelMemory(search.memory).ended < STARTUP || axes.length === 0) {
@@ -34,7 +38,7 @@ function nextPoint(search: RunningSearch, trial: number, more: (readonly number[
   }
   const place = suggestedPlace(search, trial, more);
   more.push(place);
-  return pointAt(space, coordinatesOf(axes, place));
+  return { hyperparameters: pointAt(space, coordinatesOf(axes, place)), origin: "model" };
 }
 
 function suggestedPlace(

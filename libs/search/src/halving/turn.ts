@@ -5,7 +5,7 @@
  * is applied to the memory as its event will be, so that the next one rests on it.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
-import type { Decision } from "../algorithm.ts";
+import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { type Entry, entryAt, placeOf, sizeOf } from "../ranking.ts";
 import { standing } from "./evidence.ts";
@@ -28,7 +28,7 @@ import {
 } from "./memory.ts";
 
 export type Proposals = {
-  readonly pointOf: (trial: number) => JsonObject;
+  readonly pointOf: (trial: number) => ProposedPoint;
   /** How many one decision may make. */
   readonly most: number;
 };
@@ -134,8 +134,8 @@ export class Turn {
   }
 
   #propose(): void {
-    const hyperparameters = this.#proposals.pointOf(this.#halving.places.size + 1);
-    this.decisions.push({ kind: "propose", hyperparameters });
+    const point = this.#proposals.pointOf(this.#halving.places.size + 1);
+    this.decisions.push({ kind: "propose", ...point });
     this.#proposalsLeft -= 1;
     this.#halving = proposed(this.#halving);
   }

@@ -39,7 +39,14 @@ export function trialCreated(id: string, warmStartCheckpoint = ""): AnyEvent {
   const [experiment = "", number = ""] = id.split(".");
   return {
     type: "TrialCreated",
-    data: { experiment, number: Number(number), seed: 1, warmStartCheckpoint, sourceTrial: "" },
+    data: {
+      experiment,
+      number: Number(number),
+      seed: 1,
+      warmStartCheckpoint,
+      sourceTrial: "",
+      origin: "drawn",
+    },
   };
 }
 

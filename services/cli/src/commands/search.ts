@@ -4,7 +4,8 @@ import { previewSearch } from "@trainyard/search";
 import type { Command } from "commander";
 import { overrides, parseHere, readConfig } from "../config-file.ts";
 import { argument, type Context, outputOf, withPlatform } from "../context.ts";
-import { number, time } from "../output.ts";
+import { evidenceText } from "../evidence.ts";
+import { time } from "../output.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function addSearchCommands(program: Command): void {
@@ -82,15 +83,6 @@ function explainOne(
   output.line(
     `${time(timeMs)}  trial ${experiment}.${String(trial)} ${verb} by ${String(rule)}: ${evidenceText(evidence)}`,
   );
-}
-
-/** rank=3 cutoff=0.25 …: lists, such as the neighbours, are in the JSON. */
-function evidenceText(evidence: unknown): string {
-  if (evidence === null || typeof evidence !== "object") return "";
-  return Object.entries(evidence)
-    .filter(([, value]) => value !== null && typeof value !== "object")
-    .map(([name, value]) => `${name}=${typeof value === "number" ? number(value) : String(value)}`)
-    .join(" ");
 }
 
 /** Null for all trials. */

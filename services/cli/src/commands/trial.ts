@@ -8,6 +8,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
 import { number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
@@ -85,6 +86,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["state", trial.state],
     ["reason", trial.reason],
     ["hyperparameters", hyperparametersOf(trial)],
+    ["origin", originOf(trial)],
     ["seed", String(trial.seed)],
     ["restarts", String(trial.restarts)],
     ["steps", String(trial.stepsCompleted)],
@@ -102,6 +104,13 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
   }
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
+}
+
+/** What is drawn needs no word. */
+function originOf({ origin, proposalEvidence }: Plain<Trial>): string {
+  if (origin === "drawn" || origin === "") return "";
+  const evidence = evidenceText(proposalEvidence);
+  return evidence === "" ? origin : `${origin} (${evidence})`;
 }
 
 function scalarsOf(scalars: Readonly<Record<string, number>>): string {

@@ -75,6 +75,7 @@ export function trialCreated(number = 1, warmStartCheckpoint = ""): EventOf<"Tri
       seed: 99,
       warmStartCheckpoint,
       sourceTrial: "",
+      origin: "drawn",
     },
   };
 }
@@ -163,8 +164,9 @@ export function trialProposed(number = 1, startFromTrial?: number): EventOf<"Tri
       number,
       hyperparameters: { lr: 0.1 },
       seed: 99,
-      draws: {},
       searchVersion: 1,
+      origin: "model",
+      evidence: { mean: 0.5 },
       ...(startFromTrial === undefined ? {} : { startFromTrial }),
     },
   };

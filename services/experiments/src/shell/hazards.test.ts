@@ -132,12 +132,16 @@ describe("the main line", () => {
     expect(await lastRequest()).toMatchObject({ run: 2, fromCheckpoint: checkpointA });
   });
 
-  test("a trial that starts from another's checkpoint names it in its first run", async () => {
+  test("a trial that starts from another's checkpoint names it in its first run, and what spoke for it", async () => {
     await runningTrial();
     await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 100));
+    const { origin, evidence } = trialProposed().data;
     await happens(search, trialProposed(2, 1));
     expect(await stage.stream("trial-12.2")).toMatchObject([
-      { type: "TrialCreated", data: { warmStartCheckpoint: checkpointA, sourceTrial: "12.1" } },
+      {
+        type: "TrialCreated",
+        data: { warmStartCheckpoint: checkpointA, sourceTrial: "12.1", origin, evidence },
+      },
       { type: "RunRequested", data: { fromCheckpoint: checkpointA, fromStep: 0 } },
     ]);
   });

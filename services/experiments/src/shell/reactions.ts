@@ -60,6 +60,8 @@ async function createTrial(
       seed: proposed.seed,
       warmStartCheckpoint: source === "" ? "" : await latestCheckpoint(work, source),
       sourceTrial: source,
+      origin: proposed.origin,
+      ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
   });
   await advance(work, id);

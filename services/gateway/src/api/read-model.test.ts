@@ -34,6 +34,8 @@ describe("the read model", () => {
       state: "ACTIVE",
       bestValue: 0.5,
       latestValidation: { loss: 0.5 },
+      origin: "model",
+      proposalEvidence: { search_version: 4 },
     });
     const experiment = await gateway.call("GET", "/api/v1/experiments/1");
     expect(experiment.body).toMatchObject({ state: "ACTIVE", bestTrial: "1.1", bestValue: 0.5 });

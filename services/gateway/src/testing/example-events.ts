@@ -40,7 +40,15 @@ export function searchStarted(): EventOf<"SearchStarted"> {
 export function trialCreated(number: number): EventOf<"TrialCreated"> {
   return {
     type: "TrialCreated",
-    data: { experiment: "1", number, seed: 1, warmStartCheckpoint: "", sourceTrial: "" },
+    data: {
+      experiment: "1",
+      number,
+      seed: 1,
+      warmStartCheckpoint: "",
+      sourceTrial: "",
+      origin: "model",
+      evidence: { search_version: 4 },
+    },
   };
 }
 

@@ -150,7 +150,14 @@ export function experimentCreated(root: string): AnyEvent {
 function trialCreated(number: number): AnyEvent {
   return {
     type: "TrialCreated",
-    data: { experiment: "1", number, seed: 1, warmStartCheckpoint: "", sourceTrial: "" },
+    data: {
+      experiment: "1",
+      number,
+      seed: 1,
+      warmStartCheckpoint: "",
+      sourceTrial: "",
+      origin: "drawn",
+    },
   };
 }
 

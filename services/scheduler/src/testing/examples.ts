@@ -45,6 +45,7 @@ export function trialCreated(trial: string): AnyEvent {
       seed: 9,
       warmStartCheckpoint: "",
       sourceTrial: "",
+      origin: "drawn",
     },
   };
 }

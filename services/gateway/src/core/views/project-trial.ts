@@ -32,7 +32,7 @@ const waits: readonly string[] = [
 
 export const trialProjections: Projections = {
   TrialCreated({ id, data, timeMs }, documents) {
-    const { experiment, number, hyperparameters, seed } = data;
+    const { experiment, number, hyperparameters, seed, origin, evidence } = data;
     documents.put({
       kind: "trial",
       id,
@@ -54,6 +54,8 @@ export const trialProjections: Projections = {
         createdAtMs: timeMs,
         lastLogLines: [],
         progress: 0,
+        origin,
+        ...(evidence === undefined ? {} : { proposalEvidence: evidence }),
         records: [],
         recent: [],
         ...(hyperparameters === undefined ? {} : { hyperparameters }),

@@ -1,0 +1,10 @@
+import { number } from "./output.ts";
+
+/** rank=3 cutoff=0.25 …: lists, such as the neighbours, are in the JSON. */
+export function evidenceText(evidence: unknown): string {
+  if (evidence === null || typeof evidence !== "object") return "";
+  return Object.entries(evidence)
+    .filter(([, value]) => value !== null && typeof value !== "object")
+    .map(([name, value]) => `${name}=${typeof value === "number" ? number(value) : String(value)}`)
+    .join(" ");
+}
