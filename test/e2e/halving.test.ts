@@ -69,4 +69,13 @@ test("promotion ASHA resumes the best from their checkpoints, adaptive ASHA stop
   for (const line of explained.trim().split("\n")) {
     expect(JSON.parse(line)).toMatchObject({ data: { trial: 1 } });
   }
+  for (const id of [promoting, stopping]) {
+    expect((await world.yard("search", "replay", id)).out).toMatch(/ decisions, 0 differences\n$/);
+  }
+  const other = world.write(
+    "random.yaml",
+    config("{ name: random, metric: loss, max_trials: 4, max_concurrent_trials: 2 }"),
+  );
+  const whatIf = await world.yard("search", "replay", stopping, "--with", other, "-o", "json");
+  expect(JSON.parse(whatIf.out)).toMatchObject({ trials: [{ trial: 1 }, {}, {}, {}], beyond: 0 });
 });

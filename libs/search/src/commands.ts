@@ -2,10 +2,13 @@
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig } from "@trainyard/experiment-config";
 
+/** What a search knows of the experiment's configuration. */
+export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameters">;
+
 /** From ExperimentCreated. A search that has started already stays as it is. */
 export type StartSearch = {
   readonly type: "StartSearch";
-  readonly config: NormalisedConfig;
+  readonly config: SearchedConfig;
   /** The experiment's seed, an unsigned 32-bit integer. */
   readonly seed: number;
 };

@@ -4,6 +4,7 @@ export type {
   RecordOutcome,
   RecordValidation,
   SearchCommand,
+  SearchedConfig,
   StartSearch,
 } from "./commands.ts";
 export { searchDecider } from "./decider.ts";
@@ -18,6 +19,8 @@ export {
 export { type HalvingStand, halvingStand } from "./halving/stand.ts";
 export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
+export { type Difference, type Replay, replaySearch } from "./replay/replay.ts";
+export { type Fate, replayWith, type WhatIf } from "./replay/what-if.ts";
 export { decodeSearch, encodeSearch } from "./snapshot.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space.ts";
 export {

@@ -7,6 +7,7 @@ import { argument, type Context, outputOf, withPlatform } from "../context.ts";
 import { evidenceText } from "../evidence.ts";
 import { time } from "../output.ts";
 import { UsageError } from "../usage-error.ts";
+import { addReplay } from "./search/replay.ts";
 
 export function addSearchCommands(program: Command): void {
   const group = program.command("search").alias("s").description("what a search will do, and why");
@@ -24,6 +25,7 @@ export function addSearchCommands(program: Command): void {
       "which trials were stopped, suspended and resumed, by which rule, on what evidence",
     )
     .action(withPlatform(explain));
+  addReplay(group);
 }
 
 async function preview(

@@ -1,0 +1,56 @@
+/** A search's recorded events as what they were made from: each input event is the command that it records. */
+import { SearchCompletion } from "@trainyard/contracts/events";
+import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
+import { assertNever } from "@trainyard/kernel";
+import type { RecordValidation, SearchCommand, StartSearch } from "../commands.ts";
+import type { SearchEvent } from "../events.ts";
+
+type Data<Type extends SearchEvent["type"]> = Extract<SearchEvent, { type: Type }>["data"];
+
+/** The command that an event records; null for one that was decided. */
+export function recordedCommand(event: SearchEvent): SearchCommand | null {
+  switch (event.type) {
+    case "SearchStarted":
+      return startSearch(event.data);
+    case "ObservationRecorded":
+      return recordValidation(event.data);
+    case "TrialOutcomeRecorded":
+      return { type: "RecordOutcome", trial: event.data.trial, outcome: event.data.outcome };
+    case "TrialProposed":
+    case "TrialSuspended":
+    case "TrialResumed":
+    case "TrialStopDecided":
+    case "SearchCompleted":
+      return null;
+    default:
+      return assertNever(event, "a recorded search");
+  }
+}
+
+/** Whether a decided event that no input led to is itself the record of a cancellation. */
+export function recordsCancellation(event: SearchEvent): boolean {
+  return event.type === "SearchCompleted" && event.data.reason === SearchCompletion.CANCELED;
+}
+
+function startSearch({ searcher, space, seed }: Data<"SearchStarted">): StartSearch {
+  const config = {
+    // What was recorded had been normalised before the search started with it.
+    searcher: (searcher ?? {}) as SearcherConfig,
+    hyperparameters: (space ?? {}) as HyperparameterSpace,
+  };
+  return { type: "StartSearch", config, seed };
+}
+
+/** The step stands for the time where no value does; a report of an earlier run was never recorded. */
+function recordValidation(data: Data<"ObservationRecorded">): RecordValidation {
+  const { trial, run, time, values, measurement } = data;
+  return {
+    type: "RecordValidation",
+    trial,
+    run,
+    currentRun: run,
+    step: time,
+    scalars: values,
+    measurement,
+  };
+}

@@ -1,0 +1,83 @@
+import { TrialOutcome } from "@trainyard/contracts/events";
+import { describe, expect, it } from "vitest";
+import type { SearchEvent } from "../events.ts";
+import { adaptiveOf, ashaOf, hyperbandOf } from "../halving/test-halving.ts";
+import { configOf, DrivenSearch, randomOf, sobolOf, tpeOf } from "../test-searches.ts";
+import { replaySearch } from "./replay.ts";
+import { recordedSearch, stored } from "./test-record.ts";
+
+const searchers = [
+  randomOf(6, 2),
+  sobolOf(6, 2),
+  tpeOf(20, 4),
+  tpeOf(20, 4, false),
+  ashaOf(),
+  ashaOf({ resume: false }),
+  adaptiveOf(),
+  hyperbandOf(),
+];
+
+describe("a recorded search, decided once more", () => {
+  it.each(searchers.map((searcher) => [searcher.name, searcher] as const))(
+    "decides as it was recorded: %s",
+    (_name, searcher) => {
+      const { events } = recordedSearch(searcher, 7);
+      const replay = replaySearch(stored(events));
+      expect(replay.differences).toEqual([]);
+      expect(replay.events).toBe(events.length);
+      expect(replay.inputs).toBeGreaterThan(1);
+      expect(replay.decisions).toBeGreaterThan(1);
+    },
+  );
+
+  it("takes a cancellation for what it is, wherever it came", () => {
+    for (const reports of [0, 3]) {
+      const search = new DrivenSearch();
+      search.start(configOf(randomOf(6, 2)));
+      for (let step = 1; step <= reports; step += 1) search.validate(1, step, step);
+      search.send({ type: "CancelSearch" });
+      expect(search.events.at(-1)?.type).toBe("SearchCompleted");
+      expect(replaySearch(stored(search.events)).differences).toEqual([]);
+    }
+  });
+
+  it("shows a decision that would be another, and goes on from what was recorded", () => {
+    const events = stored(recordedSearch(ashaOf(), 7).events);
+    const at = events.findIndex(({ type }) => type === "TrialSuspended");
+    const event = events[at];
+    if (event?.type !== "TrialSuspended") throw new Error("a trial was suspended");
+    events[at] = { ...event, data: { ...event.data, evidence: { rank: 99 } } };
+    const { differences } = replaySearch(events);
+    expect(differences).toHaveLength(1);
+    expect(differences[0]?.version).toBe(at + 1);
+    expect(differences[0]?.recorded).toEqual(events[at]);
+    expect(differences[0]?.decided).toEqual(event);
+  });
+
+  it("shows what is decided now and was not recorded, and the other way round", () => {
+    const { events } = recordedSearch(randomOf(3, 1), 7, 2);
+    const last = events.length - 1;
+    expect(events[last]?.type).toBe("SearchCompleted");
+    expect(replaySearch(events.slice(0, last)).differences).toEqual([
+      { version: last + 1, recorded: null, decided: events[last] },
+    ]);
+    const extra: SearchEvent = {
+      type: "TrialStopDecided",
+      data: { trial: 1, rule: "nobody", evidence: {} },
+    };
+    const { differences } = replaySearch([...events.slice(0, 2), extra]);
+    expect(differences).toEqual([{ version: 3, recorded: extra, decided: null }]);
+  });
+
+  it("says why an input is not taken now", () => {
+    const { events } = recordedSearch(randomOf(1, 1), 7, 1);
+    const unknown: SearchEvent = {
+      type: "TrialOutcomeRecorded",
+      data: { trial: 9, outcome: TrialOutcome.COMPLETED },
+    };
+    const { differences } = replaySearch([...events.slice(0, 2), unknown]);
+    expect(differences).toEqual([
+      { version: 3, recorded: unknown, decided: "the search has not proposed a trial 9" },
+    ]);
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * Decides a recorded search once more: each recorded input is given to the decider at the state that it met, and what
+ * is decided must be what was recorded. The recorded events are folded, so that one difference does not bring on others.
+ */
+import { fold, isRejection } from "@trainyard/kernel";
+import type { SearchCommand } from "../commands.ts";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import type { SearchState } from "../state.ts";
+import { recordedCommand, recordsCancellation } from "./recorded.ts";
+import { isSame } from "./same.ts";
+
+export type Difference = {
+  /** The version of the search's stream, from 1. */
+  readonly version: number;
+  /** Null where nothing was recorded. */
+  readonly recorded: SearchEvent | null;
+  /** Null where nothing is decided now; text where the input is rejected now. */
+  readonly decided: SearchEvent | string | null;
+};
+
+export type Replay = {
+  readonly events: number;
+  readonly inputs: number;
+  /** Events that were decided: proposals, stops, promotions, the completion. */
+  readonly decisions: number;
+  /** In the order of the stream. */
+  readonly differences: readonly Difference[];
+};
+
+/** What a search that has these events, from its first, decides now. */
+export function replaySearch(events: readonly SearchEvent[]): Replay {
+  let state: SearchState = searchDecider.initial;
+  let inputs = 0;
+  const differences: Difference[] = [];
+  for (let at = 0; at < events.length; ) {
+    const { command, recorded } = stepAt(events, at);
+    const decided = command === null ? [] : searchDecider.decide(state, command);
+    if (command !== null && command.type !== "CancelSearch") inputs += 1;
+    if (isRejection(decided)) {
+      // What cannot be taken cannot be folded either: nothing after it can be decided.
+      differences.push({ version: at + 1, recorded: recorded[0] ?? null, decided: decided.detail });
+      break;
+    }
+    differences.push(...differencesOf(decided, recorded, at));
+    state = fold(searchDecider.evolve, state, recorded);
+    at += recorded.length;
+  }
+  return { events: events.length, inputs, decisions: events.length - inputs, differences };
+}
+
+/** A command and all that was recorded with it; no command where an event was decided out of nothing. */
+function stepAt(
+  events: readonly SearchEvent[],
+  at: number,
+): { readonly command: SearchCommand | null; readonly recorded: readonly SearchEvent[] } {
+  const first = events[at] as SearchEvent;
+  const command = recordedCommand(first);
+  if (command === null) {
+    const canceled = recordsCancellation(first);
+    return { command: canceled ? { type: "CancelSearch" } : null, recorded: [first] };
+  }
+  let end = at + 1;
+  while (end < events.length && recordedCommand(events[end] as SearchEvent) === null) end += 1;
+  return { command, recorded: events.slice(at, end) };
+}
+
+function differencesOf(
+  decided: readonly SearchEvent[],
+  recorded: readonly SearchEvent[],
+  at: number,
+): readonly Difference[] {
+  const differences: Difference[] = [];
+  for (let i = 0; i < Math.max(decided.length, recorded.length); i += 1) {
+    const [was = null, is = null] = [recorded[i], decided[i]];
+    if (was !== null && is === null && isLaterCancellation(was, recorded, i)) continue;
+    if (!isSame(was, is)) differences.push({ version: at + 1 + i, recorded: was, decided: is });
+  }
+  return differences;
+}
+
+/** A cancellation has no input event of its own: it follows what was recorded before it. */
+function isLaterCancellation(
+  event: SearchEvent,
+  recorded: readonly SearchEvent[],
+  at: number,
+): boolean {
+  return recordsCancellation(event) && at === recorded.length - 1;
+}

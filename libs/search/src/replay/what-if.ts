@@ -1,0 +1,220 @@
+/**
+ * What another searcher would have made of a recorded search: its n-th trial is the n-th that was recorded, with the
+ * hyperparameters and the reports that were recorded of it. A report waits for as long as the other searcher lets its
+ * trial wait, and is never heard of once it has stopped it. What was not recorded (a trial beyond the last one, training
+ * beyond where the trial was stopped) cannot be known: such a trial ends as if somebody had canceled it.
+ */
+import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
+import type { JsonObject } from "@trainyard/experiment-config";
+import { assert, fold, isRejection } from "@trainyard/kernel";
+import type { SearchCommand, SearchedConfig } from "../commands.ts";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import { type Best, type SearchState, trialOf } from "../state.ts";
+import { recordedCommand } from "./recorded.ts";
+
+/** How a trial comes out: `units` is the last time at which it was observed, 0 for never. */
+export type Fate = {
+  readonly units: number;
+  /** "completed", "stopped", "suspended", "failed", "canceled", "invalid", "running", "unknown" or "not proposed". */
+  readonly end: string;
+  /** Of a stop or a suspension. */
+  readonly rule: string;
+};
+
+export type WhatIf = {
+  readonly trials: readonly {
+    readonly trial: number;
+    readonly recorded: Fate;
+    readonly other: Fate;
+  }[];
+  /** Summed over the trials. */
+  readonly units: { readonly recorded: number; readonly other: number };
+  readonly best: { readonly recorded: Best | null; readonly other: Best | null };
+  /** Trials that the other searcher asked for and that were never recorded. */
+  readonly beyond: number;
+  /** Why the other search completed; null when it has not by the end of the record. */
+  readonly completion: string | null;
+};
+
+type Report = Extract<SearchCommand, { type: "RecordValidation" | "RecordOutcome" }>;
+
+/** What was recorded of one trial, and how far the other search has heard of it. */
+type Recorded = {
+  readonly hyperparameters: JsonObject;
+  readonly reports: Report[];
+  heard: number;
+};
+
+/** Lets a search of `config` decide on the record of another, event by event. */
+export function replayWith(
+  events: readonly SearchEvent[],
+  config: SearchedConfig,
+  seed: number,
+): WhatIf {
+  const other = new OtherSearch();
+  const recorded = fold(searchDecider.evolve, searchDecider.initial, events);
+  for (const event of events) {
+    if (event.type !== "TrialProposed") continue;
+    const { number, hyperparameters = {} } = event.data;
+    other.recorded.set(number, { hyperparameters, reports: [], heard: 0 });
+  }
+  other.do({ type: "StartSearch", config, seed });
+  for (const event of events) {
+    const command = recordedCommand(event);
+    if (command?.type !== "RecordValidation" && command?.type !== "RecordOutcome") continue;
+    other.recorded.get(command.trial)?.reports.push(command);
+    other.do({ type: "Hear", trial: command.trial });
+  }
+  return comparison(recorded, events, other);
+}
+
+/** What is to be done next: a command, or hearing what was recorded of a trial. */
+type Task = SearchCommand | { readonly type: "Hear"; readonly trial: number };
+
+class OtherSearch {
+  state: SearchState = searchDecider.initial;
+  readonly events: SearchEvent[] = [];
+  readonly recorded = new Map<number, Recorded>();
+  beyond = 0;
+
+  /** Does a task and all that follows from it. */
+  do(task: Task): void {
+    const tasks: Task[] = [task];
+    for (let next = tasks.shift(); next !== undefined; next = tasks.shift()) {
+      const command = next.type === "Hear" ? this.#nextReport(next.trial) : next;
+      if (command === null) continue;
+      for (const event of this.#send(command)) tasks.push(...this.#following(event));
+      if (next.type === "Hear") tasks.push(next);
+    }
+  }
+
+  /** The first report of a trial that has not been heard; null while the trial does not run, or where there is none. */
+  #nextReport(trial: number): SearchCommand | null {
+    const record = this.recorded.get(trial);
+    const report = record?.reports[record.heard];
+    if (record === undefined || report === undefined || !this.#runs(trial)) return null;
+    record.heard += 1;
+    return heardAs(report);
+  }
+
+  #send(command: SearchCommand): readonly SearchEvent[] {
+    const decided = searchDecider.decide(this.state, command);
+    assert(!isRejection(decided), "the other search takes what it proposed itself");
+    const events = decided.map((event) => this.#asRecorded(event));
+    this.state = fold(searchDecider.evolve, this.state, events);
+    this.events.push(...events);
+    return events;
+  }
+
+  #runs(trial: number): boolean {
+    const state = trialOf(this.state, trial);
+    return state?.outcome === TrialOutcome.UNSPECIFIED && state.wanted === "run";
+  }
+
+  #asRecorded(event: SearchEvent): SearchEvent {
+    if (event.type !== "TrialProposed") return event;
+    const record = this.recorded.get(event.data.number);
+    if (record === undefined) return event;
+    return { ...event, data: { ...event.data, hyperparameters: record.hyperparameters } };
+  }
+
+  #following(event: SearchEvent): readonly Task[] {
+    switch (event.type) {
+      case "TrialProposed": {
+        const { number: trial } = event.data;
+        if (this.recorded.has(trial)) return [{ type: "Hear", trial }];
+        this.beyond += 1;
+        return [{ type: "RecordOutcome", trial, outcome: TrialOutcome.CANCELED }];
+      }
+      case "TrialResumed":
+        return [{ type: "Hear", trial: event.data.trial }];
+      case "TrialStopDecided": {
+        const { trial } = event.data;
+        if (trialOf(this.state, trial)?.outcome !== TrialOutcome.UNSPECIFIED) return [];
+        return [{ type: "RecordOutcome", trial, outcome: TrialOutcome.STOPPED_EARLY }];
+      }
+      default:
+        return [];
+    }
+  }
+}
+
+/** The other search did not stop the trial: where the recorded one did, the rest is not known. */
+function heardAs(report: Report): Report {
+  return report.type === "RecordOutcome" && report.outcome === TrialOutcome.STOPPED_EARLY
+    ? { ...report, outcome: TrialOutcome.CANCELED }
+    : report;
+}
+
+function comparison(
+  recorded: SearchState,
+  events: readonly SearchEvent[],
+  other: OtherSearch,
+): WhatIf {
+  const before = fatesOf(recorded, events, () => false);
+  const after = fatesOf(other.state, other.events, (trial) => {
+    const record = other.recorded.get(trial);
+    const last = record?.reports[record.heard - 1];
+    return last?.type === "RecordOutcome" && last.outcome === TrialOutcome.STOPPED_EARLY;
+  });
+  const trials = [...other.recorded.keys()].map((trial) => ({
+    trial,
+    recorded: before(trial),
+    other: after(trial),
+  }));
+  const sum = (of: "recorded" | "other"): number =>
+    trials.reduce((units, trial) => units + trial[of].units, 0);
+  const completion = other.events.find((event) => event.type === "SearchCompleted");
+  return {
+    trials,
+    units: { recorded: sum("recorded"), other: sum("other") },
+    best: { recorded: recorded.best, other: other.state.best },
+    beyond: other.beyond,
+    completion:
+      completion?.type === "SearchCompleted" ? (completions[completion.data.reason] ?? "") : null,
+  };
+}
+
+const completions: Readonly<Record<number, string>> = {
+  [SearchCompletion.EXHAUSTED]: "exhausted",
+  [SearchCompletion.CANCELED]: "canceled",
+  [SearchCompletion.FAILED]: "failed",
+};
+
+const ends: Readonly<Record<number, string>> = {
+  [TrialOutcome.COMPLETED]: "completed",
+  [TrialOutcome.STOPPED_EARLY]: "stopped",
+  [TrialOutcome.CANCELED]: "canceled",
+  [TrialOutcome.FAILED]: "failed",
+  [TrialOutcome.INVALID_HYPERPARAMETERS]: "invalid",
+};
+
+function fatesOf(
+  state: SearchState,
+  events: readonly SearchEvent[],
+  isUnknown: (trial: number) => boolean,
+): (trial: number) => Fate {
+  const units = new Map<number, number>();
+  const rules = new Map<number, string>();
+  for (const event of events) {
+    if (event.type === "ObservationRecorded") {
+      const { trial, time } = event.data;
+      units.set(trial, Math.max(time, units.get(trial) ?? 0));
+    } else if (event.type === "TrialStopDecided" || event.type === "TrialSuspended") {
+      rules.set(event.data.trial, event.data.rule);
+    } else if (event.type === "TrialResumed") {
+      rules.delete(event.data.trial);
+    }
+  }
+  return (trial) => {
+    const found = trialOf(state, trial);
+    const running = found?.wanted === "suspended" ? "suspended" : "running";
+    const end = ends[found?.outcome ?? 0] ?? running;
+    return {
+      units: units.get(trial) ?? 0,
+      end: found === undefined ? "not proposed" : isUnknown(trial) ? "unknown" : end,
+      rule: rules.get(trial) ?? "",
+    };
+  };
+}
