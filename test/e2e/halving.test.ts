@@ -72,6 +72,13 @@ test("promotion ASHA resumes the best from their checkpoints, adaptive ASHA stop
   for (const id of [promoting, stopping]) {
     expect((await world.yard("search", "replay", id)).out).toMatch(/ decisions, 0 differences\n$/);
   }
+  const { items } = (await world.json("search", "best", stopping)) as {
+    items: { value: number }[];
+  };
+  const values = items.map(({ value }) => value);
+  expect(values.length).toBeGreaterThan(0);
+  expect(values).toEqual([...values].sort((a, b) => b - a));
+  expect((await world.yard("search", "importance", stopping)).err).toContain("it takes 20");
   const other = world.write(
     "random.yaml",
     config("{ name: random, metric: loss, max_trials: 4, max_concurrent_trials: 2 }"),

@@ -2,6 +2,7 @@ import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
 import type { Plain } from "@trainyard/contracts";
 import type {
+  AnalysisService,
   CheckpointService,
   ClusterService,
   ExperimentService,
@@ -14,7 +15,8 @@ type MethodsOf<Service> =
 type AllMethods = MethodsOf<typeof ExperimentService> &
   MethodsOf<typeof CheckpointService> &
   MethodsOf<typeof RunService> &
-  MethodsOf<typeof ClusterService>;
+  MethodsOf<typeof ClusterService> &
+  MethodsOf<typeof AnalysisService>;
 
 type NamesOf<Kind extends string> = {
   [Name in keyof AllMethods]: AllMethods[Name]["methodKind"] extends Kind ? Name : never;

@@ -4,6 +4,15 @@ export { http } from "./gen/google/api/annotations_pb.ts";
 export { type HttpRule } from "./gen/google/api/http_pb.ts";
 export { type HttpBody, HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";
 export {
+  AnalysisService,
+  type GetBestSoFarRequest,
+  type GetBestSoFarResponse,
+  GetBestSoFarResponseSchema,
+  type GetImportanceRequest,
+  type GetImportanceResponse,
+  GetImportanceResponseSchema,
+} from "./gen/trainyard/api/v1/analysis_pb.ts";
+export {
   type Checkpoint,
   CheckpointSchema,
   CheckpointService,

@@ -5,6 +5,7 @@
 import { type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { http } from "./gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "./gen/google/api/http_pb.ts";
+import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
 import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
@@ -37,6 +38,7 @@ export const gatewayServices: readonly DescService[] = [
   CheckpointService,
   RunService,
   ClusterService,
+  AnalysisService,
 ];
 
 /** What the metrics service serves at its own address. */

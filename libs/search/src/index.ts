@@ -7,6 +7,8 @@ export type {
   SearchedConfig,
   StartSearch,
 } from "./commands.ts";
+export { type Importances, importancesOf } from "./analysis/importance.ts";
+export { type BestOfTrial, bestSoFar, SearchRecord } from "./analysis/record.ts";
 export { searchDecider } from "./decider.ts";
 export type { SearchEvent } from "./events.ts";
 export {

@@ -30,6 +30,9 @@ export const gatewayLimits = {
   sseFirstMs: 250,
   /** Said with every 503. */
   retryAfterSeconds: 1,
+  /** Searches whose record is kept between analyses, and the events of them that are read at once. */
+  searchRecordsKept: 32,
+  searchEventsPage: 500,
   /** What `describe` shows of a trial in ERROR. */
   lastLogLines: 20,
 } as const;

@@ -7,6 +7,8 @@ import { argument, type Context, outputOf, withPlatform } from "../context.ts";
 import { evidenceText } from "../evidence.ts";
 import { time } from "../output.ts";
 import { UsageError } from "../usage-error.ts";
+import { addBest } from "./search/best.ts";
+import { addImportance } from "./search/importance.ts";
 import { addReplay } from "./search/replay.ts";
 
 export function addSearchCommands(program: Command): void {
@@ -26,6 +28,8 @@ export function addSearchCommands(program: Command): void {
     )
     .action(withPlatform(explain));
   addReplay(group);
+  addImportance(group);
+  addBest(group);
 }
 
 async function preview(

@@ -1,6 +1,7 @@
 import type { Handlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
+import { analysisHandlers } from "./analysis.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
 import { experimentHandlers } from "./experiments.ts";
@@ -25,6 +26,7 @@ export function apiHandlers(
       ...logs.unary,
       ...checkpoints.unary,
       ...cluster.unary,
+      ...analysisHandlers(backend),
     },
     streams: { ...logs.streams, ...cluster.streams },
     raw: checkpoints.raw,

@@ -1,0 +1,102 @@
+/** What analyses need of a search: its trials with their hyperparameters, and each value that was the best of its trial. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
+import { isBetter } from "../best.ts";
+import type { SearchEvent } from "../events.ts";
+
+export type TrialRecord = {
+  readonly trial: number;
+  readonly hyperparameters: JsonObject;
+  /** The best finite value of the metric; null for none. */
+  best: number | null;
+  /** The last time at which it was observed. */
+  time: number;
+  /** False where the hyperparameters turned out to be invalid. */
+  counts: boolean;
+};
+
+/** A value better than those that its trial had before. */
+export type BestOfTrial = {
+  readonly trial: number;
+  readonly value: number;
+  /** The trial's own time. */
+  readonly time: number;
+  /** When it was recorded, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Observations of all trials up to this one, and the times that all trials had come to, summed. */
+  readonly observations: number;
+  readonly units: number;
+};
+
+/** Takes a search's events in their order. */
+export class SearchRecord {
+  space: HyperparameterSpace = {};
+  metric = "";
+  smallerIsBetter = true;
+  /** Events taken, which is the version of the stream. */
+  version = 0;
+  /** Trial number n at n - 1. */
+  readonly trials: TrialRecord[] = [];
+  readonly bests: BestOfTrial[] = [];
+  #observations = 0;
+  #units = 0;
+
+  add(event: SearchEvent, atMs: number): void {
+    this.version += 1;
+    switch (event.type) {
+      case "SearchStarted":
+        this.space = (event.data.space ?? {}) as HyperparameterSpace;
+        this.metric = event.data.metric;
+        this.smallerIsBetter = event.data.smallerIsBetter;
+        break;
+      case "TrialProposed": {
+        const { number: trial, hyperparameters = {} } = event.data;
+        this.trials.push({ trial, hyperparameters, best: null, time: 0, counts: true });
+        break;
+      }
+      case "ObservationRecorded":
+        if (!event.data.repeat) this.#observe(event.data, atMs);
+        break;
+      case "TrialOutcomeRecorded": {
+        const trial = this.trials[event.data.trial - 1];
+        const { outcome } = event.data;
+        if (trial !== undefined) trial.counts = outcome !== TrialOutcome.INVALID_HYPERPARAMETERS;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  #observe(
+    data: Extract<SearchEvent, { type: "ObservationRecorded" }>["data"],
+    atMs: number,
+  ): void {
+    const { trial: number, time, values } = data;
+    const trial = this.trials[number - 1];
+    if (trial === undefined) return;
+    this.#observations += 1;
+    this.#units += Math.max(0, time - trial.time);
+    trial.time = Math.max(trial.time, time);
+    const value = values[this.metric];
+    if (value === undefined || !isBetter(value, trial.best, this.smallerIsBetter)) return;
+    trial.best = value;
+    const [observations, units] = [this.#observations, this.#units];
+    this.bests.push({ trial: number, value, time, atMs, observations, units });
+  }
+}
+
+/** Each value that was the best of all trials when it came, the first of equals, in their order. */
+export function bestSoFar({
+  bests,
+  trials,
+  smallerIsBetter,
+}: SearchRecord): readonly BestOfTrial[] {
+  const improvements: BestOfTrial[] = [];
+  for (const best of bests) {
+    const before = improvements.at(-1)?.value ?? null;
+    const counts = trials[best.trial - 1]?.counts === true;
+    if (counts && isBetter(best.value, before, smallerIsBetter)) improvements.push(best);
+  }
+  return improvements;
+}

@@ -1,0 +1,82 @@
+import type { EventOf } from "@trainyard/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { created, searchStarted } from "../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+
+const space = {
+  lr: { type: "double", minval: 0, maxval: 1, count: null },
+  noise: { type: "double", minval: 0, maxval: 1, count: null },
+};
+
+const proposed = (number: number, lr: number, noise: number): EventOf<"TrialProposed"> => ({
+  type: "TrialProposed",
+  data: { number, hyperparameters: { lr, noise }, seed: 1, searchVersion: number, origin: "drawn" },
+});
+
+const observed = (trial: number, value: number): EventOf<"ObservationRecorded"> => ({
+  type: "ObservationRecorded",
+  data: {
+    trial,
+    run: 1,
+    time: 1,
+    values: { loss: value },
+    measurement: `m-${trial}`,
+    repeat: false,
+  },
+});
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  const started = searchStarted();
+  await gateway.append("experiment-1", created({}));
+  await gateway.append("search-1", { ...started, data: { ...started.data, space } });
+  const position = await gateway.append("experiment-2", created({}));
+  await gateway.call("GET", `/api/v1/experiments/2?minPosition=${position}`);
+}, 60_000);
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** Trials whose value is their lr; what else they have does not matter. */
+async function append(from: number, to: number): Promise<void> {
+  for (let number = from; number <= to; number += 1) {
+    const lr = 1 - number / 41;
+    const noise = ((number * 7) % 41) / 41;
+    await gateway.append("search-1", proposed(number, lr, noise), observed(number, lr));
+  }
+}
+
+const importance = "/api/v1/experiments/1/search/importance";
+const best = "/api/v1/experiments/1/search/best";
+
+describe("what a search tells", () => {
+  it("is nothing before there are trials, and needs enough of them", async () => {
+    expect((await gateway.call("GET", best)).body).toMatchObject({ metric: "loss", items: [] });
+    await append(1, 19);
+    expect((await gateway.call("GET", importance)).body).toMatchObject({
+      trials: 19,
+      trialsNeeded: 20,
+      items: [],
+    });
+  });
+
+  it("goes on from where it was as the search does, also for two callers at once", async () => {
+    await append(20, 40);
+    const [{ body }, again] = await Promise.all([
+      gateway.call("GET", importance),
+      gateway.call("GET", importance),
+    ]);
+    expect(again.body).toEqual(body);
+    expect(body).toMatchObject({ trials: 40, trialsBest: 5 });
+    expect(body).toMatchObject({ items: [{ hyperparameter: "lr" }, { hyperparameter: "noise" }] });
+    const { items } = (await gateway.call("GET", best)).body as { items: unknown[] };
+    expect(items).toHaveLength(40);
+    expect(items[39]).toMatchObject({ trial: "1.40", time: 1, observations: 40, units: 40 });
+  });
+
+  it("is nothing of an experiment that is not there, or has not started to search", async () => {
+    expect((await gateway.call("GET", "/api/v1/experiments/9/search/best")).status).toBe(404);
+    const { status, body } = await gateway.call("GET", "/api/v1/experiments/2/search/importance");
+    expect({ status, body }).toMatchObject({ status: 200, body: { trials: 0, items: [] } });
+  });
+});

@@ -1,0 +1,41 @@
+/** What an experiment's search tells, computed from its record. */
+import type { Plain } from "@trainyard/contracts";
+import type {
+  GetBestSoFarRequest,
+  GetBestSoFarResponse,
+  GetImportanceRequest,
+  GetImportanceResponse,
+} from "@trainyard/contracts/api";
+import { trialId } from "@trainyard/kernel";
+import { bestSoFar, importancesOf, type SearchRecord } from "@trainyard/search";
+import type { Handlers } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+import { SearchRecords } from "../shell/search-records.ts";
+
+export function analysisHandlers(backend: Backend): Handlers["unary"] {
+  const records = new SearchRecords(backend.parts.log);
+  const recordOf = async (experiment: string): Promise<SearchRecord> => {
+    await backend.get("experiment", experiment);
+    return records.of(experiment);
+  };
+  return {
+    "AnalysisService.GetImportance": async ({ experiment }: Plain<GetImportanceRequest>) =>
+      shownImportance(await recordOf(experiment)),
+    "AnalysisService.GetBestSoFar": async ({ experiment }: Plain<GetBestSoFarRequest>) =>
+      shownBest(experiment, await recordOf(experiment)),
+  };
+}
+
+function shownImportance(record: SearchRecord): Plain<GetImportanceResponse> {
+  const { trials, needed, top, items } = importancesOf(record);
+  return { trials, trialsNeeded: needed, trialsBest: top, items: [...items] };
+}
+
+function shownBest(experiment: string, record: SearchRecord): Plain<GetBestSoFarResponse> {
+  const { metric, smallerIsBetter } = record;
+  const items = bestSoFar(record).map((best) => ({
+    ...best,
+    trial: trialId(experiment, best.trial),
+  }));
+  return { metric, smallerIsBetter, items };
+}

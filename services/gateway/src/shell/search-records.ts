@@ -1,0 +1,38 @@
+import { decodeEvent } from "@trainyard/contracts";
+import type { EventLog } from "@trainyard/event-log";
+import { streamName } from "@trainyard/kernel";
+import { type SearchEvent, SearchRecord } from "@trainyard/search";
+import { LRUCache } from "lru-cache";
+import { gatewayLimits } from "../limits.ts";
+
+/** The records of searches that analyses are made from: read from the log when one is asked for, and brought up to date. */
+export class SearchRecords {
+  readonly #log: EventLog;
+  readonly #known = new LRUCache<string, { record: Promise<SearchRecord> }>({
+    max: gatewayLimits.searchRecordsKept,
+  });
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /** As of the log's head. Two callers at once wait for one another, so that no event is taken twice. */
+  async of(experiment: string): Promise<SearchRecord> {
+    const known = this.#known.get(experiment);
+    const before = known?.record.catch(() => new SearchRecord());
+    const record = this.#upToDate(experiment, before ?? Promise.resolve(new SearchRecord()));
+    this.#known.set(experiment, { record });
+    return record;
+  }
+
+  async #upToDate(experiment: string, before: Promise<SearchRecord>): Promise<SearchRecord> {
+    const record = await before;
+    const stream = streamName("search", experiment);
+    for (;;) {
+      const page = await this.#log.read(stream, record.version, gatewayLimits.searchEventsPage);
+      // Every event of a search's stream is one of a search.
+      for (const event of page) record.add(decodeEvent(event) as SearchEvent, event.timeMs);
+      if (page.length < gatewayLimits.searchEventsPage) return record;
+    }
+  }
+}
