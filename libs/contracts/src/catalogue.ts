@@ -28,6 +28,7 @@ export type EventMessages = {
   TrialSuspended: search.TrialSuspended;
   TrialResumed: search.TrialResumed;
   TrialStopDecided: search.TrialStopDecided;
+  SearchStopDecided: search.SearchStopDecided;
   TrialOutcomeRecorded: search.TrialOutcomeRecorded;
   SearchCompleted: search.SearchCompleted;
   AllocationQueued: allocation.AllocationQueued;
@@ -128,6 +129,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     search.TrialSuspendedSchema,
     search.TrialResumedSchema,
     search.TrialStopDecidedSchema,
+    search.SearchStopDecidedSchema,
     search.TrialOutcomeRecordedSchema,
     search.SearchCompletedSchema,
   ],

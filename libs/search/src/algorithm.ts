@@ -15,12 +15,12 @@ import type { RunningSearch } from "./state.ts";
 
 export type Observation =
   | { readonly kind: "started" }
-  /** A value of the metric at a time at which the trial had not been observed; null when the report lacked the metric. */
+  /** A value of the metric, which may be not finite, at a time at which the trial had not been observed. */
   | {
       readonly kind: "validated";
       readonly trial: number;
       readonly time: number;
-      readonly value: number | null;
+      readonly value: number;
     }
   | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome };
 
@@ -56,7 +56,11 @@ export type Decision =
       readonly trial: number;
       readonly rule: string;
       readonly evidence: JsonObject;
+      /** The trial ends as failed, with a reason made of rule and evidence, and not as stopped early. */
+      readonly fails?: true;
     }
+  /** No further trial is proposed. Who decides this also stops the trials that shall not go on. */
+  | { readonly kind: "finish"; readonly rule: string; readonly evidence: JsonObject }
   | {
       readonly kind: "suspend";
       readonly trial: number;

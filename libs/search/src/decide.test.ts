@@ -115,12 +115,69 @@ describe("RecordValidation", () => {
     expect(search.state.best).toEqual({ trial: 1, value: 0.5 });
   });
 
-  it("without the metric is recorded without a value", () => {
+  it("without the metric fails the trial once, and names what was there", () => {
     const search = started();
-    expect(search.send(validation(1, 10, { accuracy: 1 }))).toMatchObject([
-      { data: { values: {} } },
+    const missing = { name: "loss", reported: ["accuracy", "val_loss"] };
+    expect(search.send(validation(1, 10, { val_loss: 2, accuracy: 1 }))).toMatchObject([
+      { type: "ObservationRecorded", data: { time: 10, values: {}, missing } },
+      {
+        type: "TrialStopDecided",
+        data: {
+          trial: 1,
+          rule: "metric_missing",
+          evidence: { metric: "loss", reported: missing.reported },
+          fails: true,
+        },
+      },
+    ]);
+    expect(search.send(validation(1, 20, { accuracy: 1 }))).toMatchObject([
+      { data: { missing: {} } },
     ]);
     expect(search.state.best).toBe(null);
+  });
+
+  it("without the metric, of a time that was observed, is a repeat like any other", () => {
+    const search = started();
+    search.validate(1, 10, 0.5);
+    expect(search.send(validation(1, 10, {}, { run: 2, measurement: "again" }))).toMatchObject([
+      { data: { repeat: true } },
+    ]);
+  });
+
+  it("whose time goes back within its run fails the trial with both times", () => {
+    const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
+    search.send(validation(1, 100, { loss: 1, epochs: 3 }));
+    search.send(validation(1, 200, { loss: 1, epochs: 5 }));
+    const evidence = { time_metric: "epochs", before: 5, time: 4, run: 1 };
+    expect(search.send(validation(1, 300, { loss: 1, epochs: 4 }))).toMatchObject([
+      { type: "ObservationRecorded" },
+      { type: "TrialStopDecided", data: { rule: "time_metric_decreased", evidence, fails: true } },
+    ]);
+  });
+
+  it("whose time stays, or goes back in a later run, is no error", () => {
+    const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
+    search.send(validation(1, 100, { loss: 1, epochs: 3 }));
+    search.send(validation(1, 200, { loss: 1, epochs: 3 }));
+    const later = { run: 2, currentRun: 2 };
+    for (const [step, epochs] of [
+      [150, 2],
+      [250, 3],
+      [300, 3.5],
+    ] as const) {
+      const [, ...decided] = search.send(validation(1, step, { loss: 1, epochs }, later));
+      expect(decided).toEqual([]);
+    }
+    expect(search.send(validation(1, 310, { loss: 1, epochs: 3.1 }, later))).toMatchObject([
+      {},
+      { data: { rule: "time_metric_decreased" } },
+    ]);
+  });
+
+  it("whose step goes back where no time is named is no error", () => {
+    const search = started();
+    search.validate(1, 20, 0.5);
+    expect(search.validate(1, 10, 0.5)).toHaveLength(1);
   });
 
   it("takes time from the metric that the search names", () => {
@@ -130,20 +187,22 @@ describe("RecordValidation", () => {
     ]);
   });
 
-  it("without the time stops the trial once, and names what was reported", () => {
+  it("without the time fails the trial once, and names what else was reported", () => {
     for (const scalars of [{ loss: 1 }, { loss: 1, epochs: Number.NaN }]) {
       const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
-      expect(search.send(validation(1, 600, scalars))).toEqual([
+      expect(search.send(validation(1, 600, scalars))).toMatchObject([
+        { data: { time: 0, values: {}, missing: { name: "epochs", reported: ["loss"] } } },
         {
           type: "TrialStopDecided",
           data: {
             trial: 1,
             rule: "time_metric_missing",
-            evidence: { time_metric: "epochs", reported: Object.keys(scalars).sort() },
+            evidence: { time_metric: "epochs", reported: ["loss"] },
+            fails: true,
           },
         },
       ]);
-      expect(search.send(validation(1, 700, scalars))).toEqual([]);
+      expect(search.send(validation(1, 700, scalars))).toHaveLength(1);
     }
   });
 
@@ -242,6 +301,31 @@ describe("RecordOutcome", () => {
       bestTrial: 2,
       bestValue: 0.25,
     });
+  });
+});
+
+describe("a search that is to finish", () => {
+  const finish = { type: "SearchStopDecided", data: { rule: "budget" } } as const;
+
+  function finishing(trials: number): DrivenSearch {
+    const search = new DrivenSearch();
+    search.start(configOf(randomOf(trials, 2)));
+    search.state = searchDecider.evolve(search.state, finish);
+    return search;
+  }
+
+  it("proposes no more, and is complete when its trials have ended", () => {
+    const search = finishing(9);
+    expect(search.end(1, COMPLETED)).toHaveLength(1);
+    expect(search.end(2, STOPPED_EARLY)).toMatchObject([
+      {},
+      { type: "SearchCompleted", data: { reason: SearchCompletion.EXHAUSTED } },
+    ]);
+  });
+
+  it("proposes nothing in place of invalid hyperparameters either", () => {
+    const search = finishing(9);
+    expect(search.end(1, INVALID_HYPERPARAMETERS)).toHaveLength(1);
   });
 });
 

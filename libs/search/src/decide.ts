@@ -1,9 +1,10 @@
 /** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
 import type { EventData } from "@trainyard/contracts";
-import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
+import { SearchCompletion } from "@trainyard/contracts/events";
 import { assertNever, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision, Observation } from "./algorithm.ts";
 import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
+import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
 import type { RecordOutcome, RecordValidation, SearchCommand, StartSearch } from "./commands.ts";
 import type { SearchEvent } from "./events.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
@@ -12,7 +13,8 @@ import {
   proposedTrials,
   type RunningSearch,
   type SearchState,
-  type TrialState,
+  isOpen,
+  isRunning,
   trialOf,
 } from "./state.ts";
 
@@ -61,49 +63,40 @@ function startSearch(state: SearchState, { config, seed }: StartSearch): Decided
 
 function recordValidation(search: RunningSearch, command: RecordValidation): Decided {
   const { metric, timeMetric } = search.plan;
-  const trial = trialOf(search, command.trial);
-  if (trial === undefined) return unknownTrial(command.trial);
+  const { trial: number, run, measurement } = command;
+  const trial = trialOf(search, number);
+  if (trial === undefined) return unknownTrial(number);
   if (search.phase === "completed") return [];
-  if (command.run < command.currentRun || command.measurement === trial.measurement) return [];
-  const time = 0 + timeOf(command, timeMetric);
-  if (!Number.isFinite(time)) return withoutTime(search, trial, command);
-  const value = command.scalars[metric];
+  if (run < command.currentRun || measurement === trial.measurement) return [];
+  const time = timeOf(command, timeMetric);
+  const repeat = wasObserved(trial, time);
+  const missing = repeat ? null : missingIn(command, search.plan);
+  const value = missing === null ? command.scalars[metric] : undefined;
   const values: Record<string, number> = {};
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
   if (value !== undefined) values[metric] = value + 0;
-  if (timeMetric !== "") values[timeMetric] = time;
-  const repeat = wasObserved(trial, time);
-  const { run, measurement } = command;
+  if (timeMetric !== "" && Number.isFinite(time)) values[timeMetric] = time;
+  const data = { trial: number, run, time: finiteOr0(time), values, measurement, repeat };
   const event: SearchEvent = {
     type: "ObservationRecorded",
-    data: { trial: command.trial, run, time, values, measurement, repeat },
+    data: missing === null ? data : { ...data, missing },
   };
-  if (repeat || trial.outcome !== TrialOutcome.UNSPECIFIED) return [event];
-  const observation = {
-    kind: "validated",
-    trial: command.trial,
-    time,
-    value: value ?? null,
-  } as const;
+  const failure =
+    missing === null
+      ? timeWentBack(trial, command, time, search.plan)
+      : missingFailure(missing, search.plan);
+  if (failure !== null && isRunning(trial)) return [event, failed(number, failure)];
+  if (value === undefined || repeat || !isOpen(trial)) return [event];
+  const observation = { kind: "validated", trial: number, time, value } as const;
   return [event, ...following(evolve(search, event), observation)];
 }
 
-/** Names of what was reported that a reason carries: enough to see a misspelt one. */
-const NAMES_SHOWN = 16;
-
-/** Without its time metric a trial can never come to a rung: it is stopped, with the names that were there. */
-function withoutTime(search: RunningSearch, trial: TrialState, command: RecordValidation): Decided {
-  if (trial.wanted === "stopped" || trial.outcome !== TrialOutcome.UNSPECIFIED) return [];
-  const reported = Object.keys(command.scalars).sort().slice(0, NAMES_SHOWN);
-  const evidence = { time_metric: search.plan.timeMetric, reported };
-  const data = { trial: command.trial, rule: "time_metric_missing", evidence };
-  return [{ type: "TrialStopDecided", data }];
+function finiteOr0(time: number): number {
+  return Number.isFinite(time) ? time : 0;
 }
 
-/** Determined's training code counts batches without reporting them: they are the step. */
-function timeOf({ step, scalars }: RecordValidation, timeMetric: string): number {
-  if (timeMetric === "") return step;
-  return scalars[timeMetric] ?? (timeMetric === "batches" ? step : Number.NaN);
+function failed(trial: number, failure: Failure): SearchEvent {
+  return { type: "TrialStopDecided", data: { trial, ...failure, fails: true } };
 }
 
 function recordOutcome(search: RunningSearch, { trial: number, outcome }: RecordOutcome): Decided {
@@ -115,7 +108,7 @@ function recordOutcome(search: RunningSearch, { trial: number, outcome }: Record
       `trial ${number} ended in a way that has no name (${outcome})`,
     );
   }
-  if (search.phase === "completed" || trial.outcome !== TrialOutcome.UNSPECIFIED) return [];
+  if (search.phase === "completed" || !isOpen(trial)) return [];
   const event: SearchEvent = { type: "TrialOutcomeRecorded", data: { trial: number, outcome } };
   return [event, ...following(evolve(search, event), { kind: "ended", trial: number, outcome })];
 }
@@ -129,13 +122,23 @@ function following(state: SearchState, observation: Observation): readonly Searc
   const search = state as RunningSearch;
   const { algorithm, algorithmVersion } = search.plan;
   const decisions = recordedAlgorithm(algorithm, algorithmVersion)?.on(search, observation) ?? [];
+  const events = eventsOf(search, decisions);
+  const goesOn = search.unended > 0 || events.some(({ type }) => type === "TrialProposed");
+  return goesOn ? events : [...events, completed(search, exhaustion(search))];
+}
+
+/** Decisions as events, without the proposals that come after the search was told to finish. */
+function eventsOf(search: RunningSearch, decisions: readonly Decision[]): readonly SearchEvent[] {
+  const events: SearchEvent[] = [];
   let number = proposedTrials(search);
-  const events = decisions.map((decision) => {
+  let { finishing } = search;
+  for (const decision of decisions) {
+    if (finishing && (decision.kind === "propose" || decision.kind === "finish")) continue;
     if (decision.kind === "propose") number += 1;
-    return eventOf(search, decision, number);
-  });
-  if (events.length > 0 || search.unended > 0) return events;
-  return [completed(search, exhaustion(search))];
+    if (decision.kind === "finish") finishing = true;
+    events.push(eventOf(search, decision, number));
+  }
+  return events;
 }
 
 function eventOf(search: RunningSearch, decision: Decision, number: number): SearchEvent {
@@ -154,8 +157,13 @@ function eventOf(search: RunningSearch, decision: Decision, number: number): Sea
       return { type: "TrialProposed", data };
     }
     case "stop": {
-      const { trial, rule, evidence } = decision;
-      return { type: "TrialStopDecided", data: { trial, rule, evidence } };
+      const { trial, rule, evidence, fails } = decision;
+      const data = { trial, rule, evidence };
+      return { type: "TrialStopDecided", data: fails === true ? { ...data, fails } : data };
+    }
+    case "finish": {
+      const { rule, evidence } = decision;
+      return { type: "SearchStopDecided", data: { rule, evidence } };
     }
     case "suspend": {
       const { trial, rung, rule, evidence } = decision;

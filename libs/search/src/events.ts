@@ -8,6 +8,7 @@ export type SearchEvent = EventOf<
   | "TrialSuspended"
   | "TrialResumed"
   | "TrialStopDecided"
+  | "SearchStopDecided"
   | "TrialOutcomeRecorded"
   | "SearchCompleted"
 >;

@@ -65,7 +65,7 @@ describe("a snapshot", () => {
   });
 
   it("of another format is none", () => {
-    expect(decodeSearch(encodeSearch(initialSearch).replace('"format":1', '"format":0'))).toBe(
+    expect(decodeSearch(encodeSearch(initialSearch).replace(/"format":\d+/, '"format":0'))).toBe(
       null,
     );
   });

@@ -50,6 +50,8 @@ function applied(
       return wanted(search, event.data.trial, "run");
     case "TrialStopDecided":
       return wanted(search, event.data.trial, "stopped");
+    case "SearchStopDecided":
+      return { ...search, finishing: true };
     case "TrialOutcomeRecorded":
       return ended(search, event.data);
     case "SearchCompleted":
@@ -96,6 +98,8 @@ const newTrial: TrialState = {
   bestAt: 0,
   times: emptyVector(),
   lateTimes: [],
+  run: 0,
+  runTime: 0,
   measurement: "",
 };
 
@@ -120,8 +124,12 @@ function wanted(search: RunningSearch, number: number, what: TrialWanted): Searc
 
 function observed(search: RunningSearch, data: EventData<"ObservationRecorded">): SearchState {
   const { metric, smallerIsBetter } = search.plan;
-  const before = { ...known(search, data.trial), measurement: data.measurement };
-  if (data.repeat) return withTrial(search, data.trial, before);
+  const { trial: number, run, time: runTime, measurement } = data;
+  if (data.missing !== undefined) {
+    return withTrial(search, number, { ...known(search, number), measurement });
+  }
+  const before = { ...known(search, number), run, runTime, measurement };
+  if (data.repeat) return withTrial(search, number, before);
   const trial = { ...before, ...withTime(before, data.time) };
   const value = data.values[metric];
   if (value === undefined || !isBetter(value, trial.best, smallerIsBetter)) {

@@ -1,5 +1,5 @@
 /** The state of one search: a fold of its own events, plain JSON so that a snapshot is its text. */
-import type { TrialOutcome } from "@trainyard/contracts/events";
+import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
 import { emptyVector, itemAt, type Vector } from "./vector.ts";
 
@@ -36,6 +36,9 @@ export type TrialState = {
   readonly times: Vector<number>;
   /** The times that came out of order, which only a restarted run with another rhythm has. */
   readonly lateTimes: readonly number[];
+  /** The run that was observed last, and the last time that it reported: within a run time does not go back. */
+  readonly run: number;
+  readonly runTime: number;
   /** The last observation's measurement, to tell a delivery that is repeated. */
   readonly measurement: string;
 };
@@ -58,6 +61,8 @@ export type SearchState = {
   /** Trial number n at n - 1. */
   readonly trials: Vector<TrialState>;
   readonly unended: number;
+  /** It was decided that no further trial is proposed. */
+  readonly finishing: boolean;
   readonly outcomes: OutcomeCounts;
   readonly best: Best | null;
   /** What the algorithm keeps for itself. */
@@ -73,6 +78,7 @@ export const initialSearch: SearchState = {
   plan: null,
   trials: emptyVector(),
   unended: 0,
+  finishing: false,
   outcomes: { trained: 0, canceled: 0, failed: 0, invalid: 0 },
   best: null,
   memory: null,
@@ -85,4 +91,14 @@ export function trialOf(search: SearchState, number: number): TrialState | undef
 /** Trials proposed so far. */
 export function proposedTrials(search: SearchState): number {
   return search.trials.size;
+}
+
+/** Whether the search has not heard of the trial's end. */
+export function isOpen(trial: TrialState): boolean {
+  return trial.outcome === TrialOutcome.UNSPECIFIED;
+}
+
+/** Whether the trial has not ended, and the search wants it to go on now. */
+export function isRunning(trial: TrialState): boolean {
+  return isOpen(trial) && trial.wanted === "run";
 }

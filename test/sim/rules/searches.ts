@@ -110,15 +110,16 @@ export class SearchRules {
 function observe(
   id: string,
   facts: SearchFacts,
-  { trial, time, run, measurement, repeat }: EventData<"ObservationRecorded">,
+  { trial, time, run, measurement, repeat, missing }: EventData<"ObservationRecorded">,
   report: Report,
   trials: TrialRules,
 ): void {
   if (facts.observed.has(measurement)) report(`the report ${measurement} was weighed before`);
   facts.observed.add(measurement);
   const at = `${trial}@${time}`;
-  if (facts.times.has(at) !== repeat) report(`repeat is ${repeat}, which is wrong`);
-  facts.times.add(at);
+  if (missing === undefined && facts.times.has(at) !== repeat)
+    report(`repeat is ${repeat}, which is wrong`);
+  if (missing === undefined) facts.times.add(at);
   const current = trials.currentRunAt(measurement);
   if (current !== run) report(`run ${run} counts, but run ${current} was the newest`);
   if (!trials.has(trialId(id, trial))) report("there is no such trial");

@@ -2,6 +2,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HalvingSearcher } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
+import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 import { searchLimits } from "../limits.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
@@ -156,11 +157,13 @@ describe("what changes nothing", () => {
     expect(halvingOf(search)).toEqual(before);
   });
 
-  it("is a report without the metric", () => {
+  it("is a late report of a trial that failed for one without the metric", () => {
     const search = startedSearch(ashaOf());
     const report = { run: 1, currentRun: 1, step: 1, measurement: "m", scalars: {} };
-    expect(shortly(search.send({ type: "RecordValidation", trial: 1, ...report }))).toEqual([]);
-    expect(shortly(search.validate(1, 2, 0.5))).toEqual(["1 waits"]);
+    expect(shortly(search.send({ type: "RecordValidation", trial: 1, ...report }))).toEqual([
+      "1 ends (metric_missing)",
+    ]);
+    expect(shortly(search.validate(1, 2, 0.5))).toEqual([]);
   });
 });
 
@@ -245,5 +248,21 @@ describe("a trial without the time metric", () => {
     const search = startedSearch(ashaOf({ time_metric: "epochs", max_concurrent_trials: 1 }));
     expect(shortly(search.validate(1, 1, 0.5))).toEqual(["1 ends (time_metric_missing)"]);
     expect(shortly(search.end(1, TrialOutcome.STOPPED_EARLY))).toEqual(["new 2"]);
+  });
+});
+
+describe("a search that is to finish", () => {
+  it("proposes no more, promotes the best of those that wait, and stops the others", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
+    search.validate(1, 1, 0.5);
+    search.validate(2, 1, 0.4);
+    const finish = { type: "SearchStopDecided", data: { rule: "budget" } } as const;
+    search.state = searchDecider.evolve(search.state, finish);
+    expect(shortly(search.validate(3, 1, 0.6))).toEqual([
+      "3 waits",
+      "2 on to 3",
+      "3 ends (rung_closed)",
+      "1 ends (rung_closed)",
+    ]);
   });
 });

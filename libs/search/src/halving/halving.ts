@@ -75,6 +75,8 @@ function evolved(memory: Halving, event: SearchEvent, search: RunningSearch): Ha
       return promoted(memory, event.data.trial);
     case "TrialStopDecided":
       return stopped(memory, event.data.trial);
+    case "SearchStopDecided":
+      return { ...memory, finished: true };
     case "TrialOutcomeRecorded": {
       const { trial, outcome } = event.data;
       return ended(memory, trial, outcome, isReplaceable(memory, search, outcome));

@@ -56,6 +56,8 @@ export type Halving = {
   readonly places: Vector<Place>;
   /** Trials that were replaced because their hyperparameters were invalid. */
   readonly replaced: number;
+  /** No further trial will be proposed. */
+  readonly finished: boolean;
 };
 
 const noTrialYet: Rung = { all: null, waiting: null, arrivals: 0, coming: 0 };
@@ -70,6 +72,7 @@ export function emptyHalving(plan: HalvingPlan): Halving {
     })),
     places: emptyVector(),
     replaced: 0,
+    finished: false,
   };
 }
 
@@ -103,7 +106,8 @@ export function hasRoom(halving: Halving, bracket: number): boolean {
 }
 
 export function mayCreate(halving: Halving, bracket: number): boolean {
-  const { plan, brackets } = halving;
+  const { plan, brackets, finished } = halving;
+  if (finished) return false;
   return (brackets[bracket]?.created ?? 0) < (plan.brackets[bracket]?.trials ?? 0);
 }
 

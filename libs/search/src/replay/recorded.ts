@@ -20,6 +20,7 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
     case "TrialSuspended":
     case "TrialResumed":
     case "TrialStopDecided":
+    case "SearchStopDecided":
     case "SearchCompleted":
       return null;
     default:
@@ -41,16 +42,20 @@ function startSearch({ searcher, space, seed }: Data<"SearchStarted">): StartSea
   return { type: "StartSearch", config, seed };
 }
 
-/** The step stands for the time where no value does; a report of an earlier run was never recorded. */
+/**
+ * The step stands for the time where no value does; a report of an earlier run was never recorded. Of one that lacked a
+ * metric only the other names are known.
+ */
 function recordValidation(data: Data<"ObservationRecorded">): RecordValidation {
-  const { trial, run, time, values, measurement } = data;
+  const { trial, run, time, values, measurement, missing } = data;
+  const others = missing?.reported.map((name) => [name, Number.NaN] as const) ?? [];
   return {
     type: "RecordValidation",
     trial,
     run,
     currentRun: run,
     step: time,
-    scalars: values,
+    scalars: { ...Object.fromEntries(others), ...values },
     measurement,
   };
 }

@@ -130,9 +130,10 @@ class OtherSearch {
       case "TrialResumed":
         return [{ type: "Hear", trial: event.data.trial }];
       case "TrialStopDecided": {
-        const { trial } = event.data;
+        const { trial, fails } = event.data;
         if (trialOf(this.state, trial)?.outcome !== TrialOutcome.UNSPECIFIED) return [];
-        return [{ type: "RecordOutcome", trial, outcome: TrialOutcome.STOPPED_EARLY }];
+        const outcome = fails === true ? TrialOutcome.FAILED : TrialOutcome.STOPPED_EARLY;
+        return [{ type: "RecordOutcome", trial, outcome }];
       }
       default:
         return [];

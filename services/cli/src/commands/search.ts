@@ -61,6 +61,7 @@ const verbs: Readonly<Record<string, string>> = {
   TrialStopDecided: "stopped",
   TrialSuspended: "suspended",
   TrialResumed: "resumed",
+  SearchStopDecided: "finished",
 };
 
 async function explain({ client, output }: Context, args: readonly string[]): Promise<void> {
@@ -85,10 +86,10 @@ function explainOne(
   verb: string,
   { timeMs, data = {} }: Plain<Event>,
 ): void {
-  const { trial, rule, evidence } = data;
-  output.line(
-    `${time(timeMs)}  trial ${experiment}.${String(trial)} ${verb} by ${String(rule)}: ${evidenceText(evidence)}`,
-  );
+  const { trial, rule, evidence, fails } = data;
+  const what = trial === undefined ? "search" : `trial ${experiment}.${String(trial)}`;
+  const done = fails === true ? "failed" : verb;
+  output.line(`${time(timeMs)}  ${what} ${done} by ${String(rule)}: ${evidenceText(evidence)}`);
 }
 
 /** Null for all trials. */

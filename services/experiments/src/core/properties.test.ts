@@ -203,7 +203,14 @@ describe("what is wanted next", () => {
     [experimentCreated(), activated, stopRequested(StopKind.CANCEL)],
     [experimentCreated(), paused, stopRequested(StopKind.KILL)],
   ].map((events) => fold(experimentDecider.evolve, experimentDecider.initial, events));
-  const want = fc.option(fc.constantFrom<SearchWant>("run", "suspended", "stopped"));
+  const want = fc.option(
+    fc.constantFrom<SearchWant>(
+      "run",
+      "suspended",
+      { stopped: "median", fails: false },
+      { stopped: "metric_missing", fails: true },
+    ),
+  );
 
   test("is something that the trial takes, and once it is done nothing more is wanted", () => {
     fc.assert(

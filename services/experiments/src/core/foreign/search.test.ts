@@ -15,8 +15,8 @@ describe("what the search wants of a trial", () => {
       "run",
       "suspended",
       "run",
-      "stopped",
-      "stopped",
+      { stopped: "asha", fails: false },
+      { stopped: "asha", fails: false },
     ]);
   });
 

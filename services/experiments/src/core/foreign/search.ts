@@ -2,19 +2,30 @@
  * What the search wants of each trial, folded from its own stream. A search may propose a million trials, so a change
  * copies one chunk of the list, never all of it.
  */
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
 import type { SearchCompletion } from "@trainyard/contracts/events";
+import { stopSentence } from "@trainyard/search/sentences";
+
+/** Why the search ends a trial, in words; `fails`: not as stopped early, but as failed. */
+export type Stopped = { readonly stopped: string; readonly fails: boolean };
 
 /** over: the search has recorded the trial's outcome. */
-export type SearchWant = "run" | "suspended" | "stopped" | "over";
+export type SearchWant = "run" | "suspended" | Stopped | "over";
 
 export type SearchState = {
   readonly chunks: readonly (readonly SearchWant[])[];
   readonly proposed: number;
+  /** Why the search proposes no more although it could, in words; empty while it does. */
+  readonly finished: string;
   readonly completed: SearchCompletion | null;
 };
 
-export const initialSearch: SearchState = { chunks: [], proposed: 0, completed: null };
+export const initialSearch: SearchState = {
+  chunks: [],
+  proposed: 0,
+  finished: "",
+  completed: null,
+};
 
 const chunkSize = 512;
 
@@ -27,7 +38,9 @@ export function evolveSearch(state: SearchState, event: AnyEvent): SearchState {
     case "TrialResumed":
       return change(state, event.data.trial, "run");
     case "TrialStopDecided":
-      return change(state, event.data.trial, "stopped");
+      return change(state, event.data.trial, stopped(event.data));
+    case "SearchStopDecided":
+      return { ...state, finished: stopSentence(event.data.rule, event.data.evidence) };
     case "TrialOutcomeRecorded":
       return change(state, event.data.trial, "over");
     case "SearchCompleted":
@@ -35,6 +48,15 @@ export function evolveSearch(state: SearchState, event: AnyEvent): SearchState {
     default:
       return state;
   }
+}
+
+function stopped({ rule, evidence, fails = false }: EventData<"TrialStopDecided">): Stopped {
+  return { stopped: stopSentence(rule, evidence), fails };
+}
+
+/** What the search wants no more; null otherwise. */
+export function stopOf(want: SearchWant | null): Stopped | null {
+  return want !== null && typeof want === "object" ? want : null;
 }
 
 /** Numbers rise by one from 1; a number that was proposed before changes nothing. */
@@ -52,7 +74,7 @@ function propose(state: SearchState, number: number): SearchState {
 function change(state: SearchState, number: number, want: SearchWant): SearchState {
   const before = searchWant(state, number);
   if (before === null || before === "over" || before === want) return state;
-  if (before === "stopped" && want !== "over") return state;
+  if (stopOf(before) !== null && want !== "over") return state;
   const at = Math.floor((number - 1) / chunkSize);
   const chunk = state.chunks[at] ?? [];
   return { ...state, chunks: state.chunks.with(at, chunk.with((number - 1) % chunkSize, want)) };

@@ -49,6 +49,14 @@ describe("it ends as", () => {
     );
   });
 
+  test("completed with the reason for which the search came to its end early", () => {
+    const search = { ...completed(SearchCompletion.EXHAUSTED), finished: "budget: spent" };
+    expect(experimentEnd(state(active), search, "")).toEqual({
+      outcome: ExperimentOutcome.COMPLETED,
+      reason: "budget: spent",
+    });
+  });
+
   test("failed, with the last trial's reason, when no trial could be trained", () => {
     const search = completed(SearchCompletion.FAILED);
     expect(experimentEnd(state(active), search, "trial 12.1: boom")).toEqual({

@@ -23,7 +23,10 @@ export function experimentEnd(
   }
   switch (search.completed) {
     case SearchCompletion.EXHAUSTED:
-      return { outcome: ExperimentOutcome.COMPLETED, reason: "the search is complete" };
+      return {
+        outcome: ExperimentOutcome.COMPLETED,
+        reason: search.finished || "the search is complete",
+      };
     case SearchCompletion.FAILED:
       return {
         outcome: ExperimentOutcome.FAILED,

@@ -43,6 +43,8 @@ function next({ trial, experiment = active, search = "run", origin = nothing }: 
   });
 }
 
+const stopped = { stopped: "median: worse than most", fails: false };
+const failing = { stopped: "metric_missing: no loss", fails: true };
 const fresh = [trialCreated()] as const;
 const queued = [trialCreated(), runRequested(1)] as const;
 const running = [...queued, runStarted(1)] as const;
@@ -95,7 +97,7 @@ describe("without an unended run", () => {
   });
 
   test("a finished run completes the trial, whatever is wanted", () => {
-    for (const search of ["run", "suspended", "stopped"] as const) {
+    for (const search of ["run", "suspended", stopped] as const) {
       expect(next({ trial: after(RunEndWhy.FINISHED), search })).toEqual(
         ends(TrialOutcome.COMPLETED),
       );
@@ -107,15 +109,32 @@ describe("without an unended run", () => {
   });
 
   test("a trial that the search stopped ends as stopped early, also after a failure", () => {
-    expect(next({ trial: fresh, search: "stopped" })).toEqual(ends(TrialOutcome.STOPPED_EARLY));
-    expect(next({ trial: after(RunEndWhy.FAILED), search: "stopped" })).toEqual(
+    expect(next({ trial: fresh, search: stopped })).toEqual(ends(TrialOutcome.STOPPED_EARLY));
+    expect(next({ trial: after(RunEndWhy.FAILED), search: stopped })).toEqual(
       ends(TrialOutcome.STOPPED_EARLY),
+    );
+  });
+
+  test("the reason of a stop is the search's", () => {
+    expect(next({ trial: fresh, search: stopped })).toMatchObject({ reason: stopped.stopped });
+  });
+
+  test("a trial that the search fails ends so, whatever its run achieved, unless the experiment stops", () => {
+    for (const why of [RunEndWhy.FINISHED, RunEndWhy.ACKNOWLEDGED_STOP, RunEndWhy.FAILED]) {
+      expect(next({ trial: after(why), search: failing })).toMatchObject({
+        outcome: TrialOutcome.FAILED,
+        reason: failing.stopped,
+      });
+    }
+    const experiment = [...active, stopRequested()];
+    expect(next({ trial: fresh, experiment, search: failing })).toEqual(
+      ends(TrialOutcome.CANCELED),
     );
   });
 
   test("a trial of an experiment that stops is canceled", () => {
     const experiment = [...active, stopRequested()];
-    expect(next({ trial: fresh, experiment, search: "stopped" })).toEqual(
+    expect(next({ trial: fresh, experiment, search: stopped })).toEqual(
       ends(TrialOutcome.CANCELED),
     );
     expect(next({ trial: after(RunEndWhy.FAILED), experiment })).toEqual(
@@ -169,7 +188,7 @@ describe("with an unended run", () => {
   test.each([
     ["pause", [...active, paused], "run", stops(StopWhy.PAUSE, limits.preemptionGraceMs)],
     ["suspension", active, "suspended", stops(StopWhy.SEARCH_SUSPEND, limits.preemptionGraceMs)],
-    ["search stop", active, "stopped", stops(StopWhy.SEARCH_STOP, limits.searchStopGraceMs)],
+    ["search stop", active, stopped, stops(StopWhy.SEARCH_STOP, limits.searchStopGraceMs)],
     ["cancel", [...active, stopRequested()], "run", stops(StopWhy.CANCEL, limits.cancelGraceMs)],
     [
       "kill",
@@ -183,7 +202,7 @@ describe("with an unended run", () => {
 
   test("of several reasons the harshest is given", () => {
     const experiment = [...active, paused, stopRequested(StopKind.KILL)];
-    expect(next({ trial: running, experiment, search: "stopped" })).toEqual(
+    expect(next({ trial: running, experiment, search: stopped })).toEqual(
       stops(StopWhy.KILL, 0, StopMode.KILL),
     );
   });

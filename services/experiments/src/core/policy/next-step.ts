@@ -12,7 +12,7 @@
 import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 import type { ExperimentState } from "../experiment/state.ts";
-import type { SearchWant } from "../foreign/search.ts";
+import { type SearchWant, stopOf } from "../foreign/search.ts";
 import type { TrialCommand } from "../trial/commands.ts";
 import type { Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
@@ -59,7 +59,7 @@ function stopsWanted({ experiment, search }: Asked): readonly Stop[] {
   if (experiment.status === "paused") {
     stops.push(graceful(StopWhy.PAUSE, limits.preemptionGraceMs));
   }
-  if (search === "stopped") stops.push(graceful(StopWhy.SEARCH_STOP, limits.searchStopGraceMs));
+  if (stopOf(search) !== null) stops.push(graceful(StopWhy.SEARCH_STOP, limits.searchStopGraceMs));
   if (search === "suspended") {
     stops.push(graceful(StopWhy.SEARCH_SUSPEND, limits.preemptionGraceMs));
   }
@@ -70,15 +70,22 @@ export function isStopping(experiment: ExperimentState): boolean {
   return experiment.stop !== null || experiment.status === "ended";
 }
 
-/** Whether the trial ends here, and how. What a run achieved before it could be stopped counts first. */
+/**
+ * Whether the trial ends here, and how. What a run achieved before it could be stopped counts first, unless the search
+ * can make nothing of it.
+ */
 function endWanted({ trial, experiment, search }: Asked): Step | null {
   const { lastEnd } = trial;
+  const stop = stopOf(search);
+  if (stop?.fails === true && !isStopping(experiment)) {
+    return end(TrialOutcome.FAILED, stop.stopped);
+  }
   if (lastEnd?.why === RunEndWhy.FINISHED) return end(TrialOutcome.COMPLETED, "finished");
   if (isStopping(experiment)) {
     const reason = experiment.stop?.kind === StopKind.KILL ? "killed" : "canceled";
     return end(TrialOutcome.CANCELED, reason);
   }
-  if (search === "stopped") return end(TrialOutcome.STOPPED_EARLY, "the search stopped it");
+  if (stop !== null) return end(TrialOutcome.STOPPED_EARLY, stop.stopped);
   if (lastEnd?.why === RunEndWhy.INVALID_HYPERPARAMETERS) {
     const reason = lastEnd.message || "the script cannot work with these hyperparameters";
     return end(TrialOutcome.INVALID_HYPERPARAMETERS, reason);

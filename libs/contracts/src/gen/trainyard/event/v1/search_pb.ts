@@ -13,7 +13,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/search.proto.
  */
 export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0i5gEKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEITChFfc3RhcnRfZnJvbV90cmlhbCLYAQoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASJmCg5UcmlhbFN1c3BlbmRlZBINCgV0cmlhbBgBIAEoDRIMCgRydW5nGAIgASgNEgwKBHJ1bGUYAyABKAkSKQoIZXZpZGVuY2UYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKDFRyaWFsUmVzdW1lZBINCgV0cmlhbBgBIAEoDRIOCgZ0YXJnZXQYAiABKAESDAoEcnVuZxgDIAEoDRIMCgRydWxlGAQgASgJEikKCGV2aWRlbmNlGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJaChBUcmlhbFN0b3BEZWNpZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bGUYAiABKAkSKQoIZXZpZGVuY2UYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IlgKFFRyaWFsT3V0Y29tZVJlY29yZGVkEg0KBXRyaWFsGAEgASgNEjEKB291dGNvbWUYAiABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lIpcBCg9TZWFyY2hDb21wbGV0ZWQSNAoGcmVhc29uGAEgASgOMiQudHJhaW55YXJkLmV2ZW50LnYxLlNlYXJjaENvbXBsZXRpb24SFwoKYmVzdF90cmlhbBgCIAEoDUgAiAEBEhcKCmJlc3RfdmFsdWUYAyABKAFIAYgBAUINCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSqUAQoQU2VhcmNoQ29tcGxldGlvbhIhCh1TRUFSQ0hfQ09NUExFVElPTl9VTlNQRUNJRklFRBAAEh8KG1NFQVJDSF9DT01QTEVUSU9OX0VYSEFVU1RFRBABEh4KGlNFQVJDSF9DT01QTEVUSU9OX0NBTkNFTEVEEAISHAoYU0VBUkNIX0NPTVBMRVRJT05fRkFJTEVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
+  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0i5gEKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEITChFfc3RhcnRfZnJvbV90cmlhbCKMAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiLwoNTWlzc2luZ01ldHJpYxIMCgRuYW1lGAEgASgJEhAKCHJlcG9ydGVkGAIgAygJImYKDlRyaWFsU3VzcGVuZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bmcYAiABKA0SDAoEcnVsZRgDIAEoCRIpCghldmlkZW5jZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QidAoMVHJpYWxSZXN1bWVkEg0KBXRyaWFsGAEgASgNEg4KBnRhcmdldBgCIAEoARIMCgRydW5nGAMgASgNEgwKBHJ1bGUYBCABKAkSKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IngKEFRyaWFsU3RvcERlY2lkZWQSDQoFdHJpYWwYASABKA0SDAoEcnVsZRgCIAEoCRIpCghldmlkZW5jZRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZmFpbHMYBCABKAhIAIgBAUIICgZfZmFpbHMiTAoRU2VhcmNoU3RvcERlY2lkZWQSDAoEcnVsZRgBIAEoCRIpCghldmlkZW5jZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiWAoUVHJpYWxPdXRjb21lUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SMQoHb3V0Y29tZRgCIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUilwEKD1NlYXJjaENvbXBsZXRlZBI0CgZyZWFzb24YASABKA4yJC50cmFpbnlhcmQuZXZlbnQudjEuU2VhcmNoQ29tcGxldGlvbhIXCgpiZXN0X3RyaWFsGAIgASgNSACIAQESFwoKYmVzdF92YWx1ZRgDIAEoAUgBiAEBQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlKpQBChBTZWFyY2hDb21wbGV0aW9uEiEKHVNFQVJDSF9DT01QTEVUSU9OX1VOU1BFQ0lGSUVEEAASHwobU0VBUkNIX0NPTVBMRVRJT05fRVhIQVVTVEVEEAESHgoaU0VBUkNIX0NPTVBMRVRJT05fQ0FOQ0VMRUQQAhIcChhTRUFSQ0hfQ09NUExFVElPTl9GQUlMRUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.event.v1.SearchStarted
@@ -179,6 +179,13 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
    * @generated from field: bool repeat = 6;
    */
   repeat: boolean;
+
+  /**
+   * Of a report that says nothing, because the search's metric or time metric was not in it.
+   *
+   * @generated from field: trainyard.event.v1.MissingMetric missing = 7;
+   */
+  missing?: MissingMetric | undefined;
 };
 
 /**
@@ -187,6 +194,30 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
  */
 export const ObservationRecordedSchema: GenMessage<ObservationRecorded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 2);
+
+/**
+ * @generated from message trainyard.event.v1.MissingMetric
+ */
+export type MissingMetric = Message<"trainyard.event.v1.MissingMetric"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The names of the values that were there, save the time metric: the first few in alphabetical order.
+   *
+   * @generated from field: repeated string reported = 2;
+   */
+  reported: string[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.MissingMetric.
+ * Use `create(MissingMetricSchema)` to create a new message.
+ */
+export const MissingMetricSchema: GenMessage<MissingMetric> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 3);
 
 /**
  * @generated from message trainyard.event.v1.TrialSuspended
@@ -218,7 +249,7 @@ export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
  * Use `create(TrialSuspendedSchema)` to create a new message.
  */
 export const TrialSuspendedSchema: GenMessage<TrialSuspended> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 3);
+  messageDesc(file_trainyard_event_v1_search, 4);
 
 /**
  * A trial that runs already goes on: it was promoted without having been suspended.
@@ -259,7 +290,7 @@ export type TrialResumed = Message<"trainyard.event.v1.TrialResumed"> & {
  * Use `create(TrialResumedSchema)` to create a new message.
  */
 export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 4);
+  messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
  * @generated from message trainyard.event.v1.TrialStopDecided
@@ -279,6 +310,13 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
    * @generated from field: google.protobuf.Struct evidence = 3;
    */
   evidence?: JsonObject | undefined;
+
+  /**
+   * The trial ends as failed, for a reason made of rule and evidence: what it reports cannot be searched by.
+   *
+   * @generated from field: optional bool fails = 4;
+   */
+  fails?: boolean | undefined;
 };
 
 /**
@@ -286,7 +324,32 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
  * Use `create(TrialStopDecidedSchema)` to create a new message.
  */
 export const TrialStopDecidedSchema: GenMessage<TrialStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 5);
+  messageDesc(file_trainyard_event_v1_search, 6);
+
+/**
+ * The search as a whole has come to its end before its trials were used up: it proposes no more, and is complete once
+ * those that it has proposed have ended.
+ *
+ * @generated from message trainyard.event.v1.SearchStopDecided
+ */
+export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> & {
+  /**
+   * @generated from field: string rule = 1;
+   */
+  rule: string;
+
+  /**
+   * @generated from field: google.protobuf.Struct evidence = 2;
+   */
+  evidence?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message trainyard.event.v1.SearchStopDecided.
+ * Use `create(SearchStopDecidedSchema)` to create a new message.
+ */
+export const SearchStopDecidedSchema: GenMessage<SearchStopDecided> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 7);
 
 /**
  * @generated from message trainyard.event.v1.TrialOutcomeRecorded
@@ -308,7 +371,7 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
  * Use `create(TrialOutcomeRecordedSchema)` to create a new message.
  */
 export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 6);
+  messageDesc(file_trainyard_event_v1_search, 8);
 
 /**
  * @generated from message trainyard.event.v1.SearchCompleted
@@ -335,7 +398,7 @@ export type SearchCompleted = Message<"trainyard.event.v1.SearchCompleted"> & {
  * Use `create(SearchCompletedSchema)` to create a new message.
  */
 export const SearchCompletedSchema: GenMessage<SearchCompleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 7);
+  messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
  * @generated from enum trainyard.event.v1.SearchCompletion

@@ -1,0 +1,53 @@
+/** Reports that a trial cannot be searched by: what they lack, or how they contradict what the trial reported before. */
+import type { EventData } from "@trainyard/contracts";
+import type { JsonObject } from "@trainyard/experiment-config";
+import type { RecordValidation } from "./commands.ts";
+import type { SearchPlan, TrialState } from "./state.ts";
+
+type Missing = NonNullable<EventData<"ObservationRecorded">["missing"]>;
+
+/** Names of what was reported that an event carries: enough to see a misspelt one. */
+const NAMES_SHOWN = 16;
+
+/** Not finite where the report does not say. Determined's training code counts batches without reporting them: they are the step. */
+export function timeOf({ step, scalars }: RecordValidation, timeMetric: string): number {
+  if (timeMetric === "") return step;
+  // Adding 0 makes 0 of -0, which JSON does not keep apart.
+  return 0 + (scalars[timeMetric] ?? (timeMetric === "batches" ? step : Number.NaN));
+}
+
+/** What of the two that a search needs is not in the report; null for neither. */
+export function missingIn(command: RecordValidation, plan: SearchPlan): Missing | null {
+  const { metric, timeMetric } = plan;
+  const { scalars } = command;
+  const lacksTime = !Number.isFinite(timeOf(command, timeMetric));
+  if (scalars[metric] !== undefined && !lacksTime) return null;
+  const names = Object.keys(scalars).filter((name) => name !== timeMetric);
+  return {
+    name: scalars[metric] === undefined ? metric : timeMetric,
+    reported: names.sort().slice(0, NAMES_SHOWN),
+  };
+}
+
+export type Failure = { readonly rule: string; readonly evidence: JsonObject };
+
+export function missingFailure({ name, reported }: Missing, { metric }: SearchPlan): Failure {
+  return name === metric
+    ? { rule: "metric_missing", evidence: { metric: name, reported: [...reported] } }
+    : { rule: "time_metric_missing", evidence: { time_metric: name, reported: [...reported] } };
+}
+
+/**
+ * Time that goes back within one run: no rung and no policy can be judged by it. Null where it does not. A later run may
+ * repeat what an earlier one went through, and steps, which the platform counts, may be reported in any order.
+ */
+export function timeWentBack(
+  trial: TrialState,
+  { run }: RecordValidation,
+  time: number,
+  { timeMetric }: SearchPlan,
+): Failure | null {
+  if (timeMetric === "" || run !== trial.run || time >= trial.runTime) return null;
+  const evidence = { time_metric: timeMetric, before: trial.runTime, time, run };
+  return { rule: "time_metric_decreased", evidence };
+}

@@ -1,0 +1,50 @@
+/**
+ * Why a search stopped a trial, or itself, in words: what people read as the reason of a trial's end, beside the rule and the
+ * evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
+ */
+
+type Evidence = Readonly<Record<string, unknown>>;
+
+export function stopSentence(rule: string, evidence: Evidence = {}): string {
+  const sentence = sentences[rule]?.(evidence) ?? listed(evidence);
+  return sentence === "" ? rule : `${rule}: ${sentence}`;
+}
+
+const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
+  metric_missing: ({ metric, reported }) =>
+    `a validation has no ${text(metric)}, the searcher's metric; it has ${names(reported)}`,
+  time_metric_missing: ({ time_metric, reported }) =>
+    `a validation has no ${text(time_metric)}, the searcher's time_metric; it has ${names(reported)}`,
+  time_metric_decreased: ({ time_metric, before, time, run }) =>
+    `${text(time_metric)} went back from ${text(before)} to ${text(time)} within run ${text(run)}`,
+  halving: (evidence) => standing(evidence),
+  rung_closed: (evidence) => `${standing(evidence)}, and nobody comes there any more`,
+  not_finite: ({ units }) =>
+    units === undefined ? "" : `its value at ${text(units)} is no number`,
+  max_time: ({ units }) =>
+    units === undefined ? "" : `it has trained for ${text(units)}, which is all that it may`,
+};
+
+/** How a trial stands in a rung of successive halving. */
+function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {
+  const at = `its ${text(value)} at ${text(units)} is number ${text(rank)} of ${text(of)}`;
+  const on = cutoff === null || cutoff === undefined ? "" : `, down to ${text(cutoff)}`;
+  return `${at}, of which ${text(kept)} go on${on}`;
+}
+
+function names(list: unknown): string {
+  return Array.isArray(list) && list.length > 0 ? list.map(text).join(", ") : "nothing else";
+}
+
+/** Six digits are enough to read; the event has them all. */
+function text(value: unknown): string {
+  if (typeof value === "number") return String(Number(value.toPrecision(6)));
+  return value === null || value === undefined ? "nothing" : String(value);
+}
+
+function listed(evidence: Evidence): string {
+  return Object.entries(evidence)
+    .filter(([, value]) => value !== null && typeof value !== "object")
+    .map(([name, value]) => `${name} ${text(value)}`)
+    .join(", ");
+}
