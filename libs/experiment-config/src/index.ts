@@ -36,4 +36,5 @@ export { configLimits } from "./limits.ts";
 export type { VariablesByDevice } from "./parts/environment.ts";
 export { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
 export { type ConfigPart, configPart } from "./parts/named.ts";
+export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
 export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./space.ts";

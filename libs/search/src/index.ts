@@ -23,6 +23,16 @@ export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
 export { type Difference, type Replay, replaySearch } from "./replay/replay.ts";
 export { type Fate, replayWith, type WhatIf } from "./replay/what-if.ts";
+export { curveTable, gridTable } from "./simulation/table-files.ts";
+export {
+  type BudgetSummary,
+  lengthened,
+  runOnTable,
+  summaryOf,
+  type TableRun,
+  type TableSettings,
+} from "./simulation/table-runs.ts";
+export type { Table } from "./simulation/table.ts";
 export { decodeSearch, encodeSearch } from "./snapshot.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space.ts";
 export {

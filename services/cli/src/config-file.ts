@@ -1,6 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { parseExperiment } from "@trainyard/experiment-config";
-import { isRejection } from "@trainyard/kernel";
+import {
+  type ParsedExperiment,
+  parseExperiment,
+  parseForRecorded,
+  type RecordedTrainings,
+} from "@trainyard/experiment-config";
+import { isRejection, type Rejection } from "@trainyard/kernel";
 import { Option } from "commander";
 import { callerPath } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
@@ -26,12 +31,24 @@ export async function readConfig(file: string, given: readonly string[]): Promis
   });
 }
 
+// A cluster has a storage of its own for configurations that name none.
+const defaults = { checkpoint_storage: { type: "directory", container_path: "/checkpoints" } };
+
 /** A configuration by the rules that every cluster has; what is wrong with it is a usage error, a line a key. */
-export function parseHere(text: string, given: readonly string[]) {
-  // A cluster has a storage of its own for configurations that name none.
-  const storage = { type: "directory", container_path: "/checkpoints" };
-  const defaults = { checkpoint_storage: storage };
-  const parsed = parseExperiment(text, { overrides: given, defaults });
+export function parseHere(text: string, given: readonly string[]): ParsedExperiment {
+  return rightOnly(parseExperiment(text, { overrides: given, defaults }));
+}
+
+/** A configuration for a search against trainings that are recorded. */
+export function parseForTable(
+  text: string,
+  given: readonly string[],
+  recorded: RecordedTrainings,
+): ParsedExperiment {
+  return rightOnly(parseForRecorded(text, { overrides: given, defaults }, recorded));
+}
+
+function rightOnly(parsed: ParsedExperiment | Rejection): ParsedExperiment {
   if (!isRejection(parsed)) return parsed;
   const problems = parsed.problems ?? [];
   throw new UsageError(

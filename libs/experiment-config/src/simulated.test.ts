@@ -1,0 +1,65 @@
+import { isRejection } from "@trainyard/kernel";
+import { describe, expect, it } from "vitest";
+import { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
+
+const recorded: RecordedTrainings = {
+  space: { lr: { type: "double", minval: 0, maxval: 1, count: null } },
+  metric: "valid",
+  smallerIsBetter: false,
+  timeMetric: "step",
+  maxTime: 51,
+  trials: 100,
+  workers: 8,
+};
+const defaults = { checkpoint_storage: { type: "directory", container_path: "/c" } };
+
+function searcherOf(text: string, ...overrides: string[]) {
+  const parsed = parseForRecorded(text, { defaults, overrides }, recorded);
+  if (isRejection(parsed)) throw new Error(parsed.detail);
+  expect(parsed.config.hyperparameters).toEqual(recorded.space);
+  return parsed.config.searcher;
+}
+
+describe("a configuration for trainings that are recorded", () => {
+  it("has their metric, direction, times and space, and its own searcher", () => {
+    const text = `hyperparameters: { other: 1 }
+searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 }`;
+    expect(searcherOf(text)).toMatchObject({
+      name: "asha",
+      metric: "valid",
+      smaller_is_better: false,
+      time_metric: "step",
+      max_time: 51,
+      min_time: 6,
+      divisor: 2,
+      max_trials: 100,
+      max_concurrent_trials: 8,
+    });
+  });
+
+  it("has only the keys that its searcher has; overrides come first", () => {
+    const searcher = searcherOf(
+      "searcher: { name: asha }",
+      "searcher={name: random, max_trials: 5}",
+    );
+    expect(searcher).toMatchObject({ name: "random", max_trials: 5, max_concurrent_trials: 8 });
+    expect(searcher).not.toHaveProperty("max_time");
+    expect(searcherOf("searcher: { name: single }")).not.toHaveProperty("max_concurrent_trials");
+  });
+
+  it("keeps a limit of its own that is lower than the workers", () => {
+    const text = "searcher: { name: random, max_trials: 5, max_concurrent_trials: 3 }";
+    expect(searcherOf(text)).toMatchObject({ max_concurrent_trials: 3 });
+  });
+
+  it.each([
+    ["searcher: { name: grid }", "is grid, which cannot run"],
+    ["searcher: { name: nobody }", "searcher.name must be one of"],
+    ["searcher: 3", "searcher"],
+    ["[1]", "must be a mapping"],
+    ["searcher: { name: random }", "searcher.max_trials"],
+  ])("is refused where it is wrong: %s", (text, why) => {
+    const parsed = parseForRecorded(text, { defaults }, recorded);
+    expect(parsed).toMatchObject({ detail: expect.stringContaining(why) });
+  });
+});

@@ -1,0 +1,83 @@
+/** A configuration for a search against what trainings have brought already: its searcher, over their space and metric. */
+import { type Rejection, reject } from "@trainyard/kernel";
+import type { HyperparameterSpace } from "./config.ts";
+import { readYaml } from "./document.ts";
+import { isMapping, type Json, type JsonObject, valueAt } from "./json.ts";
+import { withOverrides } from "./overrides.ts";
+import { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
+import { type SearcherName, searchers } from "./schema/searcher.ts";
+
+export type RecordedTrainings = {
+  readonly space: HyperparameterSpace;
+  readonly metric: string;
+  readonly smallerIsBetter: boolean;
+  readonly timeMetric: string;
+  /** The time of one full training. */
+  readonly maxTime: number;
+  /** Configurations that were trained. */
+  readonly trials: number;
+  /** Trainings at one time. */
+  readonly workers: number;
+};
+
+/** Searchers that what is recorded cannot serve, and why. */
+const unserved: Readonly<Record<string, string>> = {
+  grid: "what is recorded has no grid of its own",
+  pbt: "its trials copy each other's weights, which are not recorded",
+  custom: "its operations come from a process outside",
+};
+
+/**
+ * As `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the trainings;
+ * there are no more trials than these, and no more at one time than workers. An entrypoint may be missing.
+ */
+export function parseForRecorded(
+  yamlText: string,
+  options: ParseOptions,
+  recorded: RecordedTrainings,
+): ParsedExperiment | Rejection {
+  const read = readYaml(yamlText);
+  // What cannot be read is said by the one that says it for all.
+  if (!isMapping(read.value)) return parseExperiment(yamlText, options);
+  const overridden = withOverrides(read.value, options.overrides ?? []);
+  if (overridden.problems.length > 0) return parseExperiment(yamlText, options);
+  const { document } = overridden;
+  const searcher = valueAt(document, "searcher") ?? null;
+  const name = isMapping(searcher) ? valueAt(searcher, "name") : undefined;
+  const why = typeof name === "string" ? unserved[name] : undefined;
+  if (why !== undefined) {
+    const detail = `is ${String(name)}, which cannot run against recorded trainings: ${why}`;
+    return reject("invalid_config", `searcher.name ${detail}`, [{ path: "searcher.name", detail }]);
+  }
+  const changed = {
+    entrypoint: "true",
+    ...document,
+    hyperparameters: recorded.space,
+    searcher: isMapping(searcher) ? recordedSearcher(searcher, recorded) : searcher,
+  };
+  return parseExperiment(JSON.stringify(changed), { ...options, overrides: [] });
+}
+
+function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): JsonObject {
+  const name = valueAt(searcher, "name");
+  if (typeof name !== "string" || !Object.hasOwn(searchers, name)) return searcher;
+  const keys: Readonly<Record<string, unknown>> = searchers[name as SearcherName].shape;
+  const changes: Readonly<Record<string, Json>> = {
+    metric: recorded.metric,
+    smaller_is_better: recorded.smallerIsBetter,
+    time_metric: recorded.timeMetric,
+    max_time: recorded.maxTime,
+    max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
+  };
+  const changed = { ...searcher };
+  for (const [key, value] of Object.entries(changes)) if (key in keys) changed[key] = value;
+  const trials = valueAt(searcher, "max_trials");
+  if (typeof trials === "number") changed["max_trials"] = Math.min(trials, recorded.trials);
+  return changed;
+}
+
+/** 0 and nothing are no limit; what is no number stays what it is, to be refused. */
+function atMost(limit: Json | undefined, most: number): Json {
+  if (limit === undefined || limit === null || limit === 0) return most;
+  return typeof limit === "number" ? Math.min(limit, most) : limit;
+}

@@ -1,0 +1,210 @@
+/**
+ * A search in virtual time, decided by the product's own decider: `workers` trials train at a time, step by step, and report
+ * at each step. A trial that is suspended frees its worker at once and goes on from where it was when it is resumed, so
+ * that no step is trained twice; a stop takes effect at once. Who can go on waits in the order of its turn. The same
+ * search, seed and world give the same history: the only clock is the one that is computed.
+ */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { EventData } from "@trainyard/contracts";
+import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
+import { assert, fold, isRejection } from "@trainyard/kernel";
+import type { SearchCommand } from "../commands.ts";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import type { SearchState } from "../state.ts";
+
+/** What a trial's training will be. */
+export type Training = {
+  /** What the trial has instead of what was proposed, where the world knows only some points. */
+  readonly hyperparameters: JsonObject;
+  /** Steps after which it is completed, at least one. */
+  readonly steps: number;
+  /** How long a step takes, > 0, in units of the world's own. */
+  readonly stepTime: number;
+  /** The metric after a step, from 1; what is not finite is reported so, and null is a training that fails there. */
+  readonly valueAt: (step: number) => number | null;
+};
+
+export type World = (proposal: EventData<"TrialProposed">) => Training;
+
+/** One step that was trained, in the order of time. */
+export type TrainedStep = {
+  readonly trial: number;
+  readonly step: number;
+  readonly value: number | null;
+  readonly at: number;
+};
+
+export type SimulatedRun = {
+  readonly events: readonly SearchEvent[];
+  readonly state: SearchState;
+  readonly steps: readonly TrainedStep[];
+  /** In the order in which they ended by themselves or were stopped. */
+  readonly ended: readonly { readonly trial: number; readonly at: number }[];
+  /** Trials that were training, or about to, when nothing more could be spent. */
+  readonly training: readonly number[];
+};
+
+export type RunSettings = {
+  readonly config: NormalisedConfig;
+  readonly seed: number;
+  readonly workers: number;
+  readonly world: World;
+  /** Steps of all trials together, after which nothing more is trained; without it the search runs to its end. */
+  readonly stepsMax?: number;
+};
+
+export function runSearch(settings: RunSettings): SimulatedRun {
+  assert(settings.workers >= 1, "there is a worker");
+  const run = new Run(settings);
+  run.toTheEnd(settings.stepsMax ?? Number.POSITIVE_INFINITY);
+  return run;
+}
+
+type Trainee = {
+  readonly trial: number;
+  readonly training: Training;
+  stepsDone: number;
+  place: "ready" | "training" | "suspended" | "ended";
+  nextAt: number;
+};
+
+class Run implements SimulatedRun {
+  state: SearchState = searchDecider.initial;
+  readonly events: SearchEvent[] = [];
+  readonly steps: TrainedStep[] = [];
+  readonly ended: { readonly trial: number; readonly at: number }[] = [];
+  readonly #settings: RunSettings;
+  readonly #scalarsAt: (step: number, value: number) => Record<string, number>;
+  /** Trial n at n - 1. */
+  readonly #trainees: Trainee[] = [];
+  #ready: Trainee[] = [];
+  #training: Trainee[] = [];
+  #now = 0;
+
+  get training(): readonly number[] {
+    return [...this.#training, ...this.#ready].map(({ trial }) => trial);
+  }
+
+  constructor(settings: RunSettings) {
+    this.#settings = settings;
+    const { searcher } = settings.config;
+    const timeMetric = "time_metric" in searcher ? searcher.time_metric : "";
+    this.#scalarsAt = (step, value) =>
+      timeMetric === ""
+        ? { [searcher.metric]: value }
+        : { [timeMetric]: step, [searcher.metric]: value };
+  }
+
+  toTheEnd(stepsMax: number): void {
+    const { config, seed } = this.#settings;
+    this.#send({ type: "StartSearch", config, seed });
+    while (this.steps.length < stepsMax) {
+      this.#giveWork();
+      const next = firstOf(this.#training);
+      if (next === undefined) return;
+      this.#now = next.nextAt;
+      this.#step(next);
+    }
+  }
+
+  #giveWork(): void {
+    while (this.#training.length < this.#settings.workers) {
+      const next = this.#ready.shift();
+      if (next === undefined) return;
+      next.place = "training";
+      next.nextAt = this.#now + next.training.stepTime;
+      this.#training.push(next);
+    }
+  }
+
+  #step(trainee: Trainee): void {
+    const { trial, training } = trainee;
+    trainee.stepsDone += 1;
+    trainee.nextAt = this.#now + training.stepTime;
+    const step = trainee.stepsDone;
+    const value = training.valueAt(step);
+    this.steps.push({ trial, step, value, at: this.#now });
+    if (value === null) {
+      this.#end(trainee, TrialOutcome.FAILED);
+      return;
+    }
+    const scalars = this.#scalarsAt(step, value);
+    const measurement = `simulated-${trial}-${step}`;
+    const report = { trial, run: 1, currentRun: 1, step, scalars, measurement } as const;
+    this.#send({ type: "RecordValidation", ...report });
+    if (step >= training.steps) this.#end(trainee, TrialOutcome.COMPLETED);
+  }
+
+  #end(trainee: Trainee, outcome: TrialOutcome): void {
+    if (trainee.place === "ended") return;
+    this.#leave(trainee, "ended");
+    this.ended.push({ trial: trainee.trial, at: this.#now });
+    this.#send({ type: "RecordOutcome", trial: trainee.trial, outcome });
+  }
+
+  #leave(trainee: Trainee, place: "suspended" | "ended"): void {
+    this.#training = this.#training.filter((other) => other !== trainee);
+    this.#ready = this.#ready.filter((other) => other !== trainee);
+    trainee.place = place;
+  }
+
+  #send(command: SearchCommand): void {
+    const decided = searchDecider.decide(this.state, command);
+    assert(!isRejection(decided), "a simulated search takes what it is told");
+    const events = decided.map((event) => this.#placed(event));
+    this.state = fold(searchDecider.evolve, this.state, events);
+    for (const event of events) this.events.push(event);
+    for (const event of events) this.#hear(event);
+  }
+
+  /** A proposal with the hyperparameters that the world has for it. */
+  #placed(event: SearchEvent): SearchEvent {
+    if (event.type !== "TrialProposed") return event;
+    const training = this.#settings.world(event.data);
+    const trial = event.data.number;
+    this.#trainees.push({ trial, training, stepsDone: 0, place: "ready", nextAt: 0 });
+    return { ...event, data: { ...event.data, hyperparameters: training.hyperparameters } };
+  }
+
+  #hear(event: SearchEvent): void {
+    switch (event.type) {
+      case "TrialProposed":
+        this.#ready.push(this.#trainee(event.data.number));
+        break;
+      case "TrialSuspended":
+        this.#leave(this.#trainee(event.data.trial), "suspended");
+        break;
+      case "TrialResumed":
+        this.#resume(this.#trainee(event.data.trial));
+        break;
+      case "TrialStopDecided":
+        this.#end(this.#trainee(event.data.trial), TrialOutcome.STOPPED_EARLY);
+        break;
+      default:
+    }
+  }
+
+  #resume(trainee: Trainee): void {
+    if (trainee.place !== "suspended") return;
+    trainee.place = "ready";
+    this.#ready.push(trainee);
+  }
+
+  #trainee(trial: number): Trainee {
+    const trainee = this.#trainees[trial - 1];
+    assert(trainee !== undefined, `trial ${trial} was proposed`);
+    return trainee;
+  }
+}
+
+/** Of those that come to their next step at the same time the one that was proposed first. */
+function firstOf(training: readonly Trainee[]): Trainee | undefined {
+  let first: Trainee | undefined;
+  for (const other of training) {
+    const { nextAt, trial } = other;
+    if (first === undefined || nextAt < first.nextAt) first = other;
+    else if (nextAt === first.nextAt && trial < first.trial) first = other;
+  }
+  return first;
+}
