@@ -2,30 +2,43 @@
 import type { HalvingSearcher } from "./halving.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { VariablesByDevice } from "./parts/environment.ts";
+import type { WarmStart } from "./warm-start.ts";
 
-export type ConstHyperparameter = { readonly type: "const"; readonly val: Json };
-export type IntHyperparameter = {
+/** The values for which a condition holds: these, or the numbers from minval to maxval. */
+export type AllowedValues = Json[] | { readonly minval?: number; readonly maxval?: number };
+
+/** By the way to another hyperparameter from the top (`/optimizer/name`). All must hold, of hyperparameters that are there. */
+export type Conditions = { readonly [pointer: string]: AllowedValues };
+
+/** Without a condition a hyperparameter is always there. */
+type Conditional = { readonly when?: Conditions };
+
+export type ConstHyperparameter = Conditional & { readonly type: "const"; readonly val: Json };
+export type IntHyperparameter = Conditional & {
   readonly type: "int";
   readonly minval: number;
   readonly maxval: number;
   /** Points on the axis of a grid; null where none was given. */
   readonly count: number | null;
 };
-export type DoubleHyperparameter = {
+export type DoubleHyperparameter = Conditional & {
   readonly type: "double";
   readonly minval: number;
   readonly maxval: number;
   readonly count: number | null;
 };
 /** The value is base to the power of something between minval and maxval. */
-export type LogHyperparameter = {
+export type LogHyperparameter = Conditional & {
   readonly type: "log";
   readonly minval: number;
   readonly maxval: number;
   readonly base: number;
   readonly count: number | null;
 };
-export type CategoricalHyperparameter = { readonly type: "categorical"; readonly vals: Json[] };
+export type CategoricalHyperparameter = Conditional & {
+  readonly type: "categorical";
+  readonly vals: Json[];
+};
 
 export type TypedHyperparameter =
   | ConstHyperparameter
@@ -39,6 +52,12 @@ export type HyperparameterSpace = {
   readonly [key: string]: TypedHyperparameter | HyperparameterSpace;
 };
 
+/** What narrows the space of any searcher, and what it starts with. */
+type Searched = {
+  /** What a trial's hyperparameters have to satisfy: `constraints.ts`. */
+  readonly constraints?: string[];
+  readonly warm_start?: WarmStart;
+};
 type SearcherCommon = { readonly metric: string; readonly smaller_is_better: boolean };
 export type SingleSearcher = SearcherCommon & { readonly name: "single" };
 export type RandomSearcher = SearcherCommon & {
@@ -68,14 +87,16 @@ export type GpSearcher = SearcherCommon & {
   readonly max_trials: number;
   readonly max_concurrent_trials: number;
 };
-export type SearcherConfig =
-  | SingleSearcher
-  | RandomSearcher
-  | GridSearcher
-  | SobolSearcher
-  | TpeSearcher
-  | GpSearcher
-  | HalvingSearcher;
+export type SearcherConfig = Searched &
+  (
+    | SingleSearcher
+    | RandomSearcher
+    | GridSearcher
+    | SobolSearcher
+    | TpeSearcher
+    | GpSearcher
+    | HalvingSearcher
+  );
 
 type StorageCommon = {
   readonly save_experiment_best: number;

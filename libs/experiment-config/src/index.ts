@@ -1,6 +1,13 @@
 export {
+  isAllowedValue,
+  isSameValue,
+  keysOfPointer,
+} from "./conditions.ts";
+export {
+  type AllowedValues,
   type CategoricalHyperparameter,
   type CheckpointStorage,
+  type Conditions,
   type ConstHyperparameter,
   checkpointFolder,
   type DirectoryStorage,
@@ -22,6 +29,13 @@ export {
   withSeed,
 } from "./config.ts";
 export {
+  type ArithmeticOperator,
+  type ComparisonOperator,
+  type Expression,
+  type ExpressionFunction,
+  parseExpression,
+} from "./expression/expression.ts";
+export {
   type AdaptiveAshaSearcher,
   type AshaSearcher,
   type AsyncHalvingSearcher,
@@ -34,7 +48,13 @@ export type { Json, JsonObject } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
 export type { VariablesByDevice } from "./parts/environment.ts";
-export { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
+export {
+  invalidConfig,
+  type ParsedExperiment,
+  type ParseOptions,
+  parseExperiment,
+} from "./parse.ts";
 export { type ConfigPart, configPart } from "./parts/named.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
 export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./space.ts";
+export { type WarmStart, whyNoValue } from "./warm-start.ts";

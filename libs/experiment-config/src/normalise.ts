@@ -1,6 +1,8 @@
 /** A document that passed every check → the configuration that services store: defaults in, legacy shapes rewritten. */
+import { pointerOf, resolveConditions } from "./conditions.ts";
 import type {
   CheckpointStorage,
+  Conditions,
   HyperparameterSpace,
   NormalisedConfig,
   SearcherConfig,
@@ -28,7 +30,7 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
     workspace: textAt(full, "workspace"),
     project: textAt(full, "project"),
     entrypoint: Array.isArray(entrypoint) ? entrypoint.map(String) : String(entrypoint),
-    hyperparameters: normaliseSpace(mappingAt(full, "hyperparameters")),
+    hyperparameters: normaliseHyperparameters(mappingAt(full, "hyperparameters")),
     searcher: normaliseSearcher(mappingAt(full, "searcher")),
     resources: {
       slots_per_trial: numberAt(resources, "slots_per_trial"),
@@ -104,9 +106,24 @@ function normaliseSearcher(searcher: JsonObject): SearcherConfig {
     metric,
     valueAt(searcher, "smaller_is_better") !== false,
   );
-  if (halving !== null) return { ...halving, ...withoutEffectIn(searcher, "searcher") };
+  const searched = searchedOf(searcher);
+  if (halving !== null) {
+    return { ...halving, ...searched, ...withoutEffectIn(searcher, "searcher") };
+  }
   // The schema knows every key, and its algorithm reads those that have an effect.
-  return sortedKeys(searcher) as SearcherConfig;
+  return sortedKeys({ ...searcher, ...searched }) as SearcherConfig;
+}
+
+/** One constraint is a list of one; what names nothing is left out. */
+function searchedOf(searcher: JsonObject): JsonObject {
+  const constraints = valueAt(searcher, "constraints");
+  const warmStart = valueAt(searcher, "warm_start");
+  return {
+    ...(constraints === undefined
+      ? {}
+      : { constraints: Array.isArray(constraints) ? constraints : [constraints] }),
+    ...(warmStart === undefined ? {} : { warm_start: sortedKeys(warmStart) }),
+  };
 }
 
 function normaliseStorage(storage: JsonObject, written: JsonObject): CheckpointStorage {
@@ -127,14 +144,43 @@ function normaliseStorage(storage: JsonObject, written: JsonObject): CheckpointS
   };
 }
 
-/** Bare literals and lists become constants; keys come in order; a nest without keys stays. */
-export function normaliseSpace(space: JsonObject): HyperparameterSpace {
+/** Bare literals and lists become constants; keys come in order; a nest without keys stays; conditions are written out. */
+function normaliseHyperparameters(space: JsonObject): HyperparameterSpace {
+  return normaliseSpace(space, [], resolveConditions(space).conditions);
+}
+
+type AllConditions = ReadonlyMap<string, Conditions>;
+
+function normaliseSpace(
+  space: JsonObject,
+  keys: readonly string[],
+  all: AllConditions,
+): HyperparameterSpace {
   const nodes: Record<string, TypedHyperparameter | HyperparameterSpace> = {};
-  for (const key of Object.keys(space).sort()) nodes[key] = normaliseNode(space[key] ?? null);
+  for (const key of Object.keys(space).sort()) {
+    nodes[key] = normaliseNode(space[key] ?? null, [...keys, key], all);
+  }
   return nodes;
 }
 
-function normaliseNode(value: Json): TypedHyperparameter | HyperparameterSpace {
+function normaliseNode(
+  value: Json,
+  keys: readonly string[],
+  all: AllConditions,
+): TypedHyperparameter | HyperparameterSpace {
+  const type = writtenType(value);
+  if (isMapping(value) && type === null) return normaliseSpace(value, keys, all);
+  if (isMapping(value) && type === "nested") {
+    return normaliseSpace(mappingAt(value, "hyperparameters"), keys, all);
+  }
+  const conditions = all.get(pointerOf(keys));
+  const typed = normaliseTyped(value);
+  return conditions === undefined
+    ? typed
+    : { ...typed, when: sortedKeys(conditions as JsonObject) as Conditions };
+}
+
+function normaliseTyped(value: Json): TypedHyperparameter {
   if (!isMapping(value)) return { type: "const", val: sortedKeys(value) };
   const range = {
     minval: numberAt(value, "minval"),
@@ -144,8 +190,6 @@ function normaliseNode(value: Json): TypedHyperparameter | HyperparameterSpace {
   const count = typeof given === "number" ? given : null;
   const type = writtenType(value);
   switch (type) {
-    case null:
-      return normaliseSpace(value);
     case "int":
     case "double":
       return { type, ...range, count };

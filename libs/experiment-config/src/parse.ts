@@ -5,6 +5,7 @@
  */
 import { type FieldProblem, limits, type Rejection, reject } from "@trainyard/kernel";
 import { whatDoesNotRun } from "./checks.ts";
+import { resolveConditions } from "./conditions.ts";
 import { hyperparameterSpace, type NormalisedConfig } from "./config.ts";
 import { readYaml } from "./document.ts";
 import {
@@ -19,13 +20,15 @@ import {
   valueAt,
 } from "./json.ts";
 import { configLimits } from "./limits.ts";
+import { constraintProblems } from "./constraints.ts";
 import { normalise } from "./normalise.ts";
 import { withOverrides } from "./overrides.ts";
 import { experiment } from "./parts/experiment.ts";
 import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
 import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
-import { gridSize } from "./space.ts";
+import { gridSize, isConditional } from "./space.ts";
+import { pointProblems } from "./warm-start.ts";
 
 export type ParseOptions = {
   /** "a.b=value" each, the value read as YAML; a later one stands over an earlier one. */
@@ -45,8 +48,8 @@ export function parseExperiment(
   options: ParseOptions = {},
 ): ParsedExperiment | Rejection {
   const read = readYaml(yamlText);
-  if (read.problems.length > 0) return invalid(read.problems);
-  if (!isMapping(read.value)) return invalid([notAMapping(read.value)]);
+  if (read.problems.length > 0) return invalidConfig(read.problems);
+  if (!isMapping(read.value)) return invalidConfig([notAMapping(read.value)]);
   const overridden = withOverrides(read.value, options.overrides ?? []);
   const mine = stripped(overridden.document);
   const document = laidOver(
@@ -68,10 +71,12 @@ export function parseExperiment(
     ({ path }) => !kinds.some((kind) => path.startsWith(`${kind}.`)),
   );
   const problems = firstOfEachPath([...written, ...merged, ...lacking, ...notRun]);
-  if (problems.length > 0) return invalid(problems);
+  if (problems.length > 0) return invalidConfig(problems);
+  const { problems: circular } = resolveConditions(hyperparametersIn(full));
+  if (circular.length > 0) return invalidConfig(circular);
   const config = normalise(document, full);
-  const excess = [...sizeProblems(config), ...trialProblems(config)];
-  if (excess.length > 0) return invalid(excess);
+  const excess = [...sizeProblems(config), ...trialProblems(config), ...spaceProblems(config)];
+  if (excess.length > 0) return invalidConfig(excess);
   return { config, warnings: warningsOf(mine) };
 }
 
@@ -89,7 +94,8 @@ function firstOfEachPath(problems: readonly FieldProblem[]): readonly FieldProbl
   return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
 }
 
-function invalid(all: readonly FieldProblem[]): Rejection {
+/** Everything that is wrong with a configuration, as one rejection. */
+export function invalidConfig(all: readonly FieldProblem[]): Rejection {
   const problems = all.slice(0, configLimits.problemsMax);
   const more = all.length - problems.length;
   const sentences = problems.map(({ path, detail }) =>
@@ -103,6 +109,19 @@ function invalid(all: readonly FieldProblem[]): Rejection {
   );
 }
 
+function hyperparametersIn(document: JsonObject): JsonObject {
+  const space = valueAt(document, "hyperparameters");
+  return isMapping(space) ? space : {};
+}
+
+/** What the searcher says of the space has to speak of what is there. */
+function spaceProblems({ searcher, hyperparameters }: NormalisedConfig): readonly FieldProblem[] {
+  return [
+    ...constraintProblems(searcher.constraints ?? [], hyperparameters),
+    ...pointProblems(searcher.warm_start?.points ?? [], hyperparameters),
+  ];
+}
+
 /** Aliases and defaults can make more of a document than was written, and a trial gets it in one variable. */
 function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
   const bytes = utf8Bytes(JSON.stringify(config));
@@ -112,8 +131,12 @@ function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
 }
 
 function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
-  if (config.searcher.name !== "grid") return [];
-  const points = gridSize(hyperparameterSpace(config));
+  // With conditions or constraints the grid has fewer points than the product of its axes: whoever walks it counts them.
+  const { searcher } = config;
+  if (searcher.name !== "grid" || searcher.constraints !== undefined) return [];
+  const space = hyperparameterSpace(config);
+  if (isConditional(space)) return [];
+  const points = gridSize(space);
   if (points <= configLimits.trialsPerSearchMax) return [];
   const detail = `make a grid of ${points} points; the limit is ${configLimits.trialsPerSearchMax}`;
   return [{ path: "hyperparameters", detail }];
@@ -159,6 +182,9 @@ function noteListedHyperparameters(value: Json, path: string, warnings: FieldPro
         warnings.push({ path: itemPath(path, index), detail });
       }
     }
+  } else if (isMapping(value) && writtenType(value) === "nested") {
+    const inside = valueAt(value, "hyperparameters") ?? {};
+    noteListedHyperparameters(inside, keyPath(path, "hyperparameters"), warnings);
   } else if (isMapping(value) && writtenType(value) === null) {
     for (const [key, item] of Object.entries(value)) {
       noteListedHyperparameters(item, keyPath(path, key), warnings);

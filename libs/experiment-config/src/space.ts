@@ -29,3 +29,10 @@ export function gridSize(space: HyperparameterSpace): number {
   }
   return size;
 }
+
+/** Whether a hyperparameter of the space has a condition. */
+export function isConditional(space: HyperparameterSpace): boolean {
+  return Object.values(space).some((node) =>
+    isTyped(node) ? node.when !== undefined : isConditional(node),
+  );
+}

@@ -44,8 +44,8 @@ describe("the axes of a space", () => {
     expect(placeOf(axes, { nest: { choice: 4 } })[2]).toBe(3);
   });
 
-  it("take what is missing, or outside, to the nearest end", () => {
-    expect(placeOf(axes, {})).toEqual([0, 0, 0, 0, 0]);
-    expect(placeOf(axes, { a: 9, nest: { few: 7 } })).toEqual([1, 0, 0, 4, 0]);
+  it("take what is outside to the nearest end, and what is missing to the middle", () => {
+    expect(placeOf(axes, {})).toEqual([0.5, 0.5, 2, 2, 0.5]);
+    expect(placeOf(axes, { a: 9, nest: { few: 7 } })).toEqual([1, 0.5, 2, 4, 0.5]);
   });
 });

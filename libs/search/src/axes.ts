@@ -65,15 +65,20 @@ export function isDiscrete({ hyperparameter, cells }: Axis): boolean {
 }
 
 /**
- * Where a point that the search proposed lies: on a discrete axis the number of its cell, else the coordinate, 0 to 1. What
- * is not there, or is no value of the axis, lies at the start.
+ * Where a point that the search proposed lies: on a discrete axis the number of its cell, else the coordinate, 0 to 1. A
+ * hyperparameter that is not there, for want of its condition, lies in the middle, so that all points without it lie
+ * together; what is no value of the axis lies at the start.
  */
 export function placeOf(axes: readonly Axis[], point: JsonObject): number[] {
   return axes.map((axis) => {
     let value: Json | undefined = point;
     for (const key of axis.keys) value = isObject(value) ? value[key] : undefined;
-    return value === undefined ? 0 : placeOnAxis(axis, value);
+    return value === undefined ? middleOf(axis) : placeOnAxis(axis, value);
   });
+}
+
+function middleOf(axis: Axis): number {
+  return isDiscrete(axis) ? Math.floor(axis.cells / 2) : 0.5;
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

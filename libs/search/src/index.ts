@@ -1,3 +1,4 @@
+export { acceptExperiment } from "./accepted.ts";
 export type { Algorithm, Decision, Observation, Size } from "./algorithm.ts";
 export type {
   CancelSearch,

@@ -14,4 +14,11 @@ export const searchLimits = {
    * search has trials, and at least this many. A space in which nothing works would never end otherwise.
    */
   replacementsMin: 100,
+  /**
+   * Draws of one trial under constraints, until one satisfies them: enough for a space of which a thousandth is allowed.
+   * Each costs a few microseconds.
+   */
+  attemptsPerPointMax: 10_000,
+  /** Steps of the walk over a grid with conditions or constraints, which is made in one go: some hundred milliseconds. */
+  gridStepsMax: 300_000,
 } as const;

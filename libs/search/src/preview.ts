@@ -2,16 +2,13 @@
  * What a search will spend before it has spent anything: how many trials end at which time, by bracket and in all. For
  * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`).
  */
-import {
-  gridSize,
-  type HyperparameterSpace,
-  type SearcherConfig,
-} from "@trainyard/experiment-config";
+import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import { adaptiveAshaPlan } from "./algorithms/adaptive-asha.ts";
 import { ashaPlan } from "./algorithms/asha.ts";
 import { asyncHalvingPlan } from "./algorithms/async-halving.ts";
 import { hyperbandPlan } from "./algorithms/hyperband.ts";
 import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
+import { gridOf } from "./space-rules/grid.ts";
 
 /** `units` is the time at which the trials end; null for as long as the training code itself trains. */
 export type TrialsAt = { readonly units: number | null; readonly trials: number };
@@ -55,7 +52,7 @@ export function halvingPlanOf(config: SearcherConfig): HalvingPlan | null {
 }
 
 function wholeTrials(config: SearcherConfig, space: HyperparameterSpace): number {
-  if (config.name === "grid") return gridSize(space);
+  if (config.name === "grid") return gridOf({ space, searcher: config as JsonObject }).size;
   return "max_trials" in config ? config.max_trials : 1;
 }
 

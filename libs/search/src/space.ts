@@ -14,6 +14,7 @@ import {
 } from "@trainyard/experiment-config";
 import { assertNever, draw, drawInteger } from "@trainyard/kernel";
 import { power, roundHalfAway } from "./math.ts";
+import { withoutAbsent } from "./space-rules/conditions.ts";
 
 /** A trial's own seed is one that NumPy, PyTorch and Python all take: 0 ≤ seed < 2^31. */
 const TRIAL_SEED_BELOW = 2 ** 31;
@@ -38,8 +39,13 @@ export type ValueOf = (
   keys: readonly string[],
 ) => Json;
 
-/** A point made of a value for each hyperparameter, in the order of sorted keys. */
+/** A point made of a value for each hyperparameter that is there, in the order of sorted keys. */
 export function pointOf(space: HyperparameterSpace, valueOf: ValueOf): JsonObject {
+  return withoutAbsent(space, fullPoint(space, valueOf));
+}
+
+/** A point made of a value for each hyperparameter, whatever its condition. */
+export function fullPoint(space: HyperparameterSpace, valueOf: ValueOf): JsonObject {
   return nestOf(space, "hyperparameters", [], valueOf);
 }
 
@@ -113,7 +119,7 @@ function gridNest(space: HyperparameterSpace, cursor: { rest: number }): JsonObj
 }
 
 /** Value number `i` of an axis of `length` values, evenly spaced with both ends; a single one is the middle. */
-function axisValue(hyperparameter: TypedHyperparameter, i: number, length: number): Json {
+export function axisValue(hyperparameter: TypedHyperparameter, i: number, length: number): Json {
   switch (hyperparameter.type) {
     case "const":
       return hyperparameter.val;
@@ -146,6 +152,6 @@ export function isConstant(space: HyperparameterSpace): boolean {
 }
 
 /** Order does not survive every store of JSON, so it is made here, by UTF-16 code units. */
-function sortedNodes(space: HyperparameterSpace): [string, SpaceNode][] {
+export function sortedNodes(space: HyperparameterSpace): [string, SpaceNode][] {
   return Object.entries(space).sort(([a], [b]) => (a < b ? -1 : 1));
 }

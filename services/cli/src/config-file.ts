@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import {
   type ParsedExperiment,
-  parseExperiment,
   parseForRecorded,
   type RecordedTrainings,
 } from "@trainyard/experiment-config";
 import { isRejection, type Rejection } from "@trainyard/kernel";
+import { acceptExperiment } from "@trainyard/search";
 import { Option } from "commander";
 import { callerPath } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
@@ -36,7 +36,7 @@ const defaults = { checkpoint_storage: { type: "directory", container_path: "/ch
 
 /** A configuration by the rules that every cluster has; what is wrong with it is a usage error, a line a key. */
 export function parseHere(text: string, given: readonly string[]): ParsedExperiment {
-  return rightOnly(parseExperiment(text, { overrides: given, defaults }));
+  return rightOnly(acceptExperiment(text, { overrides: given, defaults }));
 }
 
 /** A configuration for a search against trainings that are recorded. */

@@ -31,7 +31,10 @@ export function eachTyped(
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) eachTyped(item, itemPath(path, index), see);
   } else if (isMapping(value)) {
-    if (writtenType(value) !== null) see(value, path);
+    const type = writtenType(value);
+    if (type === "nested") {
+      eachTyped(valueAt(value, "hyperparameters") ?? {}, keyPath(path, "hyperparameters"), see);
+    } else if (type !== null) see(value, path);
     else for (const [key, item] of Object.entries(value)) eachTyped(item, keyPath(path, key), see);
   }
 }
@@ -48,11 +51,13 @@ export function checkGridCounts(value: Json, path: string, note: Note): void {
 /** A null is a constant, save for the settings of a hyperparameter that has a type. */
 function withoutNullSettings(value: Json): Json {
   if (!isMapping(value)) return value;
-  const typed = isHyperparameterType(writtenType(value));
+  const type = writtenType(value);
+  const typed = isHyperparameterType(type) || type === "nested";
   const kept: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
-    if (!typed) kept[key] = withoutNullSettings(item);
-    else if (item !== null || key === "val") kept[key] = item;
+    if (!typed || (type === "nested" && key === "hyperparameters")) {
+      kept[key] = withoutNullSettings(item);
+    } else if (item !== null || key === "val") kept[key] = item;
   }
   return kept;
 }
@@ -60,7 +65,12 @@ function withoutNullSettings(value: Json): Json {
 /** Bare values written out as constants. */
 function explicit(value: Json): Json {
   if (!isMapping(value)) return { type: "const", val: value };
-  if (writtenType(value) !== null) return value;
+  const type = writtenType(value);
+  const inside = valueAt(value, "hyperparameters");
+  if (type === "nested" && isMapping(inside)) {
+    return { ...value, hyperparameters: explicit(inside) };
+  }
+  if (type !== null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, explicit(item)]));
 }
 

@@ -8,6 +8,7 @@ import {
   asyncHalvingKeys,
   hyperbandKeys,
 } from "./halving-searchers.ts";
+import { constraints, warmStart } from "./searched-space.ts";
 import { gpKeys, sobolKeys, tpeKeys } from "./model-searchers.ts";
 import {
   anyText,
@@ -24,6 +25,8 @@ import {
 const common = {
   metric: text,
   smaller_is_better: flag,
+  constraints,
+  warm_start: warmStart,
   source_trial_id: count,
   source_checkpoint_uuid: anyText,
 };

@@ -12,6 +12,7 @@ import { draw } from "@trainyard/kernel";
 import type { ProposedPoint } from "../algorithm.ts";
 import { coordinatesOf, isDiscrete, placeOf, pointAt } from "../axes.ts";
 import { normalQuantile } from "../normal.ts";
+import { allowedCoordinates } from "../space-rules/places.ts";
 import type { RunningSearch } from "../state.ts";
 import { bestPlace, type SearchedAxis } from "./gp/improvement.ts";
 import { type Learned, learnedFrom } from "./gp/inputs.ts";
@@ -91,9 +92,16 @@ function suggested(
     best = Math.min(best, mean);
   }
   const centres = order.slice(0, CENTRES).map((i) => inputs[i] ?? []);
+  const settled = (input: readonly number[]): readonly number[] | null =>
+    allowedCoordinates(search.plan, axesOfPlan(search.plan), input);
   const taken = (input: readonly number[]): boolean =>
+    settled(input) === null ||
     running.some((other) => input.every((x, axis) => Math.abs(x - (other[axis] ?? 0)) < SAME));
-  return bestPlace(process, axes, best, candidatesOf(search, trial, axes, centres), taken);
+  const candidates = candidatesOf(search, trial, axes, centres).flatMap((input) => {
+    const allowed = settled(input);
+    return allowed === null ? [] : [allowed];
+  });
+  return bestPlace(process, axes, best, candidates, taken);
 }
 
 /** Places drawn over the whole box, and normally about the best results. */

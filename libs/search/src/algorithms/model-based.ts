@@ -1,4 +1,6 @@
 import type { Algorithm, ProposedPoint } from "../algorithm.ts";
+import { givenTrials, pointOfTrial } from "../points.ts";
+import { isAllowed } from "../space-rules/constraints.ts";
 import type { RunningSearch } from "../state.ts";
 import { evolveModelMemory, initialModelMemory } from "./model-memory.ts";
 import { wantedTrials } from "./random.ts";
@@ -25,7 +27,13 @@ export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm 
     on: (search, observation) => {
       if (observation.kind === "validated") return [];
       const more: (readonly number[])[] = [];
-      return topUp(search, wantedTrials(search), (trial) => nextPoint(search, trial, more));
+      return topUp(search, wantedTrials(search), (trial) => {
+        if (trial <= givenTrials(search.plan)) return pointOfTrial(search.plan, trial);
+        const point = nextPoint(search, trial, more);
+        // A model that finds no place that the constraints allow leaves the trial to chance.
+        const allowed = isAllowed(search.plan, point.hyperparameters);
+        return allowed ? point : pointOfTrial(search.plan, trial);
+      });
     },
   };
 }

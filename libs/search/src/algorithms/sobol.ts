@@ -4,10 +4,13 @@
  * choice, in the order of sorted keys; those beyond the table's 128 are drawn as random search draws them. Proposals,
  * replacements and the end are those of random search.
  */
-import type { HyperparameterSpace } from "@trainyard/experiment-config";
+import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import type { Algorithm, ProposedPoint } from "../algorithm.ts";
 import { axesOf, pointAt } from "../axes.ts";
+import { searchLimits } from "../limits.ts";
+import { givenTrials, pointOfTrial } from "../points.ts";
+import { isAllowed, isConstrained } from "../space-rules/constraints.ts";
 import type { SearchPlan } from "../state.ts";
 import { wantedTrials } from "./random.ts";
 import {
@@ -35,29 +38,57 @@ export const sobol: Algorithm = {
   },
 };
 
-/** The dimensions of a plan, kept for as long as the plan is: they follow from it. */
+/** The points of a plan, kept for as long as the plan is: they follow from it. */
 const known = new WeakMap<SearchPlan, (trial: number) => ProposedPoint>();
 
-/** The quasi-random point of each trial number of a search. */
+/** The quasi-random point of each trial number of a search; the points that the configuration gives come first. */
 export function sobolPoints(plan: SearchPlan): (trial: number) => ProposedPoint {
   const before = known.get(plan);
   if (before !== undefined) return before;
-  const points = pointsOf(plan.space, plan.seed);
-  known.set(plan, points);
-  return points;
+  const given = givenTrials(plan);
+  const points = isConstrained(plan) ? allowedPoints(plan) : sequenceOf(plan);
+  const pointOf = (trial: number): ProposedPoint => {
+    const hyperparameters = trial > given ? points(trial - given - 1) : null;
+    return hyperparameters === null
+      ? pointOfTrial(plan, trial)
+      : { hyperparameters, origin: "space_filling" };
+  };
+  known.set(plan, pointOf);
+  return pointOf;
 }
 
-function pointsOf(space: HyperparameterSpace, seed: number): (trial: number) => ProposedPoint {
-  const coordinatesOf = axesOf(space).map(({ path }, index) => {
-    if (index >= sobolDimensionsMax) return (trial: number) => draw(seed, path, trial);
-    const dimension: SobolDimension = scrambled(sobolDimension(index), seed, `sobol/${path}`);
-    return (trial: number) => sobolCoordinate(dimension, trial - 1) / 2 ** 32;
+type Points = (index: number) => JsonObject | null;
+
+/** Point number `index` of the sequence, from 0. */
+function sequenceOf({ space, seed }: SearchPlan): (index: number) => JsonObject {
+  const coordinatesOf = axesOf(space).map(({ path }, axis) => {
+    if (axis >= sobolDimensionsMax) return (index: number) => draw(seed, path, index + 1);
+    const dimension: SobolDimension = scrambled(sobolDimension(axis), seed, `sobol/${path}`);
+    return (index: number) => sobolCoordinate(dimension, index) / 2 ** 32;
   });
-  return (trial) => ({
-    hyperparameters: pointAt(
+  return (index) =>
+    pointAt(
       space,
-      coordinatesOf.map((coordinate) => coordinate(trial)),
-    ),
-    origin: "space_filling",
-  });
+      coordinatesOf.map((coordinate) => coordinate(index)),
+    );
+}
+
+/**
+ * Allowed point number `index` of the sequence: those that the constraints refuse are left out, so that the others fill
+ * what is allowed as evenly as before. The place of each is kept; after too many refusals the trial is drawn instead.
+ */
+function allowedPoints(plan: SearchPlan): Points {
+  const points = sequenceOf(plan);
+  const places: (number | null)[] = [];
+  let next = 0;
+  return (index) => {
+    while (places.length <= index) {
+      const last = next + searchLimits.attemptsPerPointMax;
+      while (next < last && !isAllowed(plan, points(next))) next += 1;
+      places.push(next < last ? next : null);
+      if (next < last) next += 1;
+    }
+    const place = places[index] ?? null;
+    return place === null ? null : points(place);
+  };
 }

@@ -11,6 +11,7 @@
 import { draw } from "@trainyard/kernel";
 import type { ProposedPoint } from "../algorithm.ts";
 import { coordinatesOf, pointAt } from "../axes.ts";
+import { allowedPlace } from "../space-rules/places.ts";
 import type { RunningSearch } from "../state.ts";
 import { modelBased } from "./model-based.ts";
 import { axesOfPlan, modelMemory } from "./model-memory.ts";
@@ -37,6 +38,7 @@ function nextPoint(
     return sobolPoints(search.plan)(trial);
   }
   const place = suggestedPlace(search, trial, more);
+  if (place === null) return sobolPoints(search.plan)(trial);
   more.push(place);
   return { hyperparameters: pointAt(space, coordinatesOf(axes, place)), origin: "model" };
 }
@@ -45,14 +47,25 @@ function suggestedPlace(
   search: RunningSearch,
   trial: number,
   more: readonly (readonly number[])[],
-): number[] {
+): number[] | null {
+  const { plan } = search;
   const { good, others } = splitTrials(search, more);
-  return search.plan.searcher["multivariate"] === false
-    ? placeByAxis(search, trial, good, others)
-    : jointPlace(search, trial, good, others);
+  if (plan.searcher["multivariate"] === false) {
+    const place = placeByAxis(search, trial, good, others);
+    const allowed = allowedPlace(plan, axesOfPlan(plan), place);
+    // Constraints are on axes together: where the best of each alone do not fit, the joint densities are asked.
+    if (allowed !== null) return allowed;
+  }
+  return jointPlace(search, trial, good, others);
 }
 
-function jointPlace(search: RunningSearch, trial: number, good: Sample, others: Sample): number[] {
+/** Null where the constraints refuse every candidate. */
+function jointPlace(
+  search: RunningSearch,
+  trial: number,
+  good: Sample,
+  others: Sample,
+): number[] | null {
   const { seed } = search.plan;
   const axes = axesOfPlan(search.plan);
   const streams = ["tpe", ...axes.map(({ path }) => `tpe/${path}`)];
@@ -60,7 +73,9 @@ function jointPlace(search: RunningSearch, trial: number, good: Sample, others: 
   const g = estimatorOf(axes, others);
   return bestOf((candidate) => {
     const counter = trial * CANDIDATES + candidate;
-    const place = drawnPlace(l, (i) => draw(seed, streams[i] ?? "", counter));
+    const drawn = drawnPlace(l, (i) => draw(seed, streams[i] ?? "", counter));
+    const place = allowedPlace(search.plan, axes, drawn);
+    if (place === null) return { place, ratio: Number.NEGATIVE_INFINITY };
     return { place, ratio: densityAt(l, place) / densityAt(g, place) };
   });
 }

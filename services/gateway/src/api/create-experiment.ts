@@ -3,8 +3,9 @@ import { Readable } from "node:stream";
 import type { Plain } from "@trainyard/contracts";
 import type { CreateExperimentRequest, CreateExperimentResponse } from "@trainyard/contracts/api";
 import { AcceptedSchema, CreateExperimentSchema } from "@trainyard/contracts/commands";
-import { type NormalisedConfig, parseExperiment, withSeed } from "@trainyard/experiment-config";
+import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import { idOf, isRejection } from "@trainyard/kernel";
+import { acceptExperiment } from "@trainyard/search";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -48,7 +49,7 @@ function readConfig(
   checkpointDir: string,
   commitId: string,
 ): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {
-  const parsed = parseExperiment(request.config, {
+  const parsed = acceptExperiment(request.config, {
     overrides: request.overrides,
     defaults: { checkpoint_storage: { type: "directory", container_path: checkpointDir } },
   });

@@ -1,0 +1,20 @@
+/** A configuration as whoever submits one has to read it: what its keys say, and whether its space can be searched. */
+import {
+  invalidConfig,
+  type ParsedExperiment,
+  type ParseOptions,
+  parseExperiment,
+} from "@trainyard/experiment-config";
+import { isRejection, type Rejection } from "@trainyard/kernel";
+import { spaceFindings } from "./space-rules/findings.ts";
+
+export function acceptExperiment(
+  yamlText: string,
+  options: ParseOptions = {},
+): ParsedExperiment | Rejection {
+  const parsed = parseExperiment(yamlText, options);
+  if (isRejection(parsed)) return parsed;
+  const { problems, warnings } = spaceFindings(parsed.config);
+  if (problems.length > 0) return invalidConfig(problems);
+  return { config: parsed.config, warnings: [...parsed.warnings, ...warnings] };
+}

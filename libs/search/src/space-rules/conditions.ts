@@ -1,0 +1,121 @@
+/** Which hyperparameters of a point are there: those whose condition holds, of others that are there themselves. */
+import {
+  type AllowedValues,
+  type HyperparameterSpace,
+  isAllowedValue,
+  isTyped,
+  type Json,
+  type JsonObject,
+  keysOfPointer,
+  type TypedHyperparameter,
+} from "@trainyard/experiment-config";
+
+/** Another hyperparameter that a condition names. */
+export type Parent = { readonly keys: readonly string[]; readonly allowed: AllowedValues };
+
+type Conditional = { readonly keys: readonly string[]; readonly parents: readonly Parent[] };
+
+/** The conditional hyperparameters of a space, each after those that its condition names. */
+const known = new WeakMap<HyperparameterSpace, readonly Conditional[]>();
+
+export function isConditional(space: HyperparameterSpace): boolean {
+  return conditionalsOf(space).length > 0;
+}
+
+/** Takes what is not there out of a point that has a value for every hyperparameter; the point is changed. */
+export function withoutAbsent(space: HyperparameterSpace, point: JsonObject): JsonObject {
+  for (const { keys, parents } of conditionalsOf(space)) {
+    if (!areMet(parents, point)) removeAtKeys(point, keys);
+  }
+  return point;
+}
+
+export function parentsOf({ when = {} }: TypedHyperparameter): readonly Parent[] {
+  return Object.entries(when).map(([pointer, allowed]) => ({
+    keys: keysOfPointer(pointer),
+    allowed,
+  }));
+}
+
+/** Whether a condition holds in a point from which what is not there has been taken. */
+export function areMet(parents: readonly Parent[], point: JsonObject): boolean {
+  return parents.every(({ keys, allowed }) => {
+    const value = valueAtKeys(point, keys);
+    return value !== undefined && isAllowedValue(allowed, value);
+  });
+}
+
+/** The value that keys lead to; undefined where nothing is. */
+export function valueAtKeys(point: JsonObject, keys: readonly string[]): Json | undefined {
+  let value: Json | undefined = point;
+  for (const key of keys) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** Makes the nests that lead there. */
+export function putAtKeys(point: JsonObject, keys: readonly string[], value: Json): void {
+  const [key, ...rest] = keys;
+  if (key === undefined) return;
+  if (rest.length === 0) {
+    point[key] = value;
+    return;
+  }
+  const inside = point[key];
+  const nest = isObject(inside) ? inside : {};
+  point[key] = nest;
+  putAtKeys(nest, rest, value);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Nests that are left without anything go too. */
+export function removeAtKeys(point: JsonObject, keys: readonly string[]): void {
+  const [key, ...rest] = keys;
+  if (key === undefined) return;
+  const inside = point[key];
+  if (rest.length > 0 && isObject(inside)) {
+    removeAtKeys(inside, rest);
+    if (Object.keys(inside).length > 0) return;
+  }
+  delete point[key];
+}
+
+function conditionalsOf(space: HyperparameterSpace): readonly Conditional[] {
+  const before = known.get(space);
+  if (before !== undefined) return before;
+  const found = inOrder(collected(space, []));
+  known.set(space, found);
+  return found;
+}
+
+function collected(space: HyperparameterSpace, around: readonly string[]): readonly Conditional[] {
+  return Object.entries(space).flatMap(([key, node]) => {
+    const keys = [...around, key];
+    if (!isTyped(node)) return collected(node, keys);
+    const parents = parentsOf(node);
+    return parents.length === 0 ? [] : [{ keys, parents }];
+  });
+}
+
+/** Those that rest on nothing conditional first; a circle, which no accepted configuration has, comes last. */
+function inOrder(all: readonly Conditional[]): readonly Conditional[] {
+  const nameOf = (keys: readonly string[]): string => JSON.stringify(keys);
+  const left = new Map(all.map((one) => [nameOf(one.keys), one]));
+  const ordered: Conditional[] = [];
+  while (left.size > 0) {
+    const ready = [...left].filter(([, { parents }]) =>
+      parents.every(({ keys }) => !left.has(nameOf(keys))),
+    );
+    if (ready.length === 0) return [...ordered, ...left.values()];
+    for (const [name, one] of ready) {
+      ordered.push(one);
+      left.delete(name);
+    }
+  }
+  return ordered;
+}

@@ -1,0 +1,137 @@
+/**
+ * The grid of a space: the product of the axes, without the points that the constraints refuse, and without axes that are
+ * not there. Where neither conditions nor constraints are, it is counted and never walked. Else it is walked in the order
+ * of sorted keys, save that a hyperparameter comes after those that its condition names, and a branch that a constraint
+ * refuses already is left at once.
+ */
+import {
+  gridAxisLength,
+  gridSize,
+  type HyperparameterSpace,
+  isTyped,
+  type JsonObject,
+  type TypedHyperparameter,
+} from "@trainyard/experiment-config";
+import { searchLimits } from "../limits.ts";
+import { axisValue, gridPoint, pointOf, sortedNodes } from "../space.ts";
+import {
+  areMet,
+  isConditional,
+  type Parent,
+  parentsOf,
+  putAtKeys,
+  removeAtKeys,
+} from "./conditions.ts";
+import { isAllowed, isConstrained, type SearchedSpace } from "./constraints.ts";
+
+export type Grid = {
+  readonly size: number;
+  /** Whether all of it was walked; a larger one is not searched. */
+  readonly complete: boolean;
+  /** Point number `index`, 0 ≤ index < size. */
+  readonly pointAt: (index: number) => JsonObject;
+};
+
+const known = new WeakMap<HyperparameterSpace, WeakMap<object, Grid>>();
+
+export function gridOf(searched: SearchedSpace): Grid {
+  const { space, searcher } = searched;
+  if (!isConditional(space) && !isConstrained(searched)) {
+    return { size: gridSize(space), complete: true, pointAt: (index) => gridPoint(space, index) };
+  }
+  const ofSpace = known.get(space) ?? new WeakMap<object, Grid>();
+  known.set(space, ofSpace);
+  const grid = ofSpace.get(searcher) ?? walked(searched);
+  ofSpace.set(searcher, grid);
+  return grid;
+}
+
+type Axis = {
+  readonly name: string;
+  readonly keys: readonly string[];
+  readonly hyperparameter: TypedHyperparameter;
+  readonly parents: readonly Parent[];
+  readonly length: number;
+};
+
+const nameOf = (keys: readonly string[]): string => JSON.stringify(keys);
+
+function walked(searched: SearchedSpace): Grid {
+  const axes = parentsFirst(axesIn(searched.space, []));
+  const { found, complete } = new Walk(searched, axes).whole();
+  const places = new Map(axes.map(({ name }, place) => [name, place]));
+  return {
+    size: found.length,
+    complete,
+    pointAt: (index) =>
+      pointOf(searched.space, (hyperparameter, _path, keys) => {
+        const place = places.get(nameOf(keys)) ?? 0;
+        const step = found[index]?.[place] ?? 0;
+        return axisValue(hyperparameter, step, gridAxisLength(hyperparameter));
+      }),
+  };
+}
+
+class Walk {
+  readonly #searched: SearchedSpace;
+  readonly #axes: readonly Axis[];
+  readonly #found: number[][] = [];
+  readonly #point: JsonObject = {};
+  readonly #chosen: number[] = [];
+  #steps = 0;
+
+  constructor(searched: SearchedSpace, axes: readonly Axis[]) {
+    this.#searched = searched;
+    this.#axes = axes;
+  }
+
+  /** For each point the number of the value on each axis, 0 where the axis is not there. */
+  whole(): { readonly found: readonly (readonly number[])[]; readonly complete: boolean } {
+    this.#from(0);
+    return { found: this.#found, complete: this.#steps <= searchLimits.gridStepsMax };
+  }
+
+  #from(depth: number): void {
+    const axis = this.#axes[depth];
+    if (axis === undefined) {
+      this.#found.push([...this.#chosen]);
+      return;
+    }
+    const there = areMet(axis.parents, this.#point);
+    for (let step = 0; step < (there ? axis.length : 1); step += 1) {
+      this.#steps += 1;
+      if (this.#steps > searchLimits.gridStepsMax) return;
+      this.#chosen[depth] = step;
+      if (there) {
+        putAtKeys(this.#point, axis.keys, axisValue(axis.hyperparameter, step, axis.length));
+      }
+      // What has no value yet counts as what is not there: a constraint that is broken already stays so.
+      if (isAllowed(this.#searched, this.#point)) this.#from(depth + 1);
+    }
+    if (there) removeAtKeys(this.#point, axis.keys);
+  }
+}
+
+function axesIn(space: HyperparameterSpace, around: readonly string[]): readonly Axis[] {
+  return sortedNodes(space).flatMap(([key, node]) => {
+    const keys = [...around, key];
+    if (!isTyped(node)) return axesIn(node, keys);
+    const length = gridAxisLength(node);
+    return [{ name: nameOf(keys), keys, hyperparameter: node, parents: parentsOf(node), length }];
+  });
+}
+
+function parentsFirst(axes: readonly Axis[]): readonly Axis[] {
+  const left = new Map(axes.map((axis) => [axis.name, axis]));
+  const ordered: Axis[] = [];
+  const place = (axis: Axis): void => {
+    if (!left.delete(axis.name)) return;
+    for (const { keys } of axis.parents) {
+      const parent = left.get(nameOf(keys));
+      if (parent !== undefined) place(parent);
+    }
+    ordered.push(axis);
+  };
+  for (const axis of axes) place(axis);
+  return ordered;
+}
