@@ -61,7 +61,9 @@ describe("a snapshot", () => {
     const search = started();
     search.validate(1, 1, 0.5);
     search.end(1, TrialOutcome.COMPLETED);
-    expect(decodeSearch(encodeSearch(search.state))).toEqual(search.state);
+    const text = encodeSearch(search.state);
+    const decoded = decodeSearch(text);
+    expect(decoded === null ? null : encodeSearch(decoded)).toBe(text);
   });
 
   it("of another format is none", () => {

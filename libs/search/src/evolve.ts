@@ -14,20 +14,37 @@ import {
   type TrialWanted,
   trialOf,
 } from "./state.ts";
-import { emptyVector, includesSorted, itemAt, pushed, withItem } from "./vector.ts";
+import { includesTime, isLater, noTimes, withLater } from "./times.ts";
+import { noLateTimes, TrialRows } from "./trial-rows.ts";
+import { pushed, vectorOf, withItem } from "./vector.ts";
+
+/**
+ * The step that was made last: `decide` folds an event to see what follows from it, and whoever carries the decision out
+ * folds the same event again.
+ */
+let lastStep: { before: SearchState; event: SearchEvent; after: SearchState } | null = null;
 
 export function evolve(state: SearchState, event: SearchEvent): SearchState {
-  if (event.type === "SearchStarted") return started(state, event.data);
+  if (lastStep !== null && lastStep.before === state && lastStep.event === event) {
+    return lastStep.after;
+  }
+  const after = event.type === "SearchStarted" ? started(state, event.data) : next(state, event);
+  lastStep = { before: state, event, after };
+  return after;
+}
+
+type LaterEvent = Exclude<SearchEvent, { type: "SearchStarted" }>;
+
+function next(state: SearchState, event: LaterEvent): SearchState {
   const search = running(state);
-  const after = applied(search, event);
   const { algorithm, algorithmVersion } = search.plan;
-  const memory = recordedAlgorithm(algorithm, algorithmVersion)?.evolve(
-    search.memory,
-    event,
-    search,
-  );
-  assert(memory !== undefined, `version ${algorithmVersion} of ${algorithm} search is known`);
-  return { ...after, memory, version: state.version + 1 };
+  const known = recordedAlgorithm(algorithm, algorithmVersion);
+  if (known === undefined) {
+    assert(false, `version ${algorithmVersion} of ${algorithm} search is known`);
+  }
+  // The algorithm looks at the state before the event, which is at hand only until the event is applied.
+  const memory = known.evolve(search.memory, event, search);
+  return { ...applied(search, event), memory, version: state.version + 1 };
 }
 
 function running(state: SearchState): RunningSearch {
@@ -35,10 +52,7 @@ function running(state: SearchState): RunningSearch {
   return state as RunningSearch;
 }
 
-function applied(
-  search: RunningSearch,
-  event: Exclude<SearchEvent, { type: "SearchStarted" }>,
-): SearchState {
+function applied(search: RunningSearch, event: LaterEvent): SearchState {
   switch (event.type) {
     case "TrialProposed":
       return proposed(search, event.data);
@@ -87,6 +101,7 @@ function started(state: SearchState, data: EventData<"SearchStarted">): SearchSt
       trialsMax: data.trialsMax,
       concurrentTrialsMax: data.concurrentTrialsMax,
     },
+    trials: vectorOf(new TrialRows()),
     memory: algorithm.initial(searcher, space, data.seed),
   };
 }
@@ -96,21 +111,22 @@ const newTrial: TrialState = {
   outcome: TrialOutcome.UNSPECIFIED,
   best: null,
   bestAt: 0,
-  times: emptyVector(),
-  lateTimes: [],
+  times: noTimes,
+  lateTimes: noLateTimes,
   run: 0,
   runTime: 0,
   measurement: "",
 };
 
 function proposed(search: RunningSearch, data: EventData<"TrialProposed">): SearchState {
-  assert(data.number === search.trials.size + 1, `trial ${data.number} is the next one`);
+  const { number } = data;
+  if (number !== search.trials.size + 1) assert(false, `trial ${number} is the next one`);
   return { ...search, trials: pushed(search.trials, newTrial), unended: search.unended + 1 };
 }
 
 function known(search: SearchState, number: number): TrialState {
   const trial = trialOf(search, number);
-  assert(trial !== undefined, `trial ${number} was proposed`);
+  if (trial === undefined) assert(false, `trial ${number} was proposed`);
   return trial;
 }
 
@@ -123,41 +139,39 @@ function wanted(search: RunningSearch, number: number, what: TrialWanted): Searc
 }
 
 function observed(search: RunningSearch, data: EventData<"ObservationRecorded">): SearchState {
+  const { trial: number, run, time, measurement } = data;
+  const before = known(search, number);
+  if (data.missing !== undefined) return withTrial(search, number, { ...before, measurement });
+  if (data.repeat) {
+    return withTrial(search, number, { ...before, run, runTime: time, measurement });
+  }
   const { metric, smallerIsBetter } = search.plan;
-  const { trial: number, run, time: runTime, measurement } = data;
-  if (data.missing !== undefined) {
-    return withTrial(search, number, { ...known(search, number), measurement });
-  }
-  const before = { ...known(search, number), run, runTime, measurement };
-  if (data.repeat) return withTrial(search, number, before);
-  const trial = { ...before, ...withTime(before, data.time) };
   const value = data.values[metric];
-  if (value === undefined || !isBetter(value, trial.best, smallerIsBetter)) {
-    return withTrial(search, data.trial, trial);
-  }
-  const better = withTrial(search, data.trial, {
-    ...trial,
-    best: value,
-    bestAt: search.version + 1,
-  });
-  const { best } = search;
-  return isBetter(value, best?.value ?? null, smallerIsBetter) && countsForBest(trial)
-    ? { ...better, best: { trial: data.trial, value } }
-    : better;
-}
-
-function withTime(trial: TrialState, time: number): Pick<TrialState, "times" | "lateTimes"> {
-  const { times, lateTimes } = trial;
-  const last = itemAt(times, times.size - 1);
-  if (last === undefined || time > last) return { times: pushed(times, time), lateTimes };
-  return { times, lateTimes: [...lateTimes, time] };
+  const isBest = value !== undefined && isBetter(value, before.best, smallerIsBetter);
+  const later = isLater(before.times, time);
+  const trial: TrialState = {
+    wanted: before.wanted,
+    outcome: before.outcome,
+    best: isBest ? value : before.best,
+    bestAt: isBest ? search.version + 1 : before.bestAt,
+    times: later ? withLater(before.times, time) : before.times,
+    lateTimes: later ? before.lateTimes : [...before.lateTimes, time],
+    run,
+    runTime: time,
+    measurement,
+  };
+  const after = withTrial(search, number, trial);
+  return isBest &&
+    isBetter(value, search.best?.value ?? null, smallerIsBetter) &&
+    countsForBest(trial)
+    ? { ...after, best: { trial: number, value } }
+    : after;
 }
 
 /** Whether the trial has been observed at this time. */
-export function wasObserved(trial: TrialState, time: number): boolean {
-  const last = itemAt(trial.times, trial.times.size - 1);
-  if (last === undefined || time > last) return false;
-  return includesSorted(trial.times, time) || trial.lateTimes.includes(time);
+export function wasObserved({ times, lateTimes }: TrialState, time: number): boolean {
+  if (isLater(times, time)) return false;
+  return includesTime(times, time) || lateTimes.includes(time);
 }
 
 function countsForBest(trial: TrialState): boolean {

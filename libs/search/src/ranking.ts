@@ -1,114 +1,223 @@
 /**
- * Entries in order, where the place of an entry and the entry at a place are found in O(log n): a weight-balanced tree
- * that is never changed, since `inserted` and `removed` give a new one that shares all but one path with the old. Plain
- * JSON, which snapshots store as it is. (Adams, "Efficient sets: a balancing act", 1993; Δ = 3, Γ = 2 of Hirai and
- * Yamamoto, "Balancing weight-balanced trees", 2011.)
+ * Entries in order, where the place of an entry and the entry at a place are found in O(log n), and of which every version
+ * stays valid (`versions.ts`). The entries lie in blocks of at most 128; a tree of partial sums over the blocks' sizes
+ * tells how many come before each (P. M. Fenwick, "A new data structure for cumulative frequency tables", 1994). In a
+ * snapshot it is `{ size, entries }`, and what was read from one can be used as it is.
  */
+import { changed, type Root, rootOf, Version } from "./versions.ts";
 
 /** Ordered by value, then by order; no two entries of a ranking have both in common. */
 export type Entry = { readonly value: number; readonly order: number; readonly trial: number };
 
-export type Ranking = readonly [entry: Entry, size: number, left: Ranking, right: Ranking] | null;
+/** Opaque, but for its size. */
+export type Ranking = { readonly size: number; readonly entries?: readonly Entry[] };
 
-const DELTA = 3;
-const GAMMA = 2;
+type Change = { readonly entry: Entry; readonly comes: boolean };
 
-export function sizeOf(ranking: Ranking): number {
-  return ranking === null ? 0 : ranking[1];
+const BLOCK_MAX = 128;
+
+/** The values are kept apart from their entries: a search through them touches little memory. */
+type Block = { readonly values: number[]; readonly entries: Entry[] };
+
+class Blocks implements Root<Change> {
+  blocks: Block[] = [];
+  /** Fenwick's tree over the sizes of the blocks, from index 1. */
+  sums: number[] = [0];
+  size = 0;
+
+  static of(entries: readonly Entry[]): Blocks {
+    const made = new Blocks();
+    for (let from = 0; from < entries.length; from += BLOCK_MAX / 2) {
+      const own = entries.slice(from, from + BLOCK_MAX / 2);
+      made.blocks.push({ values: own.map(({ value }) => value), entries: own });
+    }
+    made.size = entries.length;
+    made.recount();
+    return made;
+  }
+
+  apply({ entry, comes }: Change): Change {
+    const at = this.blockOf(entry);
+    const block = this.blocks[at];
+    if (comes) this.insert(at, block, entry);
+    else if (block !== undefined) this.remove(at, block, entry);
+    return { entry, comes: !comes };
+  }
+
+  insert(at: number, block: Block | undefined, entry: Entry): void {
+    this.size += 1;
+    if (block === undefined) {
+      this.blocks.push({ values: [entry.value], entries: [entry] });
+      this.recount();
+      return;
+    }
+    const place = placeIn(block, entry);
+    block.values.splice(place, 0, entry.value);
+    block.entries.splice(place, 0, entry);
+    if (block.values.length <= BLOCK_MAX) {
+      this.count(at, 1);
+      return;
+    }
+    const half = BLOCK_MAX / 2;
+    const second = { values: block.values.splice(half), entries: block.entries.splice(half) };
+    this.blocks.splice(at + 1, 0, second);
+    this.recount();
+  }
+
+  remove(at: number, block: Block, entry: Entry): void {
+    this.size -= 1;
+    const place = placeIn(block, entry);
+    block.values.splice(place, 1);
+    block.entries.splice(place, 1);
+    if (block.values.length > 0) {
+      this.count(at, -1);
+      return;
+    }
+    this.blocks.splice(at, 1);
+    this.recount();
+  }
+
+  count(at: number, by: number): void {
+    for (let i = at + 1; i < this.sums.length; i += i & -i) this.sums[i] = (this.sums[i] ?? 0) + by;
+  }
+
+  recount(): void {
+    const { blocks } = this;
+    const sums = [0];
+    for (const { values } of blocks) sums.push(values.length);
+    for (let i = 1; i < sums.length; i += 1) {
+      const above = i + (i & -i);
+      if (above < sums.length) sums[above] = (sums[above] ?? 0) + (sums[i] ?? 0);
+    }
+    this.sums = sums;
+  }
+
+  /** How many entries lie in the blocks before this one. */
+  before(at: number): number {
+    let sum = 0;
+    for (let i = at; i > 0; i -= i & -i) sum += this.sums[i] ?? 0;
+    return sum;
+  }
+
+  /** The last block that begins with this entry or before it; the first when none does. */
+  blockOf(entry: Entry): number {
+    let low = 0;
+    let high = this.blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (isBefore(entry, this.blocks[middle]?.entries[0] as Entry)) high = middle - 1;
+      else low = middle;
+    }
+    return low;
+  }
+
+  /** The block in which a place lies, and the places before it. */
+  blockAt(place: number): { readonly at: number; readonly before: number } {
+    let at = 0;
+    let before = 0;
+    for (let step = 1 << (31 - Math.clz32(this.sums.length)); step > 0; step >>>= 1) {
+      const sum = this.sums[at + step];
+      if (sum === undefined || before + sum > place) continue;
+      at += step;
+      before += sum;
+    }
+    return { at, before };
+  }
+
+  all(): Entry[] {
+    return this.blocks.flatMap(({ entries }) => entries);
+  }
+
+  copy(): Blocks {
+    return Blocks.of(this.all());
+  }
+
+  toJSON(): unknown {
+    return { size: this.size, entries: this.all() };
+  }
 }
 
 function isBefore(a: Entry, b: Entry): boolean {
   return a.value < b.value || (a.value === b.value && a.order < b.order);
 }
 
+/** How many entries of the block come before this one. */
+function placeIn({ values, entries }: Block, { value, order }: Entry): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = values[middle] as number;
+    if (other < value || (other === value && (entries[middle] as Entry).order < order)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+type BlocksVersion = Version<Blocks, Change>;
+
+/** Versions of what came out of a snapshot, which itself stays as it is. */
+const read = new WeakMap<object, BlocksVersion>();
+
+function versionOf(ranking: Ranking): BlocksVersion {
+  if (ranking instanceof Version) return ranking as BlocksVersion;
+  const known = read.get(ranking);
+  if (known !== undefined) return known;
+  const version: BlocksVersion = new Version(Blocks.of(ranking.entries ?? []));
+  read.set(ranking, version);
+  return version;
+}
+
+export const emptyRanking: Ranking = new Version<Blocks, Change>(new Blocks());
+
 export function inserted(ranking: Ranking, entry: Entry): Ranking {
-  if (ranking === null) return [entry, 1, null, null];
-  const [own, , left, right] = ranking;
-  return isBefore(entry, own)
-    ? balanced(own, inserted(left, entry), right)
-    : balanced(own, left, inserted(right, entry));
+  return changed(versionOf(ranking), { entry, comes: true });
 }
 
 /** Without the entry of the same value and order; the same ranking when it has none. */
 export function removed(ranking: Ranking, entry: Entry): Ranking {
-  if (ranking === null) return null;
-  const [own, , left, right] = ranking;
-  if (isBefore(entry, own)) return balanced(own, removed(left, entry), right);
-  if (isBefore(own, entry)) return balanced(own, left, removed(right, entry));
-  if (left === null) return right;
-  const next = entryAt(right, 0);
-  return next === undefined ? left : balanced(next, left, removed(right, next));
+  const version = versionOf(ranking);
+  const root = rootOf(version);
+  const block = root.blocks[root.blockOf(entry)];
+  const found = block?.entries[placeIn(block, entry)];
+  if (found === undefined || isBefore(entry, found)) return ranking;
+  return changed(version, { entry: found, comes: false });
 }
 
 /** How many entries come before this one, whether or not it is among them. */
 export function placeOf(ranking: Ranking, entry: Entry): number {
-  let place = 0;
-  for (let node = ranking; node !== null; ) {
-    const [own, , left, right]: NonNullable<Ranking> = node;
-    if (isBefore(own, entry)) {
-      place += sizeOf(left) + 1;
-      node = right;
-    } else {
-      node = left;
-    }
-  }
-  return place;
+  const root = rootOf(versionOf(ranking));
+  const at = root.blockOf(entry);
+  const block = root.blocks[at];
+  return block === undefined ? 0 : root.before(at) + placeIn(block, entry);
 }
 
 export function entryAt(ranking: Ranking, place: number): Entry | undefined {
-  let rest = place;
-  for (let node = ranking; node !== null; ) {
-    const [own, , left, right]: NonNullable<Ranking> = node;
-    const before = sizeOf(left);
-    if (rest === before) return own;
-    node = rest < before ? left : right;
-    if (rest > before) rest -= before + 1;
-  }
-  return undefined;
+  if (place < 0 || place >= ranking.size) return undefined;
+  const root = rootOf(versionOf(ranking));
+  if (place === 0) return root.blocks[0]?.entries[0];
+  const { at, before } = root.blockAt(place);
+  return root.blocks[at]?.entries[place - before];
 }
 
 /** The entries from a place up to before another, in order: O(log n) beyond what it gives. */
 export function entriesBetween(ranking: Ranking, from: number, to: number): Entry[] {
+  const last = Math.min(to, ranking.size);
+  let place = Math.max(0, from);
   const found: Entry[] = [];
-  collect(ranking, from, to, found);
+  if (place >= last) return found;
+  const root = rootOf(versionOf(ranking));
+  let { at, before } = root.blockAt(place);
+  while (place < last) {
+    const entries = root.blocks[at]?.entries ?? [];
+    const end = Math.min(entries.length, last - before);
+    for (let i = place - before; i < end; i += 1) found.push(entries[i] as Entry);
+    before += entries.length;
+    place = before;
+    at += 1;
+  }
   return found;
-}
-
-function collect(ranking: Ranking, from: number, to: number, found: Entry[]): void {
-  if (ranking === null || to <= 0 || from >= ranking[1]) return;
-  const [own, , left, right] = ranking;
-  const before = sizeOf(left);
-  collect(left, from, to, found);
-  if (from <= before && before < to) found.push(own);
-  collect(right, from - before - 1, to - before - 1, found);
-}
-
-function joined(entry: Entry, left: Ranking, right: Ranking): NonNullable<Ranking> {
-  return [entry, sizeOf(left) + sizeOf(right) + 1, left, right];
-}
-
-function balanced(entry: Entry, left: Ranking, right: Ranking): Ranking {
-  const leftWeight = sizeOf(left) + 1;
-  const rightWeight = sizeOf(right) + 1;
-  if (right !== null && rightWeight > DELTA * leftWeight) return turnedLeft(entry, left, right);
-  if (left !== null && leftWeight > DELTA * rightWeight) return turnedRight(entry, left, right);
-  return joined(entry, left, right);
-}
-
-function turnedLeft(entry: Entry, left: Ranking, right: NonNullable<Ranking>): Ranking {
-  const [own, , inner, outer] = right;
-  if (inner === null || sizeOf(inner) + 1 < GAMMA * (sizeOf(outer) + 1)) {
-    return joined(own, joined(entry, left, inner), outer);
-  }
-  const [middle, , before, after] = inner;
-  return joined(middle, joined(entry, left, before), joined(own, after, outer));
-}
-
-function turnedRight(entry: Entry, left: NonNullable<Ranking>, right: Ranking): Ranking {
-  const [own, , outer, inner] = left;
-  if (inner === null || sizeOf(inner) + 1 < GAMMA * (sizeOf(outer) + 1)) {
-    return joined(own, outer, joined(entry, inner, right));
-  }
-  const [middle, , before, after] = inner;
-  return joined(middle, joined(own, outer, before), joined(entry, after, right));
 }

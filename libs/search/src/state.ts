@@ -1,7 +1,10 @@
-/** The state of one search: a fold of its own events, plain JSON so that a snapshot is its text. */
+/** The state of one search: a fold of its own events. Its JSON text is the snapshot. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
+import type { TrialState } from "./trial-state.ts";
 import { emptyVector, itemAt, type Vector } from "./vector.ts";
+
+export type { TrialState, TrialWanted } from "./trial-state.ts";
 
 /** What was decided when the search started, and holds for all of it. */
 export type SearchPlan = {
@@ -20,27 +23,6 @@ export type SearchPlan = {
   readonly trialsMax: number;
   /** Trials unended and not suspended at one time; 0 for no limit. */
   readonly concurrentTrialsMax: number;
-};
-
-export type TrialWanted = "run" | "suspended" | "stopped";
-
-export type TrialState = {
-  readonly wanted: TrialWanted;
-  /** 0 (unspecified) while it has not ended. */
-  readonly outcome: TrialOutcome;
-  /** The best finite value of the metric that it reported; null for none. */
-  readonly best: number | null;
-  /** The version of the search at which `best` was recorded: of two equal values the earlier is the better. */
-  readonly bestAt: number;
-  /** The times at which it was observed, as far as they came in increasing order. */
-  readonly times: Vector<number>;
-  /** The times that came out of order, which only a restarted run with another rhythm has. */
-  readonly lateTimes: readonly number[];
-  /** The run that was observed last, and the last time that it reported: within a run time does not go back. */
-  readonly run: number;
-  readonly runTime: number;
-  /** The last observation's measurement, to tell a delivery that is repeated. */
-  readonly measurement: string;
 };
 
 export type Best = { readonly trial: number; readonly value: number };

@@ -1,6 +1,6 @@
 /**
  * What a decision costs, as the number of values of a search's state that it reads: the same on every machine, however busy.
- * The state is plain JSON, so reading it through proxies changes nothing but the count.
+ * Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
  */
 
 import type { SearchCommand } from "./commands.ts";
@@ -8,14 +8,24 @@ import { searchDecider } from "./decider.ts";
 import type { SearchEvent } from "./events.ts";
 import type { SearchState } from "./state.ts";
 
+const behind = new WeakMap<object, unknown>();
+
+function plain(value: unknown): unknown {
+  return value !== null && typeof value === "object" ? (behind.get(value) ?? value) : value;
+}
+
 function counting<Value>(value: Value, count: () => void): Value {
-  if (value === null || typeof value !== "object") return value;
-  return new Proxy(value, {
-    get(target, key) {
+  const target = plain(value);
+  if (target === null || typeof target !== "object") return value;
+  const proxy = new Proxy(target, {
+    get(from, key) {
       count();
-      return counting(Reflect.get(target, key) as unknown, count);
+      return counting(Reflect.get(from, key) as unknown, count);
     },
+    set: (to, key, item) => Reflect.set(to, key, plain(item)),
   });
+  behind.set(proxy, target);
+  return proxy as Value;
 }
 
 /** Reads by deciding on a command and by folding what was decided. The state itself stays plain. */

@@ -1,72 +1,98 @@
 /**
- * A list that is never changed: `set` and `push` give a new one that shares all but one path of a 32-way tree with the
- * old. So a fold over a hundred thousand trials keeps every earlier state valid at the cost of three small copies an
- * event. Plain JSON, which snapshots store as it is. (Bagwell, "Ideal hash trees", 2001, §3; as in Clojure's vectors.)
+ * A list of which every version stays valid (`versions.ts`): `withItem` and `pushed` give a new one and change the newest in
+ * place. One of a hundred thousand trials keeps its items by columns (`rows.ts`). In a snapshot it is plain JSON, and what
+ * was read from one can be used as it is.
  */
 import { assert } from "@trainyard/kernel";
+import { type ItemChange, none, rowsOf, type StoredRows } from "./rows.ts";
+import { changed, type Root, rootOf, Version } from "./versions.ts";
 
-type Node<Item> = readonly (Node<Item> | Item)[];
+/** Opaque, but for its size. */
+export type Vector<Item> = { readonly size: number; readonly items?: readonly Item[] };
 
-export type Vector<Item> = {
-  readonly size: number;
-  /** Levels of inner nodes above the leaves. */
-  readonly levels: number;
-  readonly root: Node<Item>;
-};
+export interface ItemsRoot<Item> extends Root<ItemChange<Item>> {
+  get(index: number): Item;
+  copy(): ItemsRoot<Item>;
+}
 
-const BITS = 5;
-const WIDTH = 1 << BITS;
-const MASK = WIDTH - 1;
+class Items<Item> implements ItemsRoot<Item> {
+  readonly list: Item[];
 
-const empty: Vector<never> = { size: 0, levels: 0, root: [] };
+  constructor(list: Item[]) {
+    this.list = list;
+  }
+
+  get size(): number {
+    return this.list.length;
+  }
+
+  get(index: number): Item {
+    return this.list[index] as Item;
+  }
+
+  apply({ index, item }: ItemChange<Item>): ItemChange<Item> {
+    const { list } = this;
+    const before = index < list.length ? (list[index] as Item) : none;
+    if (item === none) list.pop();
+    else if (index === list.length) list.push(item);
+    else list[index] = item;
+    return { index, item: before };
+  }
+
+  copy(): Items<Item> {
+    return new Items(this.list.slice());
+  }
+
+  toJSON(): unknown {
+    return { size: this.list.length, items: this.list };
+  }
+}
+
+type ItemsVersion<Item> = Version<ItemsRoot<Item>, ItemChange<Item>>;
+
+/** Versions of what came out of a snapshot, which itself stays as it is. */
+const read = new WeakMap<object, ItemsVersion<unknown>>();
+
+function versionOf<Item>(vector: Vector<Item>): ItemsVersion<Item> {
+  if (vector instanceof Version) return vector as ItemsVersion<Item>;
+  const known = read.get(vector) as ItemsVersion<Item> | undefined;
+  if (known !== undefined) return known;
+  const root =
+    "layout" in vector
+      ? rowsOf<Item>(vector as unknown as StoredRows)
+      : new Items((vector.items ?? []).slice());
+  const version: ItemsVersion<Item> = new Version(root);
+  read.set(vector, version as ItemsVersion<unknown>);
+  return version;
+}
+
+const empty: Vector<never> = new Version<ItemsRoot<never>, ItemChange<never>>(new Items([]));
 
 export function emptyVector<Item>(): Vector<Item> {
   return empty;
 }
 
+/** One whose items are kept as the root keeps them. */
+export function vectorOf<Item>(root: ItemsRoot<Item>): Vector<Item> {
+  return new Version<ItemsRoot<Item>, ItemChange<Item>>(root);
+}
+
 export function itemAt<Item>(vector: Vector<Item>, index: number): Item | undefined {
   if (index < 0 || index >= vector.size) return undefined;
-  let node = vector.root;
-  for (let level = vector.levels; level > 0; level -= 1) {
-    node = node[(index >>> (level * BITS)) & MASK] as Node<Item>;
-  }
-  return node[index & MASK] as Item;
+  return rootOf(versionOf(vector)).get(index);
 }
 
 export function withItem<Item>(vector: Vector<Item>, index: number, item: Item): Vector<Item> {
-  assert(index >= 0 && index < vector.size, `there is an item ${index} of ${vector.size}`);
-  return { ...vector, root: replaced(vector.root, vector.levels, index, item) };
+  if (!(index >= 0 && index < vector.size)) {
+    assert(false, `there is an item ${index} of ${vector.size}`);
+  }
+  return changed(versionOf(vector), { index, item });
 }
 
 export function pushed<Item>(vector: Vector<Item>, item: Item): Vector<Item> {
-  const full = vector.size === WIDTH ** (vector.levels + 1);
-  const levels = full ? vector.levels + 1 : vector.levels;
-  const root = full ? [vector.root] : vector.root;
-  return { size: vector.size + 1, levels, root: replaced(root, levels, vector.size, item) };
-}
-
-function replaced<Item>(node: Node<Item>, level: number, index: number, item: Item): Node<Item> {
-  const copy = node.slice();
-  const slot = (index >>> (level * BITS)) & MASK;
-  const below = (copy[slot] ?? []) as Node<Item>;
-  copy[slot] = level === 0 ? item : replaced(below, level - 1, index, item);
-  return copy;
+  return changed(versionOf(vector), { index: vector.size, item });
 }
 
 export function* itemsOf<Item>(vector: Vector<Item>): Generator<Item> {
   for (let index = 0; index < vector.size; index += 1) yield itemAt(vector, index) as Item;
-}
-
-/** Whether a vector of numbers in increasing order holds a number. */
-export function includesSorted(vector: Vector<number>, wanted: number): boolean {
-  let low = 0;
-  let high = vector.size - 1;
-  while (low <= high) {
-    const middle = (low + high) >>> 1;
-    const found = itemAt(vector, middle) as number;
-    if (found === wanted) return true;
-    if (found < wanted) low = middle + 1;
-    else high = middle - 1;
-  }
-  return false;
 }

@@ -1,6 +1,6 @@
 /** Why successive halving decides as it does about a trial, as its events carry it. */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
-import { type Entry, entriesBetween, entryAt, placeOf, type Ranking, sizeOf } from "../ranking.ts";
+import { type Entry, entriesBetween, entryAt, placeOf, type Ranking } from "../ranking.ts";
 import { type Halving, isClosed, keptOf, placeOfTrial, rungOf, unitsOf, WORST } from "./memory.ts";
 
 /** Enough to see what a trial was compared with; a rung of 100,000 would not fit into an event. */
@@ -14,10 +14,10 @@ export function standing(
   smallerIsBetter: boolean,
 ): JsonObject {
   const { bracket, brought } = placeOfTrial(halving, trial);
-  const [value, order] = brought[rung] ?? [WORST, 0];
+  const own = brought[rung] ?? { value: WORST, order: 0, trial };
   const { all } = rungOf(halving, bracket, rung);
-  const place = placeOf(all, { value, order, trial });
-  const of = sizeOf(all);
+  const place = placeOf(all, own);
+  const of = all.size;
   const atLeastOne = halving.plan.form === "stop" || isClosed(halving, bracket, rung);
   const kept = keptOf(halving, of, atLeastOne);
   const shown = (ranked: number): number | null => shownValue(ranked, smallerIsBetter);
@@ -26,7 +26,7 @@ export function standing(
     bracket,
     rung,
     units: unitsOf(halving, bracket, rung),
-    value: shown(value),
+    value: shown(own.value),
     rank: place + 1,
     of,
     kept,

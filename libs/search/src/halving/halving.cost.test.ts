@@ -9,7 +9,7 @@ import { readsOf } from "../test-reads.ts";
 import { configOf, validation } from "../test-searches.ts";
 import { ashaOf } from "./test-halving.ts";
 
-/** A search that has come to trial `reached`, and how many values of its state the next 200 trials read. */
+/** A search that has come to trial `reached`, and how many values of its state the next 100 trials read. */
 function readsAt(reached: number): number {
   let reads = 0;
   let counts = false;
@@ -40,7 +40,7 @@ function readsAt(reached: number): number {
   send({ type: "StartSearch", config: configOf(config), seed: 1 });
   goOnTo(reached);
   counts = true;
-  goOnTo(state.trials.size + 200);
+  goOnTo(state.trials.size + 100);
   return reads;
 }
 

@@ -142,7 +142,9 @@ describe("a value that is not finite", () => {
       for (const resume of [true, false]) {
         const search = startedSearch(ashaOf({ resume, max_concurrent_trials: 1, max_trials: 2 }));
         expect(shortly(search.validate(1, 1, value))).toEqual(["1 ends (not_finite)", "new 2"]);
-        expect(decodeSearch(encodeSearch(search.state))).toEqual(search.state);
+        const text = encodeSearch(search.state);
+        const decoded = decodeSearch(text);
+        expect(decoded === null ? null : encodeSearch(decoded)).toBe(text);
       }
     },
   );

@@ -10,8 +10,17 @@
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
-import { entryAt, inserted, placeOf, type Ranking, removed, sizeOf } from "../ranking.ts";
-import { emptyVector, itemAt, pushed, type Vector, withItem } from "../vector.ts";
+import {
+  type Entry,
+  emptyRanking,
+  entryAt,
+  inserted,
+  placeOf,
+  type Ranking,
+  removed,
+} from "../ranking.ts";
+import { itemAt, pushed, type Vector, vectorOf, withItem } from "../vector.ts";
+import { PlaceRows } from "./place-rows.ts";
 import type { HalvingPlan } from "./plan.ts";
 
 /** What counts as worse than any value. */
@@ -46,7 +55,7 @@ export type Place = {
   readonly time: number;
   readonly value: number;
   /** What it brought to rung i, at i. */
-  readonly brought: readonly (readonly [value: number, order: number])[];
+  readonly brought: readonly Entry[];
 };
 
 export type Halving = {
@@ -60,7 +69,7 @@ export type Halving = {
   readonly finished: boolean;
 };
 
-const noTrialYet: Rung = { all: null, waiting: null, arrivals: 0, coming: 0 };
+const noTrialYet: Rung = { all: emptyRanking, waiting: emptyRanking, arrivals: 0, coming: 0 };
 
 export function emptyHalving(plan: HalvingPlan): Halving {
   return {
@@ -70,7 +79,7 @@ export function emptyHalving(plan: HalvingPlan): Halving {
       active: 0,
       rungs: units.map(() => noTrialYet),
     })),
-    places: emptyVector(),
+    places: vectorOf(new PlaceRows()),
     replaced: 0,
     finished: false,
   };
@@ -78,7 +87,7 @@ export function emptyHalving(plan: HalvingPlan): Halving {
 
 export function placeOfTrial(halving: Halving, trial: number): Place {
   const place = itemAt(halving.places, trial - 1);
-  assert(place !== undefined, `trial ${trial} has a place`);
+  if (place === undefined) assert(false, `trial ${trial} has a place`);
   return place;
 }
 
@@ -95,7 +104,9 @@ export function isTopRung(halving: Halving, { bracket, rung }: Place): boolean {
 }
 
 export function activeTrials({ brackets }: Halving): number {
-  return brackets.reduce((sum, { active }) => sum + active, 0);
+  let sum = 0;
+  for (const { active } of brackets) sum += active;
+  return sum;
 }
 
 /** Whether the bracket may have one more trial running. */
@@ -116,27 +127,42 @@ export function nextBracket(halving: Halving): number {
   return halving.brackets.findIndex((_, i) => mayCreate(halving, i) && hasRoom(halving, i));
 }
 
-function withPlace(halving: Halving, trial: number, place: Place): Halving {
-  return { ...halving, places: withItem(halving.places, trial - 1, place) };
-}
+/** What changes of one bracket: the rungs that are given, by how much the counts. */
+type BracketChange = {
+  readonly rung?: readonly [index: number, rung: Rung];
+  readonly nextRung?: Rung;
+  readonly active?: number;
+  readonly created?: number;
+};
 
-function withBracket(halving: Halving, index: number, change: Partial<Bracket>): Halving {
-  const brackets = halving.brackets.map((bracket, i) =>
-    i === index ? { ...bracket, ...change } : bracket,
-  );
-  return { ...halving, brackets };
-}
-
-function withRung(halving: Halving, bracket: number, index: number, change: Partial<Rung>) {
-  const rungs = halving.brackets[bracket]?.rungs ?? [];
-  return withBracket(halving, bracket, {
-    rungs: rungs.map((rung, i) => (i === index ? { ...rung, ...change } : rung)),
-  });
-}
-
-function activated(halving: Halving, bracket: number, by: number): Halving {
-  const active = (halving.brackets[bracket]?.active ?? 0) + by;
-  return withBracket(halving, bracket, { active });
+/** One event's change, of a trial's place and of its bracket. */
+function withChange(
+  halving: Halving,
+  trial: number,
+  place: Place,
+  { rung, nextRung, active = 0, created = 0 }: BracketChange,
+): Halving {
+  const { brackets, places } = halving;
+  const before = brackets[place.bracket];
+  if (before === undefined) assert(false, `there is a bracket ${place.bracket}`);
+  let { rungs } = before;
+  if (rung !== undefined) {
+    const changed = rungs.slice();
+    changed[rung[0]] = rung[1];
+    if (nextRung !== undefined) changed[rung[0] + 1] = nextRung;
+    rungs = changed;
+  }
+  const changed = brackets.slice();
+  changed[place.bracket] = {
+    created: before.created + created,
+    active: before.active + active,
+    rungs,
+  };
+  return {
+    ...halving,
+    brackets: changed,
+    places: trial > places.size ? pushed(places, place) : withItem(places, trial - 1, place),
+  };
 }
 
 /** TrialProposed. */
@@ -151,87 +177,110 @@ export function proposed(halving: Halving): Halving {
     value: WORST,
     brought: [],
   };
-  const created = (halving.brackets[bracket]?.created ?? 0) + 1;
-  const grown = { ...halving, places: pushed(halving.places, place) };
-  const counted = withBracket(grown, bracket, { created });
-  return cameUp(activated(counted, bracket, 1), place, 1);
-}
-
-function cameUp(halving: Halving, { bracket, rung }: Place, by: number): Halving {
-  const coming = rungOf(halving, bracket, rung).coming + by;
-  return withRung(halving, bracket, rung, { coming });
+  const first = rungOf(halving, bracket, 0);
+  const rung = { ...first, coming: first.coming + 1 };
+  const change: BracketChange = { rung: [0, rung], active: 1, created: 1 };
+  return withChange(halving, halving.places.size + 1, place, change);
 }
 
 /** ObservationRecorded: the value as it is ranked. What comes late, or is of a trial that is not wanted, is nothing. */
 export function observed(halving: Halving, trial: number, time: number, value: number): Halving {
-  const place = placeOfTrial(halving, trial);
-  if (place.state !== "coming" || time <= place.time) return halving;
-  return arrived(halving, trial, { ...place, time, value });
+  const before = placeOfTrial(halving, trial);
+  if (before.state !== "coming" || time <= before.time) return halving;
+  const { bracket, rung, brought } = before;
+  if (time >= unitsOf(halving, bracket, rung)) return entered(halving, trial, time, value, "due");
+  const place: Place = { bracket, rung, state: "coming", time, value, brought };
+  return { ...halving, places: withItem(halving.places, trial - 1, place) };
 }
 
-function arrived(halving: Halving, trial: number, place: Place): Halving {
-  if (place.time < unitsOf(halving, place.bracket, place.rung)) {
-    return withPlace(halving, trial, place);
-  }
-  return entered(halving, trial, place, place.value, "due");
+/** The rung with one more that has come to it. */
+function withArrival(rung: Rung, entry: Entry): Rung {
+  return {
+    all: inserted(rung.all, entry),
+    waiting: rung.waiting,
+    arrivals: rung.arrivals + 1,
+    coming: rung.coming - 1,
+  };
 }
 
+/** What the trial brings to the rung as the next that comes there. */
+function arrival({ plan }: Halving, { arrivals }: Rung, trial: number, value: number): Entry {
+  return { value, order: plan.form === "stop" ? 0 - arrivals : arrivals, trial };
+}
+
+/** A trial that comes to the rung that it was on its way to. */
 function entered(
   halving: Halving,
   trial: number,
-  place: Place,
+  time: number,
   value: number,
-  state: PlaceState,
+  state: "due" | "over",
 ): Halving {
-  const { bracket, rung } = place;
+  const { bracket, rung, brought, value: last } = placeOfTrial(halving, trial);
   const before = rungOf(halving, bracket, rung);
-  const order = halving.plan.form === "stop" ? 0 - before.arrivals : before.arrivals;
-  const brought = [...place.brought, [value, order] as const];
-  const after = withRung(halving, bracket, rung, {
-    all: inserted(before.all, { value, order, trial }),
-    arrivals: before.arrivals + 1,
-    coming: before.coming - 1,
-  });
-  return withPlace(after, trial, { ...place, brought, state });
+  const entry = arrival(halving, before, trial, value);
+  const place: Place = {
+    bracket,
+    rung,
+    state,
+    time,
+    value: state === "over" ? last : value,
+    brought: [...brought, entry],
+  };
+  const active = state === "over" ? -1 : 0;
+  return withChange(halving, trial, place, { rung: [rung, withArrival(before, entry)], active });
 }
 
 /** TrialResumed: on to the next rung, and into it where the last observation was of that time already. */
 export function promoted(halving: Halving, trial: number): Halving {
-  const place = placeOfTrial(halving, trial);
-  const running = place.state === "waiting" ? activated(halving, place.bracket, 1) : halving;
-  const left = withoutWaiting(running, trial, place);
-  const next: Place = { ...place, rung: place.rung + 1, state: "coming" };
-  return arrived(cameUp(left, next, 1), trial, next);
+  const { bracket, rung, state, time, value, brought } = placeOfTrial(halving, trial);
+  const left = withoutWaiting(halving, { bracket, rung, state, time, value, brought });
+  const before = rungOf(halving, bracket, rung + 1);
+  const next = { ...before, coming: before.coming + 1 };
+  const arrives = time >= unitsOf(halving, bracket, rung + 1);
+  const entry = arrives ? arrival(halving, next, trial, value) : null;
+  const place: Place = {
+    bracket,
+    rung: rung + 1,
+    state: arrives ? "due" : "coming",
+    time,
+    value,
+    brought: entry === null ? brought : [...brought, entry],
+  };
+  return withChange(halving, trial, place, {
+    rung: [rung, left],
+    nextRung: entry === null ? next : withArrival(next, entry),
+    active: state === "waiting" ? 1 : 0,
+  });
 }
 
 /** TrialSuspended. */
 export function suspended(halving: Halving, trial: number): Halving {
-  const place = placeOfTrial(halving, trial);
-  const { bracket, rung } = place;
-  const [value, order] = place.brought[rung] ?? [WORST, 0];
-  const waiting = inserted(rungOf(halving, bracket, rung).waiting, { value, order, trial });
-  const kept = withRung(halving, bracket, rung, { waiting });
-  return withPlace(activated(kept, bracket, -1), trial, { ...place, state: "waiting" });
+  const { bracket, rung, time, value, brought } = placeOfTrial(halving, trial);
+  const before = rungOf(halving, bracket, rung);
+  const entry = brought[rung] ?? { value: WORST, order: 0, trial };
+  const after = { ...before, waiting: inserted(before.waiting, entry) };
+  const place: Place = { bracket, rung, state: "waiting", time, value, brought };
+  return withChange(halving, trial, place, { rung: [rung, after], active: -1 });
 }
 
-function withoutWaiting(halving: Halving, trial: number, place: Place): Halving {
-  const entry = place.state === "waiting" ? place.brought[place.rung] : undefined;
-  if (entry === undefined) return halving;
-  const [value, order] = entry;
-  const { waiting } = rungOf(halving, place.bracket, place.rung);
-  return withRung(halving, place.bracket, place.rung, {
-    waiting: removed(waiting, { value, order, trial }),
-  });
+/** The rung that the trial is at, without it among those who wait there. */
+function withoutWaiting(halving: Halving, { bracket, rung, state, brought }: Place): Rung {
+  const before = rungOf(halving, bracket, rung);
+  const entry = brought[rung];
+  if (state !== "waiting" || entry === undefined) return before;
+  return { ...before, waiting: removed(before.waiting, entry) };
 }
 
 /** TrialStopDecided. */
 export function stopped(halving: Halving, trial: number): Halving {
   const place = placeOfTrial(halving, trial);
-  if (place.state === "over") return halving;
-  const left = withoutWaiting(halving, trial, place);
-  const quiet = place.state === "waiting" ? left : activated(left, place.bracket, -1);
-  const gone = place.state === "coming" ? cameUp(quiet, place, -1) : quiet;
-  return withPlace(gone, trial, { ...place, state: "over" });
+  const { rung, state } = place;
+  if (state === "over") return halving;
+  const left = withoutWaiting(halving, place);
+  const gone = state === "coming" ? { ...left, coming: left.coming - 1 } : left;
+  const active = state === "waiting" ? 0 : -1;
+  return withChange(halving, trial, { ...place, state: "over" }, { rung: [rung, gone], active });
 }
 
 /**
@@ -244,27 +293,24 @@ export function ended(
   outcome: TrialOutcome,
   replaceable: boolean,
 ): Halving {
-  const place = placeOfTrial(halving, trial);
+  const { state, time } = placeOfTrial(halving, trial);
   if (outcome === TrialOutcome.INVALID_HYPERPARAMETERS) {
     return forgotten(stopped(halving, trial), trial, replaceable);
   }
-  if (place.state !== "coming") return stopped(halving, trial);
-  const worst = entered(halving, trial, place, WORST, "due");
-  return stopped(worst, trial);
+  if (state !== "coming") return stopped(halving, trial);
+  return entered(halving, trial, time, WORST, "over");
 }
 
 function forgotten(halving: Halving, trial: number, replaceable: boolean): Halving {
   const place = placeOfTrial(halving, trial);
   let after = halving;
-  for (const [rung, [value, order]] of place.brought.entries()) {
-    const all = removed(rungOf(after, place.bracket, rung).all, { value, order, trial });
-    after = withRung(after, place.bracket, rung, { all });
+  for (const [index, entry] of place.brought.entries()) {
+    const before = rungOf(after, place.bracket, index);
+    const rung = { ...before, all: removed(before.all, entry) };
+    after = withChange(after, trial, place, { rung: [index, rung] });
   }
-  after = withPlace(after, trial, { ...place, brought: [] });
-  if (!replaceable) return after;
-  const created = (after.brackets[place.bracket]?.created ?? 1) - 1;
-  const counted = withBracket(after, place.bracket, { created });
-  return { ...counted, replaced: counted.replaced + 1 };
+  after = withChange(after, trial, { ...place, brought: [] }, { created: replaceable ? -1 : 0 });
+  return replaceable ? { ...after, replaced: after.replaced + 1 } : after;
 }
 
 /** How many of so many the rung lets through: at least one where `atLeastOne`. */
@@ -280,16 +326,17 @@ export function isClosed(halving: Halving, bracket: number, rung: number): boole
   if (mayCreate(halving, bracket)) return false;
   const rungs = halving.brackets[bracket]?.rungs ?? [];
   return rungs.every(
-    ({ coming, waiting }, i) => i > rung || (coming === 0 && (i === rung || waiting === null)),
+    ({ coming, waiting }, i) => i > rung || (coming === 0 && (i === rung || waiting.size === 0)),
   );
 }
 
 /** The trial that the rung promotes next, if any. */
 export function promotable(halving: Halving, bracket: number, rung: number): number | undefined {
   const { all, waiting } = rungOf(halving, bracket, rung);
+  if (waiting.size === 0) return undefined;
   const best = entryAt(waiting, 0);
   if (best === undefined) return undefined;
   const closed = isClosed(halving, bracket, rung);
   if (halving.plan.form === "wait" && !closed) return undefined;
-  return placeOf(all, best) < keptOf(halving, sizeOf(all), closed) ? best.trial : undefined;
+  return placeOf(all, best) < keptOf(halving, all.size, closed) ? best.trial : undefined;
 }

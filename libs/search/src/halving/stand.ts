@@ -1,6 +1,6 @@
 /** How a search that halves stands: who has come to which rung, and who is on the way where. For people and for checks. */
 import type { SearchState } from "../state.ts";
-import { entryAt, sizeOf } from "../ranking.ts";
+import { entryAt } from "../ranking.ts";
 import { itemsOf } from "../vector.ts";
 import type { Halving } from "./memory.ts";
 
@@ -31,7 +31,7 @@ export function halvingStand(search: SearchState): HalvingStand {
     brackets: brackets.map(({ rungs }, index) => ({
       rungs: rungs.map(({ all }, rung) => ({
         units: plan.brackets[index]?.units[rung] ?? 0,
-        entries: Array.from({ length: sizeOf(all) }, (_, at) => {
+        entries: Array.from({ length: all.size }, (_, at) => {
           const { trial = 0, value = 0 } = entryAt(all, at) ?? {};
           return { trial, value };
         }),

@@ -7,7 +7,7 @@
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { type Entry, entryAt, placeOf, sizeOf } from "../ranking.ts";
+import { type Entry, entryAt, placeOf } from "../ranking.ts";
 import { standing } from "./evidence.ts";
 import {
   type Halving,
@@ -73,12 +73,12 @@ export class Turn {
   #goesOn(trial: number): boolean {
     const { plan } = this.#halving;
     const { bracket, rung, brought } = placeOfTrial(this.#halving, trial);
-    const [value, order] = brought[rung] ?? [WORST, 0];
+    const own = brought[rung] ?? { value: WORST, order: 0, trial };
     const { all } = rungOf(this.#halving, bracket, rung);
     const closed = isClosed(this.#halving, bracket, rung);
     if (plan.form === "wait" && !closed) return false;
-    const kept = keptOf(this.#halving, sizeOf(all), plan.form === "stop" || closed);
-    return placeOf(all, { value, order, trial }) < kept;
+    const kept = keptOf(this.#halving, all.size, plan.form === "stop" || closed);
+    return placeOf(all, own) < kept;
   }
 
   #fillBracket(bracket: number): void {
@@ -122,9 +122,9 @@ export class Turn {
 
   #lastWaiting(bracket: number, rung: number): Entry | undefined {
     const { all, waiting } = rungOf(this.#halving, bracket, rung);
-    const last = entryAt(waiting, sizeOf(waiting) - 1);
+    const last = entryAt(waiting, waiting.size - 1);
     if (last === undefined) return undefined;
-    const kept = keptOf(this.#halving, sizeOf(all), true);
+    const kept = keptOf(this.#halving, all.size, true);
     return placeOf(all, last) < kept ? undefined : last;
   }
 
