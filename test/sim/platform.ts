@@ -4,6 +4,7 @@ import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { memoryIds } from "@trainyard/service-experiments/memory-ids";
 import { beginTerm as beginExperiments } from "@trainyard/service-experiments/term";
 import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/term";
+import { inlineModel } from "@trainyard/service-searcher/inline-model";
 import { beginTerm as beginSearcher } from "@trainyard/service-searcher/term";
 import type { ManualClock } from "@trainyard/testing";
 import type { Troubles } from "./mortal-log.ts";
@@ -53,7 +54,10 @@ export class Platform {
     const telemetry = { reportHeard() {}, decided() {}, beat() {} };
     return {
       experiments: () => beginExperiments({ ids, count: done("experiments") }),
-      searcher: ({ log, logger }) => beginSearcher({ log, logger, count: done("searcher") }),
+      searcher: ({ log, clock, logger }) => {
+        const telemetry = { count: done("searcher"), suggestionTook() {} };
+        return beginSearcher({ log, clock, logger, telemetry, model: inlineModel });
+      },
       scheduler: (deps) => (context) =>
         beginScheduler(
           { ...deps, telemetry },

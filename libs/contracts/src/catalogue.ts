@@ -24,6 +24,8 @@ export type EventMessages = {
   TrialEnded: experiment.TrialEnded;
   SearchStarted: search.SearchStarted;
   TrialProposed: search.TrialProposed;
+  SuggestionPrepared: search.SuggestionPrepared;
+  SuggestionMissed: search.SuggestionMissed;
   ObservationRecorded: search.ObservationRecorded;
   TrialSuspended: search.TrialSuspended;
   TrialResumed: search.TrialResumed;
@@ -125,6 +127,8 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
   search: [
     search.SearchStartedSchema,
     search.TrialProposedSchema,
+    search.SuggestionPreparedSchema,
+    search.SuggestionMissedSchema,
     search.ObservationRecordedSchema,
     search.TrialSuspendedSchema,
     search.TrialResumedSchema,

@@ -11,7 +11,7 @@ import type {
   SearcherConfig,
 } from "@trainyard/experiment-config";
 import type { SearchEvent } from "./events.ts";
-import type { RunningSearch } from "./state.ts";
+import type { RunningSearch, SearchPlan } from "./state.ts";
 
 export type Observation =
   | { readonly kind: "started" }
@@ -22,7 +22,10 @@ export type Observation =
       readonly time: number;
       readonly value: number;
     }
-  | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome };
+  | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome }
+  /** A suggestion for the trial has come, which the algorithm's memory holds; or none has in time. */
+  | { readonly kind: "suggested"; readonly trial: number }
+  | { readonly kind: "unsuggested"; readonly trial: number; readonly waitedMs: number };
 
 /**
  * Where a trial's hyperparameters come from: chance, the grid, a sequence that fills the space, the configuration's own
@@ -43,6 +46,19 @@ export type ProposedPoint = {
   readonly hyperparameters: JsonObject;
   readonly origin: Origin;
   readonly evidence?: JsonObject;
+};
+
+/** A suggestion for the search's next trial, by a model that knew the search as it was at a version of it. */
+export type Suggestion = {
+  readonly trial: number;
+  readonly hyperparameters: JsonObject;
+  readonly searchVersion: number;
+  /** The results that the model had: trials that had ended by then. */
+  readonly results: number;
+  /** "model", or "space_filling" where the model found no place that the constraints allow. */
+  readonly origin: Origin;
+  /** What the model expects of it. */
+  readonly evidence: JsonObject;
 };
 
 export type Decision =
@@ -81,6 +97,31 @@ export type Decision =
 /** How many trials count, and how many may be unended and not suspended at one time (0: no limit). */
 export type Size = { readonly trialsMax: number; readonly concurrentTrialsMax: number };
 
+/**
+ * A model that takes too long for a reaction. It is asked beside the log, and its suggestion comes as an input. Question
+ * and answer are plain data: whoever asks may hand the question to another thread.
+ */
+export type Model = {
+  /** What it should be asked now; null for nothing. A function of the search alone, so that it is asked again after a crash. */
+  readonly question: (search: RunningSearch) => Question | null;
+  /** The slow part: the same answer to the same question, on every machine. */
+  readonly answer: (question: Question) => Suggestion;
+  /** Whether a place is free that waits for a suggestion. */
+  readonly waits: (search: RunningSearch) => boolean;
+  /** Whether a suggestion is of use by now. */
+  readonly takes: (search: RunningSearch, suggestion: Suggestion) => boolean;
+};
+
+/** What a model is asked: about which trial of which search, and what has come of the trials before it. */
+export type Question = {
+  readonly plan: SearchPlan;
+  readonly trial: number;
+  readonly searchVersion: number;
+  readonly results: number;
+  /** In the form of the model itself. */
+  readonly known: unknown;
+};
+
 export type Algorithm = {
   readonly name: string;
   /** Raised when the same history would be decided otherwise; the older version stays registered for the searches that have it. */
@@ -92,4 +133,5 @@ export type Algorithm = {
   readonly evolve: (memory: Json, event: SearchEvent, search: RunningSearch) => Json;
   /** What follows from an observation; `search` has it folded in already. Proposals are numbered in their order. */
   readonly on: (search: RunningSearch, observation: Observation) => readonly Decision[];
+  readonly model?: Model;
 };

@@ -1,6 +1,7 @@
 /** What can be asked of a search. The searcher service makes each of them out of another service's event. */
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig } from "@trainyard/experiment-config";
+import type { Suggestion } from "./algorithm.ts";
 
 /** What a search knows of the experiment's configuration. */
 export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameters">;
@@ -37,7 +38,23 @@ export type RecordOutcome = {
   readonly outcome: TrialOutcome;
 };
 
+/** From the model of the search, which is computed beside the log: what it suggests for the next trial. */
+export type OfferSuggestion = Suggestion & { readonly type: "OfferSuggestion" };
+
+/** A place has been free for too long, and no suggestion for this trial came: it is to be proposed without. */
+export type GoWithoutSuggestion = {
+  readonly type: "GoWithoutSuggestion";
+  readonly trial: number;
+  readonly waitedMs: number;
+};
+
 /** From ExperimentStopRequested: no more trials. Nothing that comes later is recorded. */
 export type CancelSearch = { readonly type: "CancelSearch" };
 
-export type SearchCommand = StartSearch | RecordValidation | RecordOutcome | CancelSearch;
+export type SearchCommand =
+  | StartSearch
+  | RecordValidation
+  | RecordOutcome
+  | OfferSuggestion
+  | GoWithoutSuggestion
+  | CancelSearch;

@@ -9,6 +9,7 @@ import type { RecordOutcome, RecordValidation, SearchCommand, StartSearch } from
 import type { SearchEvent } from "./events.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
 import { trialSeed } from "./space.ts";
+import { awaitedTrial, suggestionInput } from "./suggestions.ts";
 import {
   proposedTrials,
   type RunningSearch,
@@ -29,6 +30,12 @@ export function decide(state: SearchState, command: SearchCommand): Decided {
       return recordValidation(search, command);
     case "RecordOutcome":
       return recordOutcome(search, command);
+    case "OfferSuggestion":
+    case "GoWithoutSuggestion": {
+      const input = suggestionInput(search, command);
+      if (input === null) return [];
+      return [input.event, ...following(evolve(search, input.event), input.observation)];
+    }
     case "CancelSearch":
       return search.phase === "completed" ? [] : [completed(search, SearchCompletion.CANCELED)];
     default:
@@ -124,7 +131,12 @@ function following(state: SearchState, observation: Observation): readonly Searc
   const decisions = recordedAlgorithm(algorithm, algorithmVersion)?.on(search, observation) ?? [];
   const events = eventsOf(search, decisions);
   const goesOn = search.unended > 0 || events.some(({ type }) => type === "TrialProposed");
-  return goesOn ? events : [...events, completed(search, exhaustion(search))];
+  const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
+  return goesOn || waits ? events : [...events, completed(search, exhaustion(search))];
+}
+
+function endsSearch({ type }: SearchEvent): boolean {
+  return type === "SearchStopDecided";
 }
 
 /** Decisions as events, without the proposals that come after the search was told to finish. */

@@ -4,6 +4,8 @@ import type { EventOf } from "@trainyard/contracts";
 export type SearchEvent = EventOf<
   | "SearchStarted"
   | "TrialProposed"
+  | "SuggestionPrepared"
+  | "SuggestionMissed"
   | "ObservationRecorded"
   | "TrialSuspended"
   | "TrialResumed"

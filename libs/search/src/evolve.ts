@@ -56,6 +56,9 @@ function applied(search: RunningSearch, event: LaterEvent): SearchState {
   switch (event.type) {
     case "TrialProposed":
       return proposed(search, event.data);
+    case "SuggestionPrepared":
+    case "SuggestionMissed":
+      return search;
     case "ObservationRecorded":
       return observed(search, event.data);
     case "TrialSuspended":

@@ -1,7 +1,9 @@
 export { acceptExperiment } from "./accepted.ts";
-export type { Algorithm, Decision, Observation, Size } from "./algorithm.ts";
+export type { Algorithm, Decision, Observation, Question, Size, Suggestion } from "./algorithm.ts";
 export type {
   CancelSearch,
+  GoWithoutSuggestion,
+  OfferSuggestion,
   RecordOutcome,
   RecordValidation,
   SearchCommand,
@@ -46,3 +48,10 @@ export {
   type TrialWanted,
   trialOf,
 } from "./state.ts";
+export {
+  answerTo,
+  asksForSuggestions,
+  awaitedTrial,
+  questionOf,
+  suggestionOf,
+} from "./suggestions.ts";

@@ -7,6 +7,7 @@ import type { RecordValidation, SearchCommand } from "./commands.ts";
 import { searchDecider } from "./decider.ts";
 import type { SearchEvent } from "./events.ts";
 import type { SearchState } from "./state.ts";
+import { suggestionOf } from "./suggestions.ts";
 
 const storage = { save_experiment_best: 0, save_trial_best: 1, save_trial_latest: 1 };
 
@@ -83,9 +84,23 @@ export const gridOf = (max_concurrent_trials: number): SearcherConfig => ({
 export class DrivenSearch {
   state: SearchState = searchDecider.initial;
   readonly events: SearchEvent[] = [];
+  /** Nothing is suggested while it is. */
+  modelIsAway = false;
 
-  /** Carries a command out; gives the events it caused. Throws on a rejection. */
+  /** Carries a command out, and what its model suggests after it; gives the events it caused. Throws on a rejection. */
   send(command: SearchCommand): readonly SearchEvent[] {
+    const events = [...this.#decide(command)];
+    for (let offer = this.#offer(); offer !== null; offer = this.#offer()) {
+      events.push(...this.#decide(offer));
+    }
+    return events;
+  }
+
+  #offer(): SearchCommand | null {
+    return this.modelIsAway ? null : suggestionOf(this.state);
+  }
+
+  #decide(command: SearchCommand): readonly SearchEvent[] {
     const decided = searchDecider.decide(this.state, command);
     if (isRejection(decided)) throw new Error(decided.detail);
     this.state = fold(searchDecider.evolve, this.state, decided);

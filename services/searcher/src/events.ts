@@ -4,19 +4,34 @@ import { SearchCompletion } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf } from "@trainyard/kernel";
 import { enumLabel, type Registry } from "@trainyard/runtime";
-import { Counter } from "prom-client";
+import { Counter, Histogram } from "prom-client";
 
-/** Counts an event of a search; others' it ignores. After a takeover the last few may be counted again. */
-export function createTelemetry(registry: Registry): (event: StoredEvent) => void {
+export type SearcherTelemetry = {
+  /** Counts an event of a search; others' it ignores. After a takeover the last few may be counted again. */
+  readonly count: (event: StoredEvent) => void;
+  /** From a question to the model's answer, the wait for others' answers included. */
+  readonly suggestionTook: (ms: number) => void;
+};
+
+export function createTelemetry(registry: Registry): SearcherTelemetry {
   const count = counters(registry);
-  return (stored) => {
-    if (categoryOf(stored.stream) === "search") count(decodeEvent(stored));
+  const suggestions = new Histogram({
+    name: "trainyard_suggestion_seconds",
+    help: "From a question to the answer of the model",
+    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+    registers: [registry],
+  });
+  return {
+    count: (stored) => {
+      if (categoryOf(stored.stream) === "search") count(decodeEvent(stored));
+    },
+    suggestionTook: (ms) => suggestions.observe(ms / 1_000),
   };
 }
 
 function counters(registry: Registry): (event: AnyEvent) => void {
   const started = counter(registry, "searches_started_total", "Searches started");
-  const proposed = counter(registry, "trials_proposed_total", "Trials proposed");
+  const proposed = counter(registry, "trials_proposed_total", "Trials proposed", "origin");
   const observed = counter(registry, "observations_total", "Observations recorded", "repeat");
   const stopped = counter(registry, "trials_stopped_total", "Trials stopped early", "rule");
   const completed = counter(registry, "searches_completed_total", "Searches completed", "reason");
@@ -25,7 +40,7 @@ function counters(registry: Registry): (event: AnyEvent) => void {
       case "SearchStarted":
         return started.inc();
       case "TrialProposed":
-        return proposed.inc();
+        return proposed.inc({ origin: event.data.origin });
       case "ObservationRecorded":
         return observed.inc({ repeat: String(event.data.repeat) });
       case "TrialStopDecided":

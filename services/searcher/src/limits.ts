@@ -6,4 +6,13 @@ export const limits = {
   runRequestsKept: 20_000,
   /** A page of a trial's stream: most hold a few dozen events. */
   pageEvents: 500,
+  /**
+   * A place that is free waits this long for a suggestion, and is filled without one then. A model takes a tenth of a
+   * second with hundreds of results; several searches share its thread.
+   */
+  suggestionWaitMs: 2_000,
+  /** After a model has failed, a question is asked again this much later. */
+  askAgainMs: 500,
+  /** The list of searches that have a model is saved each time the log has grown by this much: what a new holder reads. */
+  askingSavedEveryEvents: 20_000,
 } as const;

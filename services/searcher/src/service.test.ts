@@ -4,7 +4,7 @@ import { FoldCache, foldOf, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
-import { experimentCreated, trialEnded } from "./core/examples.ts";
+import { exampleConfig, experimentCreated, trialEnded } from "./core/examples.ts";
 import { createService } from "./service.ts";
 import { searches } from "./shell/searches.ts";
 
@@ -64,17 +64,40 @@ test("a search whose experiment was stopped while it was away is canceled when i
     .toMatchObject({ type: "SearchCompleted", data: { reason: SearchCompletion.CANCELED } });
 });
 
+test("a search by a model proposes what its thread suggests", async () => {
+  const example = experimentCreated();
+  const searcher = { ...exampleConfig.searcher, name: "gp", max_trials: 16 };
+  const config = { ...exampleConfig, searcher: { ...searcher, max_concurrent_trials: 8 } };
+  await stage.tell("experiment-4", { ...example, data: { ...example.data, config } });
+  for (let trial = 1; trial <= 8; trial += 1) {
+    const id = `4.${trial}`;
+    const report = { trial: id, run: 0, step: 1, scalars: { loss: trial }, reportKey: "0" };
+    await stage.tell(`measurement-${id}`, { type: "ValidationReported", data: report });
+    await stage.tell(`trial-${id}`, trialEnded(TrialOutcome.COMPLETED));
+  }
+  // Seven were proposed as the first eight ended, before there was a model.
+  await expect
+    .poll(async () => (await stage.events("search-4")).at(-1), { timeout: 10_000 })
+    .toMatchObject({ type: "TrialProposed", data: { number: 16, origin: "model" } });
+});
+
 test("a saved search that differs from its stream is found", async () => {
   await stage.tell("experiment-3", experimentCreated());
   await expect.poll(() => types("search-3"), { timeout: 10_000 }).toHaveLength(3);
-  expect(await stage.verify()).toEqual({ "searcher.search-snapshots": "" });
+  expect(await stage.verify()).toEqual({
+    "searcher.asking-searches": "",
+    "searcher.search-snapshots": "",
+  });
   await using log = createPostgresLog({
     connectionString: parseConfig(stage.variables).postgresUrl,
   });
   const fold = foldOf(searches);
   const cache = new FoldCache(log);
   await cache.saveSnapshot(fold, "3");
-  expect(await stage.verify()).toEqual({ "searcher.search-snapshots": "" });
+  expect(await stage.verify()).toEqual({
+    "searcher.asking-searches": "",
+    "searcher.search-snapshots": "",
+  });
   await stage.sql(
     "update log.snapshots set body = replace(body, '\"seed\":', '\"seed\":1') where stream = 'search-3'",
   );

@@ -8,6 +8,7 @@ import {
 } from "@trainyard/runtime";
 import type { SearcherConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
+import { ThreadModel } from "./shell/model/thread-model.ts";
 import { beginTerm } from "./shell/term.ts";
 
 export async function createService(
@@ -22,7 +23,9 @@ export async function createService(
     config,
     overrides,
   );
-  const begin = beginTerm({ log, logger, count: createTelemetry(registry) });
+  const model = stack.use(new ThreadModel());
+  const telemetry = createTelemetry(registry);
+  const begin = beginTerm({ log, clock, logger, telemetry, model });
   const partition = new Partition("searcher", 0, { log, bus, clock, logger }, begin);
   let started = false;
   const readiness = (): string | null => {

@@ -5,9 +5,13 @@ import { draw, fold } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
+import { replaySearch } from "../replay/replay.ts";
+import { stored } from "../replay/test-record.ts";
+import { suggestionIn } from "./recorded-suggestion.ts";
 import { incumbents, simulate } from "../simulate.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { branin, hartmann6, type TestFunction } from "../test-functions.ts";
+import { suggestionOf } from "../suggestions.ts";
 import { configOf, DrivenSearch, gpOf, randomOf, sobolOf } from "../test-searches.ts";
 
 const { COMPLETED, FAILED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
@@ -121,5 +125,93 @@ describe("search by a Gaussian process", { timeout: 60_000 }, () => {
     }
     expect(points(search)).toHaveLength(20);
     expect(search.completion()).toMatchObject({ reason: SearchCompletion.EXHAUSTED });
+  });
+});
+
+describe("suggestions that are prepared ahead", () => {
+  /** So many at a time, and so many ended with the model there; the last ones while it is away. */
+  const searchOf = (atOnce: number, ended: number, away: number): DrivenSearch => {
+    const search = new DrivenSearch();
+    search.start(configOf(gpOf(60, atOnce), branin.space), 3);
+    for (let trial = 1; trial <= ended + away; trial += 1) {
+      search.modelIsAway = trial > ended;
+      search.validate(trial, 1, (trial * 7) % 5);
+      search.end(trial, COMPLETED);
+    }
+    return search;
+  };
+  const newest = (search: DrivenSearch) => search.proposals().at(-1);
+
+  it("wait for the newest result where trials follow one another", () => {
+    const search = searchOf(1, 9, 1);
+    expect(search.proposals()).toHaveLength(10);
+    expect(search.completion()).toBe(undefined);
+    search.modelIsAway = false;
+    search.end(10, COMPLETED);
+    expect(newest(search)).toMatchObject({
+      number: 11,
+      origin: "model",
+      evidence: { results: 10, lacking: 0 },
+    });
+  });
+
+  it.each([
+    { atOnce: 8, goesOn: true },
+    { atOnce: 5, goesOn: true },
+    { atOnce: 4, goesOn: false },
+  ])("let a place of $atOnce be filled without the newest result: $goesOn", (given) => {
+    const search = searchOf(given.atOnce, 12, 1);
+    const evidence = { results: 12, lacking: 1, deviation: expect.any(Number) };
+    if (given.goesOn) expect(newest(search)).toMatchObject({ origin: "model", evidence });
+    else expect(search.state.unended).toBe(given.atOnce - 1);
+  });
+
+  it("are not waited for beyond a time: the trial gets the point of the sequence", () => {
+    const search = searchOf(4, 12, 1);
+    search.send({ type: "GoWithoutSuggestion", trial: 17, waitedMs: 1_000 });
+    const [filling] = points(search).slice(-1);
+    expect(newest(search)).toMatchObject({
+      number: 17,
+      origin: "space_filling",
+      evidence: { reason: "no_suggestion_in_time", waited_ms: 1_000 },
+    });
+    const sequence = new DrivenSearch();
+    sequence.start(configOf(sobolOf(17, 0), branin.space), 3);
+    expect(filling).toEqual(points(sequence)[16]);
+    expect(search.send({ type: "GoWithoutSuggestion", trial: 18, waitedMs: 1 })).toEqual([]);
+  });
+
+  it("are nothing once their trial has been proposed, or when they know no more than the last", () => {
+    const search = searchOf(8, 14, 0);
+    const offers = search.events.flatMap((event) =>
+      event.type === "SuggestionPrepared" ? [event.data] : [],
+    );
+    for (const offer of offers) {
+      expect(search.send({ type: "OfferSuggestion", ...suggestionIn(offer) })).toEqual([]);
+    }
+  });
+
+  it("can each be computed again from the search as it was", () => {
+    const { events } = simulated(branin, 24, 6, 5);
+    const prepared = events.filter(({ type }) => type === "SuggestionPrepared");
+    expect(prepared.length).toBeGreaterThan(6);
+    for (const event of prepared) {
+      if (event.type !== "SuggestionPrepared") continue;
+      const { searchVersion } = event.data;
+      const state = fold(
+        searchDecider.evolve,
+        searchDecider.initial,
+        events.slice(0, searchVersion),
+      );
+      expect(suggestionOf(state)).toEqual({ type: "OfferSuggestion", ...event.data });
+    }
+  });
+
+  it("are inputs: a recorded search is decided the same without any model", () => {
+    const search = searchOf(4, 12, 1);
+    search.send({ type: "GoWithoutSuggestion", trial: 17, waitedMs: 1_000 });
+    for (const { events } of [search, simulated(branin, 20, 6, 5)]) {
+      expect(replaySearch(stored(events)).differences).toEqual([]);
+    }
   });
 });

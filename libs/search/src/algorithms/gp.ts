@@ -2,137 +2,142 @@
  * Bayesian optimisation by a Gaussian process (`gp/model.ts`) and expected improvement (D. R. Jones, M. Schonlau,
  * W. J. Welch, 1998). The first trials fill the space (a Sobol sequence) until max(8, 2 d) have ended. A trial that runs
  * stands in with the mean that the model expects of it (the "kriging believer": D. Ginsbourger, R. Le Riche, L. Carraro,
- * 2010), so that nothing is waited for and no two trials run at one place. Of more than 150 results the best 75 and the
- * newest of the others are learned from; the lengths are fitted to 60 of them.
+ * 2010), so that nothing is waited for and no two trials run at one place.
  *
- * The model is made at each decision and takes some tens of milliseconds, which is nothing beside a trial of a minute; a
- * search of many short trials is better served by `tpe`.
+ * The model takes some tens of milliseconds, so it is asked beside the log (`suggestions.ts`), ahead of need: for the
+ * next trial, with the results that there are. When a place becomes free the prepared suggestion is taken if it lacks no
+ * more than a quarter as many results as trials run. So a sequential search uses every result, and many workers go on at
+ * once. Where none is prepared the place waits for one, until somebody says that it has waited for too long: then the
+ * trial gets its point of the Sobol sequence.
  */
-import { draw } from "@trainyard/kernel";
-import type { ProposedPoint } from "../algorithm.ts";
-import { coordinatesOf, isDiscrete, placeOf, pointAt } from "../axes.ts";
-import { normalQuantile } from "../normal.ts";
-import { allowedCoordinates } from "../space-rules/places.ts";
-import type { RunningSearch } from "../state.ts";
-import { bestPlace, type SearchedAxis } from "./gp/improvement.ts";
-import { type Learned, learnedFrom } from "./gp/inputs.ts";
-import { fitted, Process } from "./gp/model.ts";
-import { modelBased } from "./model-based.ts";
-import { axesOfPlan, modelMemory } from "./model-memory.ts";
+import type { Json, JsonObject } from "@trainyard/experiment-config";
+import type { Algorithm, Model, Observation, ProposedPoint, Suggestion } from "../algorithm.ts";
+import type { SearchEvent } from "../events.ts";
+import { givenTrials } from "../points.ts";
+import { proposedTrials, type RunningSearch } from "../state.ts";
+
+import { learnedFrom } from "./gp/inputs.ts";
+import { suggestionFor } from "./gp/suggestion.ts";
+import {
+  axesOfPlan,
+  evolveModelMemory,
+  initialModelMemory,
+  type ModelMemory,
+} from "./model-memory.ts";
+import { wantedTrials } from "./random.ts";
 import { sobolPoints } from "./sobol.ts";
+import { suggestionIn } from "./recorded-suggestion.ts";
+import { roomFor, topUp } from "./top-up.ts";
 
 const STARTUP_MIN = 8;
-/** Candidates over the whole box, and about each of the best results. */
-const WIDE = 256;
-const NEAR = 32;
-const CENTRES = 4;
-const CANDIDATES = WIDE + NEAR * CENTRES;
-/** The spread of candidates about a result, the shorter the later. */
-const SPREADS = [0.2, 0.05, 0.01, 0.002];
-/** Results that the lengths are fitted to. */
-const FITTED_MAX = 60;
-/** Two places nearer than this on every axis are one. */
-const SAME = 1e-3;
+/** A suggestion may lack one result for so many trials that run. */
+const RUNNING_FOR_ONE_LACKED = 4;
 
-export const gp = modelBased("gp", nextPoint);
+type GpMemory = ModelMemory & {
+  /** What is suggested for the next trial. */
+  readonly prepared: Suggestion | null;
+};
 
-/** The point of the next trial; its place is added to those that are proposed together. */
-function nextPoint(
-  search: RunningSearch,
-  trial: number,
-  more: (readonly number[])[],
-): ProposedPoint {
-  const { space } = search.plan;
-  const axes = axesOfPlan(search.plan);
-  const filling = sobolPoints(search.plan)(trial);
-  const enough = modelMemory(search.memory).ended >= Math.max(STARTUP_MIN, 2 * axes.length);
-  const learned = enough && axes.length > 0 ? learnedFrom(search) : null;
-  const place = learned === null ? null : suggested(search, trial, learned, more);
-  const point: ProposedPoint =
-    place === null ? filling : { hyperparameters: pointAt(space, place), origin: "model" };
-  more.push(coordinatesOf(axes, placeOf(axes, point.hyperparameters)));
-  return point;
+function gpMemory(memory: Json): GpMemory {
+  return memory as unknown as GpMemory;
 }
 
-function suggested(
-  search: RunningSearch,
-  trial: number,
-  { inputs, values, pending }: Learned,
-  more: readonly (readonly number[])[],
-): readonly number[] | null {
-  const axes = axesOfPlan(search.plan).map(
-    (axis): SearchedAxis => ({
-      cells: isDiscrete(axis) ? axis.cells : 0,
-      categorical: axis.hyperparameter.type === "categorical",
-    }),
-  );
-  const shape = { categorical: axes.map(({ categorical }) => categorical) };
-  const order = values
-    .map((_, i) => i)
-    .sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0) || a - b);
-  const telling = order.slice(0, FITTED_MAX / 2);
-  telling.push(
-    ...order
-      .slice(FITTED_MAX / 2)
-      .sort((a, b) => b - a)
-      .slice(0, FITTED_MAX / 2),
-  );
-  const parameters = fitted(
-    shape,
-    telling.map((i) => inputs[i] ?? []),
-    telling.map((i) => values[i] ?? 0),
-  );
-  const running = [...pending, ...more];
-  const process = new Process(shape, parameters, inputs.length + running.length);
-  process.see(inputs, values);
-  let best = values[order[0] ?? 0] ?? 0;
-  for (const input of running) {
-    const { mean } = process.at(input);
-    process.see([input], [mean]);
-    best = Math.min(best, mean);
+const model: Model = {
+  question: (search) => {
+    if (!isAsked(search)) return null;
+    const { plan, version: searchVersion } = search;
+    const results = gpMemory(search.memory).ended;
+    const trial = proposedTrials(search) + 1;
+    return { plan, trial, searchVersion, results, known: learnedFrom(search) };
+  },
+  answer: suggestionFor,
+  waits: (search) =>
+    follows(search) && roomFor(search, wantedTrials(search)) > 0 && freshOne(search) === null,
+  takes: (search, suggestion) => {
+    const { prepared } = gpMemory(search.memory);
+    if (!follows(search) || (prepared !== null && prepared.results >= suggestion.results)) {
+      return false;
+    }
+    // While a place waits, one that is not fresh will never be.
+    return roomFor(search, wantedTrials(search)) === 0 || isFresh(search, suggestion);
+  },
+};
+
+export const gp: Algorithm = {
+  name: "gp",
+  version: 1,
+  sizeOf: (config) =>
+    config.name === "gp"
+      ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
+      : { trialsMax: 1, concurrentTrialsMax: 1 },
+  initial: () => ({ ...(initialModelMemory as JsonObject), prepared: null }),
+  evolve,
+  on: (search, observation) => {
+    if (observation.kind === "validated") return [];
+    return topUp(search, wantedTrials(search), (trial) => pointFor(search, trial, observation));
+  },
+  model,
+};
+
+function evolve(memory: Json, event: SearchEvent, search: RunningSearch): Json {
+  const after = evolveModelMemory(memory, event, search) as JsonObject;
+  if (event.type === "SuggestionPrepared") {
+    return { ...after, prepared: suggestionIn(event.data) };
   }
-  const centres = order.slice(0, CENTRES).map((i) => inputs[i] ?? []);
-  const settled = (input: readonly number[]): readonly number[] | null =>
-    allowedCoordinates(search.plan, axesOfPlan(search.plan), input);
-  const taken = (input: readonly number[]): boolean =>
-    settled(input) === null ||
-    running.some((other) => input.every((x, axis) => Math.abs(x - (other[axis] ?? 0)) < SAME));
-  const candidates = candidatesOf(search, trial, axes, centres).flatMap((input) => {
-    const allowed = settled(input);
-    return allowed === null ? [] : [allowed];
-  });
-  return bestPlace(process, axes, best, candidates, taken);
+  return event.type === "TrialProposed" ? { ...after, prepared: null } : after;
 }
 
-/** Places drawn over the whole box, and normally about the best results. */
-function candidatesOf(
+/** Null where the trial has to wait for its suggestion. */
+function pointFor(
   search: RunningSearch,
   trial: number,
-  axes: readonly SearchedAxis[],
-  centres: readonly (readonly number[])[],
-): readonly (readonly number[])[] {
-  const { seed } = search.plan;
-  const streams = axesOfPlan(search.plan).map(({ path }) => `gp/${path}`);
-  return Array.from({ length: WIDE + NEAR * centres.length }, (_, i) => {
-    const centre = i < WIDE ? undefined : centres[Math.floor((i - WIDE) / NEAR)];
-    const spread = SPREADS[i % SPREADS.length] ?? 1;
-    return axes.map((axis, index) => {
-      const share = draw(seed, streams[index] ?? "", trial * CANDIDATES + i);
-      const about = centre?.[index];
-      const at = about === undefined ? share : near(axis, about, spread, share);
-      return onAxis(axis, at);
-    });
-  });
+  observation: Observation,
+): ProposedPoint | null {
+  const filling = sobolPoints(search.plan)(trial);
+  if (trial <= givenTrials(search.plan) || !isLearned(search)) return filling;
+  if (observation.kind === "unsuggested" && observation.trial === trial) {
+    const { waitedMs } = observation;
+    return { ...filling, evidence: { reason: "no_suggestion_in_time", waited_ms: waitedMs } };
+  }
+  const suggestion = freshOne(search);
+  if (suggestion?.trial !== trial) return null;
+  const { hyperparameters, origin, searchVersion, results } = suggestion;
+  const lacking = gpMemory(search.memory).ended - results;
+  const evidence = { search_version: searchVersion, results, lacking, ...suggestion.evidence };
+  return { hyperparameters, origin, evidence };
 }
 
-function near({ categorical }: SearchedAxis, about: number, spread: number, share: number): number {
-  // One time in five another choice.
-  if (categorical) return share < 0.8 ? about : (share - 0.8) * 5;
-  return about + spread * normalQuantile(Math.max(1e-9, share));
+/** Whether the next trial is one for the model. */
+function follows(search: RunningSearch): boolean {
+  return isLearned(search) && proposedTrials(search) >= givenTrials(search.plan);
 }
 
-/** The place on the axis: inside, and the middle of a cell. */
-function onAxis({ cells }: SearchedAxis, at: number): number {
-  const inside = Math.min(1 - 2 ** -53, Math.max(0, at));
-  return cells === 0 ? inside : (Math.floor(inside * cells) + 0.5) / cells;
+/** Whether enough results are there that differ: before that the trials fill the space. */
+function isLearned(search: RunningSearch): boolean {
+  const { ended, ranked } = gpMemory(search.memory);
+  const axes = axesOfPlan(search.plan).length;
+  return (
+    axes > 0 &&
+    ended >= Math.max(STARTUP_MIN, 2 * axes) &&
+    ranked[0]?.score !== ranked.at(-1)?.score
+  );
+}
+
+function isFresh(search: RunningSearch, { results }: Suggestion): boolean {
+  const lacking = gpMemory(search.memory).ended - results;
+  return lacking <= Math.floor(search.unended / RUNNING_FOR_ONE_LACKED);
+}
+
+function freshOne(search: RunningSearch): Suggestion | null {
+  const { prepared } = gpMemory(search.memory);
+  return prepared !== null && isFresh(search, prepared) ? prepared : null;
+}
+
+/** Whether a suggestion with the newest results would be of use: now, or when the next trial ends. */
+function isAsked(search: RunningSearch): boolean {
+  const wanted = wantedTrials(search);
+  if (!follows(search) || proposedTrials(search) >= wanted) return false;
+  const { prepared, ended } = gpMemory(search.memory);
+  if (roomFor(search, wanted) > 0) return freshOne(search) === null;
+  return prepared?.results !== ended && search.unended > RUNNING_FOR_ONE_LACKED;
 }

@@ -2,20 +2,29 @@ import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
-/** Proposals for the next trial numbers until `wanted` trials have been proposed, or as many are unended as may be. */
+/** How many trials may be proposed now: until `wanted` have been, or as many are unended as may be. */
+export function roomFor(search: RunningSearch, wanted: number): number {
+  const { concurrentTrialsMax } = search.plan;
+  const room = concurrentTrialsMax === 0 ? wanted : concurrentTrialsMax - search.unended;
+  return Math.max(0, Math.min(wanted - proposedTrials(search), room));
+}
+
+/** Proposals for the next trial numbers as far as there is room, and a point for each. */
 export function topUp(
   search: RunningSearch,
   wanted: number,
-  pointOf: (trial: number) => ProposedPoint,
+  pointOf: (trial: number) => ProposedPoint | null,
 ): readonly Decision[] {
-  const { concurrentTrialsMax, spaceBytes } = search.plan;
+  const { spaceBytes } = search.plan;
   const proposed = proposedTrials(search);
-  const room = concurrentTrialsMax === 0 ? wanted : concurrentTrialsMax - search.unended;
   const bytesAllow = Math.floor(searchLimits.proposalBytesPerDecisionMax / spaceBytes);
   const atOnce = Math.max(1, Math.min(searchLimits.proposalsPerDecisionMax, bytesAllow));
-  const count = Math.max(0, Math.min(wanted - proposed, room, atOnce));
-  return Array.from({ length: count }, (_, i) => ({
-    kind: "propose",
-    ...pointOf(proposed + 1 + i),
-  }));
+  const count = Math.min(roomFor(search, wanted), atOnce);
+  const decisions: Decision[] = [];
+  while (decisions.length < count) {
+    const point = pointOf(proposed + decisions.length + 1);
+    if (point === null) break;
+    decisions.push({ kind: "propose", ...point });
+  }
+  return decisions;
 }

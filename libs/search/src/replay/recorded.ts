@@ -2,6 +2,7 @@
 import { SearchCompletion } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { assertNever } from "@trainyard/kernel";
+import { suggestionIn } from "../algorithms/recorded-suggestion.ts";
 import type { RecordValidation, SearchCommand, StartSearch } from "../commands.ts";
 import type { SearchEvent } from "../events.ts";
 
@@ -14,6 +15,10 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
       return startSearch(event.data);
     case "ObservationRecorded":
       return recordValidation(event.data);
+    case "SuggestionPrepared":
+      return { type: "OfferSuggestion", ...suggestionIn(event.data) };
+    case "SuggestionMissed":
+      return { type: "GoWithoutSuggestion", ...event.data };
     case "TrialOutcomeRecorded":
       return { type: "RecordOutcome", trial: event.data.trial, outcome: event.data.outcome };
     case "TrialProposed":

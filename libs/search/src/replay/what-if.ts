@@ -11,6 +11,7 @@ import type { SearchCommand, SearchedConfig } from "../commands.ts";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 import { type Best, type SearchState, trialOf } from "../state.ts";
+import { suggestionOf } from "../suggestions.ts";
 import { recordedCommand } from "./recorded.ts";
 
 /** How a trial comes out: `units` is the last time at which it was observed, 0 for never. */
@@ -85,6 +86,8 @@ class OtherSearch {
       const command = next.type === "Hear" ? this.#nextReport(next.trial) : next;
       if (command === null) continue;
       for (const event of this.#send(command)) tasks.push(...this.#following(event));
+      const offer = suggestionOf(this.state);
+      if (offer !== null) tasks.unshift(offer);
       if (next.type === "Hear") tasks.push(next);
     }
   }

@@ -12,6 +12,7 @@ import type { SearchCommand } from "../commands.ts";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
+import { suggestionOf } from "../suggestions.ts";
 
 /** What a trial's training will be. */
 export type Training = {
@@ -156,6 +157,9 @@ class Run implements SimulatedRun {
     this.state = fold(searchDecider.evolve, this.state, events);
     for (const event of events) this.events.push(event);
     for (const event of events) this.#hear(event);
+    // A model takes no time of the world's.
+    const offer = suggestionOf(this.state);
+    if (offer !== null) this.#send(offer);
   }
 
   /** A proposal with the hyperparameters that the world has for it. */

@@ -1,4 +1,5 @@
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import type { EventLog } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
 import {
   foldOf,
   type Logger,
@@ -6,36 +7,46 @@ import {
   type Term,
   type TermContext,
 } from "@trainyard/runtime";
+import type { SearcherTelemetry } from "../events.ts";
+import { askingCheck } from "./asking-check.ts";
+import { AskingSearches } from "./asking-searches.ts";
+import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
 import { searches } from "./searches.ts";
 import { saveSnapshots } from "./snapshots.ts";
+import { Suggestions } from "./suggestions.ts";
 
 export type TermDeps = {
   readonly log: EventLog;
+  readonly clock: Clock;
   readonly logger: Logger;
-  readonly count: (event: StoredEvent) => void;
+  readonly telemetry: SearcherTelemetry;
+  readonly model: SuggestingModel;
 };
 
-/** What the holder of the partition does: it reacts, and takes no commands of its own. */
-export function beginTerm({
-  log,
-  logger,
-  count,
-}: TermDeps): (context: TermContext) => Promise<Term> {
+/** What the holder of the partition does: it reacts, prepares suggestions, and takes no commands of its own. */
+export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
+  const { log, logger, telemetry } = deps;
   return async ({ executor }) => {
     const save = saveSnapshots(executor.cache, logger);
+    const asking = await AskingSearches.open(log, logger);
+    const suggestions = new Suggestions({ ...deps, executor, asking });
     return {
       reactions: {
         consumer: "searcher",
         handlers: reactionHandlers(new RunIndex(log)),
         after: (event) => {
           save(event);
-          count(event);
+          telemetry.count(event);
+          asking.observe(event);
+          asking.saveWhenDue();
+          suggestions.observe(event);
         },
       },
       commands: {},
-      checks: [snapshotCheck("searcher", foldOf(searches), log)],
+      checks: [snapshotCheck("searcher", foldOf(searches), log), askingCheck(log, logger)],
+      effects: (signal) => suggestions.loop.run(signal),
     };
   };
 }

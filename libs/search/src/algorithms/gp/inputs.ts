@@ -9,6 +9,9 @@ export type Learned = {
   readonly inputs: readonly (readonly number[])[];
   /** Smaller is better, the mean is 0 and the deviation 1. */
   readonly values: readonly number[];
+  /** What the values were standardised by. */
+  readonly centre: number;
+  readonly spread: number;
   /** The inputs of trials that run, the newest of them where they are many. */
   readonly pending: readonly (readonly number[])[];
 };
@@ -19,19 +22,17 @@ const PENDING_MAX = 50;
 
 type Result = { readonly trial: number; readonly value: number };
 
-/** Null while nothing can be told apart. */
-export function learnedFrom(search: RunningSearch): Learned | null {
+/** There are results that differ. */
+export function learnedFrom(search: RunningSearch): Learned {
   const { places } = modelMemory(search.memory);
   const axes = axesOfPlan(search.plan);
   const inputOf = (trial: number): readonly number[] =>
     coordinatesOf(axes, itemAt(places, trial - 1) ?? []);
   const { results, running } = trialsOf(search);
   const chosen = mostTelling(results);
-  const values = standardised(chosen.map(({ value }) => value));
-  if (values === null) return null;
   return {
     inputs: chosen.map(({ trial }) => inputOf(trial)),
-    values,
+    ...standardised(chosen.map(({ value }) => value)),
     pending: running.slice(-PENDING_MAX).map(inputOf),
   };
 }
@@ -69,15 +70,14 @@ function mostTelling(results: readonly Result[]): readonly Result[] {
   return [...kept, ...newest].sort((a, b) => a.trial - b.trial);
 }
 
-function standardised(values: readonly number[]): readonly number[] | null {
-  const count = values.length;
-  if (count < 2) return null;
-  const mean = values.reduce((sum, value) => sum + value / count, 0);
-  const variance = values.reduce(
-    (sum, value) => sum + ((value - mean) * (value - mean)) / count,
-    0,
-  );
-  const deviation = Math.sqrt(variance);
-  if (!Number.isFinite(deviation) || deviation === 0) return null;
-  return values.map((value) => (value - mean) / deviation);
+function standardised(raw: readonly number[]): Pick<Learned, "values" | "centre" | "spread"> {
+  const largest = raw.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  // Half of the largest is 1, so that no sum or square of values near the end of the doubles overflows.
+  const unit = largest / 2 > 0 ? largest / 2 : 1;
+  const share = 1 / raw.length;
+  const mean = raw.reduce((sum, value) => sum + (value / unit) * share, 0);
+  const variance = raw.reduce((sum, value) => sum + (value / unit - mean) ** 2 * share, 0);
+  const deviation = Math.max(Math.sqrt(variance), Number.MIN_VALUE);
+  const values = raw.map((value) => (value / unit - mean) / deviation);
+  return { values, centre: mean * unit, spread: deviation * unit };
 }

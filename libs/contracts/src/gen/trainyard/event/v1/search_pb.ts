@@ -13,7 +13,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/search.proto.
  */
 export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0i5gEKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEITChFfc3RhcnRfZnJvbV90cmlhbCKMAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiLwoNTWlzc2luZ01ldHJpYxIMCgRuYW1lGAEgASgJEhAKCHJlcG9ydGVkGAIgAygJImYKDlRyaWFsU3VzcGVuZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bmcYAiABKA0SDAoEcnVsZRgDIAEoCRIpCghldmlkZW5jZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QidAoMVHJpYWxSZXN1bWVkEg0KBXRyaWFsGAEgASgNEg4KBnRhcmdldBgCIAEoARIMCgRydW5nGAMgASgNEgwKBHJ1bGUYBCABKAkSKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IngKEFRyaWFsU3RvcERlY2lkZWQSDQoFdHJpYWwYASABKA0SDAoEcnVsZRgCIAEoCRIpCghldmlkZW5jZRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZmFpbHMYBCABKAhIAIgBAUIICgZfZmFpbHMiTAoRU2VhcmNoU3RvcERlY2lkZWQSDAoEcnVsZRgBIAEoCRIpCghldmlkZW5jZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiWAoUVHJpYWxPdXRjb21lUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SMQoHb3V0Y29tZRgCIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUilwEKD1NlYXJjaENvbXBsZXRlZBI0CgZyZWFzb24YASABKA4yJC50cmFpbnlhcmQuZXZlbnQudjEuU2VhcmNoQ29tcGxldGlvbhIXCgpiZXN0X3RyaWFsGAIgASgNSACIAQESFwoKYmVzdF92YWx1ZRgDIAEoAUgBiAEBQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlKpQBChBTZWFyY2hDb21wbGV0aW9uEiEKHVNFQVJDSF9DT01QTEVUSU9OX1VOU1BFQ0lGSUVEEAASHwobU0VBUkNIX0NPTVBMRVRJT05fRVhIQVVTVEVEEAESHgoaU0VBUkNIX0NPTVBMRVRJT05fQ0FOQ0VMRUQQAhIcChhTRUFSQ0hfQ09NUExFVElPTl9GQUlMRUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
+  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0i5gEKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEITChFfc3RhcnRfZnJvbV90cmlhbCK5AQoSU3VnZ2VzdGlvblByZXBhcmVkEg0KBXRyaWFsGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOc2VhcmNoX3ZlcnNpb24YAyABKA0SDwoHcmVzdWx0cxgEIAEoDRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGb3JpZ2luGAYgASgJIjQKEFN1Z2dlc3Rpb25NaXNzZWQSDQoFdHJpYWwYASABKA0SEQoJd2FpdGVkX21zGAIgASgBIowCChNPYnNlcnZhdGlvblJlY29yZGVkEg0KBXRyaWFsGAEgASgNEgsKA3J1bhgCIAEoDRIMCgR0aW1lGAMgASgBEkMKBnZhbHVlcxgEIAMoCzIzLnRyYWlueWFyZC5ldmVudC52MS5PYnNlcnZhdGlvblJlY29yZGVkLlZhbHVlc0VudHJ5EhMKC21lYXN1cmVtZW50GAUgASgJEg4KBnJlcGVhdBgGIAEoCBIyCgdtaXNzaW5nGAcgASgLMiEudHJhaW55YXJkLmV2ZW50LnYxLk1pc3NpbmdNZXRyaWMaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASIvCg1NaXNzaW5nTWV0cmljEgwKBG5hbWUYASABKAkSEAoIcmVwb3J0ZWQYAiADKAkiZgoOVHJpYWxTdXNwZW5kZWQSDQoFdHJpYWwYASABKA0SDAoEcnVuZxgCIAEoDRIMCgRydWxlGAMgASgJEikKCGV2aWRlbmNlGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ0CgxUcmlhbFJlc3VtZWQSDQoFdHJpYWwYASABKA0SDgoGdGFyZ2V0GAIgASgBEgwKBHJ1bmcYAyABKA0SDAoEcnVsZRgEIAEoCRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QieAoQVHJpYWxTdG9wRGVjaWRlZBINCgV0cmlhbBgBIAEoDRIMCgRydWxlGAIgASgJEikKCGV2aWRlbmNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVmYWlscxgEIAEoCEgAiAEBQggKBl9mYWlscyJMChFTZWFyY2hTdG9wRGVjaWRlZBIMCgRydWxlGAEgASgJEikKCGV2aWRlbmNlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJYChRUcmlhbE91dGNvbWVSZWNvcmRlZBINCgV0cmlhbBgBIAEoDRIxCgdvdXRjb21lGAIgASgOMiAudHJhaW55YXJkLmV2ZW50LnYxLlRyaWFsT3V0Y29tZSKXAQoPU2VhcmNoQ29tcGxldGVkEjQKBnJlYXNvbhgBIAEoDjIkLnRyYWlueWFyZC5ldmVudC52MS5TZWFyY2hDb21wbGV0aW9uEhcKCmJlc3RfdHJpYWwYAiABKA1IAIgBARIXCgpiZXN0X3ZhbHVlGAMgASgBSAGIAQFCDQoLX2Jlc3RfdHJpYWxCDQoLX2Jlc3RfdmFsdWUqlAEKEFNlYXJjaENvbXBsZXRpb24SIQodU0VBUkNIX0NPTVBMRVRJT05fVU5TUEVDSUZJRUQQABIfChtTRUFSQ0hfQ09NUExFVElPTl9FWEhBVVNURUQQARIeChpTRUFSQ0hfQ09NUExFVElPTl9DQU5DRUxFRBACEhwKGFNFQVJDSF9DT01QTEVUSU9OX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.event.v1.SearchStarted
@@ -143,6 +143,80 @@ export const TrialProposedSchema: GenMessage<TrialProposed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 1);
 
 /**
+ * What a model that is computed beside the log suggests for the next trial: kept until the trial is proposed.
+ *
+ * @generated from message trainyard.event.v1.SuggestionPrepared
+ */
+export type SuggestionPrepared = Message<"trainyard.event.v1.SuggestionPrepared"> & {
+  /**
+   * @generated from field: uint32 trial = 1;
+   */
+  trial: number;
+
+  /**
+   * @generated from field: google.protobuf.Struct hyperparameters = 2;
+   */
+  hyperparameters?: JsonObject | undefined;
+
+  /**
+   * The version of the search stream that the model knew, and the results that it had by then.
+   *
+   * @generated from field: uint32 search_version = 3;
+   */
+  searchVersion: number;
+
+  /**
+   * @generated from field: uint32 results = 4;
+   */
+  results: number;
+
+  /**
+   * What the model expects of it: mean, deviation, expected_improvement.
+   *
+   * @generated from field: google.protobuf.Struct evidence = 5;
+   */
+  evidence?: JsonObject | undefined;
+
+  /**
+   * As in TrialProposed.
+   *
+   * @generated from field: string origin = 6;
+   */
+  origin: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.SuggestionPrepared.
+ * Use `create(SuggestionPreparedSchema)` to create a new message.
+ */
+export const SuggestionPreparedSchema: GenMessage<SuggestionPrepared> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 2);
+
+/**
+ * No suggestion for the next trial came in time: it is proposed without.
+ *
+ * @generated from message trainyard.event.v1.SuggestionMissed
+ */
+export type SuggestionMissed = Message<"trainyard.event.v1.SuggestionMissed"> & {
+  /**
+   * @generated from field: uint32 trial = 1;
+   */
+  trial: number;
+
+  /**
+   * @generated from field: double waited_ms = 2;
+   */
+  waitedMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.SuggestionMissed.
+ * Use `create(SuggestionMissedSchema)` to create a new message.
+ */
+export const SuggestionMissedSchema: GenMessage<SuggestionMissed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 3);
+
+/**
  * @generated from message trainyard.event.v1.ObservationRecorded
  */
 export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorded"> & {
@@ -193,7 +267,7 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
  * Use `create(ObservationRecordedSchema)` to create a new message.
  */
 export const ObservationRecordedSchema: GenMessage<ObservationRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 2);
+  messageDesc(file_trainyard_event_v1_search, 4);
 
 /**
  * @generated from message trainyard.event.v1.MissingMetric
@@ -217,7 +291,7 @@ export type MissingMetric = Message<"trainyard.event.v1.MissingMetric"> & {
  * Use `create(MissingMetricSchema)` to create a new message.
  */
 export const MissingMetricSchema: GenMessage<MissingMetric> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 3);
+  messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
  * @generated from message trainyard.event.v1.TrialSuspended
@@ -249,7 +323,7 @@ export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
  * Use `create(TrialSuspendedSchema)` to create a new message.
  */
 export const TrialSuspendedSchema: GenMessage<TrialSuspended> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 4);
+  messageDesc(file_trainyard_event_v1_search, 6);
 
 /**
  * A trial that runs already goes on: it was promoted without having been suspended.
@@ -290,7 +364,7 @@ export type TrialResumed = Message<"trainyard.event.v1.TrialResumed"> & {
  * Use `create(TrialResumedSchema)` to create a new message.
  */
 export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 5);
+  messageDesc(file_trainyard_event_v1_search, 7);
 
 /**
  * @generated from message trainyard.event.v1.TrialStopDecided
@@ -324,7 +398,7 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
  * Use `create(TrialStopDecidedSchema)` to create a new message.
  */
 export const TrialStopDecidedSchema: GenMessage<TrialStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 6);
+  messageDesc(file_trainyard_event_v1_search, 8);
 
 /**
  * The search as a whole has come to its end before its trials were used up: it proposes no more, and is complete once
@@ -349,7 +423,7 @@ export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> 
  * Use `create(SearchStopDecidedSchema)` to create a new message.
  */
 export const SearchStopDecidedSchema: GenMessage<SearchStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 7);
+  messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
  * @generated from message trainyard.event.v1.TrialOutcomeRecorded
@@ -371,7 +445,7 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
  * Use `create(TrialOutcomeRecordedSchema)` to create a new message.
  */
 export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 8);
+  messageDesc(file_trainyard_event_v1_search, 10);
 
 /**
  * @generated from message trainyard.event.v1.SearchCompleted
@@ -398,7 +472,7 @@ export type SearchCompleted = Message<"trainyard.event.v1.SearchCompleted"> & {
  * Use `create(SearchCompletedSchema)` to create a new message.
  */
 export const SearchCompletedSchema: GenMessage<SearchCompleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 9);
+  messageDesc(file_trainyard_event_v1_search, 11);
 
 /**
  * @generated from enum trainyard.event.v1.SearchCompletion

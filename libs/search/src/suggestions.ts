@@ -1,0 +1,74 @@
+/**
+ * Suggestions that are prepared beside the log. A search whose algorithm has a model (`algorithm.ts`) has a question at
+ * most at any time, which follows from its state alone; the answer follows from the question alone, and comes back as an
+ * input. So whoever dies asks the same again, and what was recorded can be computed once more by anybody.
+ */
+import { assert } from "@trainyard/kernel";
+import type { Model, Observation, Question } from "./algorithm.ts";
+import { recordedAlgorithm } from "./algorithms/registry.ts";
+import type { GoWithoutSuggestion, OfferSuggestion } from "./commands.ts";
+import type { SearchEvent } from "./events.ts";
+import { proposedTrials, type RunningSearch, type SearchPlan, type SearchState } from "./state.ts";
+
+function modelOf({ algorithm, algorithmVersion }: SearchPlan): Model | undefined {
+  return recordedAlgorithm(algorithm, algorithmVersion)?.model;
+}
+
+/** Whether searches of this algorithm ask for suggestions. */
+export function asksForSuggestions(algorithm: string, version: number): boolean {
+  return recordedAlgorithm(algorithm, version)?.model !== undefined;
+}
+
+/** Null where nothing more is proposed. */
+function proposing(state: SearchState): RunningSearch | null {
+  const over = state.plan === null || state.phase === "completed" || state.finishing;
+  return over ? null : (state as RunningSearch);
+}
+
+/** What the search's model should be asked now; null for nothing. */
+export function questionOf(state: SearchState): Question | null {
+  const search = proposing(state);
+  return search === null ? null : (modelOf(search.plan)?.question(search) ?? null);
+}
+
+/** The model's answer: some tens of milliseconds of computing, the same for the same question on every machine. */
+export function answerTo(question: Question): OfferSuggestion {
+  const model = modelOf(question.plan);
+  assert(model !== undefined, `${question.plan.algorithm} has a model`);
+  return { type: "OfferSuggestion", ...model.answer(question) };
+}
+
+/** The trial that a free place waits for a suggestion of; null where none does. */
+export function awaitedTrial(state: SearchState): number | null {
+  const search = proposing(state);
+  if (search === null || !modelOf(search.plan)?.waits(search)) return null;
+  return proposedTrials(search) + 1;
+}
+
+/** What the model suggests for the next trial of a search; null when it would not be asked. */
+export function suggestionOf(state: SearchState): OfferSuggestion | null {
+  const question = questionOf(state);
+  return question === null ? null : answerTo(question);
+}
+
+type SuggestionInput = { readonly event: SearchEvent; readonly observation: Observation };
+
+/** What a command of the model comes to; null where it is of no use any more. */
+export function suggestionInput(
+  search: RunningSearch,
+  command: OfferSuggestion | GoWithoutSuggestion,
+): SuggestionInput | null {
+  const { trial } = command;
+  const model = modelOf(search.plan);
+  if (model === undefined || proposing(search) === null) return null;
+  if (trial !== proposedTrials(search) + 1) return null;
+  if (command.type === "GoWithoutSuggestion") {
+    if (!model.waits(search)) return null;
+    const { waitedMs } = command;
+    const event: SearchEvent = { type: "SuggestionMissed", data: { trial, waitedMs } };
+    return { event, observation: { kind: "unsuggested", trial, waitedMs } };
+  }
+  if (!model.takes(search, command)) return null;
+  const { type: _type, ...data } = command;
+  return { event: { type: "SuggestionPrepared", data }, observation: { kind: "suggested", trial } };
+}

@@ -1,0 +1,97 @@
+/**
+ * Which searches may have a question for their model: those that have started with an algorithm that has one, and are
+ * not complete. Folded from the log as it passes by; saved now and then, so that a new holder reads only the rest.
+ */
+import { decodeEvent } from "@trainyard/contracts";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { categoryOf, idOf } from "@trainyard/kernel";
+import { type Logger, runtimeLimits } from "@trainyard/runtime";
+import { asksForSuggestions } from "@trainyard/search";
+import { limits } from "../limits.ts";
+
+/** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
+export const askingStream = "search-asking";
+export const askingSchema = "asking-searches/1";
+/** The column that holds the version is a 32-bit integer; the text holds the position exactly. */
+const versionMax = 0x7fffffff;
+
+type Saved = { readonly position: number; readonly ids: readonly string[] };
+
+export const nothing: Saved = { position: 0, ids: [] };
+
+export class AskingSearches {
+  readonly #log: EventLog;
+  readonly #logger: Logger;
+  readonly #ids: Set<string>;
+  readonly #everyEvents: number;
+  #position: number;
+  #savedPosition: number;
+
+  constructor(
+    log: EventLog,
+    logger: Logger,
+    { position, ids }: Saved,
+    everyEvents: number = limits.askingSavedEveryEvents,
+  ) {
+    this.#log = log;
+    this.#logger = logger;
+    this.#everyEvents = everyEvents;
+    this.#ids = new Set(ids);
+    this.#position = position;
+    this.#savedPosition = position;
+  }
+
+  /** Level with the head of the log; saved each time that it has grown by `everyEvents`. */
+  static async open(log: EventLog, logger: Logger, everyEvents?: number): Promise<AskingSearches> {
+    const saved = (await savedSearches(log)) ?? nothing;
+    const searches = new AskingSearches(log, logger, saved, everyEvents);
+    await searches.readTo(await log.head());
+    return searches;
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#ids];
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  async readTo(position: number): Promise<void> {
+    while (this.#position < position) {
+      const limit = Math.min(runtimeLimits.pageEvents, position - this.#position);
+      const page = await this.#log.readAll(this.#position, limit);
+      for (const stored of page) this.observe(stored);
+      if (page.length === 0) return;
+    }
+  }
+
+  /** An event that passes by; one that has done so before changes nothing. */
+  observe(stored: StoredEvent): void {
+    if (stored.position <= this.#position) return;
+    this.#position = stored.position;
+    if (categoryOf(stored.stream) !== "search") return;
+    const event = decodeEvent(stored);
+    const id = idOf(stored.stream);
+    if (event.type === "SearchCompleted") this.#ids.delete(id);
+    if (event.type !== "SearchStarted") return;
+    const { algorithm, algorithmVersion } = event.data;
+    if (asksForSuggestions(algorithm, algorithmVersion)) this.#ids.add(id);
+  }
+
+  /** Saves what the next holder starts from, when the log has come far enough since. One that fails costs a longer start. */
+  saveWhenDue(): void {
+    if (this.#position - this.#savedPosition < this.#everyEvents) return;
+    this.#savedPosition = this.#position;
+    const version = Math.min(this.#position, versionMax);
+    const body = JSON.stringify({ position: this.#position, ids: this.ids } satisfies Saved);
+    this.#log.saveSnapshot(askingStream, version, askingSchema, body).catch((error: unknown) => {
+      this.#logger.warn({ err: error }, "asking_searches_not_saved");
+    });
+  }
+}
+
+export async function savedSearches(log: EventLog): Promise<Saved | null> {
+  const saved = await log.loadSnapshot(askingStream, askingSchema);
+  return saved === null ? null : (JSON.parse(saved.body) as Saved);
+}

@@ -1,0 +1,85 @@
+import { answerTo, questionOf, searchDecider, type Question } from "@trainyard/search";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import { assert, fold, isRejection } from "@trainyard/kernel";
+import type { SearcherConfig } from "@trainyard/experiment-config";
+import { afterEach, describe, expect, test } from "vitest";
+import { inlineModel } from "./inline-model.ts";
+import { ThreadModel } from "./thread-model.ts";
+import type { SuggestingModel } from "./model.ts";
+
+const thread = new ThreadModel();
+afterEach(() => thread[Symbol.asyncDispose]());
+
+/** What a search asks after so many trials. */
+function questionAfter(trials: number): Question {
+  let state = searchDecider.initial;
+  const send = (command: Parameters<typeof searchDecider.decide>[1]): void => {
+    const decided = searchDecider.decide(state, command);
+    assert(!isRejection(decided), "the search takes it");
+    state = fold(searchDecider.evolve, state, decided);
+  };
+  const searcher: SearcherConfig = {
+    name: "gp",
+    metric: "loss",
+    smaller_is_better: true,
+    max_trials: 300,
+    max_concurrent_trials: 1,
+  };
+  const hyperparameters = { lr: { type: "double", minval: 0, maxval: 1, count: null } } as const;
+  send({ type: "StartSearch", config: { searcher, hyperparameters }, seed: 3 });
+  for (let trial = 1; trial <= trials; trial += 1) {
+    const scalars = { loss: (trial * 7) % 11 };
+    const run = { run: 1, currentRun: 1, step: 1, measurement: `m${trial}` };
+    send({ type: "RecordValidation", trial, ...run, scalars });
+    send({ type: "RecordOutcome", trial, outcome: TrialOutcome.COMPLETED });
+    send({ type: "GoWithoutSuggestion", trial: trial + 1, waitedMs: 1 });
+  }
+  // The last place was filled without the model: one that has just become free asks.
+  send({ type: "RecordOutcome", trial: trials + 1, outcome: TrialOutcome.COMPLETED });
+  const question = questionOf(state);
+  assert(question !== null, "the search asks");
+  return question;
+}
+
+describe.each<[string, SuggestingModel]>([
+  ["in a thread", thread],
+  ["inline", inlineModel],
+])("a model %s", (_, model) => {
+  test("gives the answer that follows from the question, however often", async () => {
+    const question = questionAfter(12);
+    const answers = await Promise.all([1, 2, 3].map(() => model.answer(question)));
+    for (const answer of answers) expect(answer).toEqual(answerTo(question));
+  });
+
+  test("rejects a question that has no answer, and answers the next", async () => {
+    const question = questionAfter(12);
+    await expect(model.answer({ ...question, known: null })).rejects.toThrow();
+    expect(await model.answer(question)).toEqual(answerTo(question));
+  });
+});
+
+describe("the thread of a model", () => {
+  test("lets the event loop turn while it computes", async () => {
+    await thread.answer(questionAfter(9));
+    let turns = 0;
+    let answered = false;
+    const answers = [1, 2, 3, 4].map(() => thread.answer(questionAfter(150)));
+    const done = Promise.all(answers).then(() => {
+      answered = true;
+    });
+    while (!answered) {
+      await new Promise(setImmediate);
+      turns += 1;
+    }
+    await done;
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  test("starts anew when it has died", async () => {
+    const question = questionAfter(9);
+    const asked = thread.answer(question);
+    await thread[Symbol.asyncDispose]();
+    await expect(asked).rejects.toThrow("the thread of the model ended");
+    expect(await thread.answer(question)).toEqual(answerTo(question));
+  });
+});

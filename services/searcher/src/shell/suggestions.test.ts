@@ -1,0 +1,217 @@
+import type { EventData, EventOf } from "@trainyard/contracts";
+import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
+import { Stage } from "@trainyard/runtime/stage";
+import { answerTo, type OfferSuggestion, type Question } from "@trainyard/search";
+import { ManualClock } from "@trainyard/testing";
+import { pino } from "pino";
+import { beforeEach, describe, expect, test } from "vitest";
+import { exampleConfig, experimentCreated, trialEnded } from "../core/examples.ts";
+import { limits } from "../limits.ts";
+import { askingSchema, AskingSearches, askingStream, savedSearches } from "./asking-searches.ts";
+import { askingCheck } from "./asking-check.ts";
+import type { SuggestingModel } from "./model/model.ts";
+import { reactionHandlers } from "./reactions.ts";
+import { RunIndex } from "./run-index.ts";
+import { Suggestions } from "./suggestions.ts";
+
+const logger = pino({ enabled: false });
+
+/** A model that answers when the test says so. */
+class HeldModel implements SuggestingModel {
+  readonly questions: Question[] = [];
+  readonly #held: { answer: () => void; fail: () => void }[] = [];
+
+  answer(question: Question): Promise<OfferSuggestion> {
+    this.questions.push(question);
+    return new Promise((resolve, reject) => {
+      const answer = () => resolve(answerTo(question));
+      this.#held.push({ answer, fail: () => reject(new Error("the model is ill")) });
+    });
+  }
+
+  answerNext(): void {
+    this.#held.shift()?.answer();
+  }
+
+  failNext(): void {
+    this.#held.shift()?.fail();
+  }
+}
+
+let stage: Stage;
+let clock: ManualClock;
+let model: HeldModel;
+let stop: AbortController;
+let asking: AskingSearches;
+let suggestions: Suggestions;
+
+beforeEach(async () => {
+  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
+  clock = new ManualClock();
+  await takeOver();
+});
+
+/** A new holder: what it knows is the log. */
+async function takeOver(): Promise<void> {
+  stop?.abort();
+  stop = new AbortController();
+  stage.afresh();
+  model = new HeldModel();
+  asking = await AskingSearches.open(stage.log, logger);
+  const telemetry = { suggestionTook() {} };
+  const { executor } = stage;
+  suggestions = new Suggestions({ executor, clock, logger, telemetry, model, asking });
+  void suggestions.loop.run(stop.signal);
+  seen = await stage.log.head();
+  await clock.advance(0);
+}
+
+let seen = 0;
+
+/** Reacts to all that was told, and lets what the effect does come to rest. */
+async function settle(): Promise<void> {
+  for (;;) {
+    await stage.settle();
+    const events = await stage.log.readAll(seen, 10_000);
+    for (const event of events) {
+      asking.observe(event);
+      suggestions.observe(event);
+    }
+    seen += events.length;
+    await clock.advance(0);
+    if (seen === (await stage.log.head())) return;
+  }
+}
+
+function created(searcher: object): EventOf<"ExperimentCreated"> {
+  const example = experimentCreated();
+  const config = { ...exampleConfig, searcher: { ...exampleConfig.searcher, ...searcher } };
+  return { ...example, data: { ...example.data, config } };
+}
+
+async function endTrial(experiment: number, trial: number): Promise<void> {
+  const id = `${experiment}.${trial}`;
+  const report = { trial: id, run: 0, step: 1, scalars: { loss: (trial * 7) % 5 }, reportKey: "0" };
+  await stage.tell(`measurement-${id}`, { type: "ValidationReported", data: report });
+  await stage.tell(`trial-${id}`, trialEnded(TrialOutcome.COMPLETED));
+  await settle();
+}
+
+async function proposals(experiment: number): Promise<readonly EventData<"TrialProposed">[]> {
+  const events = await stage.stream(`search-${experiment}`);
+  return events.flatMap((event) => (event.type === "TrialProposed" ? [event.data] : []));
+}
+
+/** A search of which so many trials have ended, one after the other. */
+async function sequential(ended: number, experiment = 12): Promise<void> {
+  await stage.tell(
+    `experiment-${experiment}`,
+    created({ name: "gp", max_trials: 30, max_concurrent_trials: 1 }),
+  );
+  await settle();
+  for (let trial = 1; trial <= ended; trial += 1) await endTrial(experiment, trial);
+}
+
+describe("a free place", () => {
+  test("gets what the model suggests, and the proposal says so", async () => {
+    await sequential(8);
+    expect(await proposals(12)).toHaveLength(8);
+    model.answerNext();
+    await settle();
+    const evidence = { results: 8, lacking: 0, mean: expect.any(Number) };
+    expect((await proposals(12)).at(-1)).toMatchObject({ number: 9, origin: "model", evidence });
+  });
+
+  test("that has waited for too long is filled without, and what comes then is nothing", async () => {
+    await sequential(8);
+    await clock.advance(limits.suggestionWaitMs - 1);
+    await settle();
+    expect(await proposals(12)).toHaveLength(8);
+    await clock.advance(1);
+    await settle();
+    const evidence = { reason: "no_suggestion_in_time", waited_ms: limits.suggestionWaitMs };
+    expect((await proposals(12)).at(-1)).toMatchObject({ origin: "space_filling", evidence });
+    const before = await stage.names("search-12");
+    model.answerNext();
+    await settle();
+    expect(await stage.names("search-12")).toEqual(before);
+  });
+
+  test("is not forgotten when the model fails: it is asked again", async () => {
+    await sequential(8);
+    model.failNext();
+    await settle();
+    expect(model.questions).toHaveLength(1);
+    await clock.advance(limits.askAgainMs);
+    expect(model.questions).toHaveLength(2);
+    expect(model.questions[1]).toEqual(model.questions[0]);
+  });
+});
+
+describe("a model that does not answer", () => {
+  test("holds up neither its own search's reports nor any other search", async () => {
+    await sequential(8);
+    expect(model.questions).toHaveLength(1);
+    await stage.tell("experiment-13", created({ max_trials: 60, max_concurrent_trials: 1 }));
+    await settle();
+    for (let trial = 1; trial <= 50; trial += 1) await endTrial(13, trial);
+    expect(await proposals(13)).toHaveLength(51);
+    expect(await proposals(12)).toHaveLength(8);
+  });
+
+  test("is asked one question of a search at a time", async () => {
+    const searcher = { name: "gp", max_trials: 30, max_concurrent_trials: 8 };
+    await stage.tell("experiment-12", created(searcher));
+    await settle();
+    for (let trial = 1; trial <= 11; trial += 1) await endTrial(12, trial);
+    expect(model.questions.map(({ trial, results }) => [trial, results])).toEqual([[16, 8]]);
+    model.answerNext();
+    await settle();
+    // What rests on 8 of 11 results is not taken while four trials run: the newest are asked for.
+    expect(model.questions.map(({ trial, results }) => [trial, results])).toEqual([
+      [16, 8],
+      [16, 11],
+    ]);
+  });
+});
+
+describe("whoever takes over while the model computes", () => {
+  test("asks the same question, and the same trial follows", async () => {
+    await sequential(8);
+    const [before] = model.questions;
+    await takeOver();
+    expect(model.questions).toEqual([before]);
+    model.answerNext();
+    await settle();
+    const [offer] = [answerTo(before as Question)];
+    expect((await proposals(12)).at(-1)?.hyperparameters).toEqual(offer.hyperparameters);
+  });
+
+  test("waits anew for a place that waits", async () => {
+    await sequential(8);
+    await clock.advance(limits.suggestionWaitMs - 1);
+    await takeOver();
+    await clock.advance(limits.suggestionWaitMs);
+    await settle();
+    expect((await proposals(12)).at(-1)?.origin).toBe("space_filling");
+  });
+});
+
+test("the list of searches with a model is saved, and proven against the log", async () => {
+  await sequential(1);
+  await stage.tell("experiment-13", created({}));
+  await settle();
+  const eager = await AskingSearches.open(stage.log, logger, 1);
+  eager.saveWhenDue();
+  expect(await savedSearches(stage.log)).toEqual({ position: seen, ids: ["12"] });
+  const check = askingCheck(stage.log, logger);
+  expect(await check.run(stop.signal)).toEqual({ position: seen, finding: "" });
+  await stage.tell("search-12", {
+    type: "SearchCompleted",
+    data: { reason: SearchCompletion.CANCELED },
+  });
+  expect((await AskingSearches.open(stage.log, logger)).ids).toEqual([]);
+  const wrong = JSON.stringify({ position: seen, ids: ["13"] });
+  await stage.log.saveSnapshot(askingStream, seen, askingSchema, wrong);
+  expect((await check.run(stop.signal)).finding).toContain("13");
+});

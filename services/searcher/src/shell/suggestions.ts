@@ -1,0 +1,145 @@
+/**
+ * The suggestions of models, prepared ahead: level-triggered from the folded searches. Whenever a search has moved, its
+ * question (a function of its state) is asked of the model, one at a time for each search; the answer is handed in as a
+ * command. A place that has waited for too long is filled without. Nothing here has to be remembered: after a crash the
+ * same state asks the same question, and waiting starts anew.
+ */
+import { newEventId, type StoredEvent } from "@trainyard/event-log";
+import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";
+import { EffectLoop, type Executor, foldOf, type Logger } from "@trainyard/runtime";
+import {
+  awaitedTrial,
+  type GoWithoutSuggestion,
+  type OfferSuggestion,
+  type Question,
+  questionOf,
+} from "@trainyard/search";
+import type { SearcherTelemetry } from "../events.ts";
+import { limits } from "../limits.ts";
+import type { AskingSearches } from "./asking-searches.ts";
+import type { SuggestingModel } from "./model/model.ts";
+import { searches } from "./searches.ts";
+
+export type SuggestionsDeps = {
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly telemetry: Pick<SearcherTelemetry, "suggestionTook">;
+  readonly model: SuggestingModel;
+  readonly asking: AskingSearches;
+};
+
+const meta = {
+  source: "/trainyard/searcher",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+type Wait = { readonly trial: number; readonly sinceMs: number };
+type Offer = { readonly id: string; readonly offer: OfferSuggestion };
+
+export class Suggestions {
+  readonly #deps: SuggestionsDeps;
+  readonly loop: EffectLoop;
+  /** Searches that may have a new question. */
+  readonly #moved: Set<string>;
+  /** Searches that the model is at work for. */
+  readonly #asked = new Set<string>();
+  /** What has been answered and not handed in. */
+  readonly #offers: Offer[] = [];
+  /** Free places that wait. */
+  readonly #waits = new Map<string, Wait>();
+
+  constructor(deps: SuggestionsDeps) {
+    this.#deps = deps;
+    this.#moved = new Set(deps.asking.ids);
+    this.loop = new EffectLoop("suggestions", deps, () => this.#step());
+  }
+
+  /** An event that passes by. */
+  observe({ stream }: StoredEvent): void {
+    if (categoryOf(stream) !== "search") return;
+    const id = idOf(stream);
+    if (!this.#deps.asking.has(id)) return;
+    this.#moved.add(id);
+    this.loop.wake();
+  }
+
+  /** Gives the milliseconds until a place has waited for too long. */
+  async #step(): Promise<number | null> {
+    for (let next = this.#offers[0]; next !== undefined; next = this.#offers[0]) {
+      await this.#send(next.id, next.offer);
+      this.#offers.shift();
+    }
+    for (const id of this.#moved) {
+      // Before the look: it may move again meanwhile.
+      this.#moved.delete(id);
+      await this.#look(id).catch((error: unknown) => {
+        this.#moved.add(id);
+        throw error;
+      });
+    }
+    return this.#fillOverdue();
+  }
+
+  async #look(id: string): Promise<void> {
+    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
+    const trial = awaitedTrial(state);
+    if (trial === null) this.#waits.delete(id);
+    else if (this.#waits.get(id)?.trial !== trial) {
+      this.#waits.set(id, { trial, sinceMs: this.#deps.clock.monotonicMs() });
+    }
+    const question = this.#asked.has(id) ? null : questionOf(state);
+    if (question !== null) this.#ask(id, question);
+  }
+
+  #ask(id: string, question: Question): void {
+    const { model, logger, clock, telemetry } = this.#deps;
+    const startedMs = clock.monotonicMs();
+    this.#asked.add(id);
+    const lookAgain = (): void => {
+      this.#asked.delete(id);
+      this.#moved.add(id);
+      this.loop.wake();
+    };
+    model.answer(question).then(
+      (offer) => {
+        telemetry.suggestionTook(clock.monotonicMs() - startedMs);
+        this.#offers.push({ id, offer });
+        lookAgain();
+      },
+      (error: unknown) => {
+        logger.warn({ err: error, search: id, trial: question.trial }, "suggestion_failed");
+        clock.timer(limits.askAgainMs, lookAgain);
+      },
+    );
+  }
+
+  async #fillOverdue(): Promise<number | null> {
+    let next: number | null = null;
+    for (const [id, { trial, sinceMs }] of this.#waits) {
+      const waitedMs = this.#deps.clock.monotonicMs() - sinceMs;
+      const leftMs = limits.suggestionWaitMs - waitedMs;
+      if (leftMs > 0) {
+        next = Math.min(next ?? leftMs, leftMs);
+        continue;
+      }
+      await this.#send(id, { type: "GoWithoutSuggestion", trial, waitedMs });
+      this.#waits.delete(id);
+    }
+    return next;
+  }
+
+  /** What has come too late is nothing to the search. */
+  async #send(id: string, command: OfferSuggestion | GoWithoutSuggestion): Promise<void> {
+    const identity = { commitId: newEventId(), meta };
+    const done = await this.#deps.executor.execute(identity, async (work) => {
+      const decided = await work.decide(searches, id, command);
+      return isRejection(decided) ? decided : undefined;
+    });
+    assert(!isRejection(done), `search ${id} takes what it is told of its suggestions`);
+  }
+}
