@@ -7,6 +7,7 @@ import type {
   ClusterService,
   ExperimentService,
   RunService,
+  SearchService,
 } from "@trainyard/contracts/api";
 
 type MethodsOf<Service> =
@@ -15,6 +16,7 @@ type MethodsOf<Service> =
 type AllMethods = MethodsOf<typeof ExperimentService> &
   MethodsOf<typeof CheckpointService> &
   MethodsOf<typeof RunService> &
+  MethodsOf<typeof SearchService> &
   MethodsOf<typeof ClusterService> &
   MethodsOf<typeof AnalysisService>;
 

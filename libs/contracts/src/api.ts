@@ -155,6 +155,15 @@ export {
   WriteReportsResponseSchema,
 } from "./gen/trainyard/api/v1/reports_pb.ts";
 export {
+  type PostSearchOperationsRequest,
+  PostSearchOperationsRequestSchema,
+  type PostSearchOperationsResponse,
+  PostSearchOperationsResponseSchema,
+  SearchService,
+  type WatchSearchEventsRequest,
+  WatchSearchEventsRequestSchema,
+} from "./gen/trainyard/api/v1/search_pb.ts";
+export {
   type GetSignalsRequest,
   GetSignalsRequestSchema,
   type GetSignalsResponse,

@@ -26,6 +26,7 @@ export type EventMessages = {
   TrialProposed: search.TrialProposed;
   SuggestionPrepared: search.SuggestionPrepared;
   SuggestionMissed: search.SuggestionMissed;
+  OperationsPosted: search.OperationsPosted;
   ObservationRecorded: search.ObservationRecorded;
   TrialSuspended: search.TrialSuspended;
   TrialResumed: search.TrialResumed;
@@ -129,6 +130,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     search.TrialProposedSchema,
     search.SuggestionPreparedSchema,
     search.SuggestionMissedSchema,
+    search.OperationsPostedSchema,
     search.ObservationRecordedSchema,
     search.TrialSuspendedSchema,
     search.TrialResumedSchema,

@@ -63,6 +63,12 @@ export {
   PoolCapacitySchema,
 } from "./gen/trainyard/command/v1/scheduler_pb.ts";
 export {
+  type PostSearchOperations,
+  PostSearchOperationsSchema,
+  type SearchOperationsPosted,
+  SearchOperationsPostedSchema,
+} from "./gen/trainyard/command/v1/searcher_pb.ts";
+export {
   type ViewsVerified,
   ViewsVerifiedSchema,
   type ViewVerdict,

@@ -9,6 +9,10 @@ export {
   StopWhy,
 } from "./gen/trainyard/common/v1/resources_pb.ts";
 export {
+  type SearchOperation,
+  type SearchOperationResult,
+} from "./gen/trainyard/common/v1/search_pb.ts";
+export {
   type AgentDrained,
   type AgentDrainRequested,
   type AgentJoined,
@@ -73,6 +77,7 @@ export {
 } from "./gen/trainyard/event/v1/measurement_pb.ts";
 export {
   type ObservationRecorded,
+  type OperationsPosted,
   type SearchCompleted,
   SearchCompletion,
   type SearchStarted,

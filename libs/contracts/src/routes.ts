@@ -10,6 +10,7 @@ import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { ReportService } from "./gen/trainyard/api/v1/reports_pb.ts";
+import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -37,6 +38,7 @@ export const gatewayServices: readonly DescService[] = [
   ExperimentService,
   CheckpointService,
   RunService,
+  SearchService,
   ClusterService,
   AnalysisService,
 ];

@@ -1,4 +1,5 @@
 /** The configuration as services store and read it: legacy shapes rewritten, every default filled in. */
+import type { CustomSearcher } from "./custom.ts";
 import type { HalvingSearcher } from "./halving.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { VariablesByDevice } from "./parts/environment.ts";
@@ -96,6 +97,7 @@ export type SearcherConfig = Searched &
     | TpeSearcher
     | GpSearcher
     | HalvingSearcher
+    | CustomSearcher
   );
 
 type StorageCommon = {

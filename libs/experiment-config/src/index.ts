@@ -28,6 +28,7 @@ export {
   type TypedHyperparameter,
   withSeed,
 } from "./config.ts";
+export type { CustomSearcher } from "./custom.ts";
 export {
   type ArithmeticOperator,
   type ComparisonOperator,
@@ -44,7 +45,7 @@ export {
   type HyperbandSearcher,
   hyperbandTrials,
 } from "./halving.ts";
-export type { Json, JsonObject } from "./json.ts";
+export { type Json, type JsonObject, sortedKeys } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
 export type { VariablesByDevice } from "./parts/environment.ts";

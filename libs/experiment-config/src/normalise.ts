@@ -8,6 +8,7 @@ import type {
   SearcherConfig,
   TypedHyperparameter,
 } from "./config.ts";
+import { normaliseCustom } from "./custom.ts";
 import { normaliseHalving } from "./halving.ts";
 import { isMapping, type Json, type JsonObject, sortedKeys, valueAt } from "./json.ts";
 import { variablesByDevice } from "./parts/environment.ts";
@@ -101,15 +102,11 @@ function withoutSecrets(value: Json, path: readonly string[]): Json | undefined 
 
 function normaliseSearcher(searcher: JsonObject): SearcherConfig {
   const metric = textAt(searcher, "metric");
-  const halving = normaliseHalving(
-    searcher,
-    metric,
-    valueAt(searcher, "smaller_is_better") !== false,
-  );
+  const smallerIsBetter = valueAt(searcher, "smaller_is_better") !== false;
+  const halving = normaliseHalving(searcher, metric, smallerIsBetter);
+  const own = halving ?? normaliseCustom(searcher, metric, smallerIsBetter);
   const searched = searchedOf(searcher);
-  if (halving !== null) {
-    return { ...halving, ...searched, ...withoutEffectIn(searcher, "searcher") };
-  }
+  if (own !== null) return { ...own, ...searched, ...withoutEffectIn(searcher, "searcher") };
   // The schema knows every key, and its algorithm reads those that have an effect.
   return sortedKeys({ ...searcher, ...searched }) as SearcherConfig;
 }

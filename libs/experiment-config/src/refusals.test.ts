@@ -84,7 +84,12 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     "searcher: {name: sync_halving, metric: loss, num_rungs: 3, budget: 9}",
     /^searcher\.name is sync_halving, which has been withdrawn/,
   ],
-  ["searcher: {name: custom, metric: loss}", /^searcher\.name is custom, which has been withdrawn/],
+  ["searcher: {name: custom, metric: loss, unit: eons}", /^searcher\.unit must be one of/],
+  [
+    "searcher: {name: custom, metric: loss, max_trials: 0}",
+    /^searcher\.max_trials must be at least 1/,
+  ],
+  ["searcher: {name: custom}", /^searcher\.metric is missing/],
   ["hyperparameters: [1]", "hyperparameters must be a mapping, not a list"],
   [
     "hyperparameters: {a: {type: int, minval: 2, maxval: 2}}",

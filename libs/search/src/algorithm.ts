@@ -76,7 +76,13 @@ export type Decision =
       readonly fails?: true;
     }
   /** No further trial is proposed. Who decides this also stops the trials that shall not go on. */
-  | { readonly kind: "finish"; readonly rule: string; readonly evidence: JsonObject }
+  | {
+      readonly kind: "finish";
+      readonly rule: string;
+      readonly evidence: JsonObject;
+      /** The search ends as failed, whatever its trials have come to. */
+      readonly fails?: true;
+    }
   | {
       readonly kind: "suspend";
       readonly trial: number;
@@ -134,4 +140,6 @@ export type Algorithm = {
   /** What follows from an observation; `search` has it folded in already. Proposals are numbered in their order. */
   readonly on: (search: RunningSearch, observation: Observation) => readonly Decision[];
   readonly model?: Model;
+  /** With nothing left to run it waits until it is told to finish, and is complete then whatever its trials came to. */
+  readonly endsWhenTold?: true;
 };

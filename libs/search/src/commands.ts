@@ -2,6 +2,7 @@
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig } from "@trainyard/experiment-config";
 import type { Suggestion } from "./algorithm.ts";
+import type { SearchOperation } from "./custom/operations.ts";
 
 /** What a search knows of the experiment's configuration. */
 export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameters">;
@@ -51,10 +52,19 @@ export type GoWithoutSuggestion = {
 /** From ExperimentStopRequested: no more trials. Nothing that comes later is recorded. */
 export type CancelSearch = { readonly type: "CancelSearch" };
 
+/** From the client of a custom search. What was posted before is passed over; of the rest all is recorded, or nothing. */
+export type PostOperations = {
+  readonly type: "PostOperations";
+  readonly operations: readonly SearchOperation[];
+  /** The version of the search that the client made sure of; null for any. */
+  readonly restsOn: number | null;
+};
+
 export type SearchCommand =
   | StartSearch
   | RecordValidation
   | RecordOutcome
   | OfferSuggestion
   | GoWithoutSuggestion
+  | PostOperations
   | CancelSearch;

@@ -1,23 +1,16 @@
 /** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
-import type { EventData } from "@trainyard/contracts";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import { assertNever, type Rejection, reject } from "@trainyard/kernel";
-import type { Decision, Observation } from "./algorithm.ts";
+import type { Observation } from "./algorithm.ts";
 import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
 import type { RecordOutcome, RecordValidation, SearchCommand, StartSearch } from "./commands.ts";
+import { postOperations } from "./custom/decide.ts";
+import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
 import type { SearchEvent } from "./events.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
-import { trialSeed } from "./space.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
-import {
-  proposedTrials,
-  type RunningSearch,
-  type SearchState,
-  isOpen,
-  isRunning,
-  trialOf,
-} from "./state.ts";
+import { isOpen, isRunning, type RunningSearch, type SearchState, trialOf } from "./state.ts";
 
 type Decided = readonly SearchEvent[] | Rejection;
 
@@ -36,6 +29,8 @@ export function decide(state: SearchState, command: SearchCommand): Decided {
       if (input === null) return [];
       return [input.event, ...following(evolve(search, input.event), input.observation)];
     }
+    case "PostOperations":
+      return postOperations(search, command);
     case "CancelSearch":
       return search.phase === "completed" ? [] : [completed(search, SearchCompletion.CANCELED)];
     default:
@@ -130,77 +125,11 @@ function following(state: SearchState, observation: Observation): readonly Searc
   const { algorithm, algorithmVersion } = search.plan;
   const decisions = recordedAlgorithm(algorithm, algorithmVersion)?.on(search, observation) ?? [];
   const events = eventsOf(search, decisions);
-  const goesOn = search.unended > 0 || events.some(({ type }) => type === "TrialProposed");
   const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
-  return goesOn || waits ? events : [...events, completed(search, exhaustion(search))];
+  if (events.some(({ type }) => type === "TrialProposed") || waits || goesOn(search)) return events;
+  return [...events, exhausted(search)];
 }
 
 function endsSearch({ type }: SearchEvent): boolean {
   return type === "SearchStopDecided";
-}
-
-/** Decisions as events, without the proposals that come after the search was told to finish. */
-function eventsOf(search: RunningSearch, decisions: readonly Decision[]): readonly SearchEvent[] {
-  const events: SearchEvent[] = [];
-  let number = proposedTrials(search);
-  let { finishing } = search;
-  for (const decision of decisions) {
-    if (finishing && (decision.kind === "propose" || decision.kind === "finish")) continue;
-    if (decision.kind === "propose") number += 1;
-    if (decision.kind === "finish") finishing = true;
-    events.push(eventOf(search, decision, number));
-  }
-  return events;
-}
-
-function eventOf(search: RunningSearch, decision: Decision, number: number): SearchEvent {
-  switch (decision.kind) {
-    case "propose": {
-      const { hyperparameters, startFromTrial, origin, evidence } = decision;
-      const data: EventData<"TrialProposed"> = {
-        number,
-        hyperparameters,
-        seed: trialSeed(search.plan.seed, number),
-        searchVersion: search.version,
-        origin,
-        ...(evidence === undefined ? {} : { evidence }),
-        ...(startFromTrial === undefined ? {} : { startFromTrial }),
-      };
-      return { type: "TrialProposed", data };
-    }
-    case "stop": {
-      const { trial, rule, evidence, fails } = decision;
-      const data = { trial, rule, evidence };
-      return { type: "TrialStopDecided", data: fails === true ? { ...data, fails } : data };
-    }
-    case "finish": {
-      const { rule, evidence } = decision;
-      return { type: "SearchStopDecided", data: { rule, evidence } };
-    }
-    case "suspend": {
-      const { trial, rung, rule, evidence } = decision;
-      return { type: "TrialSuspended", data: { trial, rung, rule, evidence } };
-    }
-    case "resume": {
-      const { trial, target, rung, rule, evidence } = decision;
-      return { type: "TrialResumed", data: { trial, target, rung, rule, evidence } };
-    }
-    default:
-      return assertNever(decision, "a decision");
-  }
-}
-
-/** Every trial has ended: canceled one by one, or none of them was any good, or as it should be. */
-function exhaustion({ outcomes }: RunningSearch): SearchCompletion {
-  const { trained, canceled, failed, invalid } = outcomes;
-  if (trained > 0) return SearchCompletion.EXHAUSTED;
-  return canceled > 0 && failed + invalid === 0
-    ? SearchCompletion.CANCELED
-    : SearchCompletion.FAILED;
-}
-
-function completed({ best }: RunningSearch, reason: SearchCompletion): SearchEvent {
-  const data =
-    best === null ? { reason } : { reason, bestTrial: best.trial, bestValue: best.value };
-  return { type: "SearchCompleted", data };
 }

@@ -6,6 +6,7 @@ export type SearchEvent = EventOf<
   | "TrialProposed"
   | "SuggestionPrepared"
   | "SuggestionMissed"
+  | "OperationsPosted"
   | "ObservationRecorded"
   | "TrialSuspended"
   | "TrialResumed"

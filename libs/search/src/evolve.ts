@@ -68,7 +68,9 @@ function applied(search: RunningSearch, event: LaterEvent): SearchState {
     case "TrialStopDecided":
       return wanted(search, event.data.trial, "stopped");
     case "SearchStopDecided":
-      return { ...search, finishing: true };
+      return { ...search, finishing: true, failing: event.data.fails ?? false };
+    case "OperationsPosted":
+      return search;
     case "TrialOutcomeRecorded":
       return ended(search, event.data);
     case "SearchCompleted":

@@ -4,6 +4,7 @@ export type {
   CancelSearch,
   GoWithoutSuggestion,
   OfferSuggestion,
+  PostOperations,
   RecordOutcome,
   RecordValidation,
   SearchCommand,
@@ -12,6 +13,8 @@ export type {
 } from "./commands.ts";
 export { type Importances, importancesOf } from "./analysis/importance.ts";
 export { type BestOfTrial, bestSoFar, SearchRecord } from "./analysis/record.ts";
+export { operationResults } from "./custom/decide.ts";
+export type { OperationResult, SearchOperation } from "./custom/operations.ts";
 export { searchDecider } from "./decider.ts";
 export type { SearchEvent } from "./events.ts";
 export {

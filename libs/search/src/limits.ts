@@ -10,6 +10,13 @@ export const searchLimits = {
   /** Waiting trials that one decision ends because their rung has closed: the rest follow as these come to their ends. */
   closingsPerDecisionMax: 200,
   /**
+   * Operations that the client of a custom search posts at once. Each is decided on the state that those before it leave,
+   * with two changes of a trial or its goal at most; a state has to stay valid for all of them (`versions.ts`).
+   */
+  operationsPerPostMax: 100,
+  /** They are recorded in one event, which holds 256 KiB with all that is around them. */
+  operationBytesPerPostMax: 192 * 1024,
+  /**
    * Trials whose hyperparameters were invalid are replaced without being counted, but not for ever: as many as the
    * search has trials, and at least this many. A space in which nothing works would never end otherwise.
    */

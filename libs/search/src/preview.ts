@@ -22,6 +22,8 @@ export type SearchPreview = {
 
 export function previewSearch(config: SearcherConfig, space: HyperparameterSpace): SearchPreview {
   const plan = halvingPlanOf(config);
+  // As many as its client proposes, which nobody knows beforehand.
+  if (config.name === "custom" && config.max_trials === 0) return { rungs: [], total: [] };
   if (plan === null) {
     const whole = { units: null, trials: wholeTrials(config, space) };
     return { rungs: [{ ...whole, bracket: 0 }], total: [whole] };

@@ -21,6 +21,8 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
   rung_closed: (evidence) => `${standing(evidence)}, and nobody comes there any more`,
   not_finite: ({ units }) =>
     units === undefined ? "" : `its value at ${text(units)} is no number`,
+  client: ({ reason }) => (typeof reason === "string" ? reason : ""),
+  target_reached: ({ target }) => `it has come to ${text(target)}, which its client asked for`,
   max_time: ({ units }) =>
     units === undefined ? "" : `it has trained for ${text(units)}, which is all that it may`,
 };

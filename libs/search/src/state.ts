@@ -45,6 +45,8 @@ export type SearchState = {
   readonly unended: number;
   /** It was decided that no further trial is proposed. */
   readonly finishing: boolean;
+  /** It was decided that it ends as failed. */
+  readonly failing: boolean;
   readonly outcomes: OutcomeCounts;
   readonly best: Best | null;
   /** What the algorithm keeps for itself. */
@@ -61,6 +63,7 @@ export const initialSearch: SearchState = {
   trials: emptyVector(),
   unended: 0,
   finishing: false,
+  failing: false,
   outcomes: { trained: 0, canceled: 0, failed: 0, invalid: 0 },
   best: null,
   memory: null,

@@ -20,6 +20,11 @@ function lastOf({ first, step, count }: Run): number {
   return first + step * (count - 1);
 }
 
+/** The latest of them; null for none. */
+export function lastTime(times: Times): number | null {
+  return times.count === 0 ? null : lastOf(times);
+}
+
 /** Whether the time comes after all others. */
 export function isLater(times: Times, time: number): boolean {
   return times.count === 0 || time > lastOf(times);

@@ -22,6 +22,10 @@ export const gatewayLimits = {
   signalsWaitMsMax: 30_000,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
+  /** How often a watcher of a search looks when nothing announces any event. */
+  searchPollMs: 1_000,
+  /** What is new of a search, as far as a client that did not know of it is told. */
+  newEventsNamed: 20,
   /** How often a follower looks for lines when nothing announces any. */
   logPollMs: 1_000,
   /** A server-sent comment keeps proxies from closing a quiet stream. */
@@ -30,7 +34,7 @@ export const gatewayLimits = {
   sseFirstMs: 250,
   /** Said with every 503. */
   retryAfterSeconds: 1,
-  /** Searches whose record is kept between analyses, and the events of them that are read at once. */
+  /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
   searchRecordsKept: 32,
   searchEventsPage: 500,
   /** What `describe` shows of a trial in ERROR. */

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { configLimits } from "../limits.ts";
 import { kindSentence } from "../sentences.ts";
+import { customKeys } from "./custom-searcher.ts";
 import {
   adaptiveAshaKeys,
   ashaKeys,
@@ -68,7 +69,7 @@ export const searchers = {
   adaptive_asha: searcherOf("adaptive_asha", adaptiveAshaKeys),
   async_halving: searcherOf("async_halving", asyncHalvingKeys),
   hyperband: searcherOf("hyperband", hyperbandKeys),
-  custom: searcherOf("custom", { unit: z.enum(["batches", "records", "epochs"]) }),
+  custom: searcherOf("custom", customKeys),
   adaptive: searcherOf("adaptive", { ...adaptive, ...budget }),
   adaptive_simple: searcherOf("adaptive_simple", { max_trials: trials, ...adaptive }),
   sync_halving: searcherOf("sync_halving", { ...halving, ...budget }),
@@ -87,11 +88,11 @@ export const runningSearchers: readonly SearcherName[] = [
   "adaptive_asha",
   "async_halving",
   "hyperband",
+  "custom",
 ];
 
 /** What to do about a searcher that Determined has withdrawn. */
 export const withdrawnSearchers: Partial<Record<SearcherName, string>> = {
-  custom: "run the search with random or grid",
   adaptive: "use adaptive_asha with max_trials, max_time and time_metric",
   adaptive_simple: "use adaptive_asha with max_time and time_metric",
   sync_halving: "use async_halving with max_trials, max_time and time_metric",

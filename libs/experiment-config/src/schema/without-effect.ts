@@ -125,7 +125,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "drop_capabilities",
     "pod_spec",
   ],
-  searcher: ["source_trial_id", "source_checkpoint_uuid", "max_length"],
+  searcher: ["source_trial_id", "source_checkpoint_uuid", "max_length", "unit"],
   checkpoint_storage: ["container_path", "checkpoint_path", "tensorboard_path", "propagation"],
 };
 

@@ -2,6 +2,7 @@ import type { Algorithm } from "../algorithm.ts";
 import { adaptiveAsha } from "./adaptive-asha.ts";
 import { asha } from "./asha.ts";
 import { asyncHalving } from "./async-halving.ts";
+import { custom } from "./custom.ts";
 import { gp } from "./gp.ts";
 import { grid } from "./grid.ts";
 import { hyperband } from "./hyperband.ts";
@@ -21,6 +22,7 @@ const algorithms: readonly Algorithm[] = [
   adaptiveAsha,
   asyncHalving,
   hyperband,
+  custom,
 ];
 
 export function newestAlgorithm(name: string): Algorithm | undefined {

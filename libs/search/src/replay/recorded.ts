@@ -21,6 +21,12 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
       return { type: "GoWithoutSuggestion", ...event.data };
     case "TrialOutcomeRecorded":
       return { type: "RecordOutcome", trial: event.data.trial, outcome: event.data.outcome };
+    case "OperationsPosted":
+      return {
+        type: "PostOperations",
+        operations: event.data.operations,
+        restsOn: event.data.restsOn ?? null,
+      };
     case "TrialProposed":
     case "TrialSuspended":
     case "TrialResumed":

@@ -40,14 +40,20 @@ export function spaceFindings(
       warnings.push({ path: "searcher.constraints", detail });
     }
   }
-  if (config.searcher.name !== "grid") {
+  const own = ownPoints[config.searcher.name];
+  if (own === undefined) {
     if (problems.length === 0) problems.push(...givenProblems(searched));
   } else if (givenTrials(searched) > 0) {
-    const detail = "has no effect in a grid search, which tries its own points";
+    const detail = `has no effect in a ${config.searcher.name} search, ${own}`;
     warnings.push({ path: "searcher.warm_start.points", detail });
   }
   return { problems, warnings };
 }
+
+const ownPoints: Readonly<Record<string, string>> = {
+  grid: "which tries its own points",
+  custom: "whose client proposes its own points",
+};
 
 /** A space of which less than one in so many points is allowed is worth a word. */
 const RARE = 100;

@@ -159,6 +159,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["labels", experiment.labels.join(", ")],
     ["state", experiment.state],
     ["reason", experiment.reason],
+    ["waits for", experiment.waitsFor],
     ["owner", experiment.owner],
     ["created", time(experiment.createdAtMs)],
     ["ended", time(experiment.endedAtMs)],

@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { addBest } from "./search/best.ts";
+import { addEvents } from "./search/events.ts";
 import { addExplain } from "./search/explain.ts";
 import { addImportance } from "./search/importance.ts";
+import { addPost } from "./search/post.ts";
 import { addPreview } from "./search/preview.ts";
 import { addReplay } from "./search/replay.ts";
 import { addSimulate } from "./search/simulate.ts";
@@ -14,4 +16,6 @@ export function addSearchCommands(program: Command): void {
   addReplay(group);
   addImportance(group);
   addBest(group);
+  addEvents(group);
+  addPost(group);
 }

@@ -1,13 +1,10 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import type { Plain } from "@trainyard/contracts";
 import type {
-  Event,
   RetryParkedRequest,
   VerifyLogRequest,
   WatchEventsRequest,
 } from "@trainyard/contracts/api";
 import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
-import type { StoredEvent } from "@trainyard/event-log";
 import { experimentKey, pause } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
@@ -15,6 +12,7 @@ import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 import { verifyLog } from "../shell/verify.ts";
 import { version } from "../version.ts";
+import { shownEvent } from "./events.ts";
 import { tokenHandlers } from "./tokens.ts";
 
 /** Events read at once for a watcher. */
@@ -107,22 +105,4 @@ function readPosition(text: string): number {
     throw new Problem(400, "invalid_request", `${JSON.stringify(text)} is not a log position`);
   }
   return Number(text);
-}
-
-function shownEvent(event: StoredEvent): Plain<Event> {
-  const { source, correlationid, causationid, authid, workspace, traceparent } = event.meta;
-  return {
-    id: event.id,
-    source,
-    type: event.type,
-    subject: event.stream,
-    timeMs: event.timeMs,
-    sequence: String(event.position),
-    correlationid,
-    causationid,
-    authid,
-    workspace,
-    traceparent,
-    data: JSON.parse(event.body) as JsonObject,
-  };
 }

@@ -2,6 +2,7 @@ import type { Plain } from "@trainyard/contracts";
 import type {
   CommandResponse,
   CreateExperimentRequest,
+  Experiment,
   GetExperimentRequest,
   GetTrialRequest,
   ListExperimentsRequest,
@@ -15,6 +16,13 @@ import {
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import { isExperimentId } from "@trainyard/kernel";
+import type { StreamFold } from "@trainyard/runtime";
+import {
+  evolveSearchClient,
+  initialSearchClient,
+  type SearchClient,
+  searchWaitsFor,
+} from "../core/search-client.ts";
 import { notFound } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -37,7 +45,7 @@ export function experimentHandlers(backend: Backend, checkpointDir: string): Han
       listExperiments(backend, request),
     "ExperimentService.GetExperiment": async (request: Plain<GetExperimentRequest>) => {
       await backend.reachText(request.minPosition);
-      return shownExperiment(await backend.get("experiment", request.experiment));
+      return getExperiment(backend, request.experiment);
     },
     "ExperimentService.ListTrials": (request: Plain<ListTrialsRequest>) =>
       listTrials(backend, request),
@@ -45,6 +53,20 @@ export function experimentHandlers(backend: Backend, checkpointDir: string): Han
       getTrial(backend, request, context),
     ...commandHandlers(backend),
   };
+}
+
+const searchClients: StreamFold<SearchClient> = {
+  name: "search-client",
+  category: "search",
+  initial: initialSearchClient,
+  evolve: evolveSearchClient,
+};
+
+async function getExperiment(backend: Backend, id: string): Promise<Plain<Experiment>> {
+  const experiment = shownExperiment(await backend.get("experiment", id));
+  if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
+  const { state } = await backend.parts.executor.cache.load(searchClients, id);
+  return { ...experiment, waitsFor: searchWaitsFor(state) };
 }
 
 function commandHandlers(backend: Backend): Handlers["unary"] {

@@ -6,6 +6,7 @@ import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
 import { experimentHandlers } from "./experiments.ts";
 import { runHandlers } from "./runs.ts";
+import { searchHandlers } from "./searches.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 
@@ -17,6 +18,7 @@ export function apiHandlers(
 ): Handlers {
   const cluster = clusterHandlers(backend, moved);
   const logs = logHandlers(backend);
+  const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend);
   return {
     unary: {
@@ -25,10 +27,11 @@ export function apiHandlers(
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...checkpoints.unary,
+      ...searches.unary,
       ...cluster.unary,
       ...analysisHandlers(backend),
     },
-    streams: { ...logs.streams, ...cluster.streams },
+    streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
     raw: checkpoints.raw,
   };
 }

@@ -33,6 +33,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   invalid_request: 400,
   invalid_context: 400,
   invalid_manifest: 400,
+  invalid_hyperparameters: 400,
   config_too_large: 413,
   context_too_large: 413,
   experiment_not_found: 404,
@@ -40,8 +41,11 @@ const statusOfCode: Readonly<Record<string, number>> = {
   checkpoint_not_found: 404,
   token_not_found: 404,
   context_not_found: 404,
+  search_unknown: 404,
+  trial_unknown: 404,
   run_superseded: 409,
   not_your_run: 403,
+  operation_id_reused: 422,
   internal: 500,
 };
 

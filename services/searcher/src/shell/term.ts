@@ -10,6 +10,7 @@ import {
 import type { SearcherTelemetry } from "../events.ts";
 import { askingCheck } from "./asking-check.ts";
 import { AskingSearches } from "./asking-searches.ts";
+import { commandTable } from "./commands.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
@@ -25,7 +26,7 @@ export type TermDeps = {
   readonly model: SuggestingModel;
 };
 
-/** What the holder of the partition does: it reacts, prepares suggestions, and takes no commands of its own. */
+/** What the holder of the partition does: it reacts, prepares suggestions, and takes what clients of custom searches post. */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
   const { log, logger, telemetry } = deps;
   return async ({ executor }) => {
@@ -44,7 +45,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
           suggestions.observe(event);
         },
       },
-      commands: {},
+      commands: commandTable(executor),
       checks: [snapshotCheck("searcher", foldOf(searches), log), askingCheck(log, logger)],
       effects: (signal) => suggestions.loop.run(signal),
     };

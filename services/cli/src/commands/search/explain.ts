@@ -27,7 +27,7 @@ const verbs: Readonly<Record<string, string>> = {
 async function explain({ client, output }: Context, args: readonly string[]): Promise<void> {
   const experiment = argument(args, 0);
   const trial = trialNumber(experiment, args[1]);
-  await client.call("getExperiment", { experiment });
+  const { waitsFor } = await client.call("getExperiment", { experiment });
   let decisions = 0;
   const request = { experiment, noFollow: true };
   for await (const { message } of client.stream("watchEvents", request)) {
@@ -38,6 +38,7 @@ async function explain({ client, output }: Context, args: readonly string[]): Pr
     else explainOne(output, experiment, verb, message);
   }
   if (decisions === 0) output.note("no trial was stopped, suspended or resumed by the search");
+  if (waitsFor !== "") output.note(`the search waits for ${waitsFor}`);
 }
 
 function explainOne(

@@ -19,6 +19,11 @@ async function preview(
 ): Promise<void> {
   const output = outputOf(command);
   const { config } = parseHere(await readConfig(file, options.config), options.config);
+  if (config.searcher.name === "custom") {
+    output.note(
+      "the trials of a custom search are its client's to propose; max_trials is the most",
+    );
+  }
   const { rungs, total } = previewSearch(config.searcher, config.hyperparameters);
   if (output.json) {
     output.line(JSON.stringify({ rungs, total }));

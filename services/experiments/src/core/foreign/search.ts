@@ -17,6 +17,8 @@ export type SearchState = {
   readonly proposed: number;
   /** Why the search proposes no more although it could, in words; empty while it does. */
   readonly finished: string;
+  /** It ends as failed for that reason. */
+  readonly failing: boolean;
   readonly completed: SearchCompletion | null;
 };
 
@@ -24,6 +26,7 @@ export const initialSearch: SearchState = {
   chunks: [],
   proposed: 0,
   finished: "",
+  failing: false,
   completed: null,
 };
 
@@ -40,7 +43,11 @@ export function evolveSearch(state: SearchState, event: AnyEvent): SearchState {
     case "TrialStopDecided":
       return change(state, event.data.trial, stopped(event.data));
     case "SearchStopDecided":
-      return { ...state, finished: stopSentence(event.data.rule, event.data.evidence) };
+      return {
+        ...state,
+        finished: stopSentence(event.data.rule, event.data.evidence),
+        failing: event.data.fails ?? false,
+      };
     case "TrialOutcomeRecorded":
       return change(state, event.data.trial, "over");
     case "SearchCompleted":

@@ -27,11 +27,13 @@ export function experimentEnd(
         outcome: ExperimentOutcome.COMPLETED,
         reason: search.finished || "the search is complete",
       };
-    case SearchCompletion.FAILED:
+    case SearchCompletion.FAILED: {
+      const trials = lastFailure || "no trial could be trained to an end";
       return {
         outcome: ExperimentOutcome.FAILED,
-        reason: lastFailure || "no trial could be trained to an end",
+        reason: search.failing ? search.finished : trials,
       };
+    }
     default:
       return { outcome: ExperimentOutcome.CANCELED, reason: "the search was canceled" };
   }

@@ -19,6 +19,7 @@ const unset = {
   metric: "",
   smallerIsBetter: true,
   trialsMax: 0,
+  waitsFor: "",
 };
 
 /** What a person is told of the search before it has started; the configuration is normalised, so it is there. */
@@ -85,6 +86,13 @@ export const experimentProjections: Projections = {
       smallerIsBetter: data.smallerIsBetter,
       trialsMax: data.trialsMax,
     }));
+  },
+  OperationsPosted({ id, data }, documents) {
+    const told = data.operations.findLast(({ operation }) => operation.case === "progress");
+    if (told?.operation.case !== "progress") return;
+    const { progress } = told.operation.value;
+    // What the search's client says goes before what can be counted.
+    documents.update("experiment", id, () => ({ progress, trialsMax: 0 }));
   },
   TrialCreated({ data }, documents) {
     documents.update("experiment", data.experiment, (doc) => ({ trials: doc.trials + 1 }));

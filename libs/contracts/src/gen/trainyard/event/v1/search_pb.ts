@@ -5,6 +5,8 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { SearchOperation } from "../../common/v1/search_pb.ts";
+import { file_trainyard_common_v1_search } from "../../common/v1/search_pb.ts";
 import type { TrialOutcome } from "./experiment_pb.ts";
 import { file_trainyard_event_v1_experiment } from "./experiment_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -13,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/search.proto.
  */
 export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0i5gEKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEITChFfc3RhcnRfZnJvbV90cmlhbCK5AQoSU3VnZ2VzdGlvblByZXBhcmVkEg0KBXRyaWFsGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOc2VhcmNoX3ZlcnNpb24YAyABKA0SDwoHcmVzdWx0cxgEIAEoDRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGb3JpZ2luGAYgASgJIjQKEFN1Z2dlc3Rpb25NaXNzZWQSDQoFdHJpYWwYASABKA0SEQoJd2FpdGVkX21zGAIgASgBIowCChNPYnNlcnZhdGlvblJlY29yZGVkEg0KBXRyaWFsGAEgASgNEgsKA3J1bhgCIAEoDRIMCgR0aW1lGAMgASgBEkMKBnZhbHVlcxgEIAMoCzIzLnRyYWlueWFyZC5ldmVudC52MS5PYnNlcnZhdGlvblJlY29yZGVkLlZhbHVlc0VudHJ5EhMKC21lYXN1cmVtZW50GAUgASgJEg4KBnJlcGVhdBgGIAEoCBIyCgdtaXNzaW5nGAcgASgLMiEudHJhaW55YXJkLmV2ZW50LnYxLk1pc3NpbmdNZXRyaWMaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASIvCg1NaXNzaW5nTWV0cmljEgwKBG5hbWUYASABKAkSEAoIcmVwb3J0ZWQYAiADKAkiZgoOVHJpYWxTdXNwZW5kZWQSDQoFdHJpYWwYASABKA0SDAoEcnVuZxgCIAEoDRIMCgRydWxlGAMgASgJEikKCGV2aWRlbmNlGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ0CgxUcmlhbFJlc3VtZWQSDQoFdHJpYWwYASABKA0SDgoGdGFyZ2V0GAIgASgBEgwKBHJ1bmcYAyABKA0SDAoEcnVsZRgEIAEoCRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QieAoQVHJpYWxTdG9wRGVjaWRlZBINCgV0cmlhbBgBIAEoDRIMCgRydWxlGAIgASgJEikKCGV2aWRlbmNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVmYWlscxgEIAEoCEgAiAEBQggKBl9mYWlscyJMChFTZWFyY2hTdG9wRGVjaWRlZBIMCgRydWxlGAEgASgJEikKCGV2aWRlbmNlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJYChRUcmlhbE91dGNvbWVSZWNvcmRlZBINCgV0cmlhbBgBIAEoDRIxCgdvdXRjb21lGAIgASgOMiAudHJhaW55YXJkLmV2ZW50LnYxLlRyaWFsT3V0Y29tZSKXAQoPU2VhcmNoQ29tcGxldGVkEjQKBnJlYXNvbhgBIAEoDjIkLnRyYWlueWFyZC5ldmVudC52MS5TZWFyY2hDb21wbGV0aW9uEhcKCmJlc3RfdHJpYWwYAiABKA1IAIgBARIXCgpiZXN0X3ZhbHVlGAMgASgBSAGIAQFCDQoLX2Jlc3RfdHJpYWxCDQoLX2Jlc3RfdmFsdWUqlAEKEFNlYXJjaENvbXBsZXRpb24SIQodU0VBUkNIX0NPTVBMRVRJT05fVU5TUEVDSUZJRUQQABIfChtTRUFSQ0hfQ09NUExFVElPTl9FWEhBVVNURUQQARIeChpTRUFSQ0hfQ09NUExFVElPTl9DQU5DRUxFRBACEhwKGFNFQVJDSF9DT01QTEVUSU9OX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_event_v1_experiment]);
+  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0i5gEKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEITChFfc3RhcnRfZnJvbV90cmlhbCK5AQoSU3VnZ2VzdGlvblByZXBhcmVkEg0KBXRyaWFsGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOc2VhcmNoX3ZlcnNpb24YAyABKA0SDwoHcmVzdWx0cxgEIAEoDRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGb3JpZ2luGAYgASgJIjQKEFN1Z2dlc3Rpb25NaXNzZWQSDQoFdHJpYWwYASABKA0SEQoJd2FpdGVkX21zGAIgASgBIowCChNPYnNlcnZhdGlvblJlY29yZGVkEg0KBXRyaWFsGAEgASgNEgsKA3J1bhgCIAEoDRIMCgR0aW1lGAMgASgBEkMKBnZhbHVlcxgEIAMoCzIzLnRyYWlueWFyZC5ldmVudC52MS5PYnNlcnZhdGlvblJlY29yZGVkLlZhbHVlc0VudHJ5EhMKC21lYXN1cmVtZW50GAUgASgJEg4KBnJlcGVhdBgGIAEoCBIyCgdtaXNzaW5nGAcgASgLMiEudHJhaW55YXJkLmV2ZW50LnYxLk1pc3NpbmdNZXRyaWMaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASIvCg1NaXNzaW5nTWV0cmljEgwKBG5hbWUYASABKAkSEAoIcmVwb3J0ZWQYAiADKAkicAoQT3BlcmF0aW9uc1Bvc3RlZBI4CgpvcGVyYXRpb25zGAEgAygLMiQudHJhaW55YXJkLmNvbW1vbi52MS5TZWFyY2hPcGVyYXRpb24SFQoIcmVzdHNfb24YAiABKA1IAIgBAUILCglfcmVzdHNfb24iZgoOVHJpYWxTdXNwZW5kZWQSDQoFdHJpYWwYASABKA0SDAoEcnVuZxgCIAEoDRIMCgRydWxlGAMgASgJEikKCGV2aWRlbmNlGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ0CgxUcmlhbFJlc3VtZWQSDQoFdHJpYWwYASABKA0SDgoGdGFyZ2V0GAIgASgBEgwKBHJ1bmcYAyABKA0SDAoEcnVsZRgEIAEoCRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QieAoQVHJpYWxTdG9wRGVjaWRlZBINCgV0cmlhbBgBIAEoDRIMCgRydWxlGAIgASgJEikKCGV2aWRlbmNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVmYWlscxgEIAEoCEgAiAEBQggKBl9mYWlscyJqChFTZWFyY2hTdG9wRGVjaWRlZBIMCgRydWxlGAEgASgJEikKCGV2aWRlbmNlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVmYWlscxgDIAEoCEgAiAEBQggKBl9mYWlscyJYChRUcmlhbE91dGNvbWVSZWNvcmRlZBINCgV0cmlhbBgBIAEoDRIxCgdvdXRjb21lGAIgASgOMiAudHJhaW55YXJkLmV2ZW50LnYxLlRyaWFsT3V0Y29tZSKXAQoPU2VhcmNoQ29tcGxldGVkEjQKBnJlYXNvbhgBIAEoDjIkLnRyYWlueWFyZC5ldmVudC52MS5TZWFyY2hDb21wbGV0aW9uEhcKCmJlc3RfdHJpYWwYAiABKA1IAIgBARIXCgpiZXN0X3ZhbHVlGAMgASgBSAGIAQFCDQoLX2Jlc3RfdHJpYWxCDQoLX2Jlc3RfdmFsdWUqlAEKEFNlYXJjaENvbXBsZXRpb24SIQodU0VBUkNIX0NPTVBMRVRJT05fVU5TUEVDSUZJRUQQABIfChtTRUFSQ0hfQ09NUExFVElPTl9FWEhBVVNURUQQARIeChpTRUFSQ0hfQ09NUExFVElPTl9DQU5DRUxFRBACEhwKGFNFQVJDSF9DT01QTEVUSU9OX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.event.v1.SearchStarted
@@ -294,6 +296,34 @@ export const MissingMetricSchema: GenMessage<MissingMetric> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
+ * Of a custom search: what its client wants. The decisions that follow from it are in the same commit.
+ *
+ * @generated from message trainyard.event.v1.OperationsPosted
+ */
+export type OperationsPosted = Message<"trainyard.event.v1.OperationsPosted"> & {
+  /**
+   * Those that had not been posted before, in order.
+   *
+   * @generated from field: repeated trainyard.common.v1.SearchOperation operations = 1;
+   */
+  operations: SearchOperation[];
+
+  /**
+   * The version of the search's stream that the client made sure of; absent where it did not.
+   *
+   * @generated from field: optional uint32 rests_on = 2;
+   */
+  restsOn?: number | undefined;
+};
+
+/**
+ * Describes the message trainyard.event.v1.OperationsPosted.
+ * Use `create(OperationsPostedSchema)` to create a new message.
+ */
+export const OperationsPostedSchema: GenMessage<OperationsPosted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 6);
+
+/**
  * @generated from message trainyard.event.v1.TrialSuspended
  */
 export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
@@ -323,7 +353,7 @@ export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
  * Use `create(TrialSuspendedSchema)` to create a new message.
  */
 export const TrialSuspendedSchema: GenMessage<TrialSuspended> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 6);
+  messageDesc(file_trainyard_event_v1_search, 7);
 
 /**
  * A trial that runs already goes on: it was promoted without having been suspended.
@@ -364,7 +394,7 @@ export type TrialResumed = Message<"trainyard.event.v1.TrialResumed"> & {
  * Use `create(TrialResumedSchema)` to create a new message.
  */
 export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 7);
+  messageDesc(file_trainyard_event_v1_search, 8);
 
 /**
  * @generated from message trainyard.event.v1.TrialStopDecided
@@ -398,7 +428,7 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
  * Use `create(TrialStopDecidedSchema)` to create a new message.
  */
 export const TrialStopDecidedSchema: GenMessage<TrialStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 8);
+  messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
  * The search as a whole has come to its end before its trials were used up: it proposes no more, and is complete once
@@ -416,6 +446,13 @@ export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> 
    * @generated from field: google.protobuf.Struct evidence = 2;
    */
   evidence?: JsonObject | undefined;
+
+  /**
+   * It ends as failed, whatever its trials have come to.
+   *
+   * @generated from field: optional bool fails = 3;
+   */
+  fails?: boolean | undefined;
 };
 
 /**
@@ -423,7 +460,7 @@ export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> 
  * Use `create(SearchStopDecidedSchema)` to create a new message.
  */
 export const SearchStopDecidedSchema: GenMessage<SearchStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 9);
+  messageDesc(file_trainyard_event_v1_search, 10);
 
 /**
  * @generated from message trainyard.event.v1.TrialOutcomeRecorded
@@ -445,7 +482,7 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
  * Use `create(TrialOutcomeRecordedSchema)` to create a new message.
  */
 export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 10);
+  messageDesc(file_trainyard_event_v1_search, 11);
 
 /**
  * @generated from message trainyard.event.v1.SearchCompleted
@@ -472,7 +509,7 @@ export type SearchCompleted = Message<"trainyard.event.v1.SearchCompleted"> & {
  * Use `create(SearchCompletedSchema)` to create a new message.
  */
 export const SearchCompletedSchema: GenMessage<SearchCompleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 11);
+  messageDesc(file_trainyard_event_v1_search, 12);
 
 /**
  * @generated from enum trainyard.event.v1.SearchCompletion

@@ -1,0 +1,316 @@
+/**
+ * A batch of operations → what is recorded of it: OperationsPosted with those that are new, and what each decides, in
+ * order. All of them or none: the first that cannot be is a rejection that names it.
+ */
+import type { JsonObject } from "@trainyard/experiment-config";
+import { assertNever, fold, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import type { Decision } from "../algorithm.ts";
+import { intoPlaces, placesFree, targetReached } from "../algorithms/custom.ts";
+import type { PostOperations } from "../commands.ts";
+import { eventsOf, exhausted, goesOn } from "../decision-events.ts";
+import type { SearchEvent } from "../events.ts";
+import { evolve } from "../evolve.ts";
+import { valueOfId } from "../id-map.ts";
+import {
+  isOpen,
+  proposedTrials,
+  type RunningSearch,
+  type SearchState,
+  type TrialState,
+  trialOf,
+} from "../state.ts";
+import { lastTime } from "../times.ts";
+import { itemAt } from "../vector.ts";
+import { givenPoint } from "./given-point.ts";
+import { customMemory, NO_PLACE, type Posted } from "./memory.ts";
+import {
+  digestOf,
+  malformed,
+  type OperationResult,
+  refused,
+  type SearchOperation,
+  type Wish,
+  type WishOf,
+  wishOf,
+} from "./operations.ts";
+
+/** Where an operation stands, for what is said of it. */
+type Place = { readonly index: number; readonly operation: SearchOperation };
+
+export function postOperations(
+  search: RunningSearch,
+  { operations, restsOn }: PostOperations,
+): readonly SearchEvent[] | Rejection {
+  const { algorithm } = search.plan;
+  if (algorithm !== "custom") {
+    return reject("search_not_custom", `this is a ${algorithm} search, which takes no operations`);
+  }
+  const wrong = malformed(operations) ?? reused(search, operations);
+  if (wrong !== null) return wrong;
+  const places = operations
+    .map((operation, index) => ({ index, operation }))
+    .filter(({ operation }) => postedAs(search, operation) === undefined);
+  if (places.length === 0) return [];
+  if (search.phase === "completed") return reject("search_completed", "the search is complete");
+  if (restsOn !== null && restsOn !== search.version) {
+    return reject(
+      "search_moved_on",
+      `the operations rest on version ${restsOn} of the search, which is at ${search.version} now`,
+    );
+  }
+  const unknown = ofUnknownTrial(search, places);
+  return unknown ?? recorded(search, places, restsOn);
+}
+
+function recorded(
+  search: RunningSearch,
+  places: readonly Place[],
+  restsOn: number | null,
+): readonly SearchEvent[] | Rejection {
+  const event: SearchEvent = {
+    type: "OperationsPosted",
+    data: {
+      operations: places.map(({ operation }) => operation),
+      ...(restsOn === null ? {} : { restsOn }),
+    },
+  };
+  const events: SearchEvent[] = [event];
+  let state = evolve(search, event) as RunningSearch;
+  const record = (more: readonly SearchEvent[]): void => {
+    events.push(...more);
+    state = fold(evolve, state as SearchState, more) as RunningSearch;
+  };
+  for (const place of places) {
+    const decided = decisionsOf(state, place);
+    if (isRejection(decided)) return decided;
+    record(eventsOf(state, decided));
+    const made = proposedTrials(state);
+    if (wishOf(place.operation).case === "propose" && placesFree(state) < 0) {
+      record(eventsOf(state, [withoutPlace(state, made)]));
+    }
+    record(eventsOf(state, intoPlaces(state)));
+  }
+  return goesOn(state) ? events : [...events, exhausted(state)];
+}
+
+/** What became of operations that were posted, in their order; empty for a search that does not know them. */
+export function operationResults(
+  search: SearchState,
+  operations: readonly SearchOperation[],
+): readonly OperationResult[] {
+  return operations.flatMap((operation) => {
+    const posted = postedAs(search, operation);
+    return posted === undefined
+      ? []
+      : [{ id: operation.id, trial: posted.trial, version: posted.version }];
+  });
+}
+
+function postedAs(search: SearchState, { id }: SearchOperation): Posted | undefined {
+  return search.plan?.algorithm === "custom"
+    ? valueOfId(customMemory(search.memory).posted, id)
+    : undefined;
+}
+
+function reused(search: RunningSearch, operations: readonly SearchOperation[]): Rejection | null {
+  for (const [index, operation] of operations.entries()) {
+    const known = postedAs(search, operation);
+    if (known === undefined || known.digest === digestOf(operation)) continue;
+    const detail = `another operation was posted under this id, at version ${known.version}`;
+    return refused("operation_id_reused", index, operation, detail);
+  }
+  return null;
+}
+
+/** A batch may name the trials that it proposes itself: their numbers follow on. */
+function ofUnknownTrial(search: RunningSearch, places: readonly Place[]): Rejection | null {
+  let known = proposedTrials(search);
+  for (const { index, operation } of places) {
+    const wish = wishOf(operation);
+    const named = "trial" in wish.value ? wish.value.trial : sourceOf(wish);
+    if (named !== undefined && (named < 1 || named > known)) {
+      const detail = `the search has no trial ${named}, only ${known} so far`;
+      return refused("trial_unknown", index, operation, detail);
+    }
+    if (wish.case === "propose") known += 1;
+  }
+  return null;
+}
+
+function sourceOf(wish: Wish): number | undefined {
+  return wish.case === "propose" ? wish.value.startFromTrial : undefined;
+}
+
+function decisionsOf(search: RunningSearch, place: Place): readonly Decision[] | Rejection {
+  const wish = wishOf(place.operation);
+  switch (wish.case) {
+    case "propose":
+      return propose(search, place, wish.value);
+    case "stop":
+      return ofOpenTrial(search, place, wish.value.trial, ({ wanted }) =>
+        wanted === "stopped" ? [] : [stopped(place, wish.value.trial, wish.value.reason)],
+      );
+    case "suspend":
+      return ofGoingTrial(search, place, wish.value.trial, () =>
+        suspend(search, place, wish.value),
+      );
+    case "resume":
+      return ofGoingTrial(search, place, wish.value.trial, (trial) =>
+        resume(search, place, wish.value, trial),
+      );
+    case "finish":
+      return finish(search, place, wish.value);
+    case "progress":
+      return [];
+    default:
+      return assertNever(wish, "an operation");
+  }
+}
+
+function propose(
+  search: RunningSearch,
+  { index, operation }: Place,
+  { hyperparameters, startFromTrial }: WishOf<"propose">,
+): readonly Decision[] | Rejection {
+  const { trialsMax } = search.plan;
+  if (search.finishing) {
+    const detail = "the search was finished: it takes no more trials";
+    return refused("search_finished", index, operation, detail);
+  }
+  const given = givenPoint(search.plan, hyperparameters ?? {});
+  if ("problems" in given) {
+    const [first] = given.problems;
+    const detail = `${below("hyperparameters", first?.path ?? "")} ${first?.detail ?? ""}`;
+    const problems = given.problems.map((problem) => ({
+      ...problem,
+      path: below("propose.hyperparameters", problem.path),
+    }));
+    return refused("invalid_hyperparameters", index, operation, detail, problems);
+  }
+  if (trialsMax > 0 && proposedTrials(search) >= trialsMax) {
+    const detail = `the search has its ${trialsMax} trials, as max_trials says`;
+    return refused("too_many_trials", index, operation, detail);
+  }
+  const evidence = { operation: operation.id };
+  return [
+    {
+      kind: "propose",
+      hyperparameters: given.point,
+      origin: "client",
+      evidence,
+      ...(startFromTrial === undefined ? {} : { startFromTrial }),
+    },
+  ];
+}
+
+const below = (parent: string, path: string): string =>
+  path === "" ? parent : `${parent}.${path}`;
+
+/** Of a trial that has not ended. */
+function ofOpenTrial(
+  search: RunningSearch,
+  { index, operation }: Place,
+  number: number,
+  decisions: (trial: TrialState) => readonly Decision[],
+): readonly Decision[] | Rejection {
+  const trial = trialOf(search, number);
+  if (trial !== undefined && isOpen(trial)) return decisions(trial);
+  return refused("trial_ended", index, operation, `trial ${number} has ended`);
+}
+
+/** Of a trial that neither ended nor is about to. */
+function ofGoingTrial(
+  search: RunningSearch,
+  place: Place,
+  number: number,
+  decisions: (trial: TrialState) => readonly Decision[],
+): readonly Decision[] | Rejection {
+  if (trialOf(search, number)?.wanted === "stopped") {
+    const trial = trialOf(search, number);
+    const detail = `trial ${number} has been stopped`;
+    if (trial !== undefined && isOpen(trial)) {
+      return refused("trial_ended", place.index, place.operation, detail);
+    }
+  }
+  return ofOpenTrial(search, place, number, decisions);
+}
+
+function evidenceOf({ operation }: Place, reason: string): JsonObject {
+  return reason === "" ? { operation: operation.id } : { operation: operation.id, reason };
+}
+
+function stopped(place: Place, trial: number, reason: string): Decision {
+  return { kind: "stop", trial, rule: "client", evidence: evidenceOf(place, reason) };
+}
+
+/** One that waits for a place waits for its client from now on. */
+function suspend(
+  search: RunningSearch,
+  place: Place,
+  { trial, reason }: WishOf<"suspend">,
+): readonly Decision[] {
+  const waitsForClient =
+    trialOf(search, trial)?.wanted === "suspended" && !waitsForPlace(search, trial);
+  if (waitsForClient) return [];
+  return [{ kind: "suspend", trial, rung: 0, rule: "client", evidence: evidenceOf(place, reason) }];
+}
+
+function waitsForPlace({ memory }: RunningSearch, trial: number): boolean {
+  return itemAt(customMemory(memory).goals, trial - 1)?.waits === true;
+}
+
+/** The goal is the new one already: the fold of the operations has set it. */
+function resume(
+  search: RunningSearch,
+  place: Place,
+  { trial, target }: WishOf<"resume">,
+  state: TrialState,
+): readonly Decision[] {
+  const time = lastTime(state.times);
+  const reached = time === null ? [] : targetReached(search, trial, time, null);
+  if (reached.length > 0) {
+    const rests = state.wanted === "suspended" && !waitsForPlace(search, trial);
+    return rests ? reached.filter(({ kind }) => kind === "stop") : reached;
+  }
+  if (state.wanted === "suspended" && placesFree(search) <= 0) {
+    return waitsForPlace(search, trial) ? [] : [withoutPlace(search, trial)];
+  }
+  const evidence = { operation: place.operation.id };
+  const until = target ?? Number.POSITIVE_INFINITY;
+  return [{ kind: "resume", trial, target: until, rung: 0, rule: "client", evidence }];
+}
+
+function withoutPlace({ plan }: RunningSearch, trial: number): Decision {
+  const evidence = { max_concurrent_trials: plan.concurrentTrialsMax };
+  return { kind: "suspend", trial, rung: 0, rule: NO_PLACE, evidence };
+}
+
+function finish(
+  search: RunningSearch,
+  place: Place,
+  { failed, reason, letTrialsEnd }: WishOf<"finish">,
+): readonly Decision[] | Rejection {
+  if (search.finishing) {
+    return refused(
+      "search_finished",
+      place.index,
+      place.operation,
+      "the search was finished before",
+    );
+  }
+  const decisions: Decision[] = [
+    {
+      kind: "finish",
+      rule: "client",
+      evidence: evidenceOf(place, reason),
+      ...(failed ? { fails: true } : {}),
+    },
+  ];
+  for (let trial = 1; trial <= proposedTrials(search); trial += 1) {
+    const state = trialOf(search, trial);
+    if (state === undefined || !isOpen(state) || state.wanted === "stopped") continue;
+    if (letTrialsEnd && state.wanted === "run") continue;
+    decisions.push(stopped(place, trial, reason));
+  }
+  return decisions;
+}

@@ -1,0 +1,97 @@
+import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { sampledPoint } from "../space.ts";
+import { givenPoint as givenPointOf } from "./given-point.ts";
+
+const space: HyperparameterSpace = {
+  lr: { type: "log", base: 10, minval: -4, maxval: -1, count: null },
+  units: { type: "int", minval: 4, maxval: 64, count: null },
+  momentum: { type: "double", minval: 0, maxval: 1, count: null },
+  net: {
+    kind: { type: "categorical", vals: ["relu", { name: "elu", alpha: 1 }] },
+    depth: { type: "const", val: [1, 2] },
+  },
+};
+const givenPoint = (
+  of: HyperparameterSpace,
+  given: JsonObject,
+  constraints: string[] = [],
+): ReturnType<typeof givenPointOf> => givenPointOf({ space: of, searcher: { constraints } }, given);
+
+const good: JsonObject = { lr: 0.01, units: 8, momentum: 0.5, net: { kind: "relu" } };
+
+describe("a given point", () => {
+  it("is completed by the constants, in the order of the keys", () => {
+    const given = givenPoint(space, good);
+    expect(given).toEqual({ point: { ...good, net: { depth: [1, 2], kind: "relu" } } });
+    expect(JSON.stringify(given)).toMatch(/"lr".*"momentum".*"net".*"depth".*"kind".*"units"/);
+  });
+
+  it("may be any point of the space", () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 0xffff_ffff }),
+        fc.integer({ min: 1, max: 1_000 }),
+        (seed, trial) => {
+          const point = sampledPoint(space, seed, trial);
+          expect(givenPoint(space, point)).toEqual({ point });
+        },
+      ),
+    );
+  });
+
+  it("bears powers that another library made, at both ends", () => {
+    expect(givenPoint(space, { ...good, lr: 0.1 * (1 + 1e-12) })).toHaveProperty("point");
+    expect(givenPoint(space, { ...good, lr: 0.0001 * (1 - 1e-12) })).toHaveProperty("point");
+    expect(givenPoint(space, { ...good, lr: 0.1001 })).toHaveProperty("problems");
+  });
+
+  it("is compared with mappings whatever the order of their keys", () => {
+    const net = { kind: { alpha: 1, name: "elu" } };
+    expect(givenPoint(space, { ...good, net })).toHaveProperty("point");
+  });
+
+  it("leaves out what is not there, and satisfies the constraints", () => {
+    const conditional: HyperparameterSpace = {
+      kind: { type: "categorical", vals: ["sgd", "adam"] },
+      momentum: { type: "double", minval: 0, maxval: 1, count: null, when: { "/kind": ["sgd"] } },
+      lr: { type: "double", minval: 0, maxval: 1, count: null },
+    };
+    const problems = (given: JsonObject, constraints?: string[]) => {
+      const answer = givenPoint(conditional, given, constraints);
+      return "problems" in answer ? answer.problems : [];
+    };
+    expect(givenPoint(conditional, { kind: "adam", lr: 0.5 })).toEqual({
+      point: { kind: "adam", lr: 0.5 },
+    });
+    expect(problems({ kind: "sgd", lr: 0.5 })).toMatchObject([{ path: "momentum" }]);
+    expect(problems({ kind: "adam", lr: 0.5, momentum: 0.5 })).toEqual([
+      { path: "momentum", detail: "is not there: its condition does not hold" },
+    ]);
+    const narrow = ["lr < 0.1", "lr > 0"];
+    expect(problems({ kind: "adam", lr: 0.5 }, narrow)).toEqual([
+      { path: "", detail: "do not satisfy the constraint lr < 0.1" },
+    ]);
+    expect(problems({ kind: "adam", lr: 0.05 }, narrow)).toEqual([]);
+  });
+
+  const cases: readonly (readonly [string, JsonObject, string, RegExp])[] = [
+    ["nothing", { net: good["net"] ?? null, units: 8, momentum: 0.5 }, "lr", /is missing/],
+    ["text", { ...good, momentum: "0.5" }, "momentum", /must be a number, not/],
+    ["null", { ...good, momentum: null }, "momentum", /must be a number, not/],
+    ["a fraction", { ...good, units: 8.5 }, "units", /must be a whole number, not 8.5/],
+    ["too large a number", { ...good, units: 65 }, "units", /must lie between 4 and 64, not be 65/],
+    ["no choice", { ...good, net: { kind: "tanh" } }, "net.kind", /none of the values/],
+    ["another constant", { ...good, net: { kind: "relu", depth: 1 } }, "net.depth", /the constant/],
+    ["a nest that is none", { ...good, net: 3 }, "net", /must be a mapping/],
+    ["what is not there", { ...good, wd: 1 }, "wd", /is no hyperparameter of the experiment/],
+  ];
+  it.each(cases)("is refused with %s", (_what, given, path, said) => {
+    const answer = givenPoint(space, given);
+    expect("problems" in answer ? answer.problems : []).toContainEqual({
+      path,
+      detail: expect.stringMatching(said),
+    });
+  });
+});

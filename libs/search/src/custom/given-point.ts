@@ -1,0 +1,85 @@
+/**
+ * The hyperparameters that a client proposes, held against the experiment's space: each that is there has to have a value in
+ * its range, save that constants may be left out, and all together satisfy the constraints. Anything else would be a trial
+ * that the rest of the platform takes for one of this search and that is none.
+ */
+import {
+  type HyperparameterSpace,
+  isTyped,
+  type Json,
+  type JsonObject,
+  sortedKeys,
+  whyNoValue,
+} from "@trainyard/experiment-config";
+import type { FieldProblem } from "@trainyard/kernel";
+import { fullPoint } from "../space.ts";
+import { valueAtKeys, withoutAbsent } from "../space-rules/conditions.ts";
+import { brokenConstraints, type SearchedSpace } from "../space-rules/constraints.ts";
+
+export type GivenPoint =
+  | { readonly point: JsonObject }
+  | { readonly problems: readonly FieldProblem[] };
+
+/** The whole point, constants included and in the order of sorted keys, or what is wrong with it. */
+export function givenPoint(plan: SearchedSpace, given: JsonObject): GivenPoint {
+  const { space } = plan;
+  const problems: FieldProblem[] = [];
+  // Null stands for what is missing, until it is known whether it has to be there.
+  const whole = fullPoint(space, (hyperparameter, _path, keys) => {
+    const value = valueAtKeys(given, keys);
+    if (value !== undefined) return sortedKeys(value);
+    return hyperparameter.type === "const" ? hyperparameter.val : null;
+  });
+  const point = withoutAbsent(space, whole);
+  wrongIn(space, { given, point, keys: [] }, problems);
+  if (problems.length > 0) return { problems };
+  const broken = brokenConstraints(plan, point).map((number) => constraintAt(plan, number));
+  return broken.length === 0 ? { point } : { problems: broken };
+}
+
+function constraintAt({ searcher }: SearchedSpace, number: number): FieldProblem {
+  const texts = searcher["constraints"];
+  const text = Array.isArray(texts) ? String(texts[number]) : "";
+  return { path: "", detail: `do not satisfy the constraint ${text}` };
+}
+
+type Nest = {
+  readonly given: JsonObject;
+  /** The whole point, without what is not there. */
+  readonly point: JsonObject;
+  /** The way to this nest. */
+  readonly keys: readonly string[];
+};
+
+function wrongIn(space: HyperparameterSpace, nest: Nest, problems: FieldProblem[]): void {
+  const { given, point, keys } = nest;
+  for (const key of Object.keys(given)) {
+    if (Object.hasOwn(space, key)) continue;
+    const path = [...keys, key].join(".");
+    problems.push({ path, detail: "is no hyperparameter of the experiment" });
+  }
+  for (const [key, node] of Object.entries(space)) {
+    const here = [...keys, key];
+    const path = here.join(".");
+    const value = Object.hasOwn(given, key) ? given[key] : undefined;
+    if (!isTyped(node)) {
+      if (value !== undefined && !isMapping(value)) {
+        problems.push({ path, detail: "must be a mapping of hyperparameters" });
+        continue;
+      }
+      wrongIn(node, { given: value ?? {}, point, keys: here }, problems);
+    } else if (valueAtKeys(point, here) === undefined) {
+      if (value === undefined) continue;
+      problems.push({ path, detail: "is not there: its condition does not hold" });
+    } else if (value === undefined) {
+      if (node.type !== "const") problems.push({ path, detail: "is missing" });
+    } else {
+      const detail = whyNoValue(node, value);
+      if (detail !== null) problems.push({ path, detail });
+    }
+  }
+}
+
+function isMapping(value: Json): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

@@ -1,0 +1,102 @@
+/**
+ * What the client of a custom search posts, and what a batch of it must be before anybody looks at the search: each
+ * operation with an id of its own and one thing that it wants.
+ */
+import type { Plain } from "@trainyard/contracts";
+import type {
+  SearchOperation as SearchOperationMessage,
+  SearchOperationResult,
+} from "@trainyard/contracts/events";
+import { type Json, sortedKeys } from "@trainyard/experiment-config";
+import { assert, type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
+import { hashOf } from "../id-map.ts";
+import { searchLimits } from "../limits.ts";
+
+export type SearchOperation = Plain<SearchOperationMessage>;
+export type OperationResult = Plain<SearchOperationResult>;
+
+/** What one operation wants; there is one in each operation of a batch that was looked at. */
+export type Wish = Exclude<SearchOperation["operation"], { case: undefined }>;
+export type WishOf<Case extends Wish["case"]> = Extract<Wish, { case: Case }>["value"];
+
+export function wishOf({ operation }: SearchOperation): Wish {
+  assert(operation.case !== undefined, "an operation that is recorded wants something");
+  return operation;
+}
+
+const idPattern = /^[\x21-\x7e]{1,100}$/;
+
+/** What is wrong with a batch whatever the search is; null for nothing. */
+export function malformed(operations: readonly SearchOperation[]): Rejection | null {
+  const { operationsPerPostMax, operationBytesPerPostMax } = searchLimits;
+  if (operations.length === 0) return reject("invalid_request", "there are no operations");
+  if (operations.length > operationsPerPostMax) {
+    return reject(
+      "invalid_request",
+      `there are ${operations.length} operations; at most ${operationsPerPostMax} are posted at once`,
+    );
+  }
+  if (JSON.stringify(operations).length > operationBytesPerPostMax) {
+    const most = operationBytesPerPostMax / 1024;
+    return reject(
+      "invalid_request",
+      `the operations are larger than ${most} KiB; post fewer at once`,
+    );
+  }
+  const seen = new Set<string>();
+  for (const [index, operation] of operations.entries()) {
+    const problem = wrongWith(operation, seen);
+    if (problem !== null) return refused("invalid_request", index, operation, problem);
+    seen.add(operation.id);
+  }
+  return null;
+}
+
+function wrongWith({ id, operation }: SearchOperation, seen: ReadonlySet<string>): string | null {
+  if (!idPattern.test(id)) return "its id must be 1 to 100 visible ASCII characters";
+  if (seen.has(id)) return "another operation of this request has the same id";
+  switch (operation.case) {
+    case undefined:
+      return "it wants nothing: give propose, stop, suspend, resume, finish or progress";
+    case "propose":
+    case "resume": {
+      const { target, stopAtTarget } = operation.value;
+      if (target === undefined) {
+        return stopAtTarget ? "stop_at_target needs a target" : null;
+      }
+      return Number.isFinite(target) && target > 0
+        ? null
+        : `its target must be a number above 0, not ${target}`;
+    }
+    case "progress": {
+      const { progress } = operation.value;
+      return progress >= 0 && progress <= 1
+        ? null
+        : `progress must be from 0 to 1, not ${progress}`;
+    }
+    default:
+      return null;
+  }
+}
+
+/** A rejection that names the operation by its place, from 0, and by its id. */
+export function refused(
+  code: string,
+  index: number,
+  { id }: SearchOperation,
+  detail: string,
+  problems: readonly FieldProblem[] = [{ path: "", detail }],
+): Rejection {
+  const at = `operations[${index}]`;
+  const named = problems.map((problem) => ({
+    path: problem.path === "" ? at : `${at}.${problem.path}`,
+    detail: problem.detail,
+  }));
+  return reject(code, `operation ${JSON.stringify(id)}: ${detail}`, named);
+}
+
+/** Tells another operation under the same id from a repeat. */
+export function digestOf({ operation }: SearchOperation): number {
+  // A message is plain JSON; what is not set stands as undefined, which the text leaves out.
+  return hashOf(JSON.stringify(sortedKeys(JSON.parse(JSON.stringify(operation)) as Json)));
+}

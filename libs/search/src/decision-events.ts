@@ -1,0 +1,96 @@
+/** Decisions as the search's events, and the event of its completion. */
+import type { EventData } from "@trainyard/contracts";
+import { SearchCompletion } from "@trainyard/contracts/events";
+import { assertNever } from "@trainyard/kernel";
+import type { Decision } from "./algorithm.ts";
+import { recordedAlgorithm } from "./algorithms/registry.ts";
+import type { SearchEvent } from "./events.ts";
+import { trialSeed } from "./space.ts";
+import { proposedTrials, type RunningSearch } from "./state.ts";
+
+/** Decisions as events, without the proposals that come after the search was told to finish. */
+export function eventsOf(
+  search: RunningSearch,
+  decisions: readonly Decision[],
+): readonly SearchEvent[] {
+  const events: SearchEvent[] = [];
+  let number = proposedTrials(search);
+  let { finishing } = search;
+  for (const decision of decisions) {
+    if (finishing && (decision.kind === "propose" || decision.kind === "finish")) continue;
+    if (decision.kind === "propose") number += 1;
+    if (decision.kind === "finish") finishing = true;
+    events.push(eventOf(search, decision, number));
+  }
+  return events;
+}
+
+function eventOf(search: RunningSearch, decision: Decision, number: number): SearchEvent {
+  switch (decision.kind) {
+    case "propose": {
+      const { hyperparameters, startFromTrial, origin, evidence } = decision;
+      const data: EventData<"TrialProposed"> = {
+        number,
+        hyperparameters,
+        seed: trialSeed(search.plan.seed, number),
+        searchVersion: search.version,
+        origin,
+        ...(evidence === undefined ? {} : { evidence }),
+        ...(startFromTrial === undefined ? {} : { startFromTrial }),
+      };
+      return { type: "TrialProposed", data };
+    }
+    case "stop": {
+      const { trial, rule, evidence, fails } = decision;
+      const data = { trial, rule, evidence };
+      return { type: "TrialStopDecided", data: fails === true ? { ...data, fails } : data };
+    }
+    case "finish": {
+      const { rule, evidence, fails } = decision;
+      const data = { rule, evidence };
+      return { type: "SearchStopDecided", data: fails === true ? { ...data, fails } : data };
+    }
+    case "suspend": {
+      const { trial, rung, rule, evidence } = decision;
+      return { type: "TrialSuspended", data: { trial, rung, rule, evidence } };
+    }
+    case "resume": {
+      const { trial, target, rung, rule, evidence } = decision;
+      return { type: "TrialResumed", data: { trial, target, rung, rule, evidence } };
+    }
+    default:
+      return assertNever(decision, "a decision");
+  }
+}
+
+function isToldWhenToEnd({ plan }: RunningSearch): boolean {
+  return recordedAlgorithm(plan.algorithm, plan.algorithmVersion)?.endsWhenTold === true;
+}
+
+/** Whether trials run, or more may come. */
+export function goesOn(search: RunningSearch): boolean {
+  return search.unended > 0 || (isToldWhenToEnd(search) && !search.finishing);
+}
+
+/** The completion of a search that does not go on. */
+export function exhausted(search: RunningSearch): SearchEvent {
+  return completed(search, exhaustion(search));
+}
+
+/** Every trial has ended: canceled one by one, or none of them was any good, or as it should be. */
+function exhaustion(search: RunningSearch): SearchCompletion {
+  const { outcomes, finishing, failing } = search;
+  if (failing) return SearchCompletion.FAILED;
+  if (finishing && isToldWhenToEnd(search)) return SearchCompletion.EXHAUSTED;
+  const { trained, canceled, failed, invalid } = outcomes;
+  if (trained > 0) return SearchCompletion.EXHAUSTED;
+  return canceled > 0 && failed + invalid === 0
+    ? SearchCompletion.CANCELED
+    : SearchCompletion.FAILED;
+}
+
+export function completed({ best }: RunningSearch, reason: SearchCompletion): SearchEvent {
+  const data =
+    best === null ? { reason } : { reason, bestTrial: best.trial, bestValue: best.value };
+  return { type: "SearchCompleted", data };
+}

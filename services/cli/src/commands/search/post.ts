@@ -1,0 +1,72 @@
+/** `yard search post`: operations for a custom search, as its client posts them. */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { text as textOf } from "node:stream/consumers";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  type PostSearchOperationsRequest,
+  PostSearchOperationsRequestSchema,
+  PostSearchOperationsResponseSchema,
+} from "@trainyard/contracts/api";
+import { isFault } from "@trainyard/kernel";
+import type { Command } from "commander";
+import { argument, type Context, withPlatform } from "../../context.ts";
+import { callerPath } from "../../environment.ts";
+import { UsageError } from "../../usage-error.ts";
+
+const about = `
+The file holds a JSON list of operations, each with an id of your choice that it has for ever, for example
+  [{"id": "a", "propose": {"hyperparameters": {"lr": 0.1}, "target": 5}},
+   {"id": "b", "stop": {"trial": 1, "reason": "it will not do"}},
+   {"id": "c", "suspend": {"trial": 2}}, {"id": "d", "resume": {"trial": 2, "target": 10}},
+   {"id": "e", "progress": {"progress": 0.5}}, {"id": "f", "finish": {"failed": false}}]
+All of them are recorded, or none; what was posted before changes nothing.`;
+
+export function addPost(group: Command): void {
+  group
+    .command("post")
+    .argument("<experiment>", "one with searcher: {name: custom}")
+    .argument("<file>", "the operations as JSON; - for stdin")
+    .description("tell a custom search what to do next")
+    .addHelpText("after", about)
+    .action(withPlatform(post));
+}
+
+async function post({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const experiment = argument(args, 0);
+  const { operations } = await readOperations(argument(args, 1));
+  const options = { idempotencyKey: randomUUID() };
+  const answer = await client.call(
+    "postSearchOperations",
+    { experiment, operations: [...operations] },
+    options,
+  );
+  if (output.json) {
+    output.message(PostSearchOperationsResponseSchema, answer);
+    return;
+  }
+  output.table(answer.results, [
+    { title: "OPERATION", value: ({ id }) => id },
+    { title: "TRIAL", value: ({ trial }) => (trial === 0 ? "" : `${experiment}.${trial}`) },
+    { title: "VERSION", value: ({ version }) => String(version), right: true },
+  ]);
+}
+
+async function readOperations(file: string): Promise<Plain<PostSearchOperationsRequest>> {
+  const text =
+    file === "-"
+      ? await textOf(process.stdin)
+      : await readFile(callerPath(file), "utf8").catch((error: unknown) => {
+          const { code, message } = error as NodeJS.ErrnoException;
+          throw new UsageError(`The file ${file} cannot be read (${code ?? message}).`);
+        });
+  try {
+    const operations = JSON.parse(text) as JsonValue;
+    const codec = codecOf<Plain<PostSearchOperationsRequest>>(PostSearchOperationsRequestSchema);
+    return codec.fromJson({ operations });
+  } catch (error) {
+    if (!(error instanceof SyntaxError) && !isFault(error)) throw error;
+    throw new UsageError(`${file} is not a JSON list of operations: ${error.message}.`);
+  }
+}

@@ -1,0 +1,114 @@
+/** A search's own events, and what the client of a custom search answers them with. */
+import { shortNameOf, type Plain } from "@trainyard/contracts";
+import type {
+  PostSearchOperationsRequest,
+  PostSearchOperationsResponse,
+  WatchSearchEventsRequest,
+} from "@trainyard/contracts/api";
+import {
+  PostSearchOperationsSchema,
+  SearchOperationsPostedSchema,
+} from "@trainyard/contracts/commands";
+import type { StoredEvent } from "@trainyard/event-log";
+import { type FieldProblem, isExperimentId, streamName } from "@trainyard/kernel";
+import { pause } from "@trainyard/runtime";
+import { notFound, Problem } from "../http/problem.ts";
+import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import type { PositionSignal } from "../shell/position-signal.ts";
+import { shownEvent } from "./events.ts";
+
+export function searchHandlers(
+  backend: Backend,
+  moved: PositionSignal,
+): Pick<Handlers, "unary" | "streams"> {
+  return {
+    unary: {
+      "SearchService.PostSearchOperations": (
+        request: Plain<PostSearchOperationsRequest>,
+        context: RequestContext,
+      ) => post(backend, request, context),
+    },
+    streams: {
+      "SearchService.WatchSearchEvents": (
+        request: Plain<WatchSearchEventsRequest>,
+        context: RequestContext,
+      ) => watch(backend, moved, request, context),
+    },
+  };
+}
+
+async function post(
+  backend: Backend,
+  { experiment, operations, restsOn }: Plain<PostSearchOperationsRequest>,
+  context: RequestContext,
+): Promise<Plain<PostSearchOperationsResponse>> {
+  if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
+  try {
+    const { position, version, results } = await backend.command(
+      "searcher",
+      PostSearchOperationsSchema,
+      { experiment, operations, ...(restsOn === undefined ? {} : { restsOn }) },
+      SearchOperationsPostedSchema,
+      context,
+    );
+    return { position: String(position || backend.position), version, results };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "search_moved_on") throw error;
+    const problems = await whatIsNew(backend, experiment, restsOn ?? 0);
+    throw new Problem(error.status, error.code, error.message, { problems });
+  }
+}
+
+/** Each event that the client had not heard of, by its version. */
+async function whatIsNew(
+  backend: Backend,
+  experiment: string,
+  after: number,
+): Promise<readonly FieldProblem[]> {
+  const stream = streamName("search", experiment);
+  const events = await backend.parts.log.read(stream, after, gatewayLimits.newEventsNamed);
+  return events.map((event) => ({ path: `version ${event.version}`, detail: nameOf(event) }));
+}
+
+function nameOf(event: StoredEvent): string {
+  const { trial, number = trial } = JSON.parse(event.body) as { trial?: number; number?: number };
+  return `${shortNameOf(event.type)}${number === undefined ? "" : ` of trial ${number}`}`;
+}
+
+async function* watch(
+  backend: Backend,
+  moved: PositionSignal,
+  { experiment, after, noFollow }: Plain<WatchSearchEventsRequest>,
+  context: RequestContext,
+): AsyncGenerator<StreamItem> {
+  await backend.get("experiment", experiment);
+  const { log, clock } = backend.parts;
+  const stream = streamName("search", experiment);
+  let version = context.lastEventId === undefined ? after : readVersion(context.lastEventId);
+  while (!context.signal.aborted) {
+    const change = moved.next(stream);
+    const events = await log.read(stream, version, gatewayLimits.searchEventsPage);
+    for (const event of events) {
+      version = event.version;
+      yield { id: String(version), message: shownEvent(event) };
+      if (shortNameOf(event.type) === "SearchCompleted") return;
+    }
+    if (events.length > 0) continue;
+    // Whoever comes back after the end hears that it is over, and does not wait for what never comes.
+    if (noFollow || (await isCompleted(backend, stream, version))) return;
+    await pause(clock, gatewayLimits.searchPollMs, AbortSignal.any([change, context.signal]));
+  }
+}
+
+async function isCompleted(backend: Backend, stream: string, version: number): Promise<boolean> {
+  if (version === 0) return false;
+  const [last] = await backend.parts.log.read(stream, version - 1, 1);
+  return last !== undefined && shortNameOf(last.type) === "SearchCompleted";
+}
+
+function readVersion(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Problem(400, "invalid_request", `${JSON.stringify(text)} is not a search's version`);
+}

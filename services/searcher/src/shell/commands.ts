@@ -1,0 +1,55 @@
+/** What the client of a custom search posts, carried here by the gateway. A batch is one commit of the search's stream. */
+import type { Plain } from "@trainyard/contracts";
+import {
+  type PostSearchOperations,
+  PostSearchOperationsSchema,
+  type SearchOperationsPosted,
+  SearchOperationsPostedSchema,
+} from "@trainyard/contracts/commands";
+import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import {
+  type CommandContext,
+  type CommandSpec,
+  command,
+  type Executor,
+  foldOf,
+} from "@trainyard/runtime";
+import { operationResults } from "@trainyard/search";
+import { searches } from "./searches.ts";
+
+export function commandTable(executor: Executor): Readonly<Record<string, CommandSpec>> {
+  return {
+    PostSearchOperations: command(
+      PostSearchOperationsSchema,
+      SearchOperationsPostedSchema,
+      (request, context) => post(executor, request, context),
+    ),
+  };
+}
+
+/** The answer is read from the search as the operations left it, so that it is the same however often they come. */
+async function post(
+  executor: Executor,
+  { experiment, operations, restsOn }: Plain<PostSearchOperations>,
+  { identity }: CommandContext,
+): Promise<Plain<SearchOperationsPosted> | Rejection> {
+  if (!isExperimentId(experiment)) {
+    return reject("experiment_not_found", `"${experiment}" is not the number of an experiment`);
+  }
+  let answer: Pick<Plain<SearchOperationsPosted>, "version" | "results"> = {
+    version: 0,
+    results: [],
+  };
+  const committed = await executor.execute(identity, async (work) => {
+    const decided = await work.decide(searches, experiment, {
+      type: "PostOperations",
+      operations,
+      restsOn: restsOn ?? null,
+    });
+    if (isRejection(decided)) return decided;
+    const search = await work.load(foldOf(searches), experiment);
+    answer = { version: search.version, results: operationResults(search, operations) };
+    return undefined;
+  });
+  return isRejection(committed) ? committed : { ...answer, position: committed.position };
+}
