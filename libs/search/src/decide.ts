@@ -1,7 +1,7 @@
 /** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
 import { SearchCompletion } from "@trainyard/contracts/events";
 import { assertNever, type Rejection, reject } from "@trainyard/kernel";
-import type { Observation } from "./algorithm.ts";
+import type { Decision, Observation } from "./algorithm.ts";
 import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
 import type { RecordOutcome, RecordValidation, SearchCommand, StartSearch } from "./commands.ts";
@@ -11,6 +11,7 @@ import type { SearchEvent } from "./events.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
 import { isOpen, isRunning, type RunningSearch, type SearchState, trialOf } from "./state.ts";
+import { keepAll, keepSome } from "./versions.ts";
 
 type Decided = readonly SearchEvent[] | Rejection;
 
@@ -122,12 +123,21 @@ function unknownTrial(number: number): Rejection {
 /** What the algorithm wants after an observation, and the completion where nothing runs and nothing more is wanted. */
 function following(state: SearchState, observation: Observation): readonly SearchEvent[] {
   const search = state as RunningSearch;
-  const { algorithm, algorithmVersion } = search.plan;
-  const decisions = recordedAlgorithm(algorithm, algorithmVersion)?.on(search, observation) ?? [];
-  const events = eventsOf(search, decisions);
+  const events = eventsOf(search, decisionsOf(search, observation));
   const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
   if (events.some(({ type }) => type === "TrialProposed") || waits || goesOn(search)) return events;
   return [...events, exhausted(search)];
+}
+
+/** What the algorithm wants. The state that it is asked about is gone back to, however much it tries out on it. */
+function decisionsOf(search: RunningSearch, observation: Observation): readonly Decision[] {
+  const { algorithm, algorithmVersion } = search.plan;
+  keepAll();
+  try {
+    return recordedAlgorithm(algorithm, algorithmVersion)?.on(search, observation) ?? [];
+  } finally {
+    keepSome();
+  }
 }
 
 function endsSearch({ type }: SearchEvent): boolean {

@@ -10,7 +10,7 @@ export type ItemChange<Item> = { readonly index: number; readonly item: Item | t
 
 export const none = Symbol("none");
 
-export type Column = Float64Array | Uint8Array | unknown[];
+export type Column = Float64Array | Uint32Array | Uint8Array | unknown[];
 
 export type StoredRows = {
   readonly layout: string;
@@ -76,8 +76,8 @@ export abstract class Rows<Row> {
 
 function grown(column: Column, capacity: number): Column {
   if (Array.isArray(column)) return column;
-  const larger =
-    column instanceof Float64Array ? new Float64Array(capacity) : new Uint8Array(capacity);
+  const Kind = column.constructor as new (capacity: number) => Exclude<Column, unknown[]>;
+  const larger = new Kind(capacity);
   larger.set(column);
   return larger;
 }

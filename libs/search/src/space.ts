@@ -56,14 +56,43 @@ function nestOf(
   valueOf: ValueOf,
 ): JsonObject {
   const point: JsonObject = {};
-  for (const [key, node] of sortedNodes(space)) {
-    const inner = `${path}/${escaped(key)}`;
-    const innerKeys = [...keys, key];
+  for (const { key, node, path: inner, keys: innerKeys } of placedNodes(space, path, keys)) {
     point[key] = isTyped(node)
       ? valueOf(node, inner, innerKeys)
       : nestOf(node, inner, innerKeys, valueOf);
   }
   return point;
+}
+
+/** A node of a nest, with what its path in the whole space is. */
+type PlacedNode = {
+  readonly key: string;
+  readonly node: SpaceNode;
+  readonly path: string;
+  readonly keys: readonly string[];
+};
+
+/** The nodes of nests, sorted and named once. */
+const placed = new WeakMap<
+  HyperparameterSpace,
+  { readonly path: string; readonly nodes: readonly PlacedNode[] }
+>();
+
+function placedNodes(
+  space: HyperparameterSpace,
+  path: string,
+  keys: readonly string[],
+): readonly PlacedNode[] {
+  const known = placed.get(space);
+  if (known?.path === path) return known.nodes;
+  const nodes = sortedNodes(space).map(([key, node]) => ({
+    key,
+    node,
+    path: `${path}/${escaped(key)}`,
+    keys: [...keys, key],
+  }));
+  placed.set(space, { path, nodes });
+  return nodes;
 }
 
 /** One path component as in a JSON Pointer, so that no two hyperparameters share a stream's name. */

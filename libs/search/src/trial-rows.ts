@@ -14,8 +14,8 @@ const noColumns = (): Column[] => [
   new Float64Array(0),
   new Float64Array(0),
   new Float64Array(0),
-  new Float64Array(0),
-  new Float64Array(0),
+  new Uint32Array(0),
+  new Uint32Array(0),
   new Float64Array(0),
   [],
   [],
@@ -31,8 +31,8 @@ export class TrialRows extends Rows<TrialState> {
   bestAt = this.columns[3] as Float64Array;
   first = this.columns[4] as Float64Array;
   step = this.columns[5] as Float64Array;
-  count = this.columns[6] as Float64Array;
-  run = this.columns[7] as Float64Array;
+  count = this.columns[6] as Uint32Array;
+  run = this.columns[7] as Uint32Array;
   runTime = this.columns[8] as Float64Array;
   /** Null for none, as of most trials. */
   earlier = this.columns[9] as (Vector<Run> | null)[];
@@ -68,8 +68,8 @@ export class TrialRows extends Rows<TrialState> {
       Float64Array,
       Float64Array,
       Float64Array,
-      Float64Array,
-      Float64Array,
+      Uint32Array,
+      Uint32Array,
       Float64Array,
       (Vector<Run> | null)[],
       (readonly number[] | null)[],

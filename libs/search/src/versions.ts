@@ -25,26 +25,46 @@ const SEGMENT = 64;
 
 /** For how many later changes a version of a structure is valid at least. */
 export function changesKept(size: number): number {
-  return Math.min(4_096, 256 + 4 * size);
+  return Math.min(1_024, 256 + 4 * size);
 }
 
 /** All that came out of one structure: the gates of the last segments, each to the first version of its segment. */
 class Line<R extends Root<Change>, Change> {
   changes = 0;
   firstGate = 0;
-  readonly gates: Version<R, Change>[] = [];
+  gates: Version<R, Change>[] = [];
 
   /** A new gate's number. */
   gateTo(version: Version<R, Change>): number {
-    const most = Math.ceil(changesKept(version.size) / SEGMENT) + 1;
     this.gates.push(version);
-    // Most of the time one goes for each that comes.
-    while (this.gates.length > most) {
-      this.gates.shift();
-      this.firstGate += 1;
-    }
+    if (keepingAll) grown.add(this);
+    else this.trim();
     return this.firstGate + this.gates.length - 1;
   }
+
+  trim(): void {
+    const most = Math.ceil(changesKept(this.gates.at(-1)?.size ?? 0) / SEGMENT) + 1;
+    const gone = this.gates.length - most;
+    if (gone <= 0) return;
+    this.gates.splice(0, gone);
+    this.firstGate += gone;
+  }
+}
+
+let keepingAll = false;
+
+/** Lines whose gates were all kept by the last `keepAll`. */
+const grown = new Set<{ trim(): void }>();
+
+/** From here until the next call every version of now stays valid, however many changes are made before `keepSome`. */
+export function keepAll(): void {
+  for (const line of grown) line.trim();
+  grown.clear();
+  keepingAll = true;
+}
+
+export function keepSome(): void {
+  keepingAll = false;
 }
 
 export class Version<R extends Root<Change>, Change> {

@@ -29,6 +29,14 @@ export function newestAlgorithm(name: string): Algorithm | undefined {
   return algorithms.findLast((algorithm) => algorithm.name === name);
 }
 
+const known = new Map<string, Algorithm[]>();
+for (const algorithm of algorithms) {
+  known.set(algorithm.name, [...(known.get(algorithm.name) ?? []), algorithm]);
+}
+
 export function recordedAlgorithm(name: string, version: number): Algorithm | undefined {
-  return algorithms.find((algorithm) => algorithm.name === name && algorithm.version === version);
+  const versions = known.get(name);
+  const newest = versions?.at(-1);
+  if (newest?.version === version) return newest;
+  return versions?.find((algorithm) => algorithm.version === version);
 }

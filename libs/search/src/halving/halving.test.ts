@@ -118,7 +118,7 @@ describe("a decision", () => {
     });
   });
 
-  it("shows values as they were reported, and at most sixteen of them", () => {
+  it("shows values as they were reported, and at most eight of them", () => {
     const searcher = ashaOf({
       smaller_is_better: false,
       max_trials: 40,
@@ -131,7 +131,7 @@ describe("a decision", () => {
       event.type === "TrialSuspended" ? [event.data.evidence] : [],
     );
     expect(evidence[0]).toMatchObject({ value: 20.5, rank: 20, of: 40, kept: 13, cutoff: 27 });
-    expect(evidence[0]?.["neighbours"]).toHaveLength(16);
+    expect(evidence[0]?.["neighbours"]).toHaveLength(8);
   });
 });
 

@@ -19,7 +19,7 @@ import {
   WORST,
 } from "./memory.ts";
 import type { HalvingPlan } from "./plan.ts";
-import { Turn } from "./turn.ts";
+import { type Step, Turn } from "./turn.ts";
 
 export function trialsOf({ brackets }: HalvingPlan): number {
   return brackets.reduce((sum, { trials }) => sum + trials, 0);
@@ -49,6 +49,7 @@ export function halving(
       });
       if (observation.kind === "validated") turn.settle(observation.trial);
       turn.fill();
+      foreseen = turn.steps;
       return turn.decisions;
     },
   };
@@ -59,7 +60,23 @@ function proposalsAtOnce({ spaceBytes }: SearchPlan): number {
   return Math.max(1, Math.min(searchLimits.proposalsPerDecisionMax, bytesAllow));
 }
 
+/** The steps of the turn that was taken last and has not been folded: whoever carries a decision out folds it next. */
+let foreseen: Step[] = [];
+
+function stepOf(memory: Halving, { type, data }: SearchEvent): Halving | null {
+  const [step] = foreseen;
+  if (step === undefined || step.before !== memory || step.type !== type) return null;
+  const trial = type === "TrialProposed" ? data.number : data.trial;
+  if (trial !== step.trial) return null;
+  foreseen.shift();
+  return step.after;
+}
+
 function evolved(memory: Halving, event: SearchEvent, search: RunningSearch): Halving {
+  return stepOf(memory, event) ?? folded(memory, event, search);
+}
+
+function folded(memory: Halving, event: SearchEvent, search: RunningSearch): Halving {
   switch (event.type) {
     case "TrialProposed":
       return proposed(memory);

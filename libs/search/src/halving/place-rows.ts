@@ -6,8 +6,8 @@ import type { Place, PlaceState } from "./memory.ts";
 const states: readonly PlaceState[] = ["coming", "due", "waiting", "over"];
 
 const noColumns = (): Column[] => [
-  new Float64Array(0),
-  new Float64Array(0),
+  new Uint32Array(0),
+  new Uint32Array(0),
   new Uint8Array(0),
   new Float64Array(0),
   new Float64Array(0),
@@ -16,8 +16,8 @@ const noColumns = (): Column[] => [
 
 export class PlaceRows extends Rows<Place> {
   readonly layout = "place";
-  bracket = this.columns[0] as Float64Array;
-  rung = this.columns[1] as Float64Array;
+  bracket = this.columns[0] as Uint32Array;
+  rung = this.columns[1] as Uint32Array;
   state = this.columns[2] as Uint8Array;
   time = this.columns[3] as Float64Array;
   value = this.columns[4] as Float64Array;
@@ -33,8 +33,8 @@ export class PlaceRows extends Rows<Place> {
 
   named(): void {
     [this.bracket, this.rung, this.state, this.time, this.value, this.brought] = this.columns as [
-      Float64Array,
-      Float64Array,
+      Uint32Array,
+      Uint32Array,
       Uint8Array,
       Float64Array,
       Float64Array,

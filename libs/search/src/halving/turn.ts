@@ -4,7 +4,6 @@
  * arXiv 1810.05934, algorithm 2), then the end of those who wait in rungs to which nobody comes any more. Each decision
  * is applied to the memory as its event will be, so that the next one rests on it.
  */
-import type { JsonObject } from "@trainyard/experiment-config";
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { type Entry, entryAt, placeOf } from "../ranking.ts";
@@ -16,6 +15,7 @@ import {
   isTopRung,
   keptOf,
   mayCreate,
+  type Place,
   placeOfTrial,
   promotable,
   promoted,
@@ -33,8 +33,18 @@ export type Proposals = {
   readonly most: number;
 };
 
+/** What a decision's event makes of the memory. */
+export type Step = {
+  readonly before: Halving;
+  readonly type: "TrialProposed" | "TrialSuspended" | "TrialResumed" | "TrialStopDecided";
+  readonly trial: number;
+  readonly after: Halving;
+};
+
 export class Turn {
   readonly decisions: Decision[] = [];
+  /** One for each decision. */
+  readonly steps: Step[] = [];
   #halving: Halving;
   #proposalsLeft: number;
   #stopsLeft: number = searchLimits.closingsPerDecisionMax;
@@ -55,7 +65,7 @@ export class Turn {
       if (place.state !== "due") return;
       if (isTopRung(this.#halving, place)) this.#stop(trial, "max_time");
       else if (place.value === WORST) this.#stop(trial, "not_finite");
-      else if (this.#goesOn(trial)) this.#promote(trial);
+      else if (this.#goesOn(trial, place)) this.#promote(trial);
       else if (this.#halving.plan.form === "stop") this.#stop(trial, "halving");
       else this.#suspend(trial);
     }
@@ -70,9 +80,8 @@ export class Turn {
     }
   }
 
-  #goesOn(trial: number): boolean {
+  #goesOn(trial: number, { bracket, rung, brought }: Place): boolean {
     const { plan } = this.#halving;
-    const { bracket, rung, brought } = placeOfTrial(this.#halving, trial);
     const own = brought[rung] ?? { value: WORST, order: 0, trial };
     const { all } = rungOf(this.#halving, bracket, rung);
     const closed = isClosed(this.#halving, bracket, rung);
@@ -128,35 +137,40 @@ export class Turn {
     return placeOf(all, last) < kept ? undefined : last;
   }
 
-  #evidence(trial: number): JsonObject {
-    const { rung } = placeOfTrial(this.#halving, trial);
-    return standing(this.#halving, trial, rung, this.#smallerIsBetter);
-  }
-
   #propose(): void {
-    const point = this.#proposals.pointOf(this.#halving.places.size + 1);
+    const trial = this.#halving.places.size + 1;
+    const point = this.#proposals.pointOf(trial);
     this.decisions.push({ kind: "propose", ...point });
     this.#proposalsLeft -= 1;
-    this.#halving = proposed(this.#halving);
+    this.#go("TrialProposed", trial, proposed(this.#halving));
   }
 
   #promote(trial: number): void {
-    const { bracket, rung } = placeOfTrial(this.#halving, trial);
+    const place = placeOfTrial(this.#halving, trial);
+    const { bracket, rung } = place;
     const target = unitsOf(this.#halving, bracket, rung + 1);
-    const evidence = this.#evidence(trial);
+    const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "resume", trial, target, rung, rule: "halving", evidence });
-    this.#halving = promoted(this.#halving, trial);
+    this.#go("TrialResumed", trial, promoted(this.#halving, trial));
   }
 
   #suspend(trial: number): void {
-    const { rung } = placeOfTrial(this.#halving, trial);
-    const evidence = this.#evidence(trial);
+    const place = placeOfTrial(this.#halving, trial);
+    const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
+    const { rung } = place;
     this.decisions.push({ kind: "suspend", trial, rung, rule: "halving", evidence });
-    this.#halving = suspended(this.#halving, trial);
+    this.#go("TrialSuspended", trial, suspended(this.#halving, trial));
   }
 
   #stop(trial: number, rule: string): void {
-    this.decisions.push({ kind: "stop", trial, rule, evidence: this.#evidence(trial) });
-    this.#halving = stopped(this.#halving, trial);
+    const place = placeOfTrial(this.#halving, trial);
+    const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
+    this.decisions.push({ kind: "stop", trial, rule, evidence });
+    this.#go("TrialStopDecided", trial, stopped(this.#halving, trial));
+  }
+
+  #go(type: Step["type"], trial: number, after: Halving): void {
+    this.steps.push({ before: this.#halving, type, trial, after });
+    this.#halving = after;
   }
 }
