@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { curvesFolder } from "./search/tables.ts";
 import { type BenchName, benches, isBenchName } from "./benches.ts";
 import type { BenchResult } from "./support/bench.ts";
 import { MachineWatch } from "./support/machine.ts";
@@ -24,6 +25,14 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],
   submit: ["submit_extra_ms", "submit_first_line_vs_direct"],
+  search: [
+    "tpe_vs_optuna_median",
+    "gp_vs_optuna_median",
+    // The tables are no part of the repository.
+    ...(curvesFolder() === undefined ? [] : ["tpe_tables_vs_optuna_median"]),
+    "tpe_suggest_1000_vs_optuna",
+    "gp_suggest_250_vs_optuna",
+  ],
   boot: ["boot_warm_s", "idle_rss_mb"],
 };
 

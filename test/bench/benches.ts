@@ -25,6 +25,11 @@ export const benches = {
       "submitting an experiment until the first line of its first trial, beside starting the same Python",
     load: async (): Promise<Bench> => (await import("./submit/bench.ts")).run,
   },
+  search: {
+    about:
+      "searches beside Optuna's: the best value after so many trials, and suggestions a second",
+    load: async (): Promise<Bench> => (await import("./search/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

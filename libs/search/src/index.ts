@@ -39,6 +39,14 @@ export {
   type TableSettings,
 } from "./simulation/table-runs.ts";
 export type { Table } from "./simulation/table.ts";
+export {
+  incumbents,
+  type Simulated,
+  type SimulatedTrial,
+  simulate,
+  type TrialResult,
+  type World,
+} from "./simulate.ts";
 export { decodeSearch, encodeSearch } from "./snapshot.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space.ts";
 export {
