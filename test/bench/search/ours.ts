@@ -3,7 +3,13 @@ import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config"
 import { parseExperiment } from "@trainyard/experiment-config";
 import { fold, isRejection } from "@trainyard/kernel";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { incumbents, type SearchCommand, searchDecider, simulate } from "@trainyard/search";
+import {
+  incumbents,
+  type SearchCommand,
+  searchDecider,
+  simulate,
+  suggestionOf,
+} from "@trainyard/search";
 import type { Problem } from "./problems.ts";
 
 /** The configuration of a searcher with nothing but its name and size said: the defaults are what is measured. */
@@ -74,5 +80,8 @@ export class OurStudy {
       this.#trial = event.data.number;
       this.point = event.data.hyperparameters ?? {};
     }
+    // A model that is asked beside the log is asked at once: what it takes is part of a suggestion.
+    const offer = suggestionOf(this.#state);
+    if (offer !== null) this.#send(offer);
   }
 }
