@@ -28,6 +28,7 @@ export type EventMessages = {
   SuggestionMissed: search.SuggestionMissed;
   OperationsPosted: search.OperationsPosted;
   ObservationRecorded: search.ObservationRecorded;
+  CheckpointObserved: search.CheckpointObserved;
   TrialSuspended: search.TrialSuspended;
   TrialResumed: search.TrialResumed;
   TrialStopDecided: search.TrialStopDecided;
@@ -132,6 +133,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     search.SuggestionMissedSchema,
     search.OperationsPostedSchema,
     search.ObservationRecordedSchema,
+    search.CheckpointObservedSchema,
     search.TrialSuspendedSchema,
     search.TrialResumedSchema,
     search.TrialStopDecidedSchema,

@@ -9,6 +9,7 @@ import { eachTyped } from "./parts/hyperparameters.ts";
 import type { Note } from "./parts/part.ts";
 import { runningStorages, storages } from "./schema/checkpoint-storage.ts";
 import { checkHalving } from "./schema/halving-searchers.ts";
+import { checkPopulation } from "./schema/population-searchers.ts";
 import {
   runningSearchers,
   type SearcherName,
@@ -47,7 +48,10 @@ function checkEntrypoint(entrypoint: Json | undefined, note: Note): void {
 function checkSearcher(searcher: Json | undefined, note: Note): void {
   const name = isMapping(searcher) ? valueAt(searcher, "name") : undefined;
   if (typeof name !== "string" || !Object.hasOwn(searchers, name)) return;
-  if (isMapping(searcher)) checkHalving(searcher, note);
+  if (isMapping(searcher)) {
+    checkHalving(searcher, note);
+    checkPopulation(searcher, note);
+  }
   if (runningSearchers.some((running) => running === name)) return;
   const remedy = withdrawnSearchers[name as SearcherName];
   const supported = runningSearchers.join(", ");

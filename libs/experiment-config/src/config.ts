@@ -3,6 +3,7 @@ import type { CustomSearcher } from "./custom.ts";
 import type { HalvingSearcher } from "./halving.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { VariablesByDevice } from "./parts/environment.ts";
+import type { PopulationSearcher } from "./population.ts";
 import type { WarmStart } from "./warm-start.ts";
 
 /** The values for which a condition holds: these, or the numbers from minval to maxval. */
@@ -98,6 +99,7 @@ export type SearcherConfig = Searched &
     | GpSearcher
     | HalvingSearcher
     | CustomSearcher
+    | PopulationSearcher
   );
 
 type StorageCommon = {

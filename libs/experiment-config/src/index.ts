@@ -45,7 +45,7 @@ export {
   type HyperbandSearcher,
   hyperbandTrials,
 } from "./halving.ts";
-export { type Json, type JsonObject, sortedKeys } from "./json.ts";
+export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
 export type { VariablesByDevice } from "./parts/environment.ts";
@@ -57,5 +57,12 @@ export {
 } from "./parse.ts";
 export { type ConfigPart, configPart } from "./parts/named.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
+export type {
+  PbtSearcher,
+  PopulationSearcher,
+  ScheduleSearcher,
+  ScheduleSegment,
+} from "./population.ts";
+export { isWithin } from "./population-space.ts";
 export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./space.ts";
 export { type WarmStart, whyNoValue } from "./warm-start.ts";

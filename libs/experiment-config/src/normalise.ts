@@ -14,6 +14,7 @@ import { isMapping, type Json, type JsonObject, sortedKeys, valueAt } from "./js
 import { variablesByDevice } from "./parts/environment.ts";
 import { labelsOf } from "./parts/experiment.ts";
 import { writtenType } from "./schema/hyperparameters.ts";
+import { normalisePopulation } from "./population.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
 
 /** What the platform takes where Determined leaves it to the pool or to the cluster. */
@@ -104,7 +105,8 @@ function normaliseSearcher(searcher: JsonObject): SearcherConfig {
   const metric = textAt(searcher, "metric");
   const smallerIsBetter = valueAt(searcher, "smaller_is_better") !== false;
   const halving = normaliseHalving(searcher, metric, smallerIsBetter);
-  const own = halving ?? normaliseCustom(searcher, metric, smallerIsBetter);
+  const own =
+    halving ?? normaliseCustom(searcher, metric, smallerIsBetter) ?? normalisePopulation(searcher);
   const searched = searchedOf(searcher);
   if (own !== null) return { ...own, ...searched, ...withoutEffectIn(searcher, "searcher") };
   // The schema knows every key, and its algorithm reads those that have an effect.

@@ -27,6 +27,7 @@ import { experiment } from "./parts/experiment.ts";
 import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
 import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
+import { populationProblems } from "./population-space.ts";
 import { gridSize, isConditional } from "./space.ts";
 import { pointProblems } from "./warm-start.ts";
 
@@ -119,6 +120,7 @@ function spaceProblems({ searcher, hyperparameters }: NormalisedConfig): readonl
   return [
     ...constraintProblems(searcher.constraints ?? [], hyperparameters),
     ...pointProblems(searcher.warm_start?.points ?? [], hyperparameters),
+    ...populationProblems(searcher, hyperparameters),
   ];
 }
 

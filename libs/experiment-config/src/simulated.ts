@@ -24,6 +24,7 @@ export type RecordedTrainings = {
 const unserved: Readonly<Record<string, string>> = {
   grid: "what is recorded has no grid of its own",
   pbt: "its trials copy each other's weights, which are not recorded",
+  schedule: "its segments go on from each other's weights, which are not recorded",
   custom: "its operations come from a process outside",
 };
 

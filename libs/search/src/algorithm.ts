@@ -22,6 +22,8 @@ export type Observation =
       readonly time: number;
       readonly value: number;
     }
+  /** Only to an algorithm that `takesCheckpoint`. */
+  | { readonly kind: "checkpointed"; readonly trial: number }
   | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome }
   /** A suggestion for the trial has come, which the algorithm's memory holds; or none has in time. */
   | { readonly kind: "suggested"; readonly trial: number }
@@ -61,11 +63,19 @@ export type Suggestion = {
   readonly evidence: JsonObject;
 };
 
+/** Where a trial goes on from: a checkpoint of another, with its steps and its time. */
+export type StartFrom = {
+  readonly trial: number;
+  /** Null for the latest one, from where the new trial counts from 0. */
+  readonly at: { readonly checkpoint: string; readonly step: number; readonly time: number } | null;
+};
+
 export type Decision =
   | (ProposedPoint & {
       readonly kind: "propose";
-      /** The trial whose checkpoint this one starts from. */
-      readonly startFromTrial?: number;
+      readonly startFrom?: StartFrom;
+      /** The trial's own seed, where it is not to be drawn. */
+      readonly seed?: number;
     })
   | {
       readonly kind: "stop";
@@ -137,6 +147,8 @@ export type Algorithm = {
   readonly initial: (config: JsonObject, space: HyperparameterSpace, seed: number) => Json;
   /** Folds an event of the search into the memory; `search` is the state before the event, and must not be kept. */
   readonly evolve: (memory: Json, event: SearchEvent, search: RunningSearch) => Json;
+  /** Whether a checkpoint of the trial that holds so many steps is news to it. Absent: it has no use for checkpoints. */
+  readonly takesCheckpoint?: (memory: Json, trial: number, step: number) => boolean;
   /** What follows from an observation; `search` has it folded in already. Proposals are numbered in their order. */
   readonly on: (search: RunningSearch, observation: Observation) => readonly Decision[];
   readonly model?: Model;

@@ -105,7 +105,7 @@ function placeOnAxis(axis: Axis, value: Json): number {
 }
 
 /** A value's text, whatever order a store of JSON gave its keys. */
-function canonical(value: Json): string {
+export function canonical(value: Json): string {
   if (!isObject(value)) {
     return Array.isArray(value) ? `[${value.map(canonical).join()}]` : JSON.stringify(value);
   }

@@ -32,6 +32,16 @@ export type RecordValidation = {
   readonly measurement: string;
 };
 
+/** From TrialCheckpointed: a checkpoint of the trial's line is complete. Nothing to a search that copies no trials. */
+export type RecordCheckpoint = {
+  readonly type: "RecordCheckpoint";
+  readonly trial: number;
+  readonly checkpoint: string;
+  readonly run: number;
+  /** The training steps that it holds. */
+  readonly step: number;
+};
+
 /** From TrialEnded. */
 export type RecordOutcome = {
   readonly type: "RecordOutcome";
@@ -63,6 +73,7 @@ export type PostOperations = {
 export type SearchCommand =
   | StartSearch
   | RecordValidation
+  | RecordCheckpoint
   | RecordOutcome
   | OfferSuggestion
   | GoWithoutSuggestion

@@ -1,10 +1,16 @@
 /** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
 import { SearchCompletion } from "@trainyard/contracts/events";
-import { assertNever, type Rejection, reject } from "@trainyard/kernel";
+import { assertNever, fold, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision, Observation } from "./algorithm.ts";
 import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
-import type { RecordOutcome, RecordValidation, SearchCommand, StartSearch } from "./commands.ts";
+import type {
+  RecordCheckpoint,
+  RecordOutcome,
+  RecordValidation,
+  SearchCommand,
+  StartSearch,
+} from "./commands.ts";
 import { postOperations } from "./custom/decide.ts";
 import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
 import type { SearchEvent } from "./events.ts";
@@ -22,6 +28,8 @@ export function decide(state: SearchState, command: SearchCommand): Decided {
   switch (command.type) {
     case "RecordValidation":
       return recordValidation(search, command);
+    case "RecordCheckpoint":
+      return recordCheckpoint(search, command);
     case "RecordOutcome":
       return recordOutcome(search, command);
     case "OfferSuggestion":
@@ -66,7 +74,7 @@ function startSearch(state: SearchState, { config, seed }: StartSearch): Decided
 
 function recordValidation(search: RunningSearch, command: RecordValidation): Decided {
   const { metric, timeMetric } = search.plan;
-  const { trial: number, run, measurement } = command;
+  const { trial: number, run, step, measurement } = command;
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
   if (search.phase === "completed") return [];
@@ -82,7 +90,11 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   const data = { trial: number, run, time: finiteOr0(time), values, measurement, repeat };
   const event: SearchEvent = {
     type: "ObservationRecorded",
-    data: missing === null ? data : { ...data, missing },
+    data: {
+      ...data,
+      ...(missing === null ? {} : { missing }),
+      ...(step === data.time ? {} : { step }),
+    },
   };
   const failure =
     missing === null
@@ -100,6 +112,18 @@ function finiteOr0(time: number): number {
 
 function failed(trial: number, failure: Failure): SearchEvent {
   return { type: "TrialStopDecided", data: { trial, ...failure, fails: true } };
+}
+
+/** What a search cannot use, and what it knows already, it does not record. */
+function recordCheckpoint(search: RunningSearch, command: RecordCheckpoint): Decided {
+  const { trial, checkpoint, run, step } = command;
+  if (trialOf(search, trial) === undefined) return unknownTrial(trial);
+  const { algorithm, algorithmVersion } = search.plan;
+  const takes = recordedAlgorithm(algorithm, algorithmVersion)?.takesCheckpoint;
+  if (takes === undefined || search.phase === "completed") return [];
+  if (!takes(search.memory, trial, step)) return [];
+  const event: SearchEvent = { type: "CheckpointObserved", data: { trial, checkpoint, run, step } };
+  return [event, ...following(evolve(search, event), { kind: "checkpointed", trial })];
 }
 
 function recordOutcome(search: RunningSearch, { trial: number, outcome }: RecordOutcome): Decided {
@@ -126,7 +150,8 @@ function following(state: SearchState, observation: Observation): readonly Searc
   const events = eventsOf(search, decisionsOf(search, observation));
   const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
   if (events.some(({ type }) => type === "TrialProposed") || waits || goesOn(search)) return events;
-  return [...events, exhausted(search)];
+  // What is decided together with the end counts for how it ended.
+  return [...events, exhausted(fold(evolve, state, events) as RunningSearch)];
 }
 
 /** What the algorithm wants. The state that it is asked about is gone back to, however much it tries out on it. */

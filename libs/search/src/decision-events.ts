@@ -2,7 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import { assertNever } from "@trainyard/kernel";
-import type { Decision } from "./algorithm.ts";
+import type { Decision, StartFrom } from "./algorithm.ts";
 import { recordedAlgorithm } from "./algorithms/registry.ts";
 import type { SearchEvent } from "./events.ts";
 import { trialSeed } from "./space.ts";
@@ -28,15 +28,15 @@ export function eventsOf(
 function eventOf(search: RunningSearch, decision: Decision, number: number): SearchEvent {
   switch (decision.kind) {
     case "propose": {
-      const { hyperparameters, startFromTrial, origin, evidence } = decision;
+      const { hyperparameters, startFrom, seed, origin, evidence } = decision;
       const data: EventData<"TrialProposed"> = {
         number,
         hyperparameters,
-        seed: trialSeed(search.plan.seed, number),
+        seed: seed ?? trialSeed(search.plan.seed, number),
         searchVersion: search.version,
         origin,
         ...(evidence === undefined ? {} : { evidence }),
-        ...(startFromTrial === undefined ? {} : { startFromTrial }),
+        ...(startFrom === undefined ? {} : startedFrom(startFrom)),
       };
       return { type: "TrialProposed", data };
     }
@@ -61,6 +61,16 @@ function eventOf(search: RunningSearch, decision: Decision, number: number): Sea
     default:
       return assertNever(decision, "a decision");
   }
+}
+
+function startedFrom({ trial, at }: StartFrom): Partial<EventData<"TrialProposed">> {
+  if (at === null) return { startFromTrial: trial };
+  return {
+    startFromTrial: trial,
+    startFromCheckpoint: at.checkpoint,
+    startFromStep: at.step,
+    startFromTime: at.time,
+  };
 }
 
 function isToldWhenToEnd({ plan }: RunningSearch): boolean {

@@ -8,6 +8,7 @@ export type SearchEvent = EventOf<
   | "SuggestionMissed"
   | "OperationsPosted"
   | "ObservationRecorded"
+  | "CheckpointObserved"
   | "TrialSuspended"
   | "TrialResumed"
   | "TrialStopDecided"

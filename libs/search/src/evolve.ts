@@ -61,6 +61,8 @@ function applied(search: RunningSearch, event: LaterEvent): SearchState {
       return search;
     case "ObservationRecorded":
       return observed(search, event.data);
+    case "CheckpointObserved":
+      return search;
     case "TrialSuspended":
       return wanted(search, event.data.trial, "suspended");
     case "TrialResumed":

@@ -5,6 +5,7 @@ export type {
   GoWithoutSuggestion,
   OfferSuggestion,
   PostOperations,
+  RecordCheckpoint,
   RecordOutcome,
   RecordValidation,
   SearchCommand,
@@ -39,6 +40,7 @@ export {
   type TableSettings,
 } from "./simulation/table-runs.ts";
 export type { Table } from "./simulation/table.ts";
+export { bestTrialOf, type LineSegment, lineOf, scheduleOf } from "./population/lineage.ts";
 export {
   incumbents,
   type Simulated,

@@ -25,6 +25,10 @@ export function previewSearch(config: SearcherConfig, space: HyperparameterSpace
   // As many as its client proposes, which nobody knows beforehand.
   if (config.name === "custom" && config.max_trials === 0) return { rungs: [], total: [] };
   if (plan === null) {
+    const population = populationEnd(config);
+    if (population !== null) {
+      return { rungs: [{ ...population, bracket: 0 }], total: [population] };
+    }
     const whole = { units: null, trials: wholeTrials(config, space) };
     return { rungs: [{ ...whole, bracket: 0 }], total: [whole] };
   }
@@ -35,6 +39,15 @@ export function previewSearch(config: SearcherConfig, space: HyperparameterSpace
   for (const { units, trials } of rungs) byUnits.set(units, (byUnits.get(units) ?? 0) + trials);
   const total = [...byUnits].map(([units, trials]) => ({ units, trials }));
   return { rungs, total: total.sort((a, b) => (a.units ?? 0) - (b.units ?? 0)) };
+}
+
+/** Members copy each other and go on from where the other was, so that the training in all is theirs alone. */
+function populationEnd(config: SearcherConfig): TrialsAt | null {
+  if (config.name === "pbt") return { units: config.max_time, trials: config.population_size };
+  if (config.name === "schedule") {
+    return { units: config.schedule.at(-1)?.until ?? 0, trials: 1 };
+  }
+  return null;
 }
 
 /** The plan of a searcher that halves; null for one that trains every trial to its end. */

@@ -22,6 +22,25 @@ test.each([
     { value: 0.123456789, units: 4, rank: 7, of: 9, kept: 2, cutoff: 0.1, neighbours: [] },
     "halving: its 0.123457 at 4 is number 7 of 9, of which 2 go on, down to 0.1",
   ],
+  [
+    "pbt_exploit",
+    {
+      value: 0.9,
+      time: 20,
+      rank: 8,
+      of: 8,
+      donor: 3,
+      donor_value: 0.1,
+      copy: 9,
+      checkpoint_time: 18,
+    },
+    "pbt_exploit: its 0.9 at 20 is number 8 of 8; trial 9 goes on in its place from trial 3 (0.1) at 18",
+  ],
+  [
+    "segment_end",
+    { until: 20, segment: 1, of: 3, checkpoint_time: 21 },
+    "segment_end: its segment of the schedule, 1 of 3, lasts until 20",
+  ],
   ["of a client", { budget: 3, list: [1] }, "of a client: budget 3"],
   ["nothing", undefined, "nothing"],
 ])("a stop by %s says why", (rule, evidence, sentence) => {

@@ -25,7 +25,25 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
   target_reached: ({ target }) => `it has come to ${text(target)}, which its client asked for`,
   max_time: ({ units }) =>
     units === undefined ? "" : `it has trained for ${text(units)}, which is all that it may`,
+  pbt_exploit: (evidence) => copied(evidence),
+  segment_end: ({ until, segment, of }) =>
+    `its segment of the schedule, ${text(segment)} of ${text(of)}, lasts until ${text(until)}`,
 };
+
+/** How a member of a population stands, and whom it copies. */
+function copied({
+  value,
+  time,
+  rank,
+  of,
+  donor,
+  donor_value,
+  copy,
+  checkpoint_time,
+}: Evidence): string {
+  const at = `its ${text(value)} at ${text(time)} is number ${text(rank)} of ${text(of)}`;
+  return `${at}; trial ${text(copy)} goes on in its place from trial ${text(donor)} (${text(donor_value)}) at ${text(checkpoint_time)}`;
+}
 
 /** How a trial stands in a rung of successive halving. */
 function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {

@@ -1,6 +1,8 @@
 /** What each searcher's keys are by default, and which of them it cannot do without. */
 import type { JsonObject } from "../json.ts";
+import { pbtDefaults } from "../population.ts";
 import { neededByHalving } from "../schema/halving-searchers.ts";
+import { neededByPopulation } from "../schema/population-searchers.ts";
 import {
   commonSearcherKeys,
   runningSearchers,
@@ -20,6 +22,8 @@ const defaults: Partial<Record<SearcherName, JsonObject>> = {
   adaptive_asha: { ...concurrent, ...rungs, bracket_rungs: [] },
   async_halving: { ...concurrent, divisor: 4 },
   tpe: { ...concurrent, multivariate: true },
+  pbt: { ...pbtDefaults, perturb_factors: [...pbtDefaults.perturb_factors] },
+  schedule: {},
   custom: {},
   adaptive: { ...rungs, bracket_rungs: [], train_stragglers: true },
   adaptive_simple: rungs,
@@ -32,6 +36,7 @@ const required: Partial<Record<SearcherName, readonly string[]>> = {
   tpe: ["max_trials"],
   gp: ["max_trials"],
   ...neededByHalving,
+  ...neededByPopulation,
   adaptive: ["budget"],
   adaptive_simple: ["max_trials"],
   sync_halving: ["num_rungs", "budget"],

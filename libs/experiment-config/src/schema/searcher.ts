@@ -9,6 +9,7 @@ import {
   asyncHalvingKeys,
   hyperbandKeys,
 } from "./halving-searchers.ts";
+import { pbtKeys, scheduleKeys } from "./population-searchers.ts";
 import { constraints, warmStart } from "./searched-space.ts";
 import { gpKeys, sobolKeys, tpeKeys } from "./model-searchers.ts";
 import {
@@ -69,6 +70,8 @@ export const searchers = {
   adaptive_asha: searcherOf("adaptive_asha", adaptiveAshaKeys),
   async_halving: searcherOf("async_halving", asyncHalvingKeys),
   hyperband: searcherOf("hyperband", hyperbandKeys),
+  pbt: searcherOf("pbt", pbtKeys),
+  schedule: searcherOf("schedule", scheduleKeys),
   custom: searcherOf("custom", customKeys),
   adaptive: searcherOf("adaptive", { ...adaptive, ...budget }),
   adaptive_simple: searcherOf("adaptive_simple", { max_trials: trials, ...adaptive }),
@@ -88,6 +91,8 @@ export const runningSearchers: readonly SearcherName[] = [
   "adaptive_asha",
   "async_halving",
   "hyperband",
+  "pbt",
+  "schedule",
   "custom",
 ];
 
@@ -111,6 +116,8 @@ const named = z.discriminatedUnion(
     searchers.adaptive_asha,
     searchers.async_halving,
     searchers.hyperband,
+    searchers.pbt,
+    searchers.schedule,
     searchers.custom,
     searchers.adaptive,
     searchers.adaptive_simple,

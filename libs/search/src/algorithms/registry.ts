@@ -6,7 +6,9 @@ import { custom } from "./custom.ts";
 import { gp } from "./gp.ts";
 import { grid } from "./grid.ts";
 import { hyperband } from "./hyperband.ts";
+import { pbt } from "./pbt.ts";
 import { random, single } from "./random.ts";
+import { schedule } from "./schedule.ts";
 import { sobol } from "./sobol.ts";
 import { tpe } from "./tpe.ts";
 
@@ -18,6 +20,8 @@ const algorithms: readonly Algorithm[] = [
   sobol,
   tpe,
   gp,
+  pbt,
+  schedule,
   asha,
   adaptiveAsha,
   asyncHalving,

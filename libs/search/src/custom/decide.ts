@@ -198,7 +198,7 @@ function propose(
       hyperparameters: given.point,
       origin: "client",
       evidence,
-      ...(startFromTrial === undefined ? {} : { startFromTrial }),
+      ...(startFromTrial === undefined ? {} : { startFrom: { trial: startFromTrial, at: null } }),
     },
   ];
 }

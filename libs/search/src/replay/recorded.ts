@@ -15,6 +15,8 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
       return startSearch(event.data);
     case "ObservationRecorded":
       return recordValidation(event.data);
+    case "CheckpointObserved":
+      return { type: "RecordCheckpoint", ...event.data };
     case "SuggestionPrepared":
       return { type: "OfferSuggestion", ...suggestionIn(event.data) };
     case "SuggestionMissed":
@@ -65,7 +67,7 @@ function recordValidation(data: Data<"ObservationRecorded">): RecordValidation {
     trial,
     run,
     currentRun: run,
-    step: time,
+    step: data.step ?? time,
     scalars: { ...Object.fromEntries(others), ...values },
     measurement,
   };

@@ -6,6 +6,7 @@ import { addImportance } from "./search/importance.ts";
 import { addPost } from "./search/post.ts";
 import { addPreview } from "./search/preview.ts";
 import { addReplay } from "./search/replay.ts";
+import { addSchedule } from "./search/schedule.ts";
 import { addSimulate } from "./search/simulate.ts";
 
 export function addSearchCommands(program: Command): void {
@@ -14,6 +15,7 @@ export function addSearchCommands(program: Command): void {
   addSimulate(group);
   addExplain(group);
   addReplay(group);
+  addSchedule(group);
   addImportance(group);
   addBest(group);
   addEvents(group);

@@ -26,11 +26,11 @@ async function originOf(work: Work, trial: TrialState): Promise<Origin> {
   for (const { checkpoint, step } of trial.checkpoints.toReversed()) {
     if (await isUsable(work, checkpoint)) return { kind: "checkpoint", checkpoint, step };
   }
-  const { warmStart } = trial;
+  const { warmStart, warmStartStep } = trial;
   if (warmStart === "") return { kind: "nothing" };
-  // The steps of another trial are not this one's: it counts from 0.
-  if (await isUsable(work, warmStart))
-    return { kind: "checkpoint", checkpoint: warmStart, step: 0 };
+  if (await isUsable(work, warmStart)) {
+    return { kind: "checkpoint", checkpoint: warmStart, step: warmStartStep };
+  }
   return { kind: "gone", checkpoint: warmStart };
 }
 

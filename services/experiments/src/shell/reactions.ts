@@ -47,8 +47,6 @@ async function createTrial(
   assert(state.status !== "none", `the experiment of search-${experiment} exists`);
   if (isStopping(state)) return;
   const id = trialId(experiment, proposed.number);
-  const source =
-    proposed.startFromTrial === undefined ? "" : trialId(experiment, proposed.startFromTrial);
   await decideTrial(work, id, {
     kind: "create",
     created: {
@@ -58,13 +56,35 @@ async function createTrial(
         ? {}
         : { hyperparameters: proposed.hyperparameters }),
       seed: proposed.seed,
-      warmStartCheckpoint: source === "" ? "" : await latestCheckpoint(work, source),
-      sourceTrial: source,
+      ...(await warmStartOf(work, experiment, proposed)),
       origin: proposed.origin,
       ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
   });
   await advance(work, id);
+}
+
+type WarmStart = Pick<
+  EventData<"TrialCreated">,
+  "warmStartCheckpoint" | "sourceTrial" | "warmStartStep"
+>;
+
+/** Where the first run begins: the checkpoint that the search names, else the latest of the trial that it names. */
+async function warmStartOf(
+  work: Work,
+  experiment: string,
+  { startFromTrial, startFromCheckpoint, startFromStep }: EventData<"TrialProposed">,
+): Promise<WarmStart> {
+  if (startFromTrial === undefined) return { warmStartCheckpoint: "", sourceTrial: "" };
+  const sourceTrial = trialId(experiment, startFromTrial);
+  if (startFromCheckpoint === undefined) {
+    return { warmStartCheckpoint: await latestCheckpoint(work, sourceTrial), sourceTrial };
+  }
+  return {
+    warmStartCheckpoint: startFromCheckpoint,
+    sourceTrial,
+    ...(startFromStep === undefined ? {} : { warmStartStep: startFromStep }),
+  };
 }
 
 async function latestCheckpoint(work: Work, trial: string): Promise<string> {

@@ -23,6 +23,27 @@ export const exampleConfig = {
   debug: false,
 };
 
+/** Two members, of which the worse copies the other every ten steps. */
+export const populationConfig = {
+  ...exampleConfig,
+  searcher: {
+    name: "pbt",
+    metric: "loss",
+    smaller_is_better: true,
+    time_metric: "",
+    population_size: 2,
+    max_time: 100,
+    interval: 10,
+    burn_in: 0,
+    quantile: 0.25,
+    exploit: "truncation",
+    resample_probability: 0.25,
+    perturb_factors: [0.8, 1.2],
+    mutate: [],
+    max_trials: 20,
+  },
+};
+
 export function experimentCreated(): EventOf<"ExperimentCreated"> {
   return {
     type: "ExperimentCreated",

@@ -2,7 +2,12 @@
 import type { EventData } from "@trainyard/contracts";
 import type { NormalisedConfig } from "@trainyard/experiment-config";
 import { parseTrialId } from "@trainyard/kernel";
-import type { RecordOutcome, RecordValidation, StartSearch } from "@trainyard/search";
+import type {
+  RecordCheckpoint,
+  RecordOutcome,
+  RecordValidation,
+  StartSearch,
+} from "@trainyard/search";
 
 export function startSearch({ config, seed }: EventData<"ExperimentCreated">): StartSearch {
   // The gateway normalised it before the command, and only a normalised one is accepted: its type is known.
@@ -27,6 +32,13 @@ export function recordValidation(
     scalars,
     measurement,
   };
+}
+
+export function recordCheckpoint(
+  trial: number,
+  { checkpoint, run, step }: EventData<"TrialCheckpointed">,
+): RecordCheckpoint {
+  return { type: "RecordCheckpoint", trial, checkpoint, run, step };
 }
 
 export function recordOutcome(trial: number, { outcome }: EventData<"TrialEnded">): RecordOutcome {

@@ -3,7 +3,12 @@ import { SearchCompletion, StopKind, TrialOutcome } from "@trainyard/contracts/e
 import { foldOf } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig, experimentCreated, trialEnded } from "../core/examples.ts";
+import {
+  exampleConfig,
+  experimentCreated,
+  populationConfig,
+  trialEnded,
+} from "../core/examples.ts";
 import { limits } from "../limits.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
@@ -103,6 +108,42 @@ describe("a search", () => {
     };
     await stage.tell("experiment-12", { type: "ExperimentCreated", data: strange });
     await expect(stage.settle()).rejects.toThrow("tarot");
+  });
+});
+
+describe("a population", () => {
+  const member = (trial: number, event: EventOf<"RunRequested" | "TrialCheckpointed">) =>
+    happens(`trial-12.${trial}`, event);
+  const checkpointed = (checkpoint: string, step: number): EventOf<"TrialCheckpointed"> => ({
+    type: "TrialCheckpointed",
+    data: { checkpoint, run: 1, step },
+  });
+
+  test("copies a member from the latest checkpoint that the log told of", async () => {
+    await happens("experiment-12", {
+      ...experimentCreated(),
+      data: { ...experimentCreated().data, config: populationConfig },
+    });
+    for (const trial of [1, 2]) await member(trial, runRequested(1));
+    await happens("measurement-12.1", validation(1, 10, 0.1));
+    await member(1, checkpointed("c-10", 10));
+    await member(1, checkpointed("c-10", 10));
+    await happens("measurement-12.2", validation(1, 10, 0.9, "12.2"));
+    const events = await stage.stream("search-12");
+    expect(events.filter(({ type }) => type === "CheckpointObserved")).toHaveLength(1);
+    expect(events.slice(-2)).toMatchObject([
+      { type: "TrialStopDecided", data: { trial: 2, rule: "pbt_exploit" } },
+      {
+        type: "TrialProposed",
+        data: { number: 3, startFromCheckpoint: "c-10", startFromStep: 10 },
+      },
+    ]);
+  });
+
+  test("no other search takes notice of checkpoints", async () => {
+    await happens("experiment-12", experimentCreated());
+    await member(1, checkpointed("c-10", 10));
+    expect(await stage.names("search-12")).not.toContain("CheckpointObserved");
   });
 });
 

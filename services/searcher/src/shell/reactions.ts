@@ -1,8 +1,8 @@
-/** Experiments, runs, validations and trials' ends → what the search of the experiment makes of them. */
+/** Experiments, runs, validations, checkpoints and trials' ends → what the search of the experiment makes of them. */
 import { Fault, isRejection, parseTrialId } from "@trainyard/kernel";
 import type { ReactionHandlers, Work } from "@trainyard/runtime";
 import type { SearchCommand } from "@trainyard/search";
-import { recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
+import { recordCheckpoint, recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
 import type { RunIndex } from "./run-index.ts";
 import { searches } from "./searches.ts";
 
@@ -17,6 +17,11 @@ export function reactionHandlers(runs: RunIndex): ReactionHandlers {
       const currentRun = await runs.currentRunAt(data.trial, stored.position);
       const command = recordValidation(data, stored.id, currentRun);
       if (command !== null) await decide(work, parts.experiment, command);
+    },
+    TrialCheckpointed: async ({ id, data }, work) => {
+      const parts = parseTrialId(id);
+      if (parts === null) return;
+      await decide(work, parts.experiment, recordCheckpoint(parts.number, data));
     },
     TrialEnded: async ({ id, data }, work) => {
       const parts = parseTrialId(id);

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../../context.ts";
 import { evidenceText } from "../../evidence.ts";
 import { time } from "../../output.ts";
-import { UsageError } from "../../usage-error.ts";
+import { trialNumber } from "./trial-number.ts";
 
 export function addExplain(group: Command): void {
   group
@@ -31,8 +31,8 @@ async function explain({ client, output }: Context, args: readonly string[]): Pr
   let decisions = 0;
   const request = { experiment, noFollow: true };
   for await (const { message } of client.stream("watchEvents", request)) {
-    const verb = verbs[message.type.split(".")[3] ?? ""];
-    if (verb === undefined || (trial !== null && message.data?.["trial"] !== trial)) continue;
+    const verb = verbOf(message);
+    if (verb === undefined || (trial !== null && trialOf(message) !== trial)) continue;
     decisions += 1;
     if (output.json) output.message(EventSchema, message);
     else explainOne(output, experiment, verb, message);
@@ -41,24 +41,29 @@ async function explain({ client, output }: Context, args: readonly string[]): Pr
   if (waitsFor !== "") output.note(`the search waits for ${waitsFor}`);
 }
 
+/** Of the proposals only those that go on from another trial: the others decide about none. */
+function verbOf({ type, data = {} }: Plain<Event>): string | undefined {
+  const name = type.split(".")[3] ?? "";
+  if (name !== "TrialProposed") return verbs[name];
+  const { startFromTrial, origin } = data;
+  return startFromTrial === undefined
+    ? undefined
+    : `begun from trial ${String(startFromTrial)} as ${String(origin)}`;
+}
+
+const trialOf = ({ data = {} }: Plain<Event>): unknown => data["trial"] ?? data["number"];
+
 function explainOne(
   output: Context["output"],
   experiment: string,
   verb: string,
-  { timeMs, data = {} }: Plain<Event>,
+  message: Plain<Event>,
 ): void {
-  const { trial, rule, evidence, fails } = data;
+  const { timeMs, data = {} } = message;
+  const { rule, evidence, fails } = data;
+  const trial = trialOf(message);
   const what = trial === undefined ? "search" : `trial ${experiment}.${String(trial)}`;
   const done = fails === true ? "failed" : verb;
-  output.line(`${time(timeMs)}  ${what} ${done} by ${String(rule)}: ${evidenceText(evidence)}`);
-}
-
-/** Null for all trials. */
-function trialNumber(experiment: string, asked: string | undefined): number | null {
-  if (asked === undefined) return null;
-  const [, inside, alone] = /^(?:(\d+)\.)?(\d+)$/.exec(asked) ?? [];
-  if (alone === undefined || (inside !== undefined && inside !== experiment)) {
-    throw new UsageError(`${JSON.stringify(asked)} is no trial of experiment ${experiment}.`);
-  }
-  return Number(alone);
+  const by = rule === undefined ? "" : ` by ${String(rule)}`;
+  output.line(`${time(timeMs)}  ${what} ${done}${by}: ${evidenceText(evidence)}`);
 }

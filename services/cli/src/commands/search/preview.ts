@@ -40,4 +40,10 @@ async function preview(
   const units = total.reduce((sum, one) => sum + one.trials * (one.units ?? 0), 0);
   const spent = total.some((one) => one.units === null) ? "" : `, ${units} units of training`;
   output.line(`in all ${trials} trials${spent}`);
+  const { searcher } = config;
+  if (searcher.name === "pbt") {
+    output.line(
+      `each copy of a member is one more trial, which goes on from a checkpoint: at most ${searcher.max_trials} trials`,
+    );
+  }
 }

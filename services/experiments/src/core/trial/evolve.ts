@@ -5,6 +5,7 @@ import type { Checkpoint, TrialEvent, TrialState } from "./state.ts";
 export const initialTrial: TrialState = {
   status: "none",
   warmStart: "",
+  warmStartStep: 0,
   runs: 0,
   unended: null,
   lastEnd: null,
@@ -16,8 +17,10 @@ export const initialTrial: TrialState = {
 
 export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
   switch (event.type) {
-    case "TrialCreated":
-      return { ...state, status: "open", warmStart: event.data.warmStartCheckpoint };
+    case "TrialCreated": {
+      const { warmStartCheckpoint, warmStartStep = 0 } = event.data;
+      return { ...state, status: "open", warmStart: warmStartCheckpoint, warmStartStep };
+    }
     case "RunRequested":
       return {
         ...state,

@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/search.proto.
  */
 export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0i5gEKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEITChFfc3RhcnRfZnJvbV90cmlhbCK5AQoSU3VnZ2VzdGlvblByZXBhcmVkEg0KBXRyaWFsGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOc2VhcmNoX3ZlcnNpb24YAyABKA0SDwoHcmVzdWx0cxgEIAEoDRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGb3JpZ2luGAYgASgJIjQKEFN1Z2dlc3Rpb25NaXNzZWQSDQoFdHJpYWwYASABKA0SEQoJd2FpdGVkX21zGAIgASgBIowCChNPYnNlcnZhdGlvblJlY29yZGVkEg0KBXRyaWFsGAEgASgNEgsKA3J1bhgCIAEoDRIMCgR0aW1lGAMgASgBEkMKBnZhbHVlcxgEIAMoCzIzLnRyYWlueWFyZC5ldmVudC52MS5PYnNlcnZhdGlvblJlY29yZGVkLlZhbHVlc0VudHJ5EhMKC21lYXN1cmVtZW50GAUgASgJEg4KBnJlcGVhdBgGIAEoCBIyCgdtaXNzaW5nGAcgASgLMiEudHJhaW55YXJkLmV2ZW50LnYxLk1pc3NpbmdNZXRyaWMaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASIvCg1NaXNzaW5nTWV0cmljEgwKBG5hbWUYASABKAkSEAoIcmVwb3J0ZWQYAiADKAkicAoQT3BlcmF0aW9uc1Bvc3RlZBI4CgpvcGVyYXRpb25zGAEgAygLMiQudHJhaW55YXJkLmNvbW1vbi52MS5TZWFyY2hPcGVyYXRpb24SFQoIcmVzdHNfb24YAiABKA1IAIgBAUILCglfcmVzdHNfb24iZgoOVHJpYWxTdXNwZW5kZWQSDQoFdHJpYWwYASABKA0SDAoEcnVuZxgCIAEoDRIMCgRydWxlGAMgASgJEikKCGV2aWRlbmNlGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ0CgxUcmlhbFJlc3VtZWQSDQoFdHJpYWwYASABKA0SDgoGdGFyZ2V0GAIgASgBEgwKBHJ1bmcYAyABKA0SDAoEcnVsZRgEIAEoCRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QieAoQVHJpYWxTdG9wRGVjaWRlZBINCgV0cmlhbBgBIAEoDRIMCgRydWxlGAIgASgJEikKCGV2aWRlbmNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVmYWlscxgEIAEoCEgAiAEBQggKBl9mYWlscyJqChFTZWFyY2hTdG9wRGVjaWRlZBIMCgRydWxlGAEgASgJEikKCGV2aWRlbmNlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVmYWlscxgDIAEoCEgAiAEBQggKBl9mYWlscyJYChRUcmlhbE91dGNvbWVSZWNvcmRlZBINCgV0cmlhbBgBIAEoDRIxCgdvdXRjb21lGAIgASgOMiAudHJhaW55YXJkLmV2ZW50LnYxLlRyaWFsT3V0Y29tZSKXAQoPU2VhcmNoQ29tcGxldGVkEjQKBnJlYXNvbhgBIAEoDjIkLnRyYWlueWFyZC5ldmVudC52MS5TZWFyY2hDb21wbGV0aW9uEhcKCmJlc3RfdHJpYWwYAiABKA1IAIgBARIXCgpiZXN0X3ZhbHVlGAMgASgBSAGIAQFCDQoLX2Jlc3RfdHJpYWxCDQoLX2Jlc3RfdmFsdWUqlAEKEFNlYXJjaENvbXBsZXRpb24SIQodU0VBUkNIX0NPTVBMRVRJT05fVU5TUEVDSUZJRUQQABIfChtTRUFSQ0hfQ09NUExFVElPTl9FWEhBVVNURUQQARIeChpTRUFSQ0hfQ09NUExFVElPTl9DQU5DRUxFRBACEhwKGFNFQVJDSF9DT01QTEVUSU9OX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
+  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0iiAMKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIiChVzdGFydF9mcm9tX2NoZWNrcG9pbnQYCSABKAlIAYgBARIcCg9zdGFydF9mcm9tX3N0ZXAYCiABKAFIAogBARIcCg9zdGFydF9mcm9tX3RpbWUYCyABKAFIA4gBAUITChFfc3RhcnRfZnJvbV90cmlhbEIYChZfc3RhcnRfZnJvbV9jaGVja3BvaW50QhIKEF9zdGFydF9mcm9tX3N0ZXBCEgoQX3N0YXJ0X2Zyb21fdGltZSK5AQoSU3VnZ2VzdGlvblByZXBhcmVkEg0KBXRyaWFsGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOc2VhcmNoX3ZlcnNpb24YAyABKA0SDwoHcmVzdWx0cxgEIAEoDRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGb3JpZ2luGAYgASgJIjQKEFN1Z2dlc3Rpb25NaXNzZWQSDQoFdHJpYWwYASABKA0SEQoJd2FpdGVkX21zGAIgASgBIqgCChNPYnNlcnZhdGlvblJlY29yZGVkEg0KBXRyaWFsGAEgASgNEgsKA3J1bhgCIAEoDRIMCgR0aW1lGAMgASgBEkMKBnZhbHVlcxgEIAMoCzIzLnRyYWlueWFyZC5ldmVudC52MS5PYnNlcnZhdGlvblJlY29yZGVkLlZhbHVlc0VudHJ5EhMKC21lYXN1cmVtZW50GAUgASgJEg4KBnJlcGVhdBgGIAEoCBIyCgdtaXNzaW5nGAcgASgLMiEudHJhaW55YXJkLmV2ZW50LnYxLk1pc3NpbmdNZXRyaWMSEQoEc3RlcBgIIAEoAUgAiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXAiLwoNTWlzc2luZ01ldHJpYxIMCgRuYW1lGAEgASgJEhAKCHJlcG9ydGVkGAIgAygJInAKEE9wZXJhdGlvbnNQb3N0ZWQSOAoKb3BlcmF0aW9ucxgBIAMoCzIkLnRyYWlueWFyZC5jb21tb24udjEuU2VhcmNoT3BlcmF0aW9uEhUKCHJlc3RzX29uGAIgASgNSACIAQFCCwoJX3Jlc3RzX29uIlIKEkNoZWNrcG9pbnRPYnNlcnZlZBINCgV0cmlhbBgBIAEoDRISCgpjaGVja3BvaW50GAIgASgJEgsKA3J1bhgDIAEoDRIMCgRzdGVwGAQgASgBImYKDlRyaWFsU3VzcGVuZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bmcYAiABKA0SDAoEcnVsZRgDIAEoCRIpCghldmlkZW5jZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QidAoMVHJpYWxSZXN1bWVkEg0KBXRyaWFsGAEgASgNEg4KBnRhcmdldBgCIAEoARIMCgRydW5nGAMgASgNEgwKBHJ1bGUYBCABKAkSKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IngKEFRyaWFsU3RvcERlY2lkZWQSDQoFdHJpYWwYASABKA0SDAoEcnVsZRgCIAEoCRIpCghldmlkZW5jZRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZmFpbHMYBCABKAhIAIgBAUIICgZfZmFpbHMiagoRU2VhcmNoU3RvcERlY2lkZWQSDAoEcnVsZRgBIAEoCRIpCghldmlkZW5jZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZmFpbHMYAyABKAhIAIgBAUIICgZfZmFpbHMiWAoUVHJpYWxPdXRjb21lUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SMQoHb3V0Y29tZRgCIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUilwEKD1NlYXJjaENvbXBsZXRlZBI0CgZyZWFzb24YASABKA4yJC50cmFpbnlhcmQuZXZlbnQudjEuU2VhcmNoQ29tcGxldGlvbhIXCgpiZXN0X3RyaWFsGAIgASgNSACIAQESFwoKYmVzdF92YWx1ZRgDIAEoAUgBiAEBQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlKpQBChBTZWFyY2hDb21wbGV0aW9uEiEKHVNFQVJDSF9DT01QTEVUSU9OX1VOU1BFQ0lGSUVEEAASHwobU0VBUkNIX0NPTVBMRVRJT05fRVhIQVVTVEVEEAESHgoaU0VBUkNIX0NPTVBMRVRJT05fQ0FOQ0VMRUQQAhIcChhTRUFSQ0hfQ09NUExFVElPTl9GQUlMRUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.event.v1.SearchStarted
@@ -135,6 +135,24 @@ export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
    * @generated from field: google.protobuf.Struct evidence = 8;
    */
   evidence?: JsonObject | undefined;
+
+  /**
+   * Which checkpoint of that trial, the steps that it holds, and its time in the search's own measure, from where this
+   * trial goes on; absent for the trial's latest, from where it counts from 0.
+   *
+   * @generated from field: optional string start_from_checkpoint = 9;
+   */
+  startFromCheckpoint?: string | undefined;
+
+  /**
+   * @generated from field: optional double start_from_step = 10;
+   */
+  startFromStep?: number | undefined;
+
+  /**
+   * @generated from field: optional double start_from_time = 11;
+   */
+  startFromTime?: number | undefined;
 };
 
 /**
@@ -262,6 +280,13 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
    * @generated from field: trainyard.event.v1.MissingMetric missing = 7;
    */
   missing?: MissingMetric | undefined;
+
+  /**
+   * The training steps at that time, where they are not the time.
+   *
+   * @generated from field: optional double step = 8;
+   */
+  step?: number | undefined;
 };
 
 /**
@@ -324,6 +349,40 @@ export const OperationsPostedSchema: GenMessage<OperationsPosted> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 6);
 
 /**
+ * A complete checkpoint of a trial that the search may have others start from. Only searches that copy trials record it.
+ *
+ * @generated from message trainyard.event.v1.CheckpointObserved
+ */
+export type CheckpointObserved = Message<"trainyard.event.v1.CheckpointObserved"> & {
+  /**
+   * @generated from field: uint32 trial = 1;
+   */
+  trial: number;
+
+  /**
+   * @generated from field: string checkpoint = 2;
+   */
+  checkpoint: string;
+
+  /**
+   * @generated from field: uint32 run = 3;
+   */
+  run: number;
+
+  /**
+   * @generated from field: double step = 4;
+   */
+  step: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.CheckpointObserved.
+ * Use `create(CheckpointObservedSchema)` to create a new message.
+ */
+export const CheckpointObservedSchema: GenMessage<CheckpointObserved> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 7);
+
+/**
  * @generated from message trainyard.event.v1.TrialSuspended
  */
 export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
@@ -353,7 +412,7 @@ export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
  * Use `create(TrialSuspendedSchema)` to create a new message.
  */
 export const TrialSuspendedSchema: GenMessage<TrialSuspended> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 7);
+  messageDesc(file_trainyard_event_v1_search, 8);
 
 /**
  * A trial that runs already goes on: it was promoted without having been suspended.
@@ -394,7 +453,7 @@ export type TrialResumed = Message<"trainyard.event.v1.TrialResumed"> & {
  * Use `create(TrialResumedSchema)` to create a new message.
  */
 export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 8);
+  messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
  * @generated from message trainyard.event.v1.TrialStopDecided
@@ -428,7 +487,7 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
  * Use `create(TrialStopDecidedSchema)` to create a new message.
  */
 export const TrialStopDecidedSchema: GenMessage<TrialStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 9);
+  messageDesc(file_trainyard_event_v1_search, 10);
 
 /**
  * The search as a whole has come to its end before its trials were used up: it proposes no more, and is complete once
@@ -460,7 +519,7 @@ export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> 
  * Use `create(SearchStopDecidedSchema)` to create a new message.
  */
 export const SearchStopDecidedSchema: GenMessage<SearchStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 10);
+  messageDesc(file_trainyard_event_v1_search, 11);
 
 /**
  * @generated from message trainyard.event.v1.TrialOutcomeRecorded
@@ -482,7 +541,7 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
  * Use `create(TrialOutcomeRecordedSchema)` to create a new message.
  */
 export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 11);
+  messageDesc(file_trainyard_event_v1_search, 12);
 
 /**
  * @generated from message trainyard.event.v1.SearchCompleted
@@ -509,7 +568,7 @@ export type SearchCompleted = Message<"trainyard.event.v1.SearchCompleted"> & {
  * Use `create(SearchCompletedSchema)` to create a new message.
  */
 export const SearchCompletedSchema: GenMessage<SearchCompleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 12);
+  messageDesc(file_trainyard_event_v1_search, 13);
 
 /**
  * @generated from enum trainyard.event.v1.SearchCompletion

@@ -1,0 +1,160 @@
+/**
+ * Population-based training (Jaderberg et al., 2017). A population of trials trains side by side. Whenever a member has
+ * trained for `interval` since it was last compared, and is past `burn_in`, its last score is compared with those of the others
+ * (`exploit.ts`). It goes on (TrialResumed), or copies a better one: its own trial is stopped (TrialStopDecided), and a
+ * new one goes on from the donor's checkpoint (TrialProposed) with hyperparameters near the donor's (`explore.ts`). A copy's
+ * next comparison is an interval after its checkpoint, so each is judged on training of its own.
+ *
+ * A member that failed, or whose hyperparameters were invalid, is replaced by a copy of a good one. Until there is one, and none
+ * has come to its end, the place goes to a trial of its own; as often as the population has members. What others stop
+ * leaves the population smaller. Neither the population nor the trials in all are ever more than configured: at the last
+ * trial members go on as they are.
+ *
+ * What is found is a schedule: which hyperparameters held until when, along the line of the best trial (`lineage.ts`).
+ */
+import type { Json, JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/experiment-config";
+import { assert } from "@trainyard/kernel";
+import type { Algorithm, Decision } from "../algorithm.ts";
+import { searchLimits } from "../limits.ts";
+import { pointOfTrial } from "../points.ts";
+import { compared, type Donor, replacementDonor } from "../population/exploit.ts";
+import { explored } from "../population/explore.ts";
+import {
+  DONE,
+  EXPLOITED,
+  emptyPopulation,
+  evolvePopulation,
+  type Member,
+  memberOf,
+  type Population,
+} from "../population/memory.ts";
+import { comparisonEvidence, copyEvidence } from "../population/evidence.ts";
+import { proposedTrials, type RunningSearch, type SearchPlan } from "../state.ts";
+
+export const pbt: Algorithm = {
+  name: "pbt",
+  version: 1,
+  // A trial that was stopped may still be ending when its place has been filled: members are limited, not trials.
+  sizeOf: (config) => ({ trialsMax: pbtOf(config).max_trials, concurrentTrialsMax: 0 }),
+  initial: (config) => inMemory(emptyPopulation(pbtOf(config).population_size)),
+  evolve: (memory, event, search) =>
+    inMemory(evolvePopulation(populationOf(memory), event, search.plan)),
+  takesCheckpoint: (memory, trial, step) => {
+    const member = memberOf(populationOf(memory), trial);
+    return member !== undefined && (member.saved === null || step > member.saved.step);
+  },
+  on: (search, observation) => {
+    const turn = new PbtTurn(search);
+    if (observation.kind === "validated") turn.report(observation.trial, observation.value);
+    turn.fill();
+    return turn.decisions;
+  },
+};
+
+function pbtOf(config: SearcherConfig | JsonObject): PbtSearcher {
+  assert(config["name"] === "pbt", "it is a population that is configured");
+  return config as PbtSearcher;
+}
+
+const populationOf = (memory: Json): Population => memory as unknown as Population;
+const inMemory = (population: Population): Json => population as unknown as Json;
+
+/** The decisions of one observation. */
+class PbtTurn {
+  readonly decisions: Decision[] = [];
+  readonly #plan: SearchPlan;
+  readonly #config: PbtSearcher;
+  readonly #population: Population;
+  /** The number of the next trial. */
+  #next: number;
+
+  constructor(search: RunningSearch) {
+    this.#plan = search.plan;
+    this.#config = pbtOf(search.plan.searcher);
+    this.#population = populationOf(search.memory);
+    this.#next = proposedTrials(search) + 1;
+  }
+
+  /** A member has reported; a report without the metric says nothing of it. */
+  report(trial: number, value: number | null): void {
+    const member = memberOf(this.#population, trial);
+    if (member === undefined || member.score === null || value === null) return;
+    const { time } = member.score;
+    const { max_time, burn_in, interval } = this.#config;
+    if (time >= max_time) {
+      this.decisions.push({ kind: "stop", trial, rule: DONE, evidence: { units: time, max_time } });
+    } else if (time >= burn_in && time - member.comparedAt >= interval) {
+      this.#compare(member);
+    }
+  }
+
+  #compare(member: Member): void {
+    const { trial } = member;
+    const chance = { seed: this.#plan.seed, copy: this.#next };
+    const comparison = compared(this.#population, member, this.#config, chance);
+    const { verdict } = comparison;
+    if (verdict.kind === "waits") return;
+    const evidence = comparisonEvidence(comparison, member, this.#config, this.#plan);
+    if (verdict.kind === "copies" && this.#hasTrials()) {
+      this.decisions.push({ kind: "stop", trial, rule: EXPLOITED, evidence: evidence(this.#next) });
+      this.#propose(this.#copyOf(verdict.donor, trial));
+      return;
+    }
+    const rule = verdict.kind === "copies" ? "pbt_last_trial" : "pbt_good_enough";
+    const target = Math.min(
+      this.#config.max_time,
+      (member.score?.time ?? 0) + this.#config.interval,
+    );
+    this.decisions.push({ kind: "resume", trial, target, rung: 0, rule, evidence: evidence(null) });
+  }
+
+  /** Trials for the vacant places. */
+  fill(): void {
+    const most = proposalsAtOnce(this.#plan);
+    let { drawn } = this.#population;
+    for (let n = 0; n < Math.min(this.#population.vacant, most) && this.#hasTrials(); n += 1) {
+      const point = this.#filling(drawn);
+      if (point === null) return;
+      if (point.startFrom === undefined) drawn += 1;
+      this.#propose(point);
+    }
+  }
+
+  #filling(drawn: number): Proposal | null {
+    const size = this.#config.population_size;
+    const { finished } = this.#population;
+    if (drawn >= size) {
+      const donor = replacementDonor(this.#population, this.#config, this.#plan.seed, this.#next);
+      if (donor !== null) return this.#copyOf(donor, null);
+      if (finished || drawn >= 2 * size) return null;
+    }
+    return { kind: "propose", ...pointOfTrial(this.#plan, this.#next) };
+  }
+
+  #copyOf(donor: Donor, replaces: number | null): Proposal {
+    const found = explored(this.#plan, this.#config, donor.hyperparameters, this.#next);
+    return {
+      kind: "propose",
+      hyperparameters: found.hyperparameters,
+      startFrom: { trial: donor.trial, at: donor.saved },
+      origin: "explored",
+      evidence: copyEvidence(donor, found.changes, replaces),
+    };
+  }
+
+  #propose(proposal: Proposal): void {
+    this.decisions.push(proposal);
+    this.#next += 1;
+  }
+
+  #hasTrials(): boolean {
+    return this.#next <= this.#plan.trialsMax;
+  }
+}
+
+type Proposal = Extract<Decision, { kind: "propose" }>;
+
+function proposalsAtOnce({ spaceBytes }: SearchPlan): number {
+  const bytesAllow = Math.floor(searchLimits.proposalBytesPerDecisionMax / spaceBytes);
+  return Math.max(1, Math.min(searchLimits.proposalsPerDecisionMax, bytesAllow));
+}

@@ -1,0 +1,122 @@
+/**
+ * A schedule trained as one run: the hyperparameters that held until each time along the line of a trial, as population-based
+ * training finds them (`population/lineage.ts`). A trial's hyperparameters never change, so each segment is a trial. Once a
+ * checkpoint of it holds the time until which the segment lasts, the trial is stopped, and the next one goes on from that
+ * checkpoint; the last trains until its time. Nothing is waited for: the trial goes on until the checkpoint is there.
+ *
+ * A segment that fails breaks the chain, and the search has failed. One whose training code comes to its own end before
+ * its time is the end of the schedule.
+ */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import {
+  type HyperparameterSpace,
+  isTyped,
+  type Json,
+  type JsonObject,
+  type ScheduleSearcher,
+  type ScheduleSegment,
+  type SearcherConfig,
+} from "@trainyard/experiment-config";
+import { assert } from "@trainyard/kernel";
+import type { Algorithm, Decision, Observation, StartFrom } from "../algorithm.ts";
+import {
+  DONE,
+  emptyPopulation,
+  evolvePopulation,
+  type Member,
+  type Population,
+} from "../population/memory.ts";
+import type { RunningSearch } from "../state.ts";
+
+export const schedule: Algorithm = {
+  name: "schedule",
+  version: 1,
+  sizeOf: (config) => ({ trialsMax: scheduleOf(config).schedule.length, concurrentTrialsMax: 1 }),
+  // The segment that is being trained is a population of one.
+  initial: () => inMemory(emptyPopulation(1)),
+  evolve: (memory, event, search) =>
+    inMemory(evolvePopulation(populationOf(memory), event, search.plan)),
+  takesCheckpoint: (memory, trial, step) => {
+    const member = currentOf(memory);
+    return member?.trial === trial && (member.saved === null || step > member.saved.step);
+  },
+  on: (search, observation) => {
+    if (observation.kind === "started") return [segment(search, 1)];
+    if (observation.kind === "ended") return afterEnd(search, observation);
+    const member = currentOf(search.memory);
+    return member === undefined ? [] : nextOf(search, member);
+  },
+};
+
+function scheduleOf(config: SearcherConfig | JsonObject): ScheduleSearcher {
+  assert(config["name"] === "schedule", "it is a schedule that is configured");
+  return config as ScheduleSearcher;
+}
+
+const populationOf = (memory: Json): Population => memory as unknown as Population;
+const inMemory = (population: Population): Json => population as unknown as Json;
+const currentOf = (memory: Json): Member | undefined => populationOf(memory).members[0];
+
+/** What follows once the trial has come to the end of its segment. */
+function nextOf(search: RunningSearch, { trial, saved, score }: Member): readonly Decision[] {
+  const segments = scheduleOf(search.plan.searcher).schedule;
+  const { until = 0 } = segments[trial - 1] ?? {};
+  if (trial >= segments.length) {
+    if (score === null || score.time < until) return [];
+    const evidence = { units: score.time, max_time: until };
+    return [{ kind: "stop", trial, rule: DONE, evidence }];
+  }
+  if (saved === null || saved.time < until) return [];
+  const evidence = { until, checkpoint_time: saved.time, segment: trial, of: segments.length };
+  return [
+    { kind: "stop", trial, rule: "segment_end", evidence },
+    segment(search, trial + 1, { trial, at: saved }),
+  ];
+}
+
+function afterEnd(
+  { plan }: RunningSearch,
+  { trial, outcome }: Extract<Observation, { kind: "ended" }>,
+): readonly Decision[] {
+  const { FAILED, INVALID_HYPERPARAMETERS } = TrialOutcome;
+  if (outcome !== FAILED && outcome !== INVALID_HYPERPARAMETERS) return [];
+  const evidence = { segment: trial, of: scheduleOf(plan.searcher).schedule.length };
+  return [{ kind: "finish", rule: "segment_failed", evidence, fails: true }];
+}
+
+function segment(search: RunningSearch, number: number, startFrom?: StartFrom): Decision {
+  const { schedule: segments } = scheduleOf(search.plan.searcher);
+  const { hyperparameters, seed, until } = segments[number - 1] as ScheduleSegment;
+  return {
+    kind: "propose",
+    hyperparameters: merged(constantsOf(search.plan.space), hyperparameters),
+    origin: "schedule",
+    evidence: { segment: number, of: segments.length, until },
+    ...(startFrom === undefined ? {} : { startFrom }),
+    ...(seed === null ? {} : { seed }),
+  };
+}
+
+/** What a condition decides on, the segment has if it is there. */
+function constantsOf(space: HyperparameterSpace): JsonObject {
+  const constants: JsonObject = {};
+  for (const [key, node] of Object.entries(space)) {
+    if (!isTyped(node)) constants[key] = constantsOf(node);
+    else if (node.type === "const" && node.when === undefined) constants[key] = node.val;
+  }
+  return constants;
+}
+
+/** Nests are merged; of the rest `over` stands. */
+function merged(under: JsonObject, over: JsonObject): JsonObject {
+  const result: JsonObject = { ...under };
+  for (const [key, value] of Object.entries(over)) {
+    const below = under[key];
+    result[key] = isNest(below) && isNest(value) ? merged(below, value) : value;
+  }
+  return result;
+}
+
+function isNest(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

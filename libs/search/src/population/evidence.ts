@@ -1,0 +1,80 @@
+/** What speaks for the decisions about a population, as its events carry it and people read it. */
+import type { JsonObject, PbtSearcher } from "@trainyard/experiment-config";
+import type { SearchPlan } from "../state.ts";
+import type { Comparison, Donor } from "./exploit.ts";
+import type { Change } from "./explore.ts";
+import { type Member, WORST } from "./memory.ts";
+
+/** Of so many others the score is told: the best ones, as many as a person reads. */
+const COMPETITORS_MAX = 16;
+
+/** Why a member copies another or goes on; `copy` is the trial that goes on in its place, null for none. */
+export function comparisonEvidence(
+  { rank, ranking, lower, opponent, verdict }: Comparison,
+  { trial, score }: Member,
+  { quantile, exploit }: PbtSearcher,
+  plan: SearchPlan,
+): (copy: number | null) => JsonObject {
+  const shown = valueShown(plan);
+  return (copy) => ({
+    value: shown(score?.value ?? WORST),
+    time: score?.time ?? 0,
+    rank,
+    of: ranking.length,
+    exploit,
+    ...(exploit === "truncation" ? { quantile, copying: lower } : { opponent }),
+    ...(verdict.kind === "copies" ? donorEvidence(verdict.donor, ranking, shown) : {}),
+    ...(copy === null ? {} : { copy }),
+    competitors: ranking
+      .filter((other) => other.trial !== trial)
+      .slice(0, COMPETITORS_MAX)
+      .map((other) => ({
+        trial: other.trial,
+        value: shown(other.score.value),
+        time: other.score.time,
+      })),
+  });
+}
+
+function donorEvidence(
+  donor: Donor,
+  ranking: Comparison["ranking"],
+  shown: (value: number) => number | null,
+): JsonObject {
+  const { trial, score, saved } = donor;
+  return {
+    donor: trial,
+    donor_rank: ranking.findIndex((other) => other.trial === trial) + 1,
+    donor_value: shown(score?.value ?? WORST),
+    donor_time: score?.time ?? 0,
+    checkpoint_time: saved.time,
+  };
+}
+
+/** Null stands for what was not finite. */
+function valueShown({ smallerIsBetter }: SearchPlan): (value: number) => number | null {
+  return (value) => {
+    if (value === WORST) return null;
+    return smallerIsBetter ? value : 0 - value;
+  };
+}
+
+/** Where a copy comes from and what was changed; `replaces` is the trial that it goes on for, null for one that failed. */
+export function copyEvidence(
+  { trial, saved }: Donor,
+  changes: readonly Change[],
+  replaces: number | null,
+): JsonObject {
+  return {
+    parent: trial,
+    ...(replaces === null ? {} : { replaces }),
+    from_time: saved.time,
+    changed: changes.map(changeText).join(", "),
+    changes: changes.map((change) => ({ ...change })),
+  };
+}
+
+function changeText({ hyperparameter, how, factor, from, to }: Change): string {
+  const by = how === "resampled" ? "drawn afresh" : factor === null ? "a neighbour" : `× ${factor}`;
+  return `${hyperparameter} ${JSON.stringify(from)} → ${JSON.stringify(to)} (${by})`;
+}

@@ -1,0 +1,124 @@
+import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { configOf, DrivenSearch } from "../test-searches.ts";
+import { explored } from "./explore.ts";
+import { pbtOf } from "./test-population.ts";
+
+const range = (minval: number, maxval: number) => ({ minval, maxval, count: null });
+const space: HyperparameterSpace = {
+  lr: { type: "log", base: 10, ...range(-4, -1) },
+  small: { type: "log", base: 0.5, ...range(1, 3) },
+  momentum: { type: "double", ...range(-1, 1) },
+  layers: { type: "int", ...range(-2, 6) },
+  optimizer: { name: { type: "categorical", vals: ["sgd", "adam", "lamb"] } },
+  fixed: { type: "const", val: 7 },
+};
+const donor: JsonObject = {
+  lr: 0.01,
+  small: 0.25,
+  momentum: 0.5,
+  layers: 3,
+  optimizer: { name: "adam" },
+  fixed: 7,
+};
+
+function planOf(seed: number, resample_probability: number, mutate: string[] = []) {
+  const search = new DrivenSearch();
+  const config = pbtOf({ resample_probability, mutate });
+  search.start(configOf(config, space), seed);
+  const { plan } = search.state;
+  if (plan === null) throw new Error("the search has started");
+  return { plan, config };
+}
+
+function copies(from: JsonObject, resample = 0, mutate: string[] = [], trials = 60): JsonObject[] {
+  const { plan, config } = planOf(3, resample, mutate);
+  return Array.from(
+    { length: trials },
+    (_, n) => explored(plan, config, from, n + 1).hyperparameters,
+  );
+}
+
+const valuesOf = (points: readonly JsonObject[], of: (point: JsonObject) => unknown) =>
+  [...new Set(points.map(of))].sort();
+const optimizerOf = ({ optimizer }: JsonObject) => (optimizer as JsonObject)["name"];
+
+describe("explore", () => {
+  it("multiplies numbers by the factors, and moves a choice to a neighbour", () => {
+    const points = copies(donor);
+    expect(valuesOf(points, ({ lr }) => lr)).toEqual([0.008, 0.012]);
+    expect(valuesOf(points, ({ momentum }) => momentum)).toEqual([0.4, 0.6]);
+    expect(valuesOf(points, ({ layers }) => layers)).toEqual([2, 4]);
+    expect(valuesOf(points, optimizerOf)).toEqual(["lamb", "sgd"]);
+    expect(valuesOf(points, ({ fixed }) => fixed)).toEqual([7]);
+  });
+
+  it("stays within the bounds, and a choice at an end stays there", () => {
+    const points = copies({
+      ...donor,
+      lr: 0.1,
+      small: 0.5,
+      momentum: -1,
+      optimizer: { name: "lamb" },
+    });
+    expect(valuesOf(points, ({ lr }) => Number(lr).toFixed(6))).toEqual(["0.080000", "0.100000"]);
+    expect(valuesOf(points, ({ small }) => small)).toEqual([0.4, 0.5]);
+    expect(valuesOf(points, ({ momentum }) => momentum)).toEqual([-0.8, -1]);
+    expect(valuesOf(points, optimizerOf)).toEqual(["adam", "lamb"]);
+  });
+
+  it("moves a whole number by at least one, away from zero where it grows", () => {
+    expect(valuesOf(copies({ ...donor, layers: 1 }), ({ layers }) => layers)).toEqual([0, 2]);
+    expect(valuesOf(copies({ ...donor, layers: 0 }), ({ layers }) => layers)).toEqual([-1, 1]);
+    expect(valuesOf(copies({ ...donor, layers: -1 }), ({ layers }) => layers)).toEqual([-2, 0]);
+    expect(valuesOf(copies({ ...donor, layers: 6 }), ({ layers }) => layers)).toEqual([4, 6]);
+  });
+
+  it("draws as often afresh as it is told", () => {
+    const changed = copies(donor, 0.25, [], 400).filter(({ lr }) => lr !== 0.008 && lr !== 0.012);
+    expect(changed.length).toBeGreaterThan(70);
+    expect(changed.length).toBeLessThan(130);
+    expect(copies(donor, 1).filter(({ lr }) => lr === 0.008 || lr === 0.012)).toEqual([]);
+  });
+
+  it("changes only what is to be mutated: a hyperparameter, or a nest of them", () => {
+    const { plan, config } = planOf(3, 0.5, ["layers", "optimizer"]);
+    for (let trial = 1; trial <= 20; trial += 1) {
+      const { hyperparameters, changes } = explored(plan, config, donor, trial);
+      expect(hyperparameters).toMatchObject({ lr: 0.01, small: 0.25, momentum: 0.5 });
+      expect(changes.map(({ hyperparameter }) => hyperparameter)).toEqual([
+        "layers",
+        "optimizer.name",
+      ]);
+    }
+  });
+
+  it("gives points of the space, the same for the same seed and trial", () => {
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        fc.nat({ max: 5_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (seed, trial, resample) => {
+          const { plan, config } = planOf(seed, resample);
+          let point = donor;
+          for (let n = 1; n <= 12; n += 1)
+            point = explored(plan, config, point, trial + n).hyperparameters;
+          const { lr, small, momentum, layers } = point as Record<string, number>;
+          expect(lr).toBeGreaterThanOrEqual(1e-4);
+          expect(lr).toBeLessThanOrEqual(0.1);
+          expect(small).toBeGreaterThanOrEqual(0.125);
+          expect(small).toBeLessThanOrEqual(0.5);
+          expect(Math.abs(momentum ?? 2)).toBeLessThanOrEqual(1);
+          expect([-2, -1, 0, 1, 2, 3, 4, 5, 6]).toContain(layers);
+          expect(["sgd", "adam", "lamb"]).toContain(optimizerOf(point));
+          expect(explored(plan, config, donor, trial)).toEqual(
+            explored(plan, config, donor, trial),
+          );
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * Explore: the hyperparameters of a copy, from those of the member that it copies. Each one that may change is drawn
+ * afresh with the given probability, else moved: a number is multiplied by one of the factors, a categorical goes one
+ * choice to the left or right. As in Ray Tune (`tune/schedulers/pbt.py`), save that every value stays within its bounds,
+ * a whole number moves by at least 1, and a categorical at an end stays there.
+ *
+ * Every draw has the number of the copy's trial for its counter.
+ */
+import {
+  isWithin,
+  type Json,
+  type JsonObject,
+  type PbtSearcher,
+  pathOf,
+  type TypedHyperparameter,
+} from "@trainyard/experiment-config";
+import { draw, drawInteger } from "@trainyard/kernel";
+import { canonical } from "../axes.ts";
+import { power } from "../math.ts";
+import { pointOf, valueAtShare } from "../space.ts";
+import { valueAtKeys } from "../space-rules/conditions.ts";
+import { isAllowed } from "../space-rules/constraints.ts";
+import type { SearchPlan } from "../state.ts";
+
+export type Change = {
+  readonly hyperparameter: string;
+  readonly how: "resampled" | "perturbed";
+  /** What a number was multiplied by; null for a move to a neighbouring choice. */
+  readonly factor: number | null;
+  readonly from: Json;
+  readonly to: Json;
+};
+
+export type Explored = {
+  readonly hyperparameters: JsonObject;
+  readonly changes: readonly Change[];
+};
+
+/** Constraints that refuse so many neighbours of a point leave it hardly any. */
+const ATTEMPTS = 100;
+
+/** The first attempt that the constraints allow; the donor's own hyperparameters where none of them is. */
+export function explored(
+  plan: SearchPlan,
+  config: PbtSearcher,
+  donor: JsonObject,
+  trial: number,
+): Explored {
+  for (let number = 0; number < ATTEMPTS; number += 1) {
+    const found = attempt(plan, config, donor, chanceOf(plan.seed, trial, number));
+    if (isAllowed(plan, found.hyperparameters)) return found;
+  }
+  return { hyperparameters: donor, changes: [] };
+}
+
+/** Numbers that belong to one attempt: the first has those of the trial, as where nothing is constrained. */
+type Chance = (stream: string) => readonly [seed: number, stream: string, counter: number];
+
+function chanceOf(seed: number, trial: number, number: number): Chance {
+  if (number === 0) return (stream) => [seed, stream, trial];
+  const counter = trial * ATTEMPTS + number;
+  return (stream) => [seed, `again/${stream}`, counter];
+}
+
+/** A hyperparameter that the donor does not have, as its condition did not hold, is drawn. */
+function attempt(
+  { space }: SearchPlan,
+  config: PbtSearcher,
+  donor: JsonObject,
+  chance: Chance,
+): Explored {
+  const changes: { readonly keys: readonly string[]; readonly change: Change }[] = [];
+  const hyperparameters = pointOf(space, (hyperparameter, path, keys) => {
+    const from = valueAtKeys(donor, keys);
+    const drawn = () => valueAtShare(hyperparameter, draw(...chance(path)));
+    if (from === undefined) return drawn();
+    const name = pathOf(keys);
+    if (!mayChange(hyperparameter) || !isMutated(config, name)) return from;
+    const resampled = draw(...chance(`pbt-resample/${path}`)) < config.resample_probability;
+    const { to, factor } = resampled
+      ? { to: drawn(), factor: null }
+      : moved(hyperparameter, from, config.perturb_factors, chance(`pbt-perturb/${path}`));
+    const how = resampled ? "resampled" : "perturbed";
+    changes.push({ keys, change: { hyperparameter: name, how, factor, from, to } });
+    return to;
+  });
+  // What the new hyperparameters leave without its condition is not there any more.
+  const there = changes.filter(({ keys }) => valueAtKeys(hyperparameters, keys) !== undefined);
+  return { hyperparameters, changes: there.map(({ change }) => change) };
+}
+
+function isMutated({ mutate }: PbtSearcher, name: string): boolean {
+  return mutate.length === 0 || mutate.some((named) => isWithin(name, named));
+}
+
+function mayChange(hyperparameter: TypedHyperparameter): boolean {
+  if (hyperparameter.type === "categorical") return hyperparameter.vals.length > 1;
+  return hyperparameter.type !== "const";
+}
+
+type Moved = { readonly to: Json; readonly factor: number | null };
+
+function moved(
+  hyperparameter: TypedHyperparameter,
+  from: Json,
+  factors: readonly number[],
+  chance: ReturnType<Chance>,
+): Moved {
+  if (hyperparameter.type === "categorical") {
+    const step = drawInteger(...chance, 2) === 0 ? -1 : 1;
+    return { to: neighbour(hyperparameter.vals, from, step), factor: null };
+  }
+  const factor = factors[drawInteger(...chance, factors.length)] ?? 1;
+  if (typeof from !== "number") return { to: from, factor: null };
+  return { to: multiplied(hyperparameter, from, factor), factor };
+}
+
+/** The choice beside this one; at an end it stays. What is no choice any more begins at the first. */
+function neighbour(choices: readonly Json[], from: Json, step: number): Json {
+  const text = canonical(from);
+  const at = choices.findIndex((choice) => canonical(choice) === text);
+  const to = Math.min(choices.length - 1, Math.max(0, at + step));
+  return choices[to] ?? from;
+}
+
+function multiplied(hyperparameter: TypedHyperparameter, from: number, factor: number): Json {
+  switch (hyperparameter.type) {
+    case "int": {
+      const { minval, maxval } = hyperparameter;
+      const to = Math.trunc(from * factor);
+      // Away from zero where it grows: what a factor does to a negative number. Zero goes up by growing.
+      const direction = factor > 1 === from >= 0 ? 1 : -1;
+      return clipped(to === from ? from + direction : to, minval, maxval);
+    }
+    case "double":
+      return clipped(from * factor, hyperparameter.minval, hyperparameter.maxval);
+    case "log": {
+      const { base, minval, maxval } = hyperparameter;
+      const [one, other] = [power(base, minval), power(base, maxval)];
+      // Multiplying is adding in log space. A base below 1 turns the bounds round.
+      return clipped(from * factor, Math.min(one, other), Math.max(one, other));
+    }
+    default:
+      return from;
+  }
+}
+
+function clipped(value: number, minval: number, maxval: number): number {
+  // Adding 0 makes 0 of -0, which JSON does not keep apart.
+  return Math.min(maxval, Math.max(minval, value)) + 0;
+}

@@ -1,0 +1,193 @@
+/**
+ * What population-based training remembers, and how the search's events change it. Members are the trials that are wanted
+ * to run; each has its last score, the last checkpoint of it that others may start from, and the time at which it was last
+ * compared with the others. A place is vacant until a trial is proposed for it: all of them at first, later those of
+ * members that copy another (the trial of a member ends, another goes on from the donor's checkpoint) or that failed.
+ *
+ * Scores are ranked smaller first, whatever the direction; what is not finite counts as the largest number.
+ */
+import type { EventData } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { JsonObject } from "@trainyard/experiment-config";
+import type { SearchEvent } from "../events.ts";
+import type { SearchPlan } from "../state.ts";
+
+/** What counts as worse than any value. */
+export const WORST = Number.MAX_VALUE;
+
+/** The rules of its stops after which a place is vacant, or filled to the end. */
+export const EXPLOITED = "pbt_exploit";
+export const DONE = "max_time";
+
+export type Saved = { readonly checkpoint: string; readonly step: number; readonly time: number };
+
+export type Score = {
+  /** As it is ranked. */
+  readonly value: number;
+  readonly time: number;
+  /** Of two equal values the one that was reported earlier is the better. */
+  readonly order: number;
+};
+
+export type Member = {
+  readonly trial: number;
+  readonly hyperparameters: JsonObject;
+  /** The checkpoint that it began from; empty for none. */
+  readonly from: string;
+  readonly startedAt: number;
+  /** When it was last compared with the others; at first where its training begins. */
+  readonly comparedAt: number;
+  readonly comparisons: number;
+  /** Null before its first report. */
+  readonly score: Score | null;
+  readonly saved: Saved | null;
+  /** Steps and times of its latest reports, where steps are not the time: they date its checkpoints. */
+  readonly reports: readonly (readonly [step: number, time: number])[];
+};
+
+export type Population = {
+  /** In the order of their trials. */
+  readonly members: readonly Member[];
+  readonly vacant: number;
+  /** Members that began with hyperparameters of their own, not with another's. */
+  readonly drawn: number;
+  /** Whether a member's training has come to its end. */
+  readonly finished: boolean;
+  readonly scores: number;
+};
+
+/** A checkpoint follows the report of its step at once; what is older than so many reports dates none. */
+const REPORTS_KEPT = 16;
+
+export function emptyPopulation(size: number): Population {
+  return { members: [], vacant: size, drawn: 0, finished: false, scores: 0 };
+}
+
+export function memberOf({ members }: Population, trial: number): Member | undefined {
+  return members.find((member) => member.trial === trial);
+}
+
+export function evolvePopulation(
+  population: Population,
+  event: SearchEvent,
+  plan: SearchPlan,
+): Population {
+  switch (event.type) {
+    case "TrialProposed":
+      return joined(population, event.data);
+    case "ObservationRecorded":
+      return scored(population, event.data, plan);
+    case "CheckpointObserved":
+      return withMember(population, event.data.trial, (member) => saved(member, event.data, plan));
+    case "TrialResumed":
+      return withMember(population, event.data.trial, (member) => ({
+        ...member,
+        comparedAt: member.score?.time ?? member.comparedAt,
+        comparisons: member.comparisons + 1,
+      }));
+    case "TrialStopDecided":
+      return left(
+        population,
+        event.data.trial,
+        event.data.rule === EXPLOITED || event.data.fails === true,
+      );
+    case "TrialOutcomeRecorded":
+      return ended(population, event.data);
+    default:
+      return population;
+  }
+}
+
+function withMember(
+  population: Population,
+  trial: number,
+  change: (member: Member) => Member,
+): Population {
+  const at = population.members.findIndex((member) => member.trial === trial);
+  const member = population.members[at];
+  if (member === undefined) return population;
+  return { ...population, members: population.members.with(at, change(member)) };
+}
+
+function joined(population: Population, data: EventData<"TrialProposed">): Population {
+  const { number, hyperparameters = {}, startFromCheckpoint = "", startFromTime = 0 } = data;
+  const member: Member = {
+    trial: number,
+    hyperparameters,
+    from: startFromCheckpoint,
+    startedAt: startFromTime,
+    comparedAt: startFromTime,
+    comparisons: 0,
+    score: null,
+    saved: null,
+    reports: [],
+  };
+  return {
+    ...population,
+    members: [...population.members, member],
+    vacant: population.vacant - 1,
+    drawn: population.drawn + (startFromCheckpoint === "" ? 1 : 0),
+  };
+}
+
+function scored(
+  population: Population,
+  data: EventData<"ObservationRecorded">,
+  plan: SearchPlan,
+): Population {
+  const { trial, time, values, repeat, step = time } = data;
+  const reported = values[plan.metric];
+  if (repeat || reported === undefined) return population;
+  const value = rankedValue(reported, plan.smallerIsBetter);
+  const after = withMember(population, trial, (member) => {
+    if (member.score !== null && time <= member.score.time) return member;
+    const score = { value, time, order: population.scores };
+    return dated({ ...member, score }, step, time, plan);
+  });
+  return after === population ? population : { ...after, scores: population.scores + 1 };
+}
+
+/** Infinities count as not finite too: a training that has come to them is not better than any. */
+function rankedValue(value: number, smallerIsBetter: boolean): number {
+  if (!Number.isFinite(value)) return WORST;
+  return smallerIsBetter ? value : 0 - value;
+}
+
+/** A checkpoint may be complete before the report of its step is heard: then that report dates it. */
+function dated(member: Member, step: number, time: number, plan: SearchPlan): Member {
+  if (plan.timeMetric === "") return member;
+  const reports = [...member.reports, [step, time] as const].slice(-REPORTS_KEPT);
+  const { saved: before } = member;
+  if (before === null || step > before.step) return { ...member, reports };
+  return { ...member, reports, saved: { ...before, time: Math.max(before.time, time) } };
+}
+
+function saved(member: Member, data: EventData<"CheckpointObserved">, plan: SearchPlan): Member {
+  const { checkpoint, step } = data;
+  if (plan.timeMetric === "") return { ...member, saved: { checkpoint, step, time: step } };
+  const before = member.reports.filter(([reported]) => reported <= step);
+  const time = before.reduce((latest, [, at]) => Math.max(latest, at), member.startedAt);
+  return { ...member, saved: { checkpoint, step, time } };
+}
+
+function left(population: Population, trial: number, vacates: boolean): Population {
+  const members = population.members.filter((member) => member.trial !== trial);
+  if (members.length === population.members.length) return population;
+  if (vacates) return { ...population, members, vacant: population.vacant + 1 };
+  return { ...population, members, finished: true };
+}
+
+/** What failed leaves its place to another. A copy that failed before it reported anything speaks against its checkpoint. */
+function ended(population: Population, data: EventData<"TrialOutcomeRecorded">): Population {
+  const { trial, outcome } = data;
+  const member = memberOf(population, trial);
+  if (member === undefined) return population;
+  const failed = outcome === TrialOutcome.FAILED;
+  const vacates = failed || outcome === TrialOutcome.INVALID_HYPERPARAMETERS;
+  const after = left(population, trial, vacates);
+  if (!failed || member.from === "" || member.score !== null) return after;
+  const members = after.members.map((other) =>
+    other.saved?.checkpoint === member.from ? { ...other, saved: null } : other,
+  );
+  return { ...after, members };
+}

@@ -1,0 +1,63 @@
+/** Trials that begin where another one was. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import { Stage } from "@trainyard/runtime/stage";
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  activated,
+  allocationStarted,
+  checkpointA,
+  checkpointB,
+  checkpointCompleted,
+  crashed,
+  experimentCreated,
+  trialProposed,
+} from "../core/examples.ts";
+import { reactionHandlers } from "./reactions.ts";
+
+let stage: Stage;
+
+async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]): Promise<void> {
+  await stage.tell(stream, ...events);
+  await stage.settle();
+}
+
+describe("a trial that goes on from another's checkpoint, as its search says", () => {
+  const copy = () => {
+    const { type, data } = trialProposed(2, 1);
+    const from = { startFromCheckpoint: checkpointA, startFromStep: 100, startFromTime: 100 };
+    return { type, data: { ...data, ...from } };
+  };
+
+  beforeEach(async () => {
+    stage = new Stage("experiments", reactionHandlers);
+    await happens("experiment-12", experimentCreated(), activated);
+    await happens("search-12", trialProposed());
+    await happens("allocation-12.1#1", allocationStarted);
+    await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 100));
+    await happens(`checkpoint-${checkpointB}`, checkpointCompleted(1, 200));
+  });
+
+  test("starts from that one, at its steps, and so does its restart", async () => {
+    await happens("search-12", copy());
+    await happens("allocation-12.2#1", allocationStarted, crashed);
+    expect(await stage.stream("trial-12.2")).toMatchObject([
+      { type: "TrialCreated", data: { warmStartCheckpoint: checkpointA, warmStartStep: 100 } },
+      { type: "RunRequested", data: { run: 1, fromCheckpoint: checkpointA, fromStep: 100 } },
+      { type: "RunStarted" },
+      { type: "RunEnded" },
+      { type: "RunRequested", data: { run: 2, fromCheckpoint: checkpointA, fromStep: 100 } },
+    ]);
+  });
+
+  test("fails when it is gone, so that the search can choose another", async () => {
+    await stage.tell(`retention-${checkpointA}`, {
+      type: "CheckpointCondemned",
+      data: { competitors: [], referencesChecked: [], graceEndMs: 0, experiment: "12" },
+    });
+    await happens("search-12", copy());
+    expect((await stage.stream("trial-12.2")).at(-1)).toMatchObject({
+      type: "TrialEnded",
+      data: { outcome: TrialOutcome.FAILED },
+    });
+  });
+});

@@ -1,0 +1,83 @@
+/** A population on a real cluster: who is worse goes on from the better one's checkpoint, and what is found is trained again as one run. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ slots: 4, processes: true });
+}, 120_000);
+afterAll(() => world[Symbol.asyncDispose]());
+
+const POPULATION = 4;
+const TRIALS_MAX = 12;
+
+const config = (searcher: string): string => `
+name: population
+entrypoint: python3 train.py
+hyperparameters: { lr: { type: double, minval: 0, maxval: 1 } }
+${searcher}
+reproducibility: { experiment_seed: 5 }
+environment: { environment_variables: ["STEPS=1000", "STEP_SECONDS=0.06"] }
+`;
+
+type Schedule = {
+  readonly searcher: { readonly schedule: readonly { readonly until: number }[] };
+};
+
+const trials = async (experiment: string) =>
+  (await world.client.call("listTrials", { experiment, pageSize: 100 })).items.toSorted(
+    (a, b) => a.number - b.number,
+  );
+
+async function lossAt(trial: string, step: number): Promise<unknown> {
+  const { items } = await world.client.call("listTrialMetrics", {
+    trial,
+    group: "validation",
+    pageSize: 500,
+  });
+  return items.find(({ stepsCompleted }) => stepsCompleted === step)?.metrics?.["loss"];
+}
+
+/** The schedule of the newest trial that is a copy and was trained. */
+async function scheduleOfCopy(experiment: string): Promise<{ trial: string; schedule: Schedule }> {
+  for (const { id } of (await trials(experiment)).toReversed()) {
+    const { code, out } = await world.yard("search", "schedule", experiment, id, "-o", "json");
+    const schedule = code === 0 ? (JSON.parse(out) as Schedule) : null;
+    if (schedule !== null && schedule.searcher.schedule.length > 1) return { trial: id, schedule };
+  }
+  throw new Error("no copy was trained");
+}
+
+test("copies go on where the donor was, a killed searcher changes no decision, the schedule repeats the metric", async () => {
+  const searcher = `searcher: { name: pbt, metric: loss, population_size: ${POPULATION}, max_time: 60, interval: 10, max_trials: ${TRIALS_MAX} }`;
+  const id = await world.submit(config(searcher), world.code("population"));
+  await eventually("a member was copied", async () => (await trials(id)).length > POPULATION);
+  await world.untilUp("searcher", await world.kill("searcher"));
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+
+  const all = await trials(id);
+  expect(all.map(({ state }) => state)).toEqual(all.map(() => "COMPLETED"));
+  expect(all.length).toBeLessThanOrEqual(TRIALS_MAX);
+  const copy = await world.yard("trial", "logs", `${id}.${POPULATION + 1}`);
+  expect(copy.out).toMatch(/starts at ([1-9]\d*), told \1\n/);
+  const replayed = await world.yard("search", "replay", id);
+  expect(replayed).toMatchObject({ code: 0 });
+  const why = (await world.yard("search", "explain", id)).out;
+  expect(why).toMatch(/trial \d+\.\d+ stopped by pbt_exploit: value=.* rank=4 of=4 .*donor=\d/);
+  expect(why).toMatch(/trial \d+\.5 begun from trial \d as explored: parent=\d .*changed=lr /);
+
+  const { trial, schedule } = await scheduleOfCopy(id);
+  const number = trial.split(".")[1] ?? "";
+  const { out } = await world.yard("search", "schedule", id, number);
+  const again = await world.submit(config(out), world.code("population"));
+  expect((await world.yard("e", "wait", again)).code).toBe(0);
+  const segments = schedule.searcher.schedule;
+  const chain = await trials(again);
+  expect(chain).toHaveLength(segments.length);
+  const until = segments.at(-1)?.until ?? 0;
+  const loss = await lossAt(trial, until);
+  expect(loss).toBeTypeOf("number");
+  expect(await lossAt(chain.at(-1)?.id ?? "", until)).toBe(loss);
+}, 300_000);
