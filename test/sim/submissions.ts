@@ -67,6 +67,7 @@ export function configOf(
       units: { type: "int", minval: 1, maxval: 64, count: 2 },
     },
     searcher,
+    early_stopping: [],
     resources: { slots_per_trial, priority: 42, resource_pool: "default" },
     max_restarts,
     checkpoint_storage: {

@@ -34,6 +34,8 @@ export type EventMessages = {
   TrialStopDecided: search.TrialStopDecided;
   SearchStopDecided: search.SearchStopDecided;
   TrialOutcomeRecorded: search.TrialOutcomeRecorded;
+  RunUsageRecorded: search.RunUsageRecorded;
+  SearchTimeNoted: search.SearchTimeNoted;
   SearchCompleted: search.SearchCompleted;
   AllocationQueued: allocation.AllocationQueued;
   WaitExplained: allocation.WaitExplained;
@@ -139,6 +141,8 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     search.TrialStopDecidedSchema,
     search.SearchStopDecidedSchema,
     search.TrialOutcomeRecordedSchema,
+    search.RunUsageRecordedSchema,
+    search.SearchTimeNotedSchema,
     search.SearchCompletedSchema,
   ],
   allocation: [

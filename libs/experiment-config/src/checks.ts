@@ -8,6 +8,7 @@ import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "./json.
 import { eachTyped } from "./parts/hyperparameters.ts";
 import type { Note } from "./parts/part.ts";
 import { runningStorages, storages } from "./schema/checkpoint-storage.ts";
+import { checkEarlyStopping } from "./schema/early-stopping.ts";
 import { checkHalving } from "./schema/halving-searchers.ts";
 import { checkPopulation } from "./schema/population-searchers.ts";
 import {
@@ -22,6 +23,7 @@ export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
   const note: Note = (path, detail) => problems.push({ path, detail });
   checkEntrypoint(valueAt(document, "entrypoint"), note);
   checkSearcher(valueAt(document, "searcher"), note);
+  checkEarlyStopping(valueAt(document, "early_stopping"), note);
   checkStorage(valueAt(document, "checkpoint_storage"), note);
   eachTyped(valueAt(document, "hyperparameters") ?? {}, "hyperparameters", (typed, path) =>
     checkPowers(typed, path, note),

@@ -1,5 +1,6 @@
 /** The configuration as services store and read it: legacy shapes rewritten, every default filled in. */
 import type { CustomSearcher } from "./custom.ts";
+import type { EarlyStoppingPolicy } from "./early-stopping.ts";
 import type { HalvingSearcher } from "./halving.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { VariablesByDevice } from "./parts/environment.ts";
@@ -60,7 +61,14 @@ type Searched = {
   readonly constraints?: string[];
   readonly warm_start?: WarmStart;
 };
-type SearcherCommon = { readonly metric: string; readonly smaller_is_better: boolean };
+type SearcherCommon = {
+  readonly metric: string;
+  readonly smaller_is_better: boolean;
+  /** Of a searcher that lets its trials train to their ends: where they are stopped, in units of the time metric. */
+  readonly max_time?: number;
+  /** The name of the value that counts as time; absent for the training step. */
+  readonly time_metric?: string;
+};
 export type SingleSearcher = SearcherCommon & { readonly name: "single" };
 export type RandomSearcher = SearcherCommon & {
   readonly name: "random";
@@ -134,6 +142,8 @@ export type NormalisedConfig = {
   readonly entrypoint: string | string[];
   readonly hyperparameters: HyperparameterSpace;
   readonly searcher: SearcherConfig;
+  /** A trial is stopped as soon as one of them says so. */
+  readonly early_stopping: EarlyStoppingPolicy[];
   readonly resources: {
     readonly slots_per_trial: number;
     readonly priority: number;

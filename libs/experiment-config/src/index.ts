@@ -36,6 +36,16 @@ export {
   type ExpressionFunction,
   parseExpression,
 } from "./expression/expression.ts";
+export type {
+  BudgetPolicy,
+  EarlyStoppingPolicy,
+  MedianPolicy,
+  NoImprovementPolicy,
+  PbtPolicy,
+  PercentilePolicy,
+  ThresholdPolicy,
+  TrialPolicy,
+} from "./early-stopping.ts";
 export {
   type AdaptiveAshaSearcher,
   type AshaSearcher,
@@ -64,5 +74,6 @@ export type {
   ScheduleSegment,
 } from "./population.ts";
 export { isWithin } from "./population-space.ts";
+export { trainsToTheEnd } from "./schema/searcher.ts";
 export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./space.ts";
 export { type WarmStart, whyNoValue } from "./warm-start.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "./json.ts";
+import { earlyStoppingPolicy } from "./schema/early-stopping.ts";
 import { experiment } from "./schema/experiment.ts";
 import { hyperparameter } from "./schema/hyperparameters.ts";
 import { exportedAs } from "./schema/values.ts";
@@ -11,6 +12,7 @@ import { exportedAs } from "./schema/values.ts";
 export function exportJsonSchema(): JsonObject {
   const registry = z.registry<{ id?: string }>();
   registry.add(hyperparameter, { id: "hyperparameter" });
+  registry.add(earlyStoppingPolicy, { id: "early_stopping_policy" });
   const schema = z.toJSONSchema(experiment, {
     io: "input",
     metadata: registry,

@@ -8,6 +8,8 @@ export const configLimits = {
   problemsMax: 50,
   /** The searcher keeps a fold of every trial of a running search in memory, about half a kilobyte each. */
   trialsPerSearchMax: 1_000_000,
+  /** Early-stopping policies in one list: each is asked at every validation, and a longer list is a mistake. */
+  policiesMax: 16,
   /** Restarts beyond this are a loop. */
   restartsMax: 1_000_000,
   /** The pool's priorities, as Determined has them. */

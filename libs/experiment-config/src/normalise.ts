@@ -9,6 +9,7 @@ import type {
   TypedHyperparameter,
 } from "./config.ts";
 import { normaliseCustom } from "./custom.ts";
+import { normaliseEarlyStopping } from "./early-stopping.ts";
 import { normaliseHalving } from "./halving.ts";
 import { isMapping, type Json, type JsonObject, sortedKeys, valueAt } from "./json.ts";
 import { variablesByDevice } from "./parts/environment.ts";
@@ -34,6 +35,7 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
     entrypoint: Array.isArray(entrypoint) ? entrypoint.map(String) : String(entrypoint),
     hyperparameters: normaliseHyperparameters(mappingAt(full, "hyperparameters")),
     searcher: normaliseSearcher(mappingAt(full, "searcher")),
+    early_stopping: normaliseEarlyStopping(valueAt(full, "early_stopping")),
     resources: {
       slots_per_trial: numberAt(resources, "slots_per_trial"),
       priority: numberAt(resources, "priority", defaults.priority),

@@ -17,6 +17,7 @@ describe("parseExperiment fills in", () => {
       project: "",
       entrypoint: "python3 train.py",
       hyperparameters: {},
+      early_stopping: [],
       searcher: { name: "single", metric: "loss", smaller_is_better: true },
       resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
       max_restarts: 5,

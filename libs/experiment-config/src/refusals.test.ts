@@ -9,7 +9,7 @@ const running = runningSearchers.join(", ");
 /** What is added to a good configuration, and the one problem that it makes. */
 const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["nmae: x", 'nmae is not a key that is known here; "name" is'],
-  ["early_stopping: []", "early_stopping is not a key that is known here"],
+  ["early_stoping: []", 'early_stoping is not a key that is known here; "early_stopping" is'],
   ["constructor: 1", "constructor is not a key that is known here"],
   ["toString: 1", "toString is not a key that is known here"],
   ["name: [x]", "name must be text, not a list"],

@@ -5,7 +5,7 @@ import { readYaml } from "./document.ts";
 import { isMapping, type Json, type JsonObject, valueAt } from "./json.ts";
 import { withOverrides } from "./overrides.ts";
 import { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
-import { type SearcherName, searchers } from "./schema/searcher.ts";
+import { type SearcherName, searchers, trainsToTheEnd } from "./schema/searcher.ts";
 
 export type RecordedTrainings = {
   readonly space: HyperparameterSpace;
@@ -67,11 +67,13 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
     metric: recorded.metric,
     smaller_is_better: recorded.smallerIsBetter,
     time_metric: recorded.timeMetric,
-    max_time: recorded.maxTime,
+    // Who trains to the end of its code ends where the record does.
+    max_time: trainsToTheEnd(name) ? (valueAt(searcher, "max_time") ?? null) : recorded.maxTime,
     max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
   };
   const changed = { ...searcher };
   for (const [key, value] of Object.entries(changes)) if (key in keys) changed[key] = value;
+  if (changed["max_time"] === null) delete changed["max_time"];
   const trials = valueAt(searcher, "max_trials");
   if (typeof trials === "number") changed["max_trials"] = Math.min(trials, recorded.trials);
   return changed;

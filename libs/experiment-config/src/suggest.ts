@@ -21,9 +21,33 @@ export function editDistance(a: string, b: string): number {
 /** The longest word that is compared: keys are shorter, and the comparison is quadratic. */
 const WORD_CHARS_MAX = 64;
 
-/** The known word that was likely meant; null when none is within a third of the word's length, at most three edits. */
+/** Names that other tools have for what is meant here, as their users write them. */
+const synonyms: Readonly<Record<string, string>> = {
+  grace_period: "grace",
+  n_warmup_steps: "grace",
+  start_from_epoch: "grace",
+  start_step: "grace",
+  warmup: "grace",
+  n_startup_trials: "min_trials",
+  n_min_trials: "min_trials",
+  min_samples_required: "min_trials",
+  timeout: "max_wall_time",
+  time_budget_s: "max_wall_time",
+  n_trials: "max_trials",
+  num_samples: "max_trials",
+  plateau: "no_improvement",
+  patience: "no_improvement",
+  nan: "not_finite",
+};
+
+/**
+ * The known word that was likely meant: what the word is called in another tool, or one within a third of the word's
+ * length, at most three edits; null for neither.
+ */
 export function closest(word: string, known: readonly string[]): string | null {
   if (word.length > WORD_CHARS_MAX) return null;
+  const synonym = Object.hasOwn(synonyms, word) ? synonyms[word] : undefined;
+  if (synonym !== undefined && known.includes(synonym)) return synonym;
   const allowed = Math.min(3, Math.max(1, Math.floor(word.length / 3)));
   let best: string | null = null;
   let bestDistance = allowed + 1;

@@ -5,7 +5,10 @@ import type { Suggestion } from "./algorithm.ts";
 import type { SearchOperation } from "./custom/operations.ts";
 
 /** What a search knows of the experiment's configuration. */
-export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameters">;
+export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameters"> &
+  Partial<Pick<NormalisedConfig, "early_stopping">> & {
+    readonly resources?: Pick<NormalisedConfig["resources"], "slots_per_trial">;
+  };
 
 /** From ExperimentCreated. A search that has started already stays as it is. */
 export type StartSearch = {
@@ -13,6 +16,8 @@ export type StartSearch = {
   readonly config: SearchedConfig;
   /** The experiment's seed, an unsigned 32-bit integer. */
   readonly seed: number;
+  /** When the experiment was created, in milliseconds of the epoch, as in the other commands: for budgets of time. */
+  readonly atMs?: number | undefined;
 };
 
 /**
@@ -30,6 +35,7 @@ export type RecordValidation = {
   readonly scalars: Readonly<Record<string, number>>;
   /** The id of the ValidationReported. */
   readonly measurement: string;
+  readonly atMs?: number | undefined;
 };
 
 /** From TrialCheckpointed: a checkpoint of the trial's line is complete. Nothing to a search that copies no trials. */
@@ -47,7 +53,20 @@ export type RecordOutcome = {
   readonly type: "RecordOutcome";
   readonly trial: number;
   readonly outcome: TrialOutcome;
+  readonly atMs?: number | undefined;
 };
+
+/** From RunStarted and RunEnded: slots are taken, or given back. Nothing to a search without a budget of slot-hours. */
+export type RecordUsage = {
+  readonly type: "RecordUsage";
+  readonly trial: number;
+  readonly run: number;
+  readonly started: boolean;
+  readonly atMs: number;
+};
+
+/** From a clock, when a budget of time may be spent. */
+export type NoteTime = { readonly type: "NoteTime"; readonly atMs: number };
 
 /** From the model of the search, which is computed beside the log: what it suggests for the next trial. */
 export type OfferSuggestion = Suggestion & { readonly type: "OfferSuggestion" };
@@ -78,4 +97,6 @@ export type SearchCommand =
   | OfferSuggestion
   | GoWithoutSuggestion
   | PostOperations
+  | RecordUsage
+  | NoteTime
   | CancelSearch;

@@ -34,6 +34,7 @@ describe("StartSearch", () => {
         seed: 99,
         trialsMax: 1,
         concurrentTrialsMax: 16,
+        slotsPerTrial: 1,
       },
     });
     expect(second).toMatchObject({ type: "TrialProposed", data: { number: 1, searchVersion: 1 } });

@@ -5,8 +5,10 @@ import type { Decision, Observation } from "./algorithm.ts";
 import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
 import type {
+  NoteTime,
   RecordCheckpoint,
   RecordOutcome,
+  RecordUsage,
   RecordValidation,
   SearchCommand,
   StartSearch,
@@ -15,6 +17,8 @@ import { postOperations } from "./custom/decide.ts";
 import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
 import type { SearchEvent } from "./events.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
+import { countsSlots, policyDecisions } from "./policies/judge.ts";
+import { POLICIES_VERSION } from "./policies/memory.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
 import { isOpen, isRunning, type RunningSearch, type SearchState, trialOf } from "./state.ts";
 import { keepAll, keepSome } from "./versions.ts";
@@ -32,6 +36,10 @@ export function decide(state: SearchState, command: SearchCommand): Decided {
       return recordCheckpoint(search, command);
     case "RecordOutcome":
       return recordOutcome(search, command);
+    case "RecordUsage":
+      return recordUsage(search, command);
+    case "NoteTime":
+      return noteTime(search, command);
     case "OfferSuggestion":
     case "GoWithoutSuggestion": {
       const input = suggestionInput(search, command);
@@ -47,14 +55,15 @@ export function decide(state: SearchState, command: SearchCommand): Decided {
   }
 }
 
-function startSearch(state: SearchState, { config, seed }: StartSearch): Decided {
+function startSearch(state: SearchState, { config, seed, atMs }: StartSearch): Decided {
   if (state.plan !== null) return [];
-  const { searcher, hyperparameters: space } = config;
+  const { searcher, hyperparameters: space, early_stopping = [], resources } = config;
   const algorithm = newestAlgorithm(searcher.name);
   if (algorithm === undefined) {
     return reject("algorithm_unknown", `no search algorithm is called ${searcher.name}`);
   }
-  const timeMetric = "time_metric" in searcher ? String(searcher.time_metric) : "";
+  const timeMetric = searcher.time_metric ?? "";
+  const slotsPerTrial = resources?.slots_per_trial;
   const event: SearchEvent = {
     type: "SearchStarted",
     data: {
@@ -67,6 +76,14 @@ function startSearch(state: SearchState, { config, seed }: StartSearch): Decided
       timeMetric,
       seed,
       ...algorithm.sizeOf(searcher, space),
+      ...(early_stopping.length === 0
+        ? {}
+        : {
+            earlyStopping: { any: early_stopping },
+            policiesVersion: POLICIES_VERSION,
+          }),
+      ...(slotsPerTrial === undefined ? {} : { slotsPerTrial }),
+      ...(atMs === undefined ? {} : { atMs }),
     },
   };
   return [event, ...following(evolve(state, event), { kind: "started" })];
@@ -87,7 +104,15 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
   if (value !== undefined) values[metric] = value + 0;
   if (timeMetric !== "" && Number.isFinite(time)) values[timeMetric] = time;
-  const data = { trial: number, run, time: finiteOr0(time), values, measurement, repeat };
+  const data = {
+    trial: number,
+    run,
+    time: finiteOr0(time),
+    values,
+    measurement,
+    repeat,
+    ...(command.atMs === undefined ? {} : { atMs: command.atMs }),
+  };
   const event: SearchEvent = {
     type: "ObservationRecorded",
     data: {
@@ -126,7 +151,10 @@ function recordCheckpoint(search: RunningSearch, command: RecordCheckpoint): Dec
   return [event, ...following(evolve(search, event), { kind: "checkpointed", trial })];
 }
 
-function recordOutcome(search: RunningSearch, { trial: number, outcome }: RecordOutcome): Decided {
+function recordOutcome(
+  search: RunningSearch,
+  { trial: number, outcome, atMs }: RecordOutcome,
+): Decided {
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
   if (!isKnownOutcome(outcome)) {
@@ -136,18 +164,40 @@ function recordOutcome(search: RunningSearch, { trial: number, outcome }: Record
     );
   }
   if (search.phase === "completed" || !isOpen(trial)) return [];
-  const event: SearchEvent = { type: "TrialOutcomeRecorded", data: { trial: number, outcome } };
+  const data = { trial: number, outcome, ...(atMs === undefined ? {} : { atMs }) };
+  const event: SearchEvent = { type: "TrialOutcomeRecorded", data };
   return [event, ...following(evolve(search, event), { kind: "ended", trial: number, outcome })];
+}
+
+function recordUsage(search: RunningSearch, { trial, run, started, atMs }: RecordUsage): Decided {
+  if (trialOf(search, trial) === undefined) return unknownTrial(trial);
+  if (search.phase === "completed" || !countsSlots(search)) return [];
+  const event: SearchEvent = { type: "RunUsageRecorded", data: { trial, run, started, atMs } };
+  return [event, ...following(evolve(search, event), null)];
+}
+
+/** Only what has a consequence is recorded. */
+function noteTime(search: RunningSearch, { atMs }: NoteTime): Decided {
+  if (search.phase === "completed") return [];
+  const event: SearchEvent = { type: "SearchTimeNoted", data: { atMs } };
+  const decided = following(evolve(search, event), null);
+  return decided.length === 0 ? [] : [event, ...decided];
 }
 
 function unknownTrial(number: number): Rejection {
   return reject("trial_unknown", `the search has not proposed a trial ${number}`);
 }
 
-/** What the algorithm wants after an observation, and the completion where nothing runs and nothing more is wanted. */
-function following(state: SearchState, observation: Observation): readonly SearchEvent[] {
-  const search = state as RunningSearch;
-  const events = eventsOf(search, decisionsOf(search, observation));
+/**
+ * What follows from an input: first what the early-stopping policies say, then what the algorithm wants where the input is
+ * an observation, and the completion where nothing runs and nothing more is wanted.
+ */
+function following(state: SearchState, observation: Observation | null): readonly SearchEvent[] {
+  const before = state as RunningSearch;
+  const stops = eventsOf(before, policyDecisions(before, observation));
+  const search = fold(evolve, before as SearchState, stops) as RunningSearch;
+  const wanted = observation === null ? [] : eventsOf(search, decisionsOf(search, observation));
+  const events = stops.length === 0 ? wanted : [...stops, ...wanted];
   const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
   if (events.some(({ type }) => type === "TrialProposed") || waits || goesOn(search)) return events;
   // What is decided together with the end counts for how it ended.

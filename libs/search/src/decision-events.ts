@@ -5,22 +5,31 @@ import { assertNever } from "@trainyard/kernel";
 import type { Decision, StartFrom } from "./algorithm.ts";
 import { recordedAlgorithm } from "./algorithms/registry.ts";
 import type { SearchEvent } from "./events.ts";
+import { budgetOfTrials, trialsAllowed } from "./policies/judge.ts";
 import { trialSeed } from "./space.ts";
 import { proposedTrials, type RunningSearch } from "./state.ts";
 
-/** Decisions as events, without the proposals that come after the search was told to finish. */
+/** Decisions as events, without the proposals that come after the search was told to finish, or that a budget does not allow. */
 export function eventsOf(
   search: RunningSearch,
   decisions: readonly Decision[],
 ): readonly SearchEvent[] {
   const events: SearchEvent[] = [];
+  const { trialsMax } = search.plan;
+  const allowed = trialsAllowed(search);
   let number = proposedTrials(search);
   let { finishing } = search;
-  for (const decision of decisions) {
-    if (finishing && (decision.kind === "propose" || decision.kind === "finish")) continue;
-    if (decision.kind === "propose") number += 1;
-    if (decision.kind === "finish") finishing = true;
+  const finish = (decision: Decision): void => {
+    finishing = true;
     events.push(eventOf(search, decision, number));
+  };
+  for (const decision of decisions) {
+    if (decision.kind === "finish" && !finishing) finish(decision);
+    if (decision.kind === "finish" || (decision.kind === "propose" && finishing)) continue;
+    if (decision.kind === "propose") number += 1;
+    events.push(eventOf(search, decision, number));
+    const more = trialsMax === 0 || number < trialsMax;
+    if (decision.kind === "propose" && number === allowed && more) finish(budgetOfTrials(allowed));
   }
   return events;
 }

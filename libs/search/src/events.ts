@@ -14,5 +14,7 @@ export type SearchEvent = EventOf<
   | "TrialStopDecided"
   | "SearchStopDecided"
   | "TrialOutcomeRecorded"
+  | "RunUsageRecorded"
+  | "SearchTimeNoted"
   | "SearchCompleted"
 >;

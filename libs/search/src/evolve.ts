@@ -7,6 +7,13 @@ import { recordedAlgorithm } from "./algorithms/registry.ts";
 import { bestOfAll, isBetter } from "./best.ts";
 import type { SearchEvent } from "./events.ts";
 import {
+  evolvePolicies,
+  maxTimeOf,
+  POLICIES_VERSION,
+  policiesIn,
+  startedPolicies,
+} from "./policies/memory.ts";
+import {
   type OutcomeCounts,
   type RunningSearch,
   type SearchState,
@@ -44,7 +51,8 @@ function next(state: SearchState, event: LaterEvent): SearchState {
   }
   // The algorithm looks at the state before the event, which is at hand only until the event is applied.
   const memory = known.evolve(search.memory, event, search);
-  return { ...applied(search, event), memory, version: state.version + 1 };
+  const policies = search.policies === null ? null : evolvePolicies(search.policies, event, search);
+  return { ...applied(search, event), memory, policies, version: state.version + 1 };
 }
 
 function running(state: SearchState): RunningSearch {
@@ -69,6 +77,9 @@ function applied(search: RunningSearch, event: LaterEvent): SearchState {
       return wanted(search, event.data.trial, "run");
     case "TrialStopDecided":
       return wanted(search, event.data.trial, "stopped");
+    case "RunUsageRecorded":
+    case "SearchTimeNoted":
+      return search;
     case "SearchStopDecided":
       return { ...search, finishing: true, failing: event.data.fails ?? false };
     case "OperationsPosted":
@@ -91,10 +102,16 @@ function started(state: SearchState, data: EventData<"SearchStarted">): SearchSt
     algorithm !== undefined,
     `version ${data.algorithmVersion} of ${data.algorithm} search is known`,
   );
+  const earlyStopping = policiesIn(data.earlyStopping);
+  const maxTime = maxTimeOf(searcher);
+  const judged = earlyStopping.length > 0 || maxTime !== null;
+  const version = data.policiesVersion ?? POLICIES_VERSION;
+  assert(version === POLICIES_VERSION, `version ${version} of early stopping is known`);
   return {
     ...state,
     version: state.version + 1,
     phase: "running",
+    policies: judged ? startedPolicies(data.atMs ?? 0) : null,
     plan: {
       algorithm: data.algorithm,
       algorithmVersion: data.algorithmVersion,
@@ -107,6 +124,9 @@ function started(state: SearchState, data: EventData<"SearchStarted">): SearchSt
       seed: data.seed,
       trialsMax: data.trialsMax,
       concurrentTrialsMax: data.concurrentTrialsMax,
+      earlyStopping,
+      maxTime,
+      slotsPerTrial: data.slotsPerTrial ?? 0,
     },
     trials: vectorOf(new TrialRows()),
     memory: algorithm.initial(searcher, space, data.seed),

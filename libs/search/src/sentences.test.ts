@@ -41,6 +41,46 @@ test.each([
     { until: 20, segment: 1, of: 3, checkpoint_time: 21 },
     "segment_end: its segment of the schedule, 1 of 3, lasts until 20",
   ],
+  [
+    "no_improvement",
+    { value: 1, time: 9, best: 0.5, best_at: 4, waited: 3, patience: 3, min_delta: 0 },
+    "no_improvement: no improvement on 0.5, reached at 4, for 3 reports (patience 3)",
+  ],
+  [
+    "no_improvement",
+    { best: 0.5, best_at: 4, waited_time: 3.5, patience_time: 3 },
+    "no_improvement: no improvement on 0.5, reached at 4, for 3.5 units of time (patience_time 3)",
+  ],
+  [
+    "threshold",
+    { value: "NaN", time: 3, lower: null, upper: 2 },
+    "threshold: its NaN at 3 is not between any and 2",
+  ],
+  [
+    "median",
+    { value: 0.9, time: 3, cutoff: 0.5, percentile: 50, rank: 4, of: 5, competitors: [] },
+    "median: its best value until 3, 0.9, is worse than 0.5, the median of the others' averages (number 4 of 5)",
+  ],
+  [
+    "pbt",
+    { value: 0.9, time: 3, rank: 4, of: 4, lower: 1, times: 2, patience: 2 },
+    "pbt: its 0.9 at 3 is number 4 of 4, among the last 1 for 2 reports in a row",
+  ],
+  [
+    "all",
+    {
+      policies: [
+        { rule: "not_finite", evidence: { value: "NaN", time: 3 } },
+        { rule: "max_time", evidence: { max_time: 3, units: 4 } },
+      ],
+    },
+    "all: not_finite: its value at 3 is NaN; and max_time: it has trained for 4, which is all that it may",
+  ],
+  [
+    "budget",
+    { limit: "max_wall_time", max_wall_time: 60, spent: 61 },
+    "budget: max_wall_time is 60, and 61 is spent",
+  ],
   ["of a client", { budget: 3, list: [1] }, "of a client: budget 3"],
   ["nothing", undefined, "nothing"],
 ])("a stop by %s says why", (rule, evidence, sentence) => {

@@ -17,14 +17,23 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
     `a validation has no ${text(time_metric)}, the searcher's time_metric; it has ${names(reported)}`,
   time_metric_decreased: ({ time_metric, before, time, run }) =>
     `${text(time_metric)} went back from ${text(before)} to ${text(time)} within run ${text(run)}`,
+  no_improvement: unimproved,
+  threshold: ({ value, time, lower, upper }) =>
+    `its ${text(value)} at ${text(time)} is not between ${text(lower ?? "any")} and ${text(upper ?? "any")}`,
+  median: outdone,
+  percentile: outdone,
+  pbt: ({ value, time, rank, of, times, lower }) =>
+    `its ${text(value)} at ${text(time)} is number ${text(rank)} of ${text(of)}, among the last ${text(lower)} for ${text(times)} reports in a row`,
+  all: ({ policies }) => (Array.isArray(policies) ? policies.map(inner).join("; and ") : ""),
+  budget: ({ limit, spent, ...limits }) =>
+    `${text(limit)} is ${text(limits[text(limit)])}, and ${text(spent)} is spent`,
   halving: (evidence) => standing(evidence),
   rung_closed: (evidence) => `${standing(evidence)}, and nobody comes there any more`,
-  not_finite: ({ units }) =>
-    units === undefined ? "" : `its value at ${text(units)} is no number`,
+  not_finite: ({ time, units, value }) =>
+    `its value at ${text(time ?? units)} is ${value === null || value === undefined ? "not finite" : text(value)}`,
   client: ({ reason }) => (typeof reason === "string" ? reason : ""),
   target_reached: ({ target }) => `it has come to ${text(target)}, which its client asked for`,
-  max_time: ({ units }) =>
-    units === undefined ? "" : `it has trained for ${text(units)}, which is all that it may`,
+  max_time: ({ units }) => `it has trained for ${text(units)}, which is all that it may`,
   pbt_exploit: (evidence) => copied(evidence),
   segment_end: ({ until, segment, of }) =>
     `its segment of the schedule, ${text(segment)} of ${text(of)}, lasts until ${text(until)}`,
@@ -50,6 +59,32 @@ function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {
   const at = `its ${text(value)} at ${text(units)} is number ${text(rank)} of ${text(of)}`;
   const on = cutoff === null || cutoff === undefined ? "" : `, down to ${text(cutoff)}`;
   return `${at}, of which ${text(kept)} go on${on}`;
+}
+
+function unimproved({
+  best,
+  best_at,
+  waited,
+  patience,
+  waited_time,
+  patience_time,
+}: Evidence): string {
+  const since = `no improvement on ${text(best)}, reached at ${text(best_at)},`;
+  return patience === undefined
+    ? `${since} for ${text(waited_time)} units of time (patience_time ${text(patience_time)})`
+    : `${since} for ${text(waited)} reports (patience ${text(patience)})`;
+}
+
+function outdone({ value, time, cutoff, percentile, rank, of }: Evidence): string {
+  const best = `its best value until ${text(time)}, ${text(value)}, is worse than ${text(cutoff)}`;
+  const what = percentile === 50 ? "the median" : `the best ${text(percentile)} percent`;
+  return `${best}, ${what} of the others' averages (number ${text(rank)} of ${text(of)})`;
+}
+
+function inner(policy: unknown): string {
+  if (policy === null || typeof policy !== "object") return "";
+  const { rule, evidence } = policy as { readonly rule?: unknown; readonly evidence?: Evidence };
+  return stopSentence(text(rule), evidence);
 }
 
 function names(list: unknown): string {

@@ -1,6 +1,12 @@
 /** The state of one search: a fold of its own events. Its JSON text is the snapshot. */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
+import type {
+  EarlyStoppingPolicy,
+  HyperparameterSpace,
+  Json,
+  JsonObject,
+} from "@trainyard/experiment-config";
+import type { PoliciesMemory } from "./policies/memory.ts";
 import type { TrialState } from "./trial-state.ts";
 import { emptyVector, itemAt, type Vector } from "./vector.ts";
 
@@ -23,6 +29,10 @@ export type SearchPlan = {
   readonly trialsMax: number;
   /** Trials unended and not suspended at one time; 0 for no limit. */
   readonly concurrentTrialsMax: number;
+  readonly earlyStopping: readonly EarlyStoppingPolicy[];
+  /** Where trials are stopped that would train to the end of their code; null for nowhere. */
+  readonly maxTime: number | null;
+  readonly slotsPerTrial: number;
 };
 
 export type Best = { readonly trial: number; readonly value: number };
@@ -51,6 +61,8 @@ export type SearchState = {
   readonly best: Best | null;
   /** What the algorithm keeps for itself. */
   readonly memory: Json;
+  /** What the early-stopping policies keep; null where none was configured. */
+  readonly policies: PoliciesMemory | null;
 };
 
 /** A search between its start and its completion: what algorithms see. */
@@ -67,6 +79,7 @@ export const initialSearch: SearchState = {
   outcomes: { trained: 0, canceled: 0, failed: 0, invalid: 0 },
   best: null,
   memory: null,
+  policies: null,
 };
 
 export function trialOf(search: SearchState, number: number): TrialState | undefined {

@@ -19,6 +19,7 @@ export const spaceOfTwo: NormalisedConfig["hyperparameters"] = {
 export function configOf(
   searcher: SearcherConfig,
   hyperparameters: NormalisedConfig["hyperparameters"] = spaceOfTwo,
+  early_stopping: NormalisedConfig["early_stopping"] = [],
 ): NormalisedConfig {
   return {
     name: "",
@@ -29,6 +30,7 @@ export function configOf(
     entrypoint: "true",
     hyperparameters,
     searcher,
+    early_stopping,
     resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
     max_restarts: 0,
     checkpoint_storage: { type: "directory", container_path: "/c", ...storage },

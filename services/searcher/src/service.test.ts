@@ -81,6 +81,28 @@ test("a search by a model proposes what its thread suggests", async () => {
     .toMatchObject({ type: "TrialProposed", data: { number: 16, origin: "model" } });
 });
 
+test("a budget of time ends a search whose trials say nothing", async () => {
+  const { type, data } = experimentCreated();
+  const policy = { name: "budget", max_wall_time: 1, max_slot_hours: null, max_trials: null };
+  const config = { ...data.config, early_stopping: [policy] };
+  await stage.tell("experiment-5", { type, data: { ...data, config } });
+  await expect
+    .poll(() => types("search-5"), { timeout: 10_000 })
+    .toEqual([
+      "SearchStarted",
+      "TrialProposed",
+      "TrialProposed",
+      "SearchTimeNoted",
+      "SearchStopDecided",
+      "TrialStopDecided",
+      "TrialStopDecided",
+    ]);
+  for (const trial of ["5.1", "5.2"]) {
+    await stage.tell(`trial-${trial}`, trialEnded(TrialOutcome.STOPPED_EARLY));
+  }
+  await expect.poll(async () => (await types("search-5")).at(-1)).toBe("SearchCompleted");
+});
+
 test("a saved search that differs from its stream is found", async () => {
   await stage.tell("experiment-3", experimentCreated());
   await expect.poll(() => types("search-3"), { timeout: 10_000 }).toHaveLength(3);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { configLimits } from "../limits.ts";
 import { checkpointStorage } from "./checkpoint-storage.ts";
+import { earlyStopping } from "./early-stopping.ts";
 import { environment } from "./environment.ts";
 import { hyperparameters } from "./hyperparameters.ts";
 import { resources } from "./resources.ts";
@@ -23,6 +24,7 @@ export const experiment = section({
   entrypoint: oneOf([text, z.array(text).min(1)], "a command: text, or a list of texts"),
   hyperparameters,
   searcher,
+  early_stopping: earlyStopping,
   resources,
   max_restarts: z.int().min(0).max(configLimits.restartsMax),
   checkpoint_storage: checkpointStorage,

@@ -38,6 +38,8 @@ const longest = { max_length: searcherLength };
 const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
 const divisor = number.gt(1);
 const mode = z.enum(["aggressive", "standard", "conservative"]);
+/** When a trial ends that would else train for as long as its code does. */
+const longestTime = { max_time: positive, time_metric: text };
 const concurrency = { max_concurrent_trials: count };
 const adaptive = {
   mode,
@@ -60,12 +62,12 @@ function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.
 }
 
 export const searchers = {
-  single: searcherOf("single", {}),
-  random: searcherOf("random", { max_trials: trials, ...concurrency }),
-  grid: searcherOf("grid", concurrency),
-  sobol: searcherOf("sobol", sobolKeys),
-  tpe: searcherOf("tpe", tpeKeys),
-  gp: searcherOf("gp", gpKeys),
+  single: searcherOf("single", longestTime),
+  random: searcherOf("random", { max_trials: trials, ...concurrency, ...longestTime }),
+  grid: searcherOf("grid", { ...concurrency, ...longestTime }),
+  sobol: searcherOf("sobol", { ...sobolKeys, ...longestTime }),
+  tpe: searcherOf("tpe", { ...tpeKeys, ...longestTime }),
+  gp: searcherOf("gp", { ...gpKeys, ...longestTime }),
   asha: searcherOf("asha", ashaKeys),
   adaptive_asha: searcherOf("adaptive_asha", adaptiveAshaKeys),
   async_halving: searcherOf("async_halving", asyncHalvingKeys),
@@ -78,6 +80,11 @@ export const searchers = {
   sync_halving: searcherOf("sync_halving", { ...halving, ...budget }),
 } as const;
 export type SearcherName = keyof typeof searchers;
+
+/** Whether a searcher's trials train until their code ends, unless max_time ends them: the others have rungs. */
+export function trainsToTheEnd(name: string): boolean {
+  return ["single", "random", "grid", "sobol", "tpe", "gp"].includes(name);
+}
 
 /** The searchers that run. */
 export const runningSearchers: readonly SearcherName[] = [

@@ -5,6 +5,7 @@ import { assertNever } from "@trainyard/kernel";
 import { suggestionIn } from "../algorithms/recorded-suggestion.ts";
 import type { RecordValidation, SearchCommand, StartSearch } from "../commands.ts";
 import type { SearchEvent } from "../events.ts";
+import { policiesIn } from "../policies/memory.ts";
 
 type Data<Type extends SearchEvent["type"]> = Extract<SearchEvent, { type: Type }>["data"];
 
@@ -22,13 +23,17 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
     case "SuggestionMissed":
       return { type: "GoWithoutSuggestion", ...event.data };
     case "TrialOutcomeRecorded":
-      return { type: "RecordOutcome", trial: event.data.trial, outcome: event.data.outcome };
+      return { type: "RecordOutcome", ...event.data };
     case "OperationsPosted":
       return {
         type: "PostOperations",
         operations: event.data.operations,
         restsOn: event.data.restsOn ?? null,
       };
+    case "RunUsageRecorded":
+      return { type: "RecordUsage", ...event.data };
+    case "SearchTimeNoted":
+      return { type: "NoteTime", ...event.data };
     case "TrialProposed":
     case "TrialSuspended":
     case "TrialResumed":
@@ -46,13 +51,16 @@ export function recordsCancellation(event: SearchEvent): boolean {
   return event.type === "SearchCompleted" && event.data.reason === SearchCompletion.CANCELED;
 }
 
-function startSearch({ searcher, space, seed }: Data<"SearchStarted">): StartSearch {
+function startSearch(data: Data<"SearchStarted">): StartSearch {
+  const { searcher, space, seed, earlyStopping, slotsPerTrial, atMs } = data;
   const config = {
     // What was recorded had been normalised before the search started with it.
     searcher: (searcher ?? {}) as SearcherConfig,
     hyperparameters: (space ?? {}) as HyperparameterSpace,
+    early_stopping: [...policiesIn(earlyStopping)],
+    ...(slotsPerTrial === undefined ? {} : { resources: { slots_per_trial: slotsPerTrial } }),
   };
-  return { type: "StartSearch", config, seed };
+  return { type: "StartSearch", config, seed, atMs };
 }
 
 /**
@@ -60,7 +68,7 @@ function startSearch({ searcher, space, seed }: Data<"SearchStarted">): StartSea
  * metric only the other names are known.
  */
 function recordValidation(data: Data<"ObservationRecorded">): RecordValidation {
-  const { trial, run, time, values, measurement, missing } = data;
+  const { trial, run, time, values, measurement, missing, atMs } = data;
   const others = missing?.reported.map((name) => [name, Number.NaN] as const) ?? [];
   return {
     type: "RecordValidation",
@@ -70,5 +78,6 @@ function recordValidation(data: Data<"ObservationRecorded">): RecordValidation {
     step: data.step ?? time,
     scalars: { ...Object.fromEntries(others), ...values },
     measurement,
+    atMs,
   };
 }

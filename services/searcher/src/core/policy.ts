@@ -9,9 +9,12 @@ import type {
   StartSearch,
 } from "@trainyard/search";
 
-export function startSearch({ config, seed }: EventData<"ExperimentCreated">): StartSearch {
+export function startSearch(
+  { config, seed }: EventData<"ExperimentCreated">,
+  atMs: number,
+): StartSearch {
   // The gateway normalised it before the command, and only a normalised one is accepted: its type is known.
-  return { type: "StartSearch", config: config as unknown as NormalisedConfig, seed };
+  return { type: "StartSearch", config: config as unknown as NormalisedConfig, seed, atMs };
 }
 
 /** Null for a report of something else than a trial. `currentRun` is that of the moment of the report. */
@@ -19,6 +22,7 @@ export function recordValidation(
   reported: EventData<"ValidationReported">,
   measurement: string,
   currentRun: number,
+  atMs: number,
 ): RecordValidation | null {
   const { trial, run, step, scalars } = reported;
   const parts = parseTrialId(trial);
@@ -31,6 +35,7 @@ export function recordValidation(
     step,
     scalars,
     measurement,
+    atMs,
   };
 }
 
@@ -41,6 +46,10 @@ export function recordCheckpoint(
   return { type: "RecordCheckpoint", trial, checkpoint, run, step };
 }
 
-export function recordOutcome(trial: number, { outcome }: EventData<"TrialEnded">): RecordOutcome {
-  return { type: "RecordOutcome", trial, outcome };
+export function recordOutcome(
+  trial: number,
+  { outcome }: EventData<"TrialEnded">,
+  atMs: number,
+): RecordOutcome {
+  return { type: "RecordOutcome", trial, outcome, atMs };
 }

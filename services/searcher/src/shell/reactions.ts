@@ -1,6 +1,6 @@
 /** Experiments, runs, validations, checkpoints and trials' ends → what the search of the experiment makes of them. */
 import { Fault, isRejection, parseTrialId } from "@trainyard/kernel";
-import type { ReactionHandlers, Work } from "@trainyard/runtime";
+import type { Reaction, ReactionHandlers, Work } from "@trainyard/runtime";
 import type { SearchCommand } from "@trainyard/search";
 import { recordCheckpoint, recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
 import type { RunIndex } from "./run-index.ts";
@@ -8,14 +8,15 @@ import { searches } from "./searches.ts";
 
 export function reactionHandlers(runs: RunIndex): ReactionHandlers {
   return {
-    ExperimentCreated: ({ id, data }, work) => decide(work, id, startSearch(data)),
+    ExperimentCreated: ({ id, data, stored }, work) =>
+      decide(work, id, startSearch(data, stored.timeMs)),
     ExperimentStopRequested: ({ id }, work) => decide(work, id, { type: "CancelSearch" }),
     RunRequested: async ({ id, data, stored }) => runs.note(id, data.run, stored.position),
     ValidationReported: async ({ data, stored }, work) => {
       const parts = parseTrialId(data.trial);
       if (parts === null) return;
       const currentRun = await runs.currentRunAt(data.trial, stored.position);
-      const command = recordValidation(data, stored.id, currentRun);
+      const command = recordValidation(data, stored.id, currentRun, stored.timeMs);
       if (command !== null) await decide(work, parts.experiment, command);
     },
     TrialCheckpointed: async ({ id, data }, work) => {
@@ -23,12 +24,26 @@ export function reactionHandlers(runs: RunIndex): ReactionHandlers {
       if (parts === null) return;
       await decide(work, parts.experiment, recordCheckpoint(parts.number, data));
     },
-    TrialEnded: async ({ id, data }, work) => {
+    RunStarted: (event, work) => recordUsage(event, work, true),
+    RunEnded: (event, work) => recordUsage(event, work, false),
+    TrialEnded: async ({ id, data, stored }, work) => {
       const parts = parseTrialId(id);
       if (parts === null) return;
-      await decide(work, parts.experiment, recordOutcome(parts.number, data));
+      await decide(work, parts.experiment, recordOutcome(parts.number, data, stored.timeMs));
     },
   };
+}
+
+async function recordUsage(
+  { id, data, stored }: Reaction<"RunStarted"> | Reaction<"RunEnded">,
+  work: Work,
+  started: boolean,
+): Promise<void> {
+  const parts = parseTrialId(id);
+  if (parts === null) return;
+  const { number: trial, experiment } = parts;
+  const atMs = stored.timeMs;
+  await decide(work, experiment, { type: "RecordUsage", trial, run: data.run, started, atMs });
 }
 
 /** What a search cannot take is parked with the search's own words, for an operator to look at. */

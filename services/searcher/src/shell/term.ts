@@ -10,6 +10,7 @@ import {
 import type { SearcherTelemetry } from "../events.ts";
 import { askingCheck } from "./asking-check.ts";
 import { AskingSearches } from "./asking-searches.ts";
+import { Budgets } from "./budgets.ts";
 import { commandTable } from "./commands.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
@@ -26,12 +27,13 @@ export type TermDeps = {
   readonly model: SuggestingModel;
 };
 
-/** What the holder of the partition does: it reacts, prepares suggestions, and takes what clients of custom searches post. */
+/** What the holder of the partition does: it reacts, prepares suggestions, looks at the clock for budgets, and takes what clients of custom searches post. */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
   const { log, logger, telemetry } = deps;
   return async ({ executor }) => {
     const save = saveSnapshots(executor.cache, logger);
     const asking = await AskingSearches.open(log, logger);
+    const budgets = new Budgets({ ...deps, executor });
     const suggestions = new Suggestions({ ...deps, executor, asking });
     return {
       reactions: {
@@ -43,11 +45,14 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
           asking.observe(event);
           asking.saveWhenDue();
           suggestions.observe(event);
+          budgets.observe(event);
         },
       },
       commands: commandTable(executor),
       checks: [snapshotCheck("searcher", foldOf(searches), log), askingCheck(log, logger)],
-      effects: (signal) => suggestions.loop.run(signal),
+      effects: async (signal) => {
+        await Promise.all([suggestions.loop.run(signal), budgets.loop.run(signal)]);
+      },
     };
   };
 }

@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/search.proto.
  */
 export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEikQIKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0iiAMKDVRyaWFsUHJvcG9zZWQSDgoGbnVtYmVyGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEc2VlZBgDIAEoDRIdChBzdGFydF9mcm9tX3RyaWFsGAQgASgNSACIAQESFgoOc2VhcmNoX3ZlcnNpb24YBiABKA0SDgoGb3JpZ2luGAcgASgJEikKCGV2aWRlbmNlGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIiChVzdGFydF9mcm9tX2NoZWNrcG9pbnQYCSABKAlIAYgBARIcCg9zdGFydF9mcm9tX3N0ZXAYCiABKAFIAogBARIcCg9zdGFydF9mcm9tX3RpbWUYCyABKAFIA4gBAUITChFfc3RhcnRfZnJvbV90cmlhbEIYChZfc3RhcnRfZnJvbV9jaGVja3BvaW50QhIKEF9zdGFydF9mcm9tX3N0ZXBCEgoQX3N0YXJ0X2Zyb21fdGltZSK5AQoSU3VnZ2VzdGlvblByZXBhcmVkEg0KBXRyaWFsGAEgASgNEjAKD2h5cGVycGFyYW1ldGVycxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOc2VhcmNoX3ZlcnNpb24YAyABKA0SDwoHcmVzdWx0cxgEIAEoDRIpCghldmlkZW5jZRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGb3JpZ2luGAYgASgJIjQKEFN1Z2dlc3Rpb25NaXNzZWQSDQoFdHJpYWwYASABKA0SEQoJd2FpdGVkX21zGAIgASgBIqgCChNPYnNlcnZhdGlvblJlY29yZGVkEg0KBXRyaWFsGAEgASgNEgsKA3J1bhgCIAEoDRIMCgR0aW1lGAMgASgBEkMKBnZhbHVlcxgEIAMoCzIzLnRyYWlueWFyZC5ldmVudC52MS5PYnNlcnZhdGlvblJlY29yZGVkLlZhbHVlc0VudHJ5EhMKC21lYXN1cmVtZW50GAUgASgJEg4KBnJlcGVhdBgGIAEoCBIyCgdtaXNzaW5nGAcgASgLMiEudHJhaW55YXJkLmV2ZW50LnYxLk1pc3NpbmdNZXRyaWMSEQoEc3RlcBgIIAEoAUgAiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXAiLwoNTWlzc2luZ01ldHJpYxIMCgRuYW1lGAEgASgJEhAKCHJlcG9ydGVkGAIgAygJInAKEE9wZXJhdGlvbnNQb3N0ZWQSOAoKb3BlcmF0aW9ucxgBIAMoCzIkLnRyYWlueWFyZC5jb21tb24udjEuU2VhcmNoT3BlcmF0aW9uEhUKCHJlc3RzX29uGAIgASgNSACIAQFCCwoJX3Jlc3RzX29uIlIKEkNoZWNrcG9pbnRPYnNlcnZlZBINCgV0cmlhbBgBIAEoDRISCgpjaGVja3BvaW50GAIgASgJEgsKA3J1bhgDIAEoDRIMCgRzdGVwGAQgASgBImYKDlRyaWFsU3VzcGVuZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bmcYAiABKA0SDAoEcnVsZRgDIAEoCRIpCghldmlkZW5jZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QidAoMVHJpYWxSZXN1bWVkEg0KBXRyaWFsGAEgASgNEg4KBnRhcmdldBgCIAEoARIMCgRydW5nGAMgASgNEgwKBHJ1bGUYBCABKAkSKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IngKEFRyaWFsU3RvcERlY2lkZWQSDQoFdHJpYWwYASABKA0SDAoEcnVsZRgCIAEoCRIpCghldmlkZW5jZRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZmFpbHMYBCABKAhIAIgBAUIICgZfZmFpbHMiagoRU2VhcmNoU3RvcERlY2lkZWQSDAoEcnVsZRgBIAEoCRIpCghldmlkZW5jZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZmFpbHMYAyABKAhIAIgBAUIICgZfZmFpbHMiWAoUVHJpYWxPdXRjb21lUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SMQoHb3V0Y29tZRgCIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUilwEKD1NlYXJjaENvbXBsZXRlZBI0CgZyZWFzb24YASABKA4yJC50cmFpbnlhcmQuZXZlbnQudjEuU2VhcmNoQ29tcGxldGlvbhIXCgpiZXN0X3RyaWFsGAIgASgNSACIAQESFwoKYmVzdF92YWx1ZRgDIAEoAUgBiAEBQg0KC19iZXN0X3RyaWFsQg0KC19iZXN0X3ZhbHVlKpQBChBTZWFyY2hDb21wbGV0aW9uEiEKHVNFQVJDSF9DT01QTEVUSU9OX1VOU1BFQ0lGSUVEEAASHwobU0VBUkNIX0NPTVBMRVRJT05fRVhIQVVTVEVEEAESHgoaU0VBUkNIX0NPTVBMRVRJT05fQ0FOQ0VMRUQQAhIcChhTRUFSQ0hfQ09NUExFVElPTl9GQUlMRUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
+  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEixgMKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0SLwoOZWFybHlfc3RvcHBpbmcYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KEHBvbGljaWVzX3ZlcnNpb24YDSABKA1IAIgBARIcCg9zbG90c19wZXJfdHJpYWwYDiABKA1IAYgBARISCgVhdF9tcxgPIAEoAUgCiAEBQhMKEV9wb2xpY2llc192ZXJzaW9uQhIKEF9zbG90c19wZXJfdHJpYWxCCAoGX2F0X21zIogDCg1UcmlhbFByb3Bvc2VkEg4KBm51bWJlchgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYAyABKA0SHQoQc3RhcnRfZnJvbV90cmlhbBgEIAEoDUgAiAEBEhYKDnNlYXJjaF92ZXJzaW9uGAYgASgNEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIgoVc3RhcnRfZnJvbV9jaGVja3BvaW50GAkgASgJSAGIAQESHAoPc3RhcnRfZnJvbV9zdGVwGAogASgBSAKIAQESHAoPc3RhcnRfZnJvbV90aW1lGAsgASgBSAOIAQFCEwoRX3N0YXJ0X2Zyb21fdHJpYWxCGAoWX3N0YXJ0X2Zyb21fY2hlY2twb2ludEISChBfc3RhcnRfZnJvbV9zdGVwQhIKEF9zdGFydF9mcm9tX3RpbWUiuQEKElN1Z2dlc3Rpb25QcmVwYXJlZBINCgV0cmlhbBgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDnNlYXJjaF92ZXJzaW9uGAMgASgNEg8KB3Jlc3VsdHMYBCABKA0SKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBm9yaWdpbhgGIAEoCSI0ChBTdWdnZXN0aW9uTWlzc2VkEg0KBXRyaWFsGAEgASgNEhEKCXdhaXRlZF9tcxgCIAEoASLGAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljEhEKBHN0ZXAYCCABKAFIAIgBARISCgVhdF9tcxgJIAEoAUgBiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXBCCAoGX2F0X21zIi8KDU1pc3NpbmdNZXRyaWMSDAoEbmFtZRgBIAEoCRIQCghyZXBvcnRlZBgCIAMoCSJwChBPcGVyYXRpb25zUG9zdGVkEjgKCm9wZXJhdGlvbnMYASADKAsyJC50cmFpbnlhcmQuY29tbW9uLnYxLlNlYXJjaE9wZXJhdGlvbhIVCghyZXN0c19vbhgCIAEoDUgAiAEBQgsKCV9yZXN0c19vbiJSChJDaGVja3BvaW50T2JzZXJ2ZWQSDQoFdHJpYWwYASABKA0SEgoKY2hlY2twb2ludBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoASJmCg5UcmlhbFN1c3BlbmRlZBINCgV0cmlhbBgBIAEoDRIMCgRydW5nGAIgASgNEgwKBHJ1bGUYAyABKAkSKQoIZXZpZGVuY2UYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKDFRyaWFsUmVzdW1lZBINCgV0cmlhbBgBIAEoDRIOCgZ0YXJnZXQYAiABKAESDAoEcnVuZxgDIAEoDRIMCgRydWxlGAQgASgJEikKCGV2aWRlbmNlGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChBUcmlhbFN0b3BEZWNpZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bGUYAiABKAkSKQoIZXZpZGVuY2UYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAQgASgISACIAQFCCAoGX2ZhaWxzImoKEVNlYXJjaFN0b3BEZWNpZGVkEgwKBHJ1bGUYASABKAkSKQoIZXZpZGVuY2UYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAMgASgISACIAQFCCAoGX2ZhaWxzInYKFFRyaWFsT3V0Y29tZVJlY29yZGVkEg0KBXRyaWFsGAEgASgNEjEKB291dGNvbWUYAiABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEhIKBWF0X21zGAMgASgBSACIAQFCCAoGX2F0X21zIk4KEFJ1blVzYWdlUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SCwoDcnVuGAIgASgNEg8KB3N0YXJ0ZWQYAyABKAgSDQoFYXRfbXMYBCABKAEiIAoPU2VhcmNoVGltZU5vdGVkEg0KBWF0X21zGAEgASgBIpcBCg9TZWFyY2hDb21wbGV0ZWQSNAoGcmVhc29uGAEgASgOMiQudHJhaW55YXJkLmV2ZW50LnYxLlNlYXJjaENvbXBsZXRpb24SFwoKYmVzdF90cmlhbBgCIAEoDUgAiAEBEhcKCmJlc3RfdmFsdWUYAyABKAFIAYgBAUINCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSqUAQoQU2VhcmNoQ29tcGxldGlvbhIhCh1TRUFSQ0hfQ09NUExFVElPTl9VTlNQRUNJRklFRBAAEh8KG1NFQVJDSF9DT01QTEVUSU9OX0VYSEFVU1RFRBABEh4KGlNFQVJDSF9DT01QTEVUSU9OX0NBTkNFTEVEEAISHAoYU0VBUkNIX0NPTVBMRVRJT05fRkFJTEVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.event.v1.SearchStarted
@@ -80,6 +80,34 @@ export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
    * @generated from field: uint32 concurrent_trials_max = 10;
    */
   concurrentTrialsMax: number;
+
+  /**
+   * {any: the list under early_stopping of the normalised configuration}; absent for none.
+   *
+   * @generated from field: google.protobuf.Struct early_stopping = 11;
+   */
+  earlyStopping?: JsonObject | undefined;
+
+  /**
+   * Raised when the policies would judge the same history otherwise.
+   *
+   * @generated from field: optional uint32 policies_version = 13;
+   */
+  policiesVersion?: number | undefined;
+
+  /**
+   * What a budget of slot-hours is counted in.
+   *
+   * @generated from field: optional uint32 slots_per_trial = 14;
+   */
+  slotsPerTrial?: number | undefined;
+
+  /**
+   * When the experiment was created: what a budget of time counts from.
+   *
+   * @generated from field: optional double at_ms = 15;
+   */
+  atMs?: number | undefined;
 };
 
 /**
@@ -287,6 +315,13 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
    * @generated from field: optional double step = 8;
    */
   step?: number | undefined;
+
+  /**
+   * When it was reported.
+   *
+   * @generated from field: optional double at_ms = 9;
+   */
+  atMs?: number | undefined;
 };
 
 /**
@@ -534,6 +569,13 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
    * @generated from field: trainyard.event.v1.TrialOutcome outcome = 2;
    */
   outcome: TrialOutcome;
+
+  /**
+   * When the trial ended.
+   *
+   * @generated from field: optional double at_ms = 3;
+   */
+  atMs?: number | undefined;
 };
 
 /**
@@ -542,6 +584,59 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
  */
 export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 12);
+
+/**
+ * A run of the trial has started, or has ended: recorded where a budget of slot-hours counts them.
+ *
+ * @generated from message trainyard.event.v1.RunUsageRecorded
+ */
+export type RunUsageRecorded = Message<"trainyard.event.v1.RunUsageRecorded"> & {
+  /**
+   * @generated from field: uint32 trial = 1;
+   */
+  trial: number;
+
+  /**
+   * @generated from field: uint32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: bool started = 3;
+   */
+  started: boolean;
+
+  /**
+   * @generated from field: double at_ms = 4;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.RunUsageRecorded.
+ * Use `create(RunUsageRecordedSchema)` to create a new message.
+ */
+export const RunUsageRecordedSchema: GenMessage<RunUsageRecorded> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 13);
+
+/**
+ * A budget of time was found to be spent while nothing else happened.
+ *
+ * @generated from message trainyard.event.v1.SearchTimeNoted
+ */
+export type SearchTimeNoted = Message<"trainyard.event.v1.SearchTimeNoted"> & {
+  /**
+   * @generated from field: double at_ms = 1;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.SearchTimeNoted.
+ * Use `create(SearchTimeNotedSchema)` to create a new message.
+ */
+export const SearchTimeNotedSchema: GenMessage<SearchTimeNoted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 14);
 
 /**
  * @generated from message trainyard.event.v1.SearchCompleted
@@ -568,7 +663,7 @@ export type SearchCompleted = Message<"trainyard.event.v1.SearchCompleted"> & {
  * Use `create(SearchCompletedSchema)` to create a new message.
  */
 export const SearchCompletedSchema: GenMessage<SearchCompleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 13);
+  messageDesc(file_trainyard_event_v1_search, 15);
 
 /**
  * @generated from enum trainyard.event.v1.SearchCompletion

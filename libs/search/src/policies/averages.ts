@@ -1,0 +1,208 @@
+/**
+ * How a trial compares with the others at a time, as Google Vizier's median rule does (Golovin et al., KDD 2017, §3.2.2):
+ * its best value so far with the running averages, up to that time, of the others that have reported at or beyond it.
+ *
+ * For each time at which trials report there is a ranking of the averages up to it. A report brings its trial into the
+ * rankings of the times since its last report: one, where all report at the same times. Times that many reports share are
+ * few; where every trial has its own (seconds, for instance), only the first ones become times of comparison, after them
+ * some at growing distances, and a report in between is compared at the last one before it. All of this is exact: a ranking
+ * always holds every trial that has come as far.
+ */
+import {
+  emptyRanking,
+  entriesBetween,
+  entryAt,
+  inserted,
+  placeOf,
+  type Ranking,
+} from "../ranking.ts";
+import { WORST } from "./ranked.ts";
+
+/** Times of comparison that are taken as they come: more than most trainings have validations. */
+const TIMES_MAX = 128;
+/** Beyond these a new one must be so much later than the last, relative to it. */
+const GROWTH = 1 / 16;
+/** A time that trials have passed already is opened only where so many must be looked through. */
+const PASSED_MAX = 1_000;
+
+export type Averages = {
+  /** In increasing order, with the ranking of each at the same place. */
+  readonly times: readonly number[];
+  readonly rankings: readonly Ranking[];
+  /** The last time that any trial has reported. */
+  readonly latest: number;
+};
+
+/** Of one trial. Sums and averages are of ranked values. */
+export type Course = {
+  /** The last report's time; the smallest integer for none. */
+  readonly time: number;
+  readonly count: number;
+  readonly sum: number;
+  readonly best: number;
+  /** The average up to the last time of comparison that it has come to; null for none. */
+  readonly compared: { readonly at: number; readonly average: number } | null;
+};
+
+export const noAverages: Averages = {
+  times: [],
+  rankings: [],
+  latest: Number.MIN_SAFE_INTEGER,
+};
+
+export const noCourse: Course = {
+  time: Number.MIN_SAFE_INTEGER,
+  count: 0,
+  sum: 0,
+  best: WORST,
+  compared: null,
+};
+
+function averageOf({ count, sum }: Course): number {
+  return sum >= WORST ? WORST : sum / count;
+}
+
+/** The course with one more report, which is later than the last. */
+export function gone(course: Course, time: number, value: number): Course {
+  const sum = value >= WORST || course.sum >= WORST ? WORST : course.sum + value;
+  return {
+    time,
+    count: course.count + 1,
+    sum: Math.max(-WORST, Math.min(WORST, sum)),
+    best: Math.min(course.best, value),
+    compared: course.compared,
+  };
+}
+
+export type Advance = { readonly averages: Averages; readonly course: Course };
+
+/** After a report that led from one course to the next. `lastTimeOf` tells how far a trial has come. */
+export function advanced(
+  before: Averages,
+  trial: number,
+  from: Course,
+  to: Course,
+  lastTimeOf: (trial: number) => number,
+): Advance {
+  const opened = withTime(before, to.time, lastTimeOf);
+  const rankings = [...opened.rankings];
+  let { compared } = to;
+  for (let i = lastAtOrBefore(opened.times, from.time) + 1; i < opened.times.length; i += 1) {
+    const at = opened.times[i] as number;
+    if (at > to.time) break;
+    const upTo = at === to.time ? to : from;
+    if (upTo.count === 0) continue;
+    const average = averageOf(upTo);
+    rankings[i] = inserted(rankings[i] ?? emptyRanking, { value: average, order: trial, trial });
+    compared = { at, average };
+  }
+  const latest = Math.max(opened.latest, to.time);
+  return { averages: { times: opened.times, rankings, latest }, course: { ...to, compared } };
+}
+
+/** The index of the last time that is not after this one; -1 for none. */
+function lastAtOrBefore(times: readonly number[], time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] as number) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function withTime(
+  averages: Averages,
+  time: number,
+  lastTimeOf: (trial: number) => number,
+): Averages {
+  const { times, rankings, latest } = averages;
+  const before = lastAtOrBefore(times, time);
+  if (times[before] === time) return averages;
+  const ranking = rankings[before] ?? emptyRanking;
+  const passed = time <= latest && before >= 0;
+  if (times.length >= TIMES_MAX) {
+    const last = times[times.length - 1] as number;
+    if (time <= latest || time - last < Math.abs(last) * GROWTH) return averages;
+  } else if (passed && ranking.size > PASSED_MAX) {
+    return averages;
+  }
+  // As long as every time is one of comparison, nobody reported between the last one and this: who went beyond the last
+  // has come to this one too, with the same average.
+  const opened = passed ? goneBeyond(ranking, times[before] as number, lastTimeOf) : emptyRanking;
+  return {
+    times: times.toSpliced(before + 1, 0, time),
+    rankings: rankings.toSpliced(before + 1, 0, opened),
+    latest,
+  };
+}
+
+function goneBeyond(
+  ranking: Ranking,
+  time: number,
+  lastTimeOf: (trial: number) => number,
+): Ranking {
+  return entriesBetween(ranking, 0, ranking.size)
+    .filter(({ trial }) => lastTimeOf(trial) > time)
+    .reduce<Ranking>(inserted, emptyRanking);
+}
+
+export type Comparison = {
+  /** The time of comparison. */
+  readonly at: number;
+  /** How many others have come to it. */
+  readonly others: number;
+  /** The value up to which the best so many percent of the others come, interpolated between two of them. */
+  readonly cutoff: number;
+  /** How many of the others have a better average than the trial's best value. */
+  readonly better: number;
+  /** The others around the cutoff. */
+  readonly neighbours: readonly { readonly trial: number; readonly value: number }[];
+};
+
+/** Null where there is no time of comparison yet, or fewer others than asked for. */
+export function comparison(
+  averages: Averages,
+  trial: number,
+  course: Course,
+  percentile: number,
+  othersMin: number,
+  shown: number,
+): Comparison | null {
+  const index = lastAtOrBefore(averages.times, course.time);
+  const at = averages.times[index];
+  if (at === undefined) return null;
+  const ranking = averages.rankings[index] ?? emptyRanking;
+  const own = course.compared?.at === at ? course.compared.average : null;
+  const others = ranking.size - (own === null ? 0 : 1);
+  if (others < Math.max(1, othersMin)) return null;
+  const ownPlace =
+    own === null ? Number.MAX_SAFE_INTEGER : placeOf(ranking, { value: own, order: trial, trial });
+  const other = (place: number) => entryAt(ranking, place < ownPlace ? place : place + 1);
+  const position = (percentile / 100) * (others - 1);
+  const low = Math.floor(position);
+  const cutoff = between(
+    other(low)?.value ?? WORST,
+    other(Math.min(low + 1, others - 1))?.value ?? WORST,
+    position - low,
+  );
+  const before = placeOf(ranking, { value: course.best, order: 0, trial: 0 });
+  const from = Math.max(0, Math.min(low - shown / 2 + 1, others - shown));
+  return {
+    at,
+    others,
+    cutoff,
+    better: before - (own !== null && own < course.best ? 1 : 0),
+    neighbours: entriesBetween(ranking, from, from + shown + 1)
+      .filter((entry) => entry.trial !== trial)
+      .slice(0, shown)
+      .map(({ trial: number, value }) => ({ trial: number, value })),
+  };
+}
+
+/** What is not finite is beyond any distance. */
+function between(low: number, high: number, share: number): number {
+  if (share === 0 || low === high) return low;
+  return high >= WORST ? WORST : low + (high - low) * share;
+}

@@ -1,0 +1,38 @@
+/**
+ * The trials that have not ended by the value that each reported last: who is at the lower end of a population, as
+ * population-based training counts it (n_q = ⌈q n⌉, at most half, of two or more).
+ */
+import { inserted, placeOf, type Ranking, removed } from "../ranking.ts";
+
+/** The value is what stands in the ranking; null for a trial that is not in it. */
+export type Standing = { readonly value: number | null; readonly donor: boolean };
+
+export const noStanding: Standing = { value: null, donor: false };
+
+export function withValue(
+  ranking: Ranking,
+  trial: number,
+  before: number | null,
+  value: number | null,
+): Ranking {
+  const left = before === null ? ranking : removed(ranking, { value: before, order: trial, trial });
+  return value === null ? left : inserted(left, { value, order: trial, trial });
+}
+
+export type Place = { readonly rank: number; readonly of: number; readonly lower: number };
+
+/** Where a trial stands, from 1; `lower`: how many at the end are the lower quantile. */
+export function placeAmong(
+  ranking: Ranking,
+  trial: number,
+  value: number,
+  quantile: number,
+): Place {
+  const of = ranking.size;
+  const lower = of < 2 ? 0 : Math.min(Math.ceil(quantile * of), Math.floor(of / 2));
+  return { rank: placeOf(ranking, { value, order: trial, trial }) + 1, of, lower };
+}
+
+export function isLower({ rank, of, lower }: Place): boolean {
+  return rank > of - lower;
+}

@@ -1,0 +1,91 @@
+/**
+ * Looks at the clock for searches with a budget of time: what nobody reports is noticed here. The due times follow from the
+ * searches' states and are not stored: a search is watched from its first event in this holder's term on.
+ */
+import { shortNameOf } from "@trainyard/contracts";
+import { newEventId, type StoredEvent } from "@trainyard/event-log";
+import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
+import { EffectLoop, type Executor, foldOf, type Logger } from "@trainyard/runtime";
+import { budgetDueAt } from "@trainyard/search";
+import { limits } from "../limits.ts";
+import { searches } from "./searches.ts";
+
+const meta = {
+  source: "/trainyard/searcher",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+type BudgetDeps = {
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+export class Budgets {
+  readonly #deps: BudgetDeps;
+  readonly #dueMs = new Map<string, number>();
+  /** Searches whose state has changed since they were looked at; those without a budget are not looked at twice. */
+  readonly #changed = new Set<string>();
+  readonly #without = new Set<string>();
+  readonly loop: EffectLoop;
+
+  constructor(deps: BudgetDeps) {
+    this.#deps = deps;
+    this.loop = new EffectLoop("budgets", deps, () => this.#step());
+  }
+
+  /** An event that passes by. */
+  observe({ stream, type }: StoredEvent): void {
+    if (categoryOf(stream) !== "search") return;
+    const id = idOf(stream);
+    if (shortNameOf(type) === "SearchCompleted") {
+      this.#dueMs.delete(id);
+      this.#changed.delete(id);
+      this.#without.delete(id);
+    } else if (!this.#without.has(id)) {
+      this.#changed.add(id);
+      this.loop.wake();
+    }
+  }
+
+  /** Gives the milliseconds until the next budget may be spent. */
+  async #step(): Promise<number | null> {
+    const { clock } = this.#deps;
+    for (const id of [...this.#changed]) await this.#look(id);
+    for (const [id, dueMs] of [...this.#dueMs]) {
+      if (dueMs <= clock.nowMs()) await this.#note(id);
+    }
+    if (this.#changed.size > 0) return 0;
+    const next = Math.min(...this.#dueMs.values());
+    return Number.isFinite(next) ? Math.max(next - clock.nowMs(), limits.budgetAgainMs) : null;
+  }
+
+  async #look(id: string): Promise<void> {
+    this.#changed.delete(id);
+    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
+    const dueMs = budgetDueAt(state);
+    if (dueMs === "never") {
+      this.#without.add(id);
+    } else if (dueMs === null) {
+      this.#dueMs.delete(id);
+    } else {
+      this.#dueMs.set(id, dueMs);
+    }
+  }
+
+  /** The search decides whether the budget is spent; looked at again when that has passed by. */
+  async #note(id: string): Promise<void> {
+    const { executor, clock, logger } = this.#deps;
+    this.#dueMs.delete(id);
+    const command = { type: "NoteTime", atMs: clock.nowMs() } as const;
+    await executor.execute({ commitId: newEventId(), meta }, async (work) => {
+      const decided = await work.decide(searches, id, command);
+      if (isRejection(decided)) logger.warn({ search: id, ...decided }, "budget_not_looked_at");
+    });
+    this.#changed.add(id);
+  }
+}
