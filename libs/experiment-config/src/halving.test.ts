@@ -30,6 +30,29 @@ it.each([
     },
   ],
   [
+    "{name: bohb, metric: loss, max_trials: 20, max_time: 81}",
+    {
+      name: "bohb",
+      max_trials: 20,
+      max_time: 81,
+      min_time: 3,
+      time_metric: "",
+      divisor: 3,
+      resume: true,
+    },
+  ],
+  [
+    "{name: auto, metric: loss, max_trials: 20, max_time: 100, time_metric: epochs}",
+    {
+      name: "auto",
+      max_trials: 20,
+      max_time: 100,
+      min_time: 3,
+      time_metric: "epochs",
+      divisor: 3,
+    },
+  ],
+  [
     "{name: adaptive_asha, metric: loss, max_trials: 20, max_time: 81, time_metric: epochs}",
     {
       name: "adaptive_asha",

@@ -21,6 +21,15 @@ export type AshaSearcher = Timed &
     /** The time of the first rung. */
     readonly min_time: number;
   };
+/** As asha, where a model proposes most trials. */
+export type BohbSearcher = Omit<AshaSearcher, "name"> & { readonly name: "bohb" };
+/** As asha in promotion form, where a model proposes most trials and the first rung may rise. */
+export type AutoSearcher = Timed & {
+  readonly name: "auto";
+  readonly max_trials: number;
+  /** The time of the first rung as long as it has not risen. */
+  readonly min_time: number;
+};
 export type AsyncHalvingSearcher = Timed &
   Resuming & { readonly name: "async_halving"; readonly num_rungs: number };
 export type AdaptiveAshaSearcher = Timed &
@@ -38,6 +47,8 @@ export type HyperbandSearcher = Timed & {
 };
 export type HalvingSearcher =
   | AshaSearcher
+  | BohbSearcher
+  | AutoSearcher
   | AsyncHalvingSearcher
   | AdaptiveAshaSearcher
   | HyperbandSearcher;
@@ -87,13 +98,18 @@ export function normaliseHalving(
     max_concurrent_trials: numberAt(searcher, "max_concurrent_trials", defaults.concurrentTrials),
   });
   const max_trials = numberAt(searcher, "max_trials", 0);
+  const rising = (): Timed & { readonly max_trials: number; readonly min_time: number } => {
+    const common = timed(defaults.ownDivisor);
+    const first = Math.floor(max_time / common.divisor ** defaults.halvings);
+    return { ...common, max_trials, min_time: numberAt(searcher, "min_time", Math.max(1, first)) };
+  };
   switch (valueAt(searcher, "name")) {
-    case "asha": {
-      const common = timed(defaults.ownDivisor);
-      const first = Math.floor(max_time / common.divisor ** defaults.halvings);
-      const min_time = numberAt(searcher, "min_time", Math.max(1, first));
-      return { name: "asha", ...common, max_trials, min_time, resume: resumeAt(searcher, true) };
-    }
+    case "asha":
+      return { name: "asha", ...rising(), resume: resumeAt(searcher, true) };
+    case "bohb":
+      return { name: "bohb", ...rising(), resume: resumeAt(searcher, true) };
+    case "auto":
+      return { name: "auto", ...rising() };
     case "async_halving": {
       const num_rungs = numberAt(searcher, "num_rungs", 1);
       const resume = resumeAt(searcher, false);

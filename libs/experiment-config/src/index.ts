@@ -50,6 +50,8 @@ export {
   type AdaptiveAshaSearcher,
   type AshaSearcher,
   type AsyncHalvingSearcher,
+  type AutoSearcher,
+  type BohbSearcher,
   floorLog,
   type HalvingSearcher,
   type HyperbandSearcher,

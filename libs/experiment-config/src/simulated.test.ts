@@ -47,6 +47,14 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
     expect(searcherOf("searcher: { name: single }")).not.toHaveProperty("max_concurrent_trials");
   });
 
+  it("has as many trials as were trained where it says none, and no points of another space", () => {
+    const searcher = searcherOf(
+      "searcher: { name: asha, constraints: [a < b], warm_start: { points: [{ a: 1 }] } }",
+    );
+    expect(searcher).toMatchObject({ max_trials: 100 });
+    expect(searcher).not.toHaveProperty("constraints");
+  });
+
   it("keeps a limit of its own that is lower than the workers", () => {
     const text = "searcher: { name: random, max_trials: 5, max_concurrent_trials: 3 }";
     expect(searcherOf(text)).toMatchObject({ max_concurrent_trials: 3 });
@@ -57,7 +65,7 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
     ["searcher: { name: nobody }", "searcher.name must be one of"],
     ["searcher: 3", "searcher"],
     ["[1]", "must be a mapping"],
-    ["searcher: { name: random }", "searcher.max_trials"],
+    ["searcher: { name: random, max_trials: none }", "searcher.max_trials"],
   ])("is refused where it is wrong: %s", (text, why) => {
     const parsed = parseForRecorded(text, { defaults }, recorded);
     expect(parsed).toMatchObject({ detail: expect.stringContaining(why) });

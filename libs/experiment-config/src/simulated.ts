@@ -30,7 +30,8 @@ const unserved: Readonly<Record<string, string>> = {
 
 /**
  * As `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the trainings;
- * there are no more trials than these, and no more at one time than workers. An entrypoint may be missing.
+ * there are no more trials than these, and no more at one time than workers. Constraints and a warm start are left out, and an
+ * entrypoint may be missing.
  */
 export function parseForRecorded(
   yamlText: string,
@@ -71,11 +72,12 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
     max_time: trainsToTheEnd(name) ? (valueAt(searcher, "max_time") ?? null) : recorded.maxTime,
     max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
   };
-  const changed = { ...searcher };
+  // These are about the hyperparameters of the configuration.
+  const { constraints: _, warm_start: __, ...changed } = searcher;
   for (const [key, value] of Object.entries(changes)) if (key in keys) changed[key] = value;
   if (changed["max_time"] === null) delete changed["max_time"];
   const trials = valueAt(searcher, "max_trials");
-  if (typeof trials === "number") changed["max_trials"] = Math.min(trials, recorded.trials);
+  if ("max_trials" in keys) changed["max_trials"] = atMost(trials, recorded.trials);
   return changed;
 }
 

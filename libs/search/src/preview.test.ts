@@ -3,6 +3,8 @@ import {
   adaptiveOf,
   ashaOf,
   asyncHalvingOf,
+  autoOf,
+  bohbOf,
   hyperbandOf,
   timesAskedFor,
 } from "./halving/test-halving.ts";
@@ -31,6 +33,20 @@ describe("the preview of a search", () => {
         { units: 64, trials: 4 },
       ],
     });
+  });
+
+  it("counts the probes that go on from the first rung of auto", () => {
+    const config = autoOf({ max_time: 27, max_trials: 90 });
+    expect(previewSearch(config, {}).total).toEqual([
+      { units: 1, trials: 44 },
+      { units: 3, trials: 31 },
+      { units: 9, trials: 10 },
+      { units: 27, trials: 5 },
+    ]);
+    const bohb = bohbOf({ max_time: 27, max_trials: 90 });
+    expect(previewSearch(bohb, {})).toEqual(
+      previewSearch(ashaOf({ max_time: 27, max_trials: 90 }), {}),
+    );
   });
 
   it("counts whole trials where none is stopped", () => {

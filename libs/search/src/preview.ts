@@ -1,13 +1,17 @@
 /**
  * What a search will spend before it has spent anything: how many trials end at which time, by bracket and in all. For
- * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`).
+ * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`), and
+ * the first rung does not rise; its probes are as good as any.
  */
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import { adaptiveAshaPlan } from "./algorithms/adaptive-asha.ts";
 import { ashaPlan } from "./algorithms/asha.ts";
+import { autoPlan } from "./algorithms/auto.ts";
+import { bohbPlan } from "./algorithms/bohb.ts";
 import { asyncHalvingPlan } from "./algorithms/async-halving.ts";
 import { hyperbandPlan } from "./algorithms/hyperband.ts";
 import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
+import { isProbe, type TrustPlan } from "./halving/trust.ts";
 import { gridOf } from "./space-rules/grid.ts";
 
 /** `units` is the time at which the trials end; null for as long as the training code itself trains. */
@@ -33,7 +37,7 @@ export function previewSearch(config: SearcherConfig, space: HyperparameterSpace
     return { rungs: [{ ...whole, bracket: 0 }], total: [whole] };
   }
   const rungs = plan.brackets.flatMap((bracket, index) =>
-    endsOf(bracket, plan.divisor).map((ends) => ({ ...ends, bracket: index })),
+    endsOf(bracket, plan).map((ends) => ({ ...ends, bracket: index })),
   );
   const byUnits = new Map<number | null, number>();
   for (const { units, trials } of rungs) byUnits.set(units, (byUnits.get(units) ?? 0) + trials);
@@ -55,6 +59,10 @@ export function halvingPlanOf(config: SearcherConfig): HalvingPlan | null {
   switch (config.name) {
     case "asha":
       return ashaPlan(config);
+    case "bohb":
+      return bohbPlan(config);
+    case "auto":
+      return autoPlan(config);
     case "adaptive_asha":
       return adaptiveAshaPlan(config);
     case "async_halving":
@@ -71,14 +79,25 @@ function wholeTrials(config: SearcherConfig, space: HyperparameterSpace): number
   return "max_trials" in config ? config.max_trials : 1;
 }
 
-function endsOf({ units, trials }: BracketPlan, divisor: number): TrialsAt[] {
+function endsOf({ units, trials }: BracketPlan, { divisor, trust }: HalvingPlan): TrialsAt[] {
   const ends: TrialsAt[] = [];
   let left = trials;
   for (const [rung, at] of units.entries()) {
-    const on =
-      rung === units.length - 1 ? 0 : Math.min(left, Math.max(Math.floor(left / divisor), 1));
+    const top = rung === units.length - 1;
+    const best = Math.min(left, Math.max(Math.floor(left / divisor), 1));
+    const probes = rung === 0 && trust !== undefined ? probesOf(trust, trials) : 0;
+    const on = top ? 0 : Math.min(left, best + Math.round(probes * (1 - 1 / divisor)));
     if (left > on) ends.push({ units: at, trials: left - on });
     left = on;
   }
   return ends;
+}
+
+/** Trials that go on from the first rung whatever their value, if it does not rise. */
+function probesOf(trust: TrustPlan, trials: number): number {
+  let probes = 0;
+  for (let trial = 1; trial <= trials && probes < trust.measuredMax; trial += 1) {
+    if (isProbe(trust, trial)) probes += 1;
+  }
+  return probes;
 }

@@ -29,6 +29,8 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
     `${text(limit)} is ${text(limits[text(limit)])}, and ${text(spent)} is spent`,
   halving: (evidence) => standing(evidence),
   rung_closed: (evidence) => `${standing(evidence)}, and nobody comes there any more`,
+  rung_not_trusted: ({ units, first_rung }) =>
+    `early values, at ${text(units)}, do not tell later ones; trials are compared from ${text(first_rung)} on`,
   not_finite: ({ time, units, value }) =>
     `its value at ${text(time ?? units)} is ${value === null || value === undefined ? "not finite" : text(value)}`,
   client: ({ reason }) => (typeof reason === "string" ? reason : ""),

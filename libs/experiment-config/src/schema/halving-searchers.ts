@@ -21,6 +21,13 @@ export const ashaKeys = {
   divisor: number.min(2),
   resume: flag,
 };
+export const bohbKeys = { ...ashaKeys };
+export const autoKeys = {
+  ...timed,
+  max_trials: trials,
+  min_time: positive,
+  divisor: number.min(2),
+};
 export const hyperbandKeys = { ...timed, max_trials: trials, divisor: number.min(2) };
 export const asyncHalvingKeys = {
   ...timed,
@@ -44,10 +51,15 @@ export const adaptiveAshaKeys = {
 /** What has to be there. */
 export const neededByHalving = {
   asha: ["max_trials", "max_time"],
+  bohb: ["max_trials", "max_time"],
+  auto: ["max_trials", "max_time"],
   async_halving: ["num_rungs", "max_trials", "max_time", "time_metric"],
   adaptive_asha: ["max_trials", "max_time", "time_metric"],
   hyperband: ["max_time"],
 } as const;
+
+/** Those whose rungs go up from a first one. */
+const rising = ["asha", "bohb", "auto"];
 
 export function checkHalving(
   searcher: JsonObject,
@@ -57,7 +69,7 @@ export function checkHalving(
   const least = valueAt(searcher, "min_time");
   const most = valueAt(searcher, "max_time");
   if (typeof most !== "number") return;
-  if (name === "asha" && typeof least === "number" && least > most) {
+  if (rising.some((other) => other === name) && typeof least === "number" && least > most) {
     note(
       "searcher.min_time",
       `must not be greater than max_time: ${least} is greater than ${most}`,

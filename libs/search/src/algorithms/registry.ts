@@ -1,6 +1,8 @@
 import type { Algorithm } from "../algorithm.ts";
 import { adaptiveAsha } from "./adaptive-asha.ts";
 import { asha } from "./asha.ts";
+import { auto } from "./auto.ts";
+import { bohb } from "./bohb.ts";
 import { asyncHalving } from "./async-halving.ts";
 import { custom } from "./custom.ts";
 import { gp } from "./gp.ts";
@@ -23,6 +25,8 @@ const algorithms: readonly Algorithm[] = [
   pbt,
   schedule,
   asha,
+  bohb,
+  auto,
   adaptiveAsha,
   asyncHalving,
   hyperband,

@@ -1,7 +1,8 @@
 /** Why successive halving decides as it does about a trial, as its events carry it. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { entriesBetween, entryAt, placeOf, type Ranking } from "../ranking.ts";
-import { type Halving, isClosed, keptOf, type Place, rungOf, unitsOf, WORST } from "./memory.ts";
+import { type Halving, type Place, rungOf, unitsOf, WORST } from "./memory.ts";
+import { isClosed, keptOf } from "./rungs.ts";
 
 /** Enough to see what a trial was compared with; a rung of 100,000 would not fit into an event. */
 const NEIGHBOURS_EACH_SIDE = 4;
@@ -29,6 +30,7 @@ export function standing(
     of,
     kept,
     divisor: halving.plan.divisor,
+    ...trustShown(halving, bracket),
     cutoff: last === undefined ? null : shownValue(last.value, smallerIsBetter),
     neighbours: neighboursOf(all, place, smallerIsBetter),
   };
@@ -49,4 +51,12 @@ function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): Js
     at += 1;
   }
   return neighbours;
+}
+
+/** What is known of the first rung, where it is measured: how its values tell those at the next. */
+function trustShown({ plan, trust }: Halving, bracket: number): JsonObject {
+  if (plan.trust === undefined) return {};
+  const units = plan.brackets[bracket]?.units[trust.first] ?? null;
+  const { correlation, measured } = trust;
+  return { first_rung: units, trust: correlation, trust_measured: measured.length };
 }

@@ -10,14 +10,18 @@ import type { SearchEvent } from "../events.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { type DrivenSearch, validation } from "../test-searches.ts";
 import { activeTrials, placeOfTrial, rungOf } from "./memory.ts";
+import { autoPlan } from "../algorithms/auto.ts";
 import {
   adaptiveOf,
   ashaOf,
   asyncHalvingOf,
+  autoOf,
+  bohbOf,
   halvingOf,
   hyperbandOf,
   startedSearch,
 } from "./test-halving.ts";
+import { isProbe } from "./trust.ts";
 
 type Step = {
   readonly pick: number;
@@ -57,11 +61,14 @@ const common = fc.record({
 });
 
 const searcher: fc.Arbitrary<HalvingSearcher> = fc
-  .tuple(common, fc.boolean(), fc.nat({ max: 3 }))
+  .tuple(common, fc.boolean(), fc.nat({ max: 5 }))
   .map(([shared, resume, which]): HalvingSearcher => {
     if (which === 0) return ashaOf({ ...shared, resume });
     if (which === 1) return asyncHalvingOf({ ...shared, resume });
     if (which === 2) return adaptiveOf({ ...shared, resume, mode: "conservative" });
+    if (which === 3) return bohbOf({ ...shared, resume });
+    // A third of the trials are probes, so that with more of them the first rung can rise.
+    if (which === 4) return autoOf({ ...shared, max_trials: shared.max_trials + 30 });
     return hyperbandOf(shared);
   });
 
@@ -135,13 +142,17 @@ describe("every search that halves", { timeout: 60_000 }, () => {
     );
   });
 
-  it("promotes only who is in the top 1/η of the rung, or the best of one that is over", () => {
+  it("promotes only who is in the top 1/η of the rung, or the best of one that is over, or a probe", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         for (const event of driven(config, seed, happening).events) {
           if (event.type !== "TrialResumed") continue;
           const { rank, of, value } = event.data.evidence as Record<string, number>;
-          expect(rank).toBeLessThanOrEqual(Math.max(1, Math.floor((of ?? 0) / config.divisor)));
+          const { trust } = autoPlan(autoOf({ max_trials: config.max_trials }));
+          const probe = event.data.rule === "probe";
+          if (probe) expect(trust !== undefined && isProbe(trust, event.data.trial)).toBe(true);
+          else
+            expect(rank).toBeLessThanOrEqual(Math.max(1, Math.floor((of ?? 0) / config.divisor)));
           expect(Number.isFinite(value)).toBe(true);
         }
       }),

@@ -3,6 +3,8 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { Json, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
 import type { SearchEvent } from "../events.ts";
+import { axesOfPlan } from "../algorithms/model-memory.ts";
+import { placeOf } from "../axes.ts";
 import { searchLimits } from "../limits.ts";
 import { pointOfTrial } from "../points.ts";
 import { isConstant } from "../space.ts";
@@ -19,7 +21,8 @@ import {
   WORST,
 } from "./memory.ts";
 import type { HalvingPlan } from "./plan.ts";
-import { type Step, Turn } from "./turn.ts";
+import type { Proposer } from "./proposer.ts";
+import { type Proposals, type Step, Turn } from "./turn.ts";
 
 export function trialsOf({ brackets }: HalvingPlan): number {
   return brackets.reduce((sum, { trials }) => sum + trials, 0);
@@ -29,6 +32,7 @@ export function halving(
   name: string,
   version: number,
   planOf: (config: SearcherConfig) => HalvingPlan,
+  proposer?: Proposer,
 ): Algorithm {
   return {
     name,
@@ -40,18 +44,29 @@ export function halving(
     initial: (config) =>
       emptyHalving(planOf(config as unknown as SearcherConfig)) as unknown as Json,
     evolve: (memory, event, search) =>
-      evolved(memory as unknown as Halving, event, search) as unknown as Json,
+      evolved(memory as unknown as Halving, event, search, proposer) as unknown as Json,
     on: (search, observation) => {
-      const { smallerIsBetter } = search.plan;
-      const turn = new Turn(search.memory as unknown as Halving, smallerIsBetter, {
-        pointOf: (trial) => pointOfTrial(search.plan, trial),
-        most: proposalsAtOnce(search.plan),
+      const { plan } = search;
+      const turn = new Turn(search.memory as unknown as Halving, plan.smallerIsBetter, {
+        pointOf:
+          proposer === undefined ? (trial) => pointOfTrial(plan, trial) : seen(plan, proposer),
+        most: proposalsAtOnce(plan),
       });
       if (observation.kind === "validated") turn.settle(observation.trial);
       turn.fill();
       foreseen = turn.steps;
       return turn.decisions;
     },
+  };
+}
+
+/** A proposer that is told what it has proposed in the same decision. */
+function seen(plan: SearchPlan, proposer: Proposer): Proposals["pointOf"] {
+  const more: (readonly number[])[] = [];
+  return (trial, halving) => {
+    const point = proposer(plan, halving, trial, more);
+    more.push(placeOf(axesOfPlan(plan), point.hyperparameters));
+    return point;
   };
 }
 
@@ -72,8 +87,18 @@ function stepOf(memory: Halving, { type, data }: SearchEvent): Halving | null {
   return step.after;
 }
 
-function evolved(memory: Halving, event: SearchEvent, search: RunningSearch): Halving {
-  return stepOf(memory, event) ?? folded(memory, event, search);
+function evolved(
+  memory: Halving,
+  event: SearchEvent,
+  search: RunningSearch,
+  proposer: Proposer | undefined,
+): Halving {
+  if (proposer === undefined || event.type !== "TrialProposed") {
+    return stepOf(memory, event) ?? folded(memory, event, search);
+  }
+  // Where a trial lies is what its event says, and not what the turn foresaw.
+  const at = placeOf(axesOfPlan(search.plan), event.data.hyperparameters ?? {});
+  return proposed(memory, at);
 }
 
 function folded(memory: Halving, event: SearchEvent, search: RunningSearch): Halving {

@@ -10,21 +10,16 @@
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
-import {
-  type Entry,
-  emptyRanking,
-  entryAt,
-  inserted,
-  placeOf,
-  type Ranking,
-  removed,
-} from "../ranking.ts";
-import { itemAt, pushed, type Vector, vectorOf, withItem } from "../vector.ts";
+import { type Entry, emptyRanking, inserted, type Ranking, removed } from "../ranking.ts";
+import { emptyVector, itemAt, pushed, type Vector, vectorOf, withItem } from "../vector.ts";
 import { PlaceRows } from "./place-rows.ts";
 import type { HalvingPlan } from "./plan.ts";
+import { fullTrust, isProbe, rises, type Trust, type TrustPlan, withMeasured } from "./trust.ts";
 
 /** What counts as worse than any value. */
 export const WORST = Number.MAX_VALUE;
+/** The order of what came to no rung. */
+const NO_ORDER = -1;
 
 export type Rung = {
   /** All that came here. */
@@ -67,6 +62,9 @@ export type Halving = {
   readonly replaced: number;
   /** No further trial will be proposed. */
   readonly finished: boolean;
+  readonly trust: Trust;
+  /** Where trial n lies in the space, at n - 1, where a model proposes trials; else nothing. */
+  readonly coordinates: Vector<readonly number[]>;
 };
 
 const noTrialYet: Rung = { all: emptyRanking, waiting: emptyRanking, arrivals: 0, coming: 0 };
@@ -82,6 +80,8 @@ export function emptyHalving(plan: HalvingPlan): Halving {
     places: vectorOf(new PlaceRows()),
     replaced: 0,
     finished: false,
+    trust: fullTrust,
+    coordinates: emptyVector(),
   };
 }
 
@@ -165,22 +165,30 @@ function withChange(
   };
 }
 
-/** TrialProposed. */
-export function proposed(halving: Halving): Halving {
+/** TrialProposed; `at` is where the trial lies, if a model wants to know. */
+export function proposed(before: Halving, at?: readonly number[]): Halving {
+  const halving =
+    at === undefined ? before : { ...before, coordinates: pushed(before.coordinates, at) };
   const bracket = nextBracket(halving);
   assert(bracket >= 0, "a trial is proposed where a bracket has room for it");
+  const trial = halving.places.size + 1;
+  const { first } = halving.trust;
   const place: Place = {
     bracket,
-    rung: 0,
+    rung: first,
     state: "coming",
     time: Number.MIN_SAFE_INTEGER,
     value: WORST,
-    brought: [],
+    brought: passedOver(trial, first),
   };
-  const first = rungOf(halving, bracket, 0);
-  const rung = { ...first, coming: first.coming + 1 };
-  const change: BracketChange = { rung: [0, rung], active: 1, created: 1 };
-  return withChange(halving, halving.places.size + 1, place, change);
+  const start = rungOf(halving, bracket, first);
+  const rung = { ...start, coming: start.coming + 1 };
+  return withChange(halving, trial, place, { rung: [first, rung], active: 1, created: 1 });
+}
+
+/** In the place of what a trial would have brought to rungs below the first one: entries that are in no rung. */
+function passedOver(trial: number, rungs: number): readonly Entry[] {
+  return Array.from({ length: rungs }, () => ({ value: WORST, order: NO_ORDER, trial }));
 }
 
 /** ObservationRecorded: the value as it is ranked. What comes late, or is of a trial that is not wanted, is nothing. */
@@ -228,15 +236,71 @@ function entered(
     brought: [...brought, entry],
   };
   const active = state === "over" ? -1 : 0;
-  return withChange(halving, trial, place, { rung: [rung, withArrival(before, entry)], active });
+  const change: BracketChange = { rung: [rung, withArrival(before, entry)], active };
+  const after = withChange(halving, trial, place, change);
+  return state === "over" ? after : measured(after, trial);
+}
+
+/** With what a probe tells of the first rung when it has come to the next; the first one may rise then. */
+function measured(halving: Halving, trial: number): Halving {
+  const { plan, trust } = halving;
+  if (plan.trust === undefined || !isProbe(plan.trust, trial)) return halving;
+  const { bracket, rung, brought } = placeOfTrial(halving, trial);
+  const [first, next] = [brought[trust.first], brought[rung]];
+  if (rung !== trust.first + 1 || first === undefined || next === undefined) return halving;
+  if (trust.measured.length >= plan.trust.measuredMax) return halving;
+  const told = withMeasured(trust, [first.value, next.value]);
+  const rungs = halving.brackets[bracket]?.rungs ?? [];
+  const after = { ...halving, trust: told };
+  return rises(plan.trust, told, rungs) ? risen(after, plan.trust, bracket) : after;
+}
+
+/** Those who come to the rung that was the first go on to the next; what is owed, probes that wait there tell then. */
+function risen(halving: Halving, plan: TrustPlan, bracket: number): Halving {
+  const below = halving.trust.first;
+  const first = below + 1;
+  const owed: number[] = [];
+  let after: Halving = halving;
+  for (let trial = 1; trial <= halving.places.size; trial += 1) {
+    const place = placeOfTrial(halving, trial);
+    if (place.rung === below && place.state === "coming") after = movedUp(after, trial, place);
+    const waits = place.rung === first && place.state === "waiting" && isProbe(plan, trial);
+    if (waits && owed.length < plan.probesAfterRise) owed.push(trial);
+  }
+  const from = rungOf(after, bracket, below).coming;
+  assert(from === 0, "nobody comes to a rung below the first");
+  return { ...after, trust: { first, measured: [], correlation: null, owed } };
+}
+
+function movedUp(halving: Halving, trial: number, place: Place): Halving {
+  const { bracket, rung, brought } = place;
+  const from = rungOf(halving, bracket, rung);
+  const to = rungOf(halving, bracket, rung + 1);
+  const moved: Place = {
+    ...place,
+    rung: rung + 1,
+    brought: [...brought, ...passedOver(trial, 1)],
+  };
+  return withChange(halving, trial, moved, {
+    rung: [rung, { ...from, coming: from.coming - 1 }],
+    nextRung: { ...to, coming: to.coming + 1 },
+  });
+}
+
+/** Without a trial among those who go on as probes: it does, or has ended. */
+function notOwed(halving: Halving, trial: number): Halving {
+  const { trust } = halving;
+  if (!trust.owed.includes(trial)) return halving;
+  return { ...halving, trust: { ...trust, owed: trust.owed.filter((other) => other !== trial) } };
 }
 
 /** TrialResumed: on to the next rung, and into it where the last observation was of that time already. */
-export function promoted(halving: Halving, trial: number): Halving {
+export function promoted(before: Halving, trial: number): Halving {
+  const halving = notOwed(before, trial);
   const { bracket, rung, state, time, value, brought } = placeOfTrial(halving, trial);
   const left = withoutWaiting(halving, { bracket, rung, state, time, value, brought });
-  const before = rungOf(halving, bracket, rung + 1);
-  const next = { ...before, coming: before.coming + 1 };
+  const target = rungOf(halving, bracket, rung + 1);
+  const next = { ...target, coming: target.coming + 1 };
   const arrives = time >= unitsOf(halving, bracket, rung + 1);
   const entry = arrives ? arrival(halving, next, trial, value) : null;
   const place: Place = {
@@ -247,11 +311,12 @@ export function promoted(halving: Halving, trial: number): Halving {
     value,
     brought: entry === null ? brought : [...brought, entry],
   };
-  return withChange(halving, trial, place, {
+  const after = withChange(halving, trial, place, {
     rung: [rung, left],
     nextRung: entry === null ? next : withArrival(next, entry),
     active: state === "waiting" ? 1 : 0,
   });
+  return arrives ? measured(after, trial) : after;
 }
 
 /** TrialSuspended. */
@@ -273,7 +338,8 @@ function withoutWaiting(halving: Halving, { bracket, rung, state, brought }: Pla
 }
 
 /** TrialStopDecided. */
-export function stopped(halving: Halving, trial: number): Halving {
+export function stopped(before: Halving, trial: number): Halving {
+  const halving = notOwed(before, trial);
   const place = placeOfTrial(halving, trial);
   const { rung, state } = place;
   if (state === "over") return halving;
@@ -311,32 +377,4 @@ function forgotten(halving: Halving, trial: number, replaceable: boolean): Halvi
   }
   after = withChange(after, trial, { ...place, brought: [] }, { created: replaceable ? -1 : 0 });
   return replaceable ? { ...after, replaced: after.replaced + 1 } : after;
-}
-
-/** How many of so many the rung lets through: at least one where `atLeastOne`. */
-export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): number {
-  return Math.max(Math.floor(entries / halving.plan.divisor), atLeastOne ? 1 : 0);
-}
-
-/**
- * Whether nobody comes to the rung any more: all trials of the bracket have been proposed, and none is on its way to it,
- * or to one below it, or can still be promoted from one.
- */
-export function isClosed(halving: Halving, bracket: number, rung: number): boolean {
-  if (mayCreate(halving, bracket)) return false;
-  const rungs = halving.brackets[bracket]?.rungs ?? [];
-  return rungs.every(
-    ({ coming, waiting }, i) => i > rung || (coming === 0 && (i === rung || waiting.size === 0)),
-  );
-}
-
-/** The trial that the rung promotes next, if any. */
-export function promotable(halving: Halving, bracket: number, rung: number): number | undefined {
-  const { all, waiting } = rungOf(halving, bracket, rung);
-  if (waiting.size === 0) return undefined;
-  const best = entryAt(waiting, 0);
-  if (best === undefined) return undefined;
-  const closed = isClosed(halving, bracket, rung);
-  if (halving.plan.form === "wait" && !closed) return undefined;
-  return placeOf(all, best) < keptOf(halving, all.size, closed) ? best.trial : undefined;
 }

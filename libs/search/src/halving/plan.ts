@@ -7,6 +7,7 @@
 
 import { floorLog, hyperbandTrials } from "@trainyard/experiment-config";
 import { integerPower } from "../math.ts";
+import type { TrustPlan } from "./trust.ts";
 
 /** `promote` suspends a trial at a rung and resumes the best; `stop` ends what is not good enough when it arrives; `wait`
  * promotes from a rung when all of it is there (synchronous halving). */
@@ -27,6 +28,8 @@ export type HalvingPlan = {
   readonly brackets: readonly BracketPlan[];
   /** Trials wanted to run at one time, over all brackets. */
   readonly concurrent: number;
+  /** Measures the first rung of the one bracket, which may rise. */
+  readonly trust?: TrustPlan;
 };
 
 export type AdaptiveMode = "aggressive" | "standard" | "conservative";

@@ -4,6 +4,8 @@ import type {
   AdaptiveAshaSearcher,
   AshaSearcher,
   AsyncHalvingSearcher,
+  AutoSearcher,
+  BohbSearcher,
   HalvingSearcher,
   HyperbandSearcher,
 } from "@trainyard/experiment-config";
@@ -26,6 +28,20 @@ export const ashaOf = (more: Partial<AshaSearcher> = {}): AshaSearcher => ({
   max_trials: 9,
   min_time: 1,
   resume: true,
+  ...more,
+});
+
+export const bohbOf = (more: Partial<BohbSearcher> = {}): BohbSearcher => ({
+  ...ashaOf(),
+  name: "bohb",
+  ...more,
+});
+
+export const autoOf = (more: Partial<AutoSearcher> = {}): AutoSearcher => ({
+  name: "auto",
+  ...timed,
+  max_trials: 9,
+  min_time: 1,
   ...more,
 });
 

@@ -11,13 +11,10 @@ import { standing } from "./evidence.ts";
 import {
   type Halving,
   hasRoom,
-  isClosed,
   isTopRung,
-  keptOf,
   mayCreate,
   type Place,
   placeOfTrial,
-  promotable,
   promoted,
   proposed,
   rungOf,
@@ -26,9 +23,11 @@ import {
   unitsOf,
   WORST,
 } from "./memory.ts";
+import { isClosed, isProbed, keptOf, promotable } from "./rungs.ts";
 
 export type Proposals = {
-  readonly pointOf: (trial: number) => ProposedPoint;
+  /** The point of a trial that is proposed with the search as it is then. */
+  readonly pointOf: (trial: number, halving: Halving) => ProposedPoint;
   /** How many one decision may make. */
   readonly most: number;
 };
@@ -65,7 +64,8 @@ export class Turn {
       if (place.state !== "due") return;
       if (isTopRung(this.#halving, place)) this.#stop(trial, "max_time");
       else if (place.value === WORST) this.#stop(trial, "not_finite");
-      else if (this.#goesOn(trial, place)) this.#promote(trial);
+      else if (this.#goesOn(trial, place)) this.#promote(trial, "halving");
+      else if (isProbed(this.#halving, trial)) this.#promote(trial, "probe");
       else if (this.#halving.plan.form === "stop") this.#stop(trial, "halving");
       else this.#suspend(trial);
     }
@@ -92,9 +92,10 @@ export class Turn {
 
   #fillBracket(bracket: number): void {
     while (hasRoom(this.#halving, bracket)) {
-      const trial = this.#bestToPromote(bracket);
+      const [probe] = this.#halving.trust.owed;
+      const trial = probe ?? this.#bestToPromote(bracket);
       if (trial !== undefined) {
-        this.#promote(trial);
+        this.#promote(trial, probe === undefined ? "halving" : "probe");
         this.settle(trial);
       } else if (mayCreate(this.#halving, bracket) && this.#proposalsLeft > 0) {
         this.#propose();
@@ -105,7 +106,8 @@ export class Turn {
   }
 
   #bestToPromote(bracket: number): number | undefined {
-    for (let rung = (this.#rungs(bracket).length || 1) - 2; rung >= 0; rung -= 1) {
+    const { first } = this.#halving.trust;
+    for (let rung = (this.#rungs(bracket).length || 1) - 2; rung >= first; rung -= 1) {
       const trial = promotable(this.#halving, bracket, rung);
       if (trial !== undefined) return trial;
     }
@@ -118,39 +120,42 @@ export class Turn {
 
   /** Who waits in a closed rung behind those that it lets through has no more to wait for. */
   #closeRungs(bracket: number): void {
+    const { first } = this.#halving.trust;
     for (const rung of this.#rungs(bracket).keys()) {
-      if (!isClosed(this.#halving, bracket, rung)) return;
+      const passed = rung < first;
+      if (!passed && !isClosed(this.#halving, bracket, rung)) return;
       while (this.#stopsLeft > 0) {
         const last = this.#lastWaiting(bracket, rung);
         if (last === undefined) break;
-        this.#stop(last.trial, "rung_closed");
+        this.#stop(last.trial, passed ? "rung_not_trusted" : "rung_closed");
         this.#stopsLeft -= 1;
       }
     }
   }
 
+  /** Behind those that the rung lets through, which are none of a rung that cannot be trusted. */
   #lastWaiting(bracket: number, rung: number): Entry | undefined {
     const { all, waiting } = rungOf(this.#halving, bracket, rung);
     const last = entryAt(waiting, waiting.size - 1);
-    if (last === undefined) return undefined;
+    if (last === undefined || rung < this.#halving.trust.first) return last;
     const kept = keptOf(this.#halving, all.size, true);
     return placeOf(all, last) < kept ? undefined : last;
   }
 
   #propose(): void {
     const trial = this.#halving.places.size + 1;
-    const point = this.#proposals.pointOf(trial);
+    const point = this.#proposals.pointOf(trial, this.#halving);
     this.decisions.push({ kind: "propose", ...point });
     this.#proposalsLeft -= 1;
     this.#go("TrialProposed", trial, proposed(this.#halving));
   }
 
-  #promote(trial: number): void {
+  #promote(trial: number, rule: string): void {
     const place = placeOfTrial(this.#halving, trial);
     const { bracket, rung } = place;
     const target = unitsOf(this.#halving, bracket, rung + 1);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
-    this.decisions.push({ kind: "resume", trial, target, rung, rule: "halving", evidence });
+    this.decisions.push({ kind: "resume", trial, target, rung, rule, evidence });
     this.#go("TrialResumed", trial, promoted(this.#halving, trial));
   }
 

@@ -1,0 +1,120 @@
+/**
+ * A density over the box of the axes: a kernel about each place, and the even prior counting as one more. A continuous or
+ * ordered axis has normals cut off at its ends, of one width; a choice without order has its own mass and shares the rest.
+ */
+import { type Axis, isDiscrete } from "../../axes.ts";
+import { power } from "../../math.ts";
+import { fastExp, SQRT_2_PI } from "../../normal.ts";
+import {
+  choiceAt,
+  choiceMass,
+  massInCell,
+  massInside,
+  truncatedNormal,
+  weightedIndex,
+} from "../tpe/kernels.ts";
+
+export type Density = {
+  readonly axes: readonly Axis[];
+  readonly places: readonly (readonly number[])[];
+  readonly weights: readonly number[];
+  readonly sum: number;
+  /** The width of the kernels on each axis. */
+  readonly widths: readonly number[];
+};
+
+/** Places, and how many trials each stands for. */
+export type Sample = {
+  readonly places: readonly (readonly number[])[];
+  readonly weights: readonly number[];
+};
+
+/** `widthOf` gives the width on an axis from the coordinates there; n^(-1 / (d + 4)) of Scott's rule multiplies it. */
+export function densityOf(
+  axes: readonly Axis[],
+  { places, weights }: Sample,
+  widthOf: (coordinates: readonly number[]) => number,
+  widthMin: number,
+): Density {
+  const shrunk = power(Math.max(1, places.length), -1 / (axes.length + 4));
+  const widths = axes.map((axis, index) => {
+    const coordinates = places.map((place) => coordinateOn(axis, place[index] ?? 0));
+    return Math.max(widthMin, widthOf(coordinates) * shrunk);
+  });
+  return { axes, places, weights, sum: weights.reduce((a, b) => a + b, 1), widths };
+}
+
+/** 1.06 times the spread of the coordinates: the reference rule for normals. */
+export function spreadWidth(coordinates: readonly number[]): number {
+  const count = coordinates.length;
+  if (count < 2) return 1;
+  const mean = coordinates.reduce((a, b) => a + b, 0) / count;
+  const squares = coordinates.reduce((a, b) => a + (b - mean) * (b - mean), 0);
+  return 1.06 * Math.sqrt(squares / (count - 1));
+}
+
+function coordinateOn(axis: Axis, at: number): number {
+  return isDiscrete(axis) ? (at + 0.5) / axis.cells : at;
+}
+
+function isChoice({ hyperparameter }: Axis): boolean {
+  return hyperparameter.type === "categorical";
+}
+
+/** The density at a place, over that of the even prior. */
+export function densityAt(
+  { axes, places, weights, sum, widths }: Density,
+  at: readonly number[],
+): number {
+  const kernels = places.length + 1;
+  let total = 1;
+  for (const [k, place] of places.entries()) {
+    let mass = weights[k] ?? 0;
+    for (let j = 0; j < axes.length && mass > 0; j += 1) {
+      const axis = axes[j] as Axis;
+      mass *= kernelOn(axis, place[j] ?? 0, at[j] ?? 0, widths[j] ?? 1, kernels);
+    }
+    total += mass;
+  }
+  return total / sum;
+}
+
+/** Squared distances in widths beyond which a kernel adds nothing beside the prior. */
+const NEGLIGIBLE = 80;
+
+function kernelOn(axis: Axis, own: number, at: number, width: number, kernels: number): number {
+  const { cells } = axis;
+  if (isChoice(axis)) return choiceMass(own === at, cells, kernels) * cells;
+  if (isDiscrete(axis)) return massInCell(at, cells, (own + 0.5) / cells, width) * cells;
+  const distance = (at - own) / width;
+  const squared = distance * distance;
+  if (squared > NEGLIGIBLE) return 0;
+  return fastExp(-squared / 2) / (width * SQRT_2_PI * massInside(own, width));
+}
+
+/**
+ * A place drawn from the density with its widths multiplied; `chance` gives share number i, that of the kernel first and
+ * then one for each axis.
+ */
+export function placeFrom(
+  { axes, places, weights, widths }: Density,
+  widening: number,
+  chance: (i: number) => number,
+): number[] {
+  const centre = places[weightedIndex([...weights, 1], chance(0))];
+  return axes.map((axis, j) => {
+    const share = chance(j + 1);
+    const { cells } = axis;
+    const own = centre?.[j];
+    if (isChoice(axis) && own !== undefined) {
+      return choiceAt(own, cells, places.length + 1, share);
+    }
+    const drawn =
+      own === undefined
+        ? share
+        : truncatedNormal(coordinateOn(axis, own), (widths[j] ?? 1) * widening, share);
+    if (isDiscrete(axis)) return Math.min(cells - 1, Math.floor(drawn * cells));
+    // An int with many values lies in the middle of its cell, where the trial's own place will be.
+    return cells === 0 ? drawn : (Math.floor(drawn * cells) + 0.5) / cells;
+  });
+}

@@ -1,0 +1,50 @@
+/** The trials that have come to a rung, the best first. */
+import { type Halving, placeOfTrial, rungOf, WORST } from "../../halving/memory.ts";
+import { entriesBetween, entryAt } from "../../ranking.ts";
+
+const BRACKET = 0;
+const CHUNK = 32;
+
+/** By their values at this one rung. */
+export function* rankedAt(halving: Halving, rung: number): Generator<number> {
+  const { all } = rungOf(halving, BRACKET, rung);
+  for (let from = 0; from < all.size; from += CHUNK) {
+    for (const { trial, value } of entriesBetween(all, from, from + CHUNK)) {
+      if (value === WORST) return;
+      yield trial;
+    }
+  }
+}
+
+/**
+ * By their values at this rung, where those that have gone on from it share the places that they have there by their values
+ * at the next, and so on up. So every value counts, each only against others of the same rung: a trial that merely went
+ * on does not come before one that has not been able to yet.
+ */
+export function* rankedFrom(halving: Halving, rung: number): Generator<number> {
+  const wentOn = rankedAboveOf(halving, rung);
+  for (const trial of rankedAt(halving, rung)) {
+    const further = placeOfTrial(halving, trial).brought.length > rung + 1;
+    const next = further ? wentOn.next() : null;
+    if (next === null) yield trial;
+    else if (next.done !== true) yield next.value;
+  }
+}
+
+function rankedAboveOf(halving: Halving, rung: number): Generator<number> {
+  const isTop = rung + 1 >= (halving.brackets[BRACKET]?.rungs.length ?? 0);
+  return isTop ? rankedAt(halving, rung + 1) : rankedFrom(halving, rung + 1);
+}
+
+/** How many of those that have come to the rung have a finite value there. */
+export function comparedAt(halving: Halving, rung: number): number {
+  const { all } = rungOf(halving, BRACKET, rung);
+  let low = 0;
+  let high = all.size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (entryAt(all, middle)?.value === WORST) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

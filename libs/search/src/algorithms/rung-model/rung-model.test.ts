@@ -1,0 +1,135 @@
+import { draw } from "@trainyard/kernel";
+import { describe, expect, it } from "vitest";
+import { axesOf, placeOf } from "../../axes.ts";
+import type { Halving } from "../../halving/memory.ts";
+import { autoOf, bohbOf, halvingOf, startedSearch } from "../../halving/test-halving.ts";
+import { runSearch } from "../../simulation/run.ts";
+import { configOf, type DrivenSearch, spaceOfTwo } from "../../test-searches.ts";
+import { densityAt, densityOf, placeFrom, spreadWidth } from "./density.ts";
+import { comparedAt, rankedAt, rankedFrom } from "./ranked-trials.ts";
+
+const axes = axesOf({
+  lr: { type: "log", minval: -4, maxval: -1, base: 10, count: null },
+  op: { type: "categorical", vals: ["a", "b", "c"] },
+  units: { type: "int", minval: 1, maxval: 8, count: null },
+});
+const sample = {
+  places: [
+    [0.2, 1, 3],
+    [0.25, 1, 4],
+    [0.9, 0, 0],
+  ],
+  weights: [1, 1, 1],
+};
+
+describe("a density over the axes", () => {
+  const density = densityOf(axes, sample, spreadWidth, 1e-3);
+
+  it("is one in the mean over the whole box", () => {
+    let sum = 0;
+    const points = 40_000;
+    for (let i = 0; i < points; i += 1) {
+      const share = (stream: string): number => draw(1, stream, i);
+      sum += densityAt(density, [
+        share("lr"),
+        Math.floor(3 * share("op")),
+        Math.floor(8 * share("units")),
+      ]);
+    }
+    expect(sum / points).toBeCloseTo(1, 1);
+  });
+
+  it("is the larger the nearer to its places", () => {
+    expect(densityAt(density, [0.22, 1, 3])).toBeGreaterThan(densityAt(density, [0.6, 2, 7]));
+  });
+
+  it("gives places that lie on the axes", () => {
+    for (let i = 0; i < 500; i += 1) {
+      const [lr = -1, op = -1, units = -1] = placeFrom(density, 3, (j) => draw(2, `${j}`, i));
+      expect(lr >= 0 && lr < 1).toBe(true);
+      expect([0, 1, 2]).toContain(op);
+      expect(Number.isInteger(units) && units >= 0 && units < 8).toBe(true);
+    }
+  });
+});
+
+/** A search of trials that have brought these values to rungs 0, 1, … each. */
+function withValues(values: Readonly<Record<number, readonly number[]>>): Halving {
+  const search: DrivenSearch = startedSearch(autoOf({ max_trials: 12, max_concurrent_trials: 12 }));
+  const times = [1, 3, 9];
+  for (const rung of [0, 1, 2]) {
+    for (const [trial, brought] of Object.entries(values)) {
+      const value = brought[rung];
+      if (value !== undefined) search.validate(Number(trial), times[rung] ?? 0, value);
+    }
+  }
+  return halvingOf(search);
+}
+
+describe("the trials of a rung", () => {
+  // Trials 1 to 4 are probes, which go on from the first rung whatever they bring.
+  const halving = withValues({
+    1: [5, 2],
+    2: [1, 9],
+    3: [3, 1],
+    4: [4, Number.NaN],
+    5: [2],
+    6: [Number.NaN],
+  });
+
+  it("come by their values there, those that are not finite not at all", () => {
+    expect([...rankedAt(halving, 0)]).toEqual([2, 5, 3, 4, 1]);
+    expect(comparedAt(halving, 0)).toBe(5);
+  });
+
+  it("come, as far as they have gone on, by their later values in the places that they share", () => {
+    expect([...rankedFrom(halving, 0)]).toEqual([3, 5, 1, 2]);
+  });
+});
+
+describe.each([
+  ["auto", autoOf({ max_trials: 150, max_time: 27, max_concurrent_trials: 8 })],
+  ["bohb", bohbOf({ max_trials: 150, max_time: 27, max_concurrent_trials: 8 })],
+] as const)("a search by %s", (name, searcher) => {
+  const run = (seed: number) =>
+    runSearch({
+      config: configOf(searcher, spaceOfTwo),
+      seed,
+      workers: 8,
+      world: ({ hyperparameters = {} }) => {
+        const [lr = 0, units = 0] = placeOf(axesOf(spaceOfTwo), hyperparameters);
+        const final = (lr - 0.3) ** 2 + (units / 61 - 0.7) ** 2;
+        return { hyperparameters, steps: 27, stepTime: 1, valueAt: (step) => final + 1 / step };
+      },
+    });
+
+  it("proposes by its model more and more of what is good, and says what it rests on", () => {
+    const { events, state } = run(1);
+    const proposals = events.flatMap((event) =>
+      event.type === "TrialProposed" ? [event.data] : [],
+    );
+    const byModel = proposals.filter(({ origin }) => origin === "model");
+    expect(byModel.length).toBeGreaterThan(proposals.length / 2);
+    expect(byModel.length).toBeLessThan((proposals.length * 9) / 10);
+    expect(proposals.slice(0, 8).every(({ origin }) => origin === "drawn")).toBe(true);
+    expect(byModel.at(-1)?.evidence).toMatchObject({
+      rung: expect.any(Number),
+      units: expect.any(Number),
+      results: expect.any(Number),
+      good: expect.any(Number),
+    });
+    const regret = ({ hyperparameters = {} }: (typeof proposals)[number]): number => {
+      const [lr = 0, units = 0] = placeOf(axesOf(spaceOfTwo), hyperparameters);
+      return (lr - 0.3) ** 2 + (units / 61 - 0.7) ** 2;
+    };
+    const mean = (some: typeof proposals): number =>
+      some.reduce((sum, proposal) => sum + regret(proposal), 0) / some.length;
+    const drawn = proposals.filter(({ origin }) => origin === "drawn");
+    expect(mean(byModel), name).toBeLessThan(mean(drawn) / 2);
+    expect(state.phase).toBe("completed");
+  });
+
+  it("is the same each time", () => {
+    expect(run(3).events).toEqual(run(3).events);
+  });
+});
