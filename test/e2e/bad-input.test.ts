@@ -47,6 +47,21 @@ describe("a configuration that is wrong", () => {
       /^resources\.slots_per_trial: .*64/,
     ],
     ["a name with a NUL", good.replace("name: good", 'name: "a\\0b"'), /^name: /],
+    [
+      "a constraint on what there is not",
+      good.replace("metric: loss", 'metric: loss, constraints: "lr < 1"'),
+      /^searcher\.constraints\[0\]: names lr, which is not a hyperparameter \(column 1/,
+    ],
+    [
+      "an impossible space",
+      `${good.replace("metric: loss", 'metric: loss, constraints: ["n > 1", "n < 1"]')}hyperparameters: { n: { type: int, minval: 0, maxval: 3 } }`,
+      /^searcher\.constraints: leave nothing of the space: .*"n < 1" refuses most/,
+    ],
+    [
+      "an earlier experiment that is not there",
+      good.replace("metric: loss", "metric: loss, warm_start: { experiments: [4711] }"),
+      /^searcher\.warm_start\.experiments\[0\]: is 4711, and there is no such experiment/,
+    ],
     ["no YAML", "name: [", /^line 1/i],
     ["an empty file", "", /./],
   ];

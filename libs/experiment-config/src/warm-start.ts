@@ -1,4 +1,4 @@
-/** What a search starts with besides its space: points to try first. */
+/** What a search starts with besides its space: points to try first, and the trials of earlier experiments. */
 import type { FieldProblem } from "@trainyard/kernel";
 import { isSameValue } from "./conditions.ts";
 import type { HyperparameterSpace, TypedHyperparameter } from "./config.ts";
@@ -9,6 +9,10 @@ import { closest } from "./suggest.ts";
 export type WarmStart = {
   /** Tried first, in their order. A point may leave hyperparameters out, which are drawn as for any trial. */
   readonly points?: JsonObject[];
+  /** Experiments whose trials a model learns from. */
+  readonly experiments?: number[];
+  /** Of their trials so many at most, the better half of them the best. */
+  readonly max_trials?: number;
 };
 
 /** Values of given points that are none of the space's. */

@@ -142,9 +142,16 @@ export type Algorithm = {
   readonly name: string;
   /** Raised when the same history would be decided otherwise; the older version stays registered for the searches that have it. */
   readonly version: number;
+  /** Whether it learns from the trials of earlier searches (`plan.earlier`). */
+  readonly learns?: true;
   readonly sizeOf: (config: SearcherConfig, space: HyperparameterSpace) => Size;
   /** The memory of a search that has just started. */
-  readonly initial: (config: JsonObject, space: HyperparameterSpace, seed: number) => Json;
+  readonly initial: (
+    config: JsonObject,
+    space: HyperparameterSpace,
+    seed: number,
+    plan: SearchPlan,
+  ) => Json;
   /** Folds an event of the search into the memory; `search` is the state before the event, and must not be kept. */
   readonly evolve: (memory: Json, event: SearchEvent, search: RunningSearch) => Json;
   /** Whether a checkpoint of the trial that holds so many steps is news to it. Absent: it has no use for checkpoints. */

@@ -3,6 +3,7 @@ import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig } from "@trainyard/experiment-config";
 import type { Suggestion } from "./algorithm.ts";
 import type { SearchOperation } from "./custom/operations.ts";
+import type { EarlierTrials } from "./earlier.ts";
 
 /** What a search knows of the experiment's configuration. */
 export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameters"> &
@@ -18,6 +19,8 @@ export type StartSearch = {
   readonly seed: number;
   /** When the experiment was created, in milliseconds of the epoch, as in the other commands: for budgets of time. */
   readonly atMs?: number | undefined;
+  /** What the trials of the experiments found that `warm_start` names. */
+  readonly earlier?: EarlierTrials;
 };
 
 /**

@@ -15,6 +15,7 @@ import type {
 } from "./commands.ts";
 import { postOperations } from "./custom/decide.ts";
 import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
+import { chosenEarlier } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
 import { countsSlots, policyDecisions } from "./policies/judge.ts";
@@ -55,7 +56,7 @@ export function decide(state: SearchState, command: SearchCommand): Decided {
   }
 }
 
-function startSearch(state: SearchState, { config, seed, atMs }: StartSearch): Decided {
+function startSearch(state: SearchState, { config, seed, atMs, earlier }: StartSearch): Decided {
   if (state.plan !== null) return [];
   const { searcher, hyperparameters: space, early_stopping = [], resources } = config;
   const algorithm = newestAlgorithm(searcher.name);
@@ -84,6 +85,7 @@ function startSearch(state: SearchState, { config, seed, atMs }: StartSearch): D
           }),
       ...(slotsPerTrial === undefined ? {} : { slotsPerTrial }),
       ...(atMs === undefined ? {} : { atMs }),
+      ...(earlier === undefined ? {} : { earlier: chosenEarlier(space, searcher, earlier) }),
     },
   };
   return [event, ...following(evolve(state, event), { kind: "started" })];

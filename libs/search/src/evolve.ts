@@ -16,6 +16,7 @@ import {
 import {
   type OutcomeCounts,
   type RunningSearch,
+  type SearchPlan,
   type SearchState,
   type TrialState,
   type TrialWanted,
@@ -107,29 +108,31 @@ function started(state: SearchState, data: EventData<"SearchStarted">): SearchSt
   const judged = earlyStopping.length > 0 || maxTime !== null;
   const version = data.policiesVersion ?? POLICIES_VERSION;
   assert(version === POLICIES_VERSION, `version ${version} of early stopping is known`);
+  const plan: SearchPlan = {
+    algorithm: data.algorithm,
+    algorithmVersion: data.algorithmVersion,
+    searcher,
+    space,
+    spaceBytes: JSON.stringify(space).length,
+    metric: data.metric,
+    smallerIsBetter: data.smallerIsBetter,
+    timeMetric: data.timeMetric,
+    seed: data.seed,
+    earlier: data.earlier?.trials ?? [],
+    trialsMax: data.trialsMax,
+    concurrentTrialsMax: data.concurrentTrialsMax,
+    earlyStopping,
+    maxTime,
+    slotsPerTrial: data.slotsPerTrial ?? 0,
+  };
   return {
     ...state,
     version: state.version + 1,
     phase: "running",
     policies: judged ? startedPolicies(data.atMs ?? 0) : null,
-    plan: {
-      algorithm: data.algorithm,
-      algorithmVersion: data.algorithmVersion,
-      searcher,
-      space,
-      spaceBytes: JSON.stringify(space).length,
-      metric: data.metric,
-      smallerIsBetter: data.smallerIsBetter,
-      timeMetric: data.timeMetric,
-      seed: data.seed,
-      trialsMax: data.trialsMax,
-      concurrentTrialsMax: data.concurrentTrialsMax,
-      earlyStopping,
-      maxTime,
-      slotsPerTrial: data.slotsPerTrial ?? 0,
-    },
+    plan,
     trials: vectorOf(new TrialRows()),
-    memory: algorithm.initial(searcher, space, data.seed),
+    memory: algorithm.initial(searcher, space, data.seed, plan),
   };
 }
 

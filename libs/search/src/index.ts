@@ -17,6 +17,7 @@ export { type BestOfTrial, bestSoFar, SearchRecord } from "./analysis/record.ts"
 export { operationResults } from "./custom/decide.ts";
 export type { OperationResult, SearchOperation } from "./custom/operations.ts";
 export { searchDecider } from "./decider.ts";
+export { EarlierReader, type EarlierTrial, type EarlierTrials } from "./earlier.ts";
 export type { SearchEvent } from "./events.ts";
 export {
   type BracketPlan,

@@ -8,6 +8,7 @@ import type {
 } from "@trainyard/experiment-config";
 import type { PoliciesMemory } from "./policies/memory.ts";
 import type { TrialState } from "./trial-state.ts";
+import type { EarlierTrial } from "./earlier.ts";
 import { emptyVector, itemAt, type Vector } from "./vector.ts";
 
 export type { TrialState, TrialWanted } from "./trial-state.ts";
@@ -25,6 +26,8 @@ export type SearchPlan = {
   /** The name of the value that counts as time; empty for the training step. */
   readonly timeMetric: string;
   readonly seed: number;
+  /** Trials of earlier searches, each with a finite value of the metric at a point of the space. */
+  readonly earlier: readonly EarlierTrial[];
   /** Trials that count. */
   readonly trialsMax: number;
   /** Trials unended and not suspended at one time; 0 for no limit. */

@@ -9,6 +9,11 @@ export const limits = {
   /** A page of a trial's stream: most hold a few dozen events. */
   pageEvents: 500,
   /**
+   * Events of earlier searches that are read for one that starts with them: about a second, in which the partition's other
+   * searches wait. A search of 5,000 trials with 20 reports each has as many.
+   */
+  earlierEventsMax: 110_000,
+  /**
    * A place that is free waits this long for a suggestion, and is filled without one then. A model takes a tenth of a
    * second with hundreds of results; several searches share its thread.
    */

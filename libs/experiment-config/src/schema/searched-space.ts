@@ -1,11 +1,14 @@
 /** What narrows the space of a search, and what it starts with. */
 import { z } from "zod";
-import { oneOf, section, text } from "./values.ts";
+import { oneOf, positive, section, text } from "./values.ts";
 
 /** More are a program. */
 const CONSTRAINTS_MAX = 100;
 /** Points that somebody writes down. */
 const POINTS_MAX = 1_000;
+const EXPERIMENTS_MAX = 100;
+/** A model of more takes longer than it gains, and all of them are in one event. */
+const EARLIER_TRIALS_MAX = 1_000;
 
 /** One expression, or a list of them. */
 export const constraints = oneOf(
@@ -15,4 +18,6 @@ export const constraints = oneOf(
 
 export const warmStart = section({
   points: z.array(z.record(z.string(), z.any())).max(POINTS_MAX),
+  experiments: z.array(positive).max(EXPERIMENTS_MAX),
+  max_trials: z.int().min(1).max(EARLIER_TRIALS_MAX),
 });

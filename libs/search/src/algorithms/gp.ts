@@ -66,11 +66,15 @@ const model: Model = {
 export const gp: Algorithm = {
   name: "gp",
   version: 1,
+  learns: true,
   sizeOf: (config) =>
     config.name === "gp"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 1, concurrentTrialsMax: 1 },
-  initial: () => ({ ...(initialModelMemory as JsonObject), prepared: null }),
+  initial: (_config, _space, _seed, plan) => ({
+    ...(initialModelMemory(plan) as JsonObject),
+    prepared: null,
+  }),
   evolve,
   on: (search, observation) => {
     if (observation.kind === "validated") return [];

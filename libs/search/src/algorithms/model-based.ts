@@ -18,11 +18,12 @@ export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm 
   return {
     name,
     version: 1,
+    learns: true,
     sizeOf: (config) =>
       config.name === name
         ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
         : { trialsMax: 1, concurrentTrialsMax: 1 },
-    initial: () => initialModelMemory,
+    initial: (_config, _space, _seed, plan) => initialModelMemory(plan),
     evolve: evolveModelMemory,
     on: (search, observation) => {
       if (observation.kind === "validated") return [];

@@ -4,7 +4,7 @@ import type { Json } from "@trainyard/experiment-config";
 import { type Axis, axesOf, placeOf } from "../axes.ts";
 import type { SearchEvent } from "../events.ts";
 import { type RunningSearch, type SearchPlan, trialOf } from "../state.ts";
-import { emptyVector, pushed, type Vector } from "../vector.ts";
+import { emptyVector, itemAt, pushed, type Vector } from "../vector.ts";
 
 /** Trials that count as good, at most. */
 export const GOOD_MAX = 25;
@@ -17,20 +17,39 @@ export type Ranked = {
   readonly at: number;
 };
 
+/** Trials of earlier searches are numbered too: the last of them 0, the one before it -1. */
 export type ModelMemory = {
-  /** Trial n's place at n - 1. */
+  /** How many trials of earlier searches there are. */
+  readonly earlier: number;
+  /** The places of the trials in their order, those of earlier searches first: `placeOfTrial`. */
   readonly places: Vector<readonly number[]>;
-  /** Trials that have ended, save those that somebody canceled: of these nothing is known. */
+  /** Trials that have ended, those of earlier searches included, save those that somebody canceled: of these nothing is known. */
   readonly ended: number;
   /** The best of those that were trained, the best first, of equals the earlier. */
   readonly ranked: readonly Ranked[];
 };
 
-export const initialModelMemory = {
-  places: emptyVector(),
-  ended: 0,
-  ranked: [],
-} as unknown as Json;
+/** Knows what earlier searches found. */
+export function initialModelMemory(plan: SearchPlan): Json {
+  const { earlier, metric } = plan;
+  let memory: ModelMemory = {
+    earlier: earlier.length,
+    places: emptyVector(),
+    ended: earlier.length,
+    ranked: [],
+  };
+  for (const [index, { hyperparameters = {}, values }] of earlier.entries()) {
+    const place = placeOf(axesOfPlan(plan), hyperparameters);
+    const trial = index + 1 - earlier.length;
+    memory = { ...memory, places: pushed(memory.places, place) };
+    memory = ranked(memory, trial, values[metric] ?? Number.NaN, 0, plan);
+  }
+  return memory as unknown as Json;
+}
+
+export function placeOfTrial({ places, earlier }: ModelMemory, trial: number): readonly number[] {
+  return itemAt(places, trial - 1 + earlier) ?? [];
+}
 
 export function modelMemory(memory: Json): ModelMemory {
   return memory as unknown as ModelMemory;

@@ -52,7 +52,7 @@ export function recordsCancellation(event: SearchEvent): boolean {
 }
 
 function startSearch(data: Data<"SearchStarted">): StartSearch {
-  const { searcher, space, seed, earlyStopping, slotsPerTrial, atMs } = data;
+  const { searcher, space, seed, earlyStopping, slotsPerTrial, atMs, earlier } = data;
   const config = {
     // What was recorded had been normalised before the search started with it.
     searcher: (searcher ?? {}) as SearcherConfig,
@@ -60,7 +60,14 @@ function startSearch(data: Data<"SearchStarted">): StartSearch {
     early_stopping: [...policiesIn(earlyStopping)],
     ...(slotsPerTrial === undefined ? {} : { resources: { slots_per_trial: slotsPerTrial } }),
   };
-  return { type: "StartSearch", config, seed, atMs };
+  return {
+    type: "StartSearch",
+    config,
+    seed,
+    atMs,
+    // They fit the space and are no more than are taken: they are chosen again as they are.
+    ...(earlier === undefined ? {} : { earlier }),
+  };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type NormalisedConfig,
 } from "@trainyard/experiment-config";
 import type { FieldProblem } from "@trainyard/kernel";
+import { newestAlgorithm } from "../algorithms/registry.ts";
 import { searchLimits } from "../limits.ts";
 import { firstDrawn, givenPoints, givenTrials, includesGiven, probe } from "../points.ts";
 import { gridPoint } from "../space.ts";
@@ -46,6 +47,11 @@ export function spaceFindings(
   } else if (givenTrials(searched) > 0) {
     const detail = `has no effect in a ${config.searcher.name} search, ${own}`;
     warnings.push({ path: "searcher.warm_start.points", detail });
+  }
+  const { name, warm_start: warmStart } = config.searcher;
+  if (warmStart?.experiments !== undefined && newestAlgorithm(name)?.learns !== true) {
+    const detail = `has no effect in the searcher ${name}, which learns from no trial; points have`;
+    warnings.push({ path: "searcher.warm_start.experiments", detail });
   }
   return { problems, warnings };
 }

@@ -10,6 +10,7 @@ import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { type CheckedContext, checkContext } from "./context-archive.ts";
+import { refuseForeignExperiments } from "./earlier-experiments.ts";
 import { shownExperiment } from "./shown.ts";
 
 /** Validates, stores the code under its digest, then asks for the experiment. Nothing is stored of what is refused. */
@@ -21,6 +22,7 @@ export async function createExperiment(
 ): Promise<Plain<CreateExperimentResponse>> {
   const { config, warnings } = readConfig(request, checkpointDir, context.commitId);
   await refuseTooManySlots(backend, config);
+  await refuseForeignExperiments(backend, config);
   const packed = request.context.length === 0 ? null : await checkContext(request.context);
   if (request.validateOnly) return { warnings, position: backend.position };
   if (packed !== null) await storeContext(backend, packed, request.context);

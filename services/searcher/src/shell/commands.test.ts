@@ -18,7 +18,7 @@ import { RunIndex } from "./run-index.ts";
 let stage: Stage;
 
 beforeEach(async () => {
-  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
+  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log), log));
   const { data } = experimentCreated();
   const searcher = {
     name: "custom",

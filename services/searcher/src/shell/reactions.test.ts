@@ -19,7 +19,7 @@ import { pino } from "pino";
 let stage: Stage;
 
 beforeEach(() => {
-  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
+  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log), log));
 });
 
 function runRequested(run: number): EventOf<"RunRequested"> {
@@ -83,7 +83,7 @@ describe("a search", () => {
     await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
     const undisturbed = await proposals();
-    stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
+    stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log), log));
     await stage.tell("experiment-12", experimentCreated());
     stage.afresh();
     await stage.settle();

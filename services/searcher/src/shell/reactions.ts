@@ -1,15 +1,20 @@
 /** Experiments, runs, validations, checkpoints and trials' ends → what the search of the experiment makes of them. */
+import type { EventLog } from "@trainyard/event-log";
 import { Fault, isRejection, parseTrialId } from "@trainyard/kernel";
 import type { Reaction, ReactionHandlers, Work } from "@trainyard/runtime";
 import type { SearchCommand } from "@trainyard/search";
 import { recordCheckpoint, recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
+import { earlierTrials } from "./earlier-searches.ts";
 import type { RunIndex } from "./run-index.ts";
 import { searches } from "./searches.ts";
 
-export function reactionHandlers(runs: RunIndex): ReactionHandlers {
+export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandlers {
   return {
-    ExperimentCreated: ({ id, data, stored }, work) =>
-      decide(work, id, startSearch(data, stored.timeMs)),
+    ExperimentCreated: async ({ id, data, stored }, work) => {
+      const command = startSearch(data, stored.timeMs);
+      const earlier = await earlierTrials(log, command.config);
+      await decide(work, id, earlier === undefined ? command : { ...command, earlier });
+    },
     ExperimentStopRequested: ({ id }, work) => decide(work, id, { type: "CancelSearch" }),
     RunRequested: async ({ id, data, stored }) => runs.note(id, data.run, stored.position),
     ValidationReported: async ({ data, stored }, work) => {

@@ -46,7 +46,7 @@ let asking: AskingSearches;
 let suggestions: Suggestions;
 
 beforeEach(async () => {
-  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log)));
+  stage = new Stage("searcher", ({ log }) => reactionHandlers(new RunIndex(log), log));
   clock = new ManualClock();
   await takeOver();
 });

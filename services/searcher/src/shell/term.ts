@@ -38,7 +38,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
     return {
       reactions: {
         consumer: "searcher",
-        handlers: reactionHandlers(new RunIndex(log)),
+        handlers: reactionHandlers(new RunIndex(log), log),
         after: (event) => {
           save(event);
           telemetry.count(event);

@@ -2,8 +2,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { coordinatesOf } from "../../axes.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
-import { itemAt } from "../../vector.ts";
-import { axesOfPlan, modelMemory } from "../model-memory.ts";
+import { axesOfPlan, modelMemory, placeOfTrial } from "../model-memory.ts";
 
 export type Learned = {
   readonly inputs: readonly (readonly number[])[];
@@ -24,10 +23,10 @@ type Result = { readonly trial: number; readonly value: number };
 
 /** There are results that differ. */
 export function learnedFrom(search: RunningSearch): Learned {
-  const { places } = modelMemory(search.memory);
+  const memory = modelMemory(search.memory);
   const axes = axesOfPlan(search.plan);
   const inputOf = (trial: number): readonly number[] =>
-    coordinatesOf(axes, itemAt(places, trial - 1) ?? []);
+    coordinatesOf(axes, placeOfTrial(memory, trial));
   const { results, running } = trialsOf(search);
   const chosen = mostTelling(results);
   return {
@@ -41,8 +40,11 @@ function trialsOf(search: RunningSearch): {
   readonly results: readonly Result[];
   readonly running: readonly number[];
 } {
-  const { smallerIsBetter } = search.plan;
-  const good: Result[] = [];
+  const { smallerIsBetter, earlier, metric } = search.plan;
+  const good: Result[] = earlier.map(({ values }, index) => ({
+    trial: index + 1 - earlier.length,
+    value: (smallerIsBetter ? 1 : -1) * (values[metric] ?? Number.NaN),
+  }));
   const bad: number[] = [];
   const running: number[] = [];
   for (let trial = 1; trial <= search.trials.size; trial += 1) {

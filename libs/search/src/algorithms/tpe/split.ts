@@ -5,8 +5,7 @@
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { type RunningSearch, trialOf } from "../../state.ts";
-import { itemAt } from "../../vector.ts";
-import { GOOD_MAX, modelMemory } from "../model-memory.ts";
+import { GOOD_MAX, modelMemory, placeOfTrial } from "../model-memory.ts";
 
 /** Places in the order of their age, the oldest first, and what each counts. */
 export type Sample = {
@@ -24,16 +23,18 @@ export function splitTrials(
   search: RunningSearch,
   more: readonly (readonly number[])[],
 ): { readonly good: Sample; readonly others: Sample } {
-  const { places, ended, ranked } = modelMemory(search.memory);
+  const memory = modelMemory(search.memory);
+  const { places, ended, ranked, earlier } = memory;
   const goodCount = Math.min(Math.ceil((ended * 3) / 20), GOOD_MAX);
   const best = ranked.slice(0, goodCount).map(({ trial }) => trial);
   const isGood = new Set(best);
-  const good = best.sort((a, b) => a - b).map((trial) => itemAt(places, trial - 1) ?? []);
+  const good = best.sort((a, b) => a - b).map((trial) => placeOfTrial(memory, trial));
   const others: (readonly number[])[] = [];
   const represents: number[] = [];
-  const add = (trial: number, weight: number): void => {
+  const add = (number: number, weight: number): void => {
+    const trial = number - earlier;
     if (isGood.has(trial) || trialOf(search, trial)?.outcome === TrialOutcome.CANCELED) return;
-    others.push(itemAt(places, trial - 1) ?? []);
+    others.push(placeOfTrial(memory, trial));
     represents.push(weight);
   };
   const all = places.size;
@@ -43,7 +44,7 @@ export function splitTrials(
   for (let i = 0; i < chosen; i += 1) {
     add(Math.floor(((i + 0.5) * older) / chosen) + 1, older / chosen);
   }
-  for (let trial = older + 1; trial <= all; trial += 1) add(trial, 1);
+  for (let number = older + 1; number <= all; number += 1) add(number, 1);
   for (const place of more) {
     others.push(place);
     represents.push(1);

@@ -15,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/search.proto.
  */
 export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEixgMKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0SLwoOZWFybHlfc3RvcHBpbmcYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KEHBvbGljaWVzX3ZlcnNpb24YDSABKA1IAIgBARIcCg9zbG90c19wZXJfdHJpYWwYDiABKA1IAYgBARISCgVhdF9tcxgPIAEoAUgCiAEBQhMKEV9wb2xpY2llc192ZXJzaW9uQhIKEF9zbG90c19wZXJfdHJpYWxCCAoGX2F0X21zIogDCg1UcmlhbFByb3Bvc2VkEg4KBm51bWJlchgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYAyABKA0SHQoQc3RhcnRfZnJvbV90cmlhbBgEIAEoDUgAiAEBEhYKDnNlYXJjaF92ZXJzaW9uGAYgASgNEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIgoVc3RhcnRfZnJvbV9jaGVja3BvaW50GAkgASgJSAGIAQESHAoPc3RhcnRfZnJvbV9zdGVwGAogASgBSAKIAQESHAoPc3RhcnRfZnJvbV90aW1lGAsgASgBSAOIAQFCEwoRX3N0YXJ0X2Zyb21fdHJpYWxCGAoWX3N0YXJ0X2Zyb21fY2hlY2twb2ludEISChBfc3RhcnRfZnJvbV9zdGVwQhIKEF9zdGFydF9mcm9tX3RpbWUiuQEKElN1Z2dlc3Rpb25QcmVwYXJlZBINCgV0cmlhbBgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDnNlYXJjaF92ZXJzaW9uGAMgASgNEg8KB3Jlc3VsdHMYBCABKA0SKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBm9yaWdpbhgGIAEoCSI0ChBTdWdnZXN0aW9uTWlzc2VkEg0KBXRyaWFsGAEgASgNEhEKCXdhaXRlZF9tcxgCIAEoASLGAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljEhEKBHN0ZXAYCCABKAFIAIgBARISCgVhdF9tcxgJIAEoAUgBiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXBCCAoGX2F0X21zIi8KDU1pc3NpbmdNZXRyaWMSDAoEbmFtZRgBIAEoCRIQCghyZXBvcnRlZBgCIAMoCSJwChBPcGVyYXRpb25zUG9zdGVkEjgKCm9wZXJhdGlvbnMYASADKAsyJC50cmFpbnlhcmQuY29tbW9uLnYxLlNlYXJjaE9wZXJhdGlvbhIVCghyZXN0c19vbhgCIAEoDUgAiAEBQgsKCV9yZXN0c19vbiJSChJDaGVja3BvaW50T2JzZXJ2ZWQSDQoFdHJpYWwYASABKA0SEgoKY2hlY2twb2ludBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoASJmCg5UcmlhbFN1c3BlbmRlZBINCgV0cmlhbBgBIAEoDRIMCgRydW5nGAIgASgNEgwKBHJ1bGUYAyABKAkSKQoIZXZpZGVuY2UYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKDFRyaWFsUmVzdW1lZBINCgV0cmlhbBgBIAEoDRIOCgZ0YXJnZXQYAiABKAESDAoEcnVuZxgDIAEoDRIMCgRydWxlGAQgASgJEikKCGV2aWRlbmNlGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChBUcmlhbFN0b3BEZWNpZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bGUYAiABKAkSKQoIZXZpZGVuY2UYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAQgASgISACIAQFCCAoGX2ZhaWxzImoKEVNlYXJjaFN0b3BEZWNpZGVkEgwKBHJ1bGUYASABKAkSKQoIZXZpZGVuY2UYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAMgASgISACIAQFCCAoGX2ZhaWxzInYKFFRyaWFsT3V0Y29tZVJlY29yZGVkEg0KBXRyaWFsGAEgASgNEjEKB291dGNvbWUYAiABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEhIKBWF0X21zGAMgASgBSACIAQFCCAoGX2F0X21zIk4KEFJ1blVzYWdlUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SCwoDcnVuGAIgASgNEg8KB3N0YXJ0ZWQYAyABKAgSDQoFYXRfbXMYBCABKAEiIAoPU2VhcmNoVGltZU5vdGVkEg0KBWF0X21zGAEgASgBIpcBCg9TZWFyY2hDb21wbGV0ZWQSNAoGcmVhc29uGAEgASgOMiQudHJhaW55YXJkLmV2ZW50LnYxLlNlYXJjaENvbXBsZXRpb24SFwoKYmVzdF90cmlhbBgCIAEoDUgAiAEBEhcKCmJlc3RfdmFsdWUYAyABKAFIAYgBAUINCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSqUAQoQU2VhcmNoQ29tcGxldGlvbhIhCh1TRUFSQ0hfQ09NUExFVElPTl9VTlNQRUNJRklFRBAAEh8KG1NFQVJDSF9DT01QTEVUSU9OX0VYSEFVU1RFRBABEh4KGlNFQVJDSF9DT01QTEVUSU9OX0NBTkNFTEVEEAISHAoYU0VBUkNIX0NPTVBMRVRJT05fRkFJTEVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
+  fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEi+gMKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0SLwoOZWFybHlfc3RvcHBpbmcYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjIKB2VhcmxpZXIYDCABKAsyIS50cmFpbnlhcmQuZXZlbnQudjEuRWFybGllclRyaWFscxIdChBwb2xpY2llc192ZXJzaW9uGA0gASgNSACIAQESHAoPc2xvdHNfcGVyX3RyaWFsGA4gASgNSAGIAQESEgoFYXRfbXMYDyABKAFIAogBAUITChFfcG9saWNpZXNfdmVyc2lvbkISChBfc2xvdHNfcGVyX3RyaWFsQggKBl9hdF9tcyJTCg1FYXJsaWVyVHJpYWxzEjAKBnRyaWFscxgBIAMoCzIgLnRyYWlueWFyZC5ldmVudC52MS5FYXJsaWVyVHJpYWwSEAoIbGVmdF9vdXQYAiABKA0i0AEKDEVhcmxpZXJUcmlhbBISCgpleHBlcmltZW50GAEgASgJEg0KBXRyaWFsGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPAoGdmFsdWVzGAQgAygLMiwudHJhaW55YXJkLmV2ZW50LnYxLkVhcmxpZXJUcmlhbC5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIogDCg1UcmlhbFByb3Bvc2VkEg4KBm51bWJlchgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYAyABKA0SHQoQc3RhcnRfZnJvbV90cmlhbBgEIAEoDUgAiAEBEhYKDnNlYXJjaF92ZXJzaW9uGAYgASgNEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIgoVc3RhcnRfZnJvbV9jaGVja3BvaW50GAkgASgJSAGIAQESHAoPc3RhcnRfZnJvbV9zdGVwGAogASgBSAKIAQESHAoPc3RhcnRfZnJvbV90aW1lGAsgASgBSAOIAQFCEwoRX3N0YXJ0X2Zyb21fdHJpYWxCGAoWX3N0YXJ0X2Zyb21fY2hlY2twb2ludEISChBfc3RhcnRfZnJvbV9zdGVwQhIKEF9zdGFydF9mcm9tX3RpbWUiuQEKElN1Z2dlc3Rpb25QcmVwYXJlZBINCgV0cmlhbBgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDnNlYXJjaF92ZXJzaW9uGAMgASgNEg8KB3Jlc3VsdHMYBCABKA0SKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBm9yaWdpbhgGIAEoCSI0ChBTdWdnZXN0aW9uTWlzc2VkEg0KBXRyaWFsGAEgASgNEhEKCXdhaXRlZF9tcxgCIAEoASLGAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljEhEKBHN0ZXAYCCABKAFIAIgBARISCgVhdF9tcxgJIAEoAUgBiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXBCCAoGX2F0X21zIi8KDU1pc3NpbmdNZXRyaWMSDAoEbmFtZRgBIAEoCRIQCghyZXBvcnRlZBgCIAMoCSJwChBPcGVyYXRpb25zUG9zdGVkEjgKCm9wZXJhdGlvbnMYASADKAsyJC50cmFpbnlhcmQuY29tbW9uLnYxLlNlYXJjaE9wZXJhdGlvbhIVCghyZXN0c19vbhgCIAEoDUgAiAEBQgsKCV9yZXN0c19vbiJSChJDaGVja3BvaW50T2JzZXJ2ZWQSDQoFdHJpYWwYASABKA0SEgoKY2hlY2twb2ludBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoASJmCg5UcmlhbFN1c3BlbmRlZBINCgV0cmlhbBgBIAEoDRIMCgRydW5nGAIgASgNEgwKBHJ1bGUYAyABKAkSKQoIZXZpZGVuY2UYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKDFRyaWFsUmVzdW1lZBINCgV0cmlhbBgBIAEoDRIOCgZ0YXJnZXQYAiABKAESDAoEcnVuZxgDIAEoDRIMCgRydWxlGAQgASgJEikKCGV2aWRlbmNlGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChBUcmlhbFN0b3BEZWNpZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bGUYAiABKAkSKQoIZXZpZGVuY2UYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAQgASgISACIAQFCCAoGX2ZhaWxzImoKEVNlYXJjaFN0b3BEZWNpZGVkEgwKBHJ1bGUYASABKAkSKQoIZXZpZGVuY2UYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAMgASgISACIAQFCCAoGX2ZhaWxzInYKFFRyaWFsT3V0Y29tZVJlY29yZGVkEg0KBXRyaWFsGAEgASgNEjEKB291dGNvbWUYAiABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEhIKBWF0X21zGAMgASgBSACIAQFCCAoGX2F0X21zIk4KEFJ1blVzYWdlUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SCwoDcnVuGAIgASgNEg8KB3N0YXJ0ZWQYAyABKAgSDQoFYXRfbXMYBCABKAEiIAoPU2VhcmNoVGltZU5vdGVkEg0KBWF0X21zGAEgASgBIpcBCg9TZWFyY2hDb21wbGV0ZWQSNAoGcmVhc29uGAEgASgOMiQudHJhaW55YXJkLmV2ZW50LnYxLlNlYXJjaENvbXBsZXRpb24SFwoKYmVzdF90cmlhbBgCIAEoDUgAiAEBEhcKCmJlc3RfdmFsdWUYAyABKAFIAYgBAUINCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSqUAQoQU2VhcmNoQ29tcGxldGlvbhIhCh1TRUFSQ0hfQ09NUExFVElPTl9VTlNQRUNJRklFRBAAEh8KG1NFQVJDSF9DT01QTEVUSU9OX0VYSEFVU1RFRBABEh4KGlNFQVJDSF9DT01QTEVUSU9OX0NBTkNFTEVEEAISHAoYU0VBUkNIX0NPTVBMRVRJT05fRkFJTEVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
 
 /**
  * @generated from message trainyard.event.v1.SearchStarted
@@ -89,6 +89,13 @@ export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
   earlyStopping?: JsonObject | undefined;
 
   /**
+   * What the model starts with; absent where no earlier experiment was named.
+   *
+   * @generated from field: trainyard.event.v1.EarlierTrials earlier = 12;
+   */
+  earlier?: EarlierTrials | undefined;
+
+  /**
    * Raised when the policies would judge the same history otherwise.
    *
    * @generated from field: optional uint32 policies_version = 13;
@@ -116,6 +123,68 @@ export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
  */
 export const SearchStartedSchema: GenMessage<SearchStarted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 0);
+
+/**
+ * Trials of earlier experiments, in their order.
+ *
+ * @generated from message trainyard.event.v1.EarlierTrials
+ */
+export type EarlierTrials = Message<"trainyard.event.v1.EarlierTrials"> & {
+  /**
+   * @generated from field: repeated trainyard.event.v1.EarlierTrial trials = 1;
+   */
+  trials: EarlierTrial[];
+
+  /**
+   * Trials that had a result and were left out: they do not fit the space, or are beyond the most that are taken.
+   *
+   * @generated from field: uint32 left_out = 2;
+   */
+  leftOut: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.EarlierTrials.
+ * Use `create(EarlierTrialsSchema)` to create a new message.
+ */
+export const EarlierTrialsSchema: GenMessage<EarlierTrials> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 1);
+
+/**
+ * @generated from message trainyard.event.v1.EarlierTrial
+ */
+export type EarlierTrial = Message<"trainyard.event.v1.EarlierTrial"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * @generated from field: uint32 trial = 2;
+   */
+  trial: number;
+
+  /**
+   * Those of this search's space.
+   *
+   * @generated from field: google.protobuf.Struct hyperparameters = 3;
+   */
+  hyperparameters?: JsonObject | undefined;
+
+  /**
+   * Its best value, by the name of the metric.
+   *
+   * @generated from field: map<string, double> values = 4;
+   */
+  values: { [key: string]: number };
+};
+
+/**
+ * Describes the message trainyard.event.v1.EarlierTrial.
+ * Use `create(EarlierTrialSchema)` to create a new message.
+ */
+export const EarlierTrialSchema: GenMessage<EarlierTrial> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_search, 2);
 
 /**
  * @generated from message trainyard.event.v1.TrialProposed
@@ -188,7 +257,7 @@ export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
  * Use `create(TrialProposedSchema)` to create a new message.
  */
 export const TrialProposedSchema: GenMessage<TrialProposed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 1);
+  messageDesc(file_trainyard_event_v1_search, 3);
 
 /**
  * What a model that is computed beside the log suggests for the next trial: kept until the trial is proposed.
@@ -238,7 +307,7 @@ export type SuggestionPrepared = Message<"trainyard.event.v1.SuggestionPrepared"
  * Use `create(SuggestionPreparedSchema)` to create a new message.
  */
 export const SuggestionPreparedSchema: GenMessage<SuggestionPrepared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 2);
+  messageDesc(file_trainyard_event_v1_search, 4);
 
 /**
  * No suggestion for the next trial came in time: it is proposed without.
@@ -262,7 +331,7 @@ export type SuggestionMissed = Message<"trainyard.event.v1.SuggestionMissed"> & 
  * Use `create(SuggestionMissedSchema)` to create a new message.
  */
 export const SuggestionMissedSchema: GenMessage<SuggestionMissed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 3);
+  messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
  * @generated from message trainyard.event.v1.ObservationRecorded
@@ -329,7 +398,7 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
  * Use `create(ObservationRecordedSchema)` to create a new message.
  */
 export const ObservationRecordedSchema: GenMessage<ObservationRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 4);
+  messageDesc(file_trainyard_event_v1_search, 6);
 
 /**
  * @generated from message trainyard.event.v1.MissingMetric
@@ -353,7 +422,7 @@ export type MissingMetric = Message<"trainyard.event.v1.MissingMetric"> & {
  * Use `create(MissingMetricSchema)` to create a new message.
  */
 export const MissingMetricSchema: GenMessage<MissingMetric> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 5);
+  messageDesc(file_trainyard_event_v1_search, 7);
 
 /**
  * Of a custom search: what its client wants. The decisions that follow from it are in the same commit.
@@ -381,7 +450,7 @@ export type OperationsPosted = Message<"trainyard.event.v1.OperationsPosted"> & 
  * Use `create(OperationsPostedSchema)` to create a new message.
  */
 export const OperationsPostedSchema: GenMessage<OperationsPosted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 6);
+  messageDesc(file_trainyard_event_v1_search, 8);
 
 /**
  * A complete checkpoint of a trial that the search may have others start from. Only searches that copy trials record it.
@@ -415,7 +484,7 @@ export type CheckpointObserved = Message<"trainyard.event.v1.CheckpointObserved"
  * Use `create(CheckpointObservedSchema)` to create a new message.
  */
 export const CheckpointObservedSchema: GenMessage<CheckpointObserved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 7);
+  messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
  * @generated from message trainyard.event.v1.TrialSuspended
@@ -447,7 +516,7 @@ export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
  * Use `create(TrialSuspendedSchema)` to create a new message.
  */
 export const TrialSuspendedSchema: GenMessage<TrialSuspended> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 8);
+  messageDesc(file_trainyard_event_v1_search, 10);
 
 /**
  * A trial that runs already goes on: it was promoted without having been suspended.
@@ -488,7 +557,7 @@ export type TrialResumed = Message<"trainyard.event.v1.TrialResumed"> & {
  * Use `create(TrialResumedSchema)` to create a new message.
  */
 export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 9);
+  messageDesc(file_trainyard_event_v1_search, 11);
 
 /**
  * @generated from message trainyard.event.v1.TrialStopDecided
@@ -522,7 +591,7 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
  * Use `create(TrialStopDecidedSchema)` to create a new message.
  */
 export const TrialStopDecidedSchema: GenMessage<TrialStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 10);
+  messageDesc(file_trainyard_event_v1_search, 12);
 
 /**
  * The search as a whole has come to its end before its trials were used up: it proposes no more, and is complete once
@@ -554,7 +623,7 @@ export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> 
  * Use `create(SearchStopDecidedSchema)` to create a new message.
  */
 export const SearchStopDecidedSchema: GenMessage<SearchStopDecided> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 11);
+  messageDesc(file_trainyard_event_v1_search, 13);
 
 /**
  * @generated from message trainyard.event.v1.TrialOutcomeRecorded
@@ -583,7 +652,7 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
  * Use `create(TrialOutcomeRecordedSchema)` to create a new message.
  */
 export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 12);
+  messageDesc(file_trainyard_event_v1_search, 14);
 
 /**
  * A run of the trial has started, or has ended: recorded where a budget of slot-hours counts them.
@@ -617,7 +686,7 @@ export type RunUsageRecorded = Message<"trainyard.event.v1.RunUsageRecorded"> & 
  * Use `create(RunUsageRecordedSchema)` to create a new message.
  */
 export const RunUsageRecordedSchema: GenMessage<RunUsageRecorded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 13);
+  messageDesc(file_trainyard_event_v1_search, 15);
 
 /**
  * A budget of time was found to be spent while nothing else happened.
@@ -636,7 +705,7 @@ export type SearchTimeNoted = Message<"trainyard.event.v1.SearchTimeNoted"> & {
  * Use `create(SearchTimeNotedSchema)` to create a new message.
  */
 export const SearchTimeNotedSchema: GenMessage<SearchTimeNoted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 14);
+  messageDesc(file_trainyard_event_v1_search, 16);
 
 /**
  * @generated from message trainyard.event.v1.SearchCompleted
@@ -663,7 +732,7 @@ export type SearchCompleted = Message<"trainyard.event.v1.SearchCompleted"> & {
  * Use `create(SearchCompletedSchema)` to create a new message.
  */
 export const SearchCompletedSchema: GenMessage<SearchCompleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_search, 15);
+  messageDesc(file_trainyard_event_v1_search, 17);
 
 /**
  * @generated from enum trainyard.event.v1.SearchCompletion

@@ -1,0 +1,131 @@
+/** Shapes in which Determined's users write their configurations, in documents of our own. */
+import { describe, expect, it } from "vitest";
+import { defaults, parsed } from "./test-documents.ts";
+
+const accepted = (text: string) => parsed(text, { defaults });
+
+describe("Determined's configurations", () => {
+  it("search adaptively by an own time metric, with fractions that begin with a dot", () => {
+    const { config, warnings } = accepted(`
+name: tutorial
+description: A search.
+hyperparameters:
+  global_batch_size: 64
+  learning_rate: {type: double, minval: .0001, maxval: 1.0}
+  decay: 1e-4
+  filters: {type: int, minval: 8, maxval: 64}
+max_restarts: 0
+records_per_epoch:
+  60000
+searcher: {name: adaptive_asha, metric: loss, smaller_is_better: true, max_trials: 50, time_metric: epochs, max_time: 20}
+entrypoint: python3 train.py --epochs 20
+`);
+    expect(config.searcher).toMatchObject({ time_metric: "epochs", max_time: 20, divisor: 4 });
+    expect(config.hyperparameters).toMatchObject({ decay: { type: "const", val: 1e-4 } });
+    expect(warnings.map(({ path }) => path)).toEqual(["records_per_epoch"]);
+  });
+
+  it("fold a long entrypoint, name images by device and comment between variables", () => {
+    const { config } = accepted(`
+debug: false
+environment:
+    environment_variables:
+        - A_DEBUG=INFO
+        # Adapt this to your network.
+        - B_NAME=ens,eth,ib
+    image:
+        gpu: somewhere/pytorch:1
+resources:
+  slots_per_trial: 2
+  shm_size: 4294967296 # 4 GiB
+searcher: {name: single, max_length: {batches: 100}, metric: eval_loss}
+hyperparameters:
+  config_file: conf/a.json
+  training_arguments: {learning_rate: 1e-5}
+entrypoint: >-
+  python -m launch.torch_distributed
+  python train.py
+  --do_train
+`);
+    expect(config.entrypoint).toBe("python -m launch.torch_distributed python train.py --do_train");
+    expect(config.environment.environment_variables.cpu).toEqual([
+      "A_DEBUG=INFO",
+      "B_NAME=ens,eth,ib",
+    ]);
+  });
+
+  it("leave the kind of storage to the cluster and count checkpoints themselves", () => {
+    const { config } = accepted(`
+checkpoint_storage: {save_trial_latest: 5}
+searcher: {name: single, metric: PQ, smaller_is_better: false, max_length: {batches: 87960}}
+min_validation_period: {batches: 7330}
+min_checkpoint_period: {epochs: 1}
+entrypoint: python3 -m launch --trial model_hub.x:Trial
+`);
+    expect(config.checkpoint_storage).toMatchObject({ type: "directory", save_trial_latest: 5 });
+  });
+
+  it("have constants of every kind: nothing, empty lists and mappings, words that Python reads", () => {
+    const { config } = accepted(`
+hyperparameters:
+  group: null
+  redundant: None
+  uuids: []
+  kwargs: {}
+  names: [a.b, c]
+  depths: [2, 2, 6, 2]
+  learning_rate: {base: 0.2, warmup_epochs: 10}
+  dotted.key: true
+searcher: {name: single, metric: x, max_length: 10000000}
+profiling: {enabled: true, begin_on_batch: 0, end_after_batch: null, sync_timings: false}
+checkpoint_policy: none
+scheduling_unit: 57
+entrypoint: [python3, -m, launch.deepspeed, --trial, "model_def:SomeTrial"]
+optimizations: {aggregation_frequency: 2}
+data_layer: {type: shared_fs}
+bind_mounts:
+  - host_path: /tmp
+    container_path: /data
+  - host_path: /tmp
+    container_path: /root/.cache
+    read_only: false
+environment:
+  proxy_ports:
+    - proxy_port: 6379
+      proxy_tcp: true
+`);
+    expect(config.hyperparameters).toMatchObject({
+      group: { type: "const", val: null },
+      redundant: { val: "None" },
+      uuids: { val: [] },
+      kwargs: {},
+      learning_rate: { base: { val: 0.2 }, warmup_epochs: { val: 10 } },
+      "dotted.key": { val: true },
+    });
+  });
+
+  it("search grids of nested axes, counts and choices that are mappings", () => {
+    const { config } = accepted(`
+workspace: Team
+project: Some Project
+searcher: {name: grid, metric: none, smaller_is_better: false, max_length: 16, max_concurrent_trials: 2}
+resources: {slots_per_trial: 1, resource_pool: A100, max_slots: 4}
+hyperparameters:
+  call:
+    scale: {type: double, minval: 5., maxval: 20., count: 4}
+    eps: {type: log, base: 10, minval: -2, maxval: -1, count: 2}
+    one: {type: categorical, vals: [0.1]}
+  task:
+    type: categorical
+    vals:
+      - name: arc
+        shots: 25
+      - name: sums*
+        shots: 5
+  max_length: 4096
+entrypoint: >-
+  python run.py
+max_restarts: 0`);
+    expect(config.searcher).toMatchObject({ name: "grid", max_concurrent_trials: 2 });
+  });
+});

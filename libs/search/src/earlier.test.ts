@@ -1,0 +1,154 @@
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
+import { describe, expect, it } from "vitest";
+import { chosenEarlier, EarlierReader, type EarlierTrials } from "./earlier.ts";
+import { replaySearch } from "./replay/replay.ts";
+import { simulate } from "./simulate.ts";
+import { branin } from "./test-functions.ts";
+import { configOf, DrivenSearch, gpOf, randomOf, tpeOf } from "./test-searches.ts";
+
+const space: HyperparameterSpace = {
+  a: { type: "int", minval: 1, maxval: 9, count: null },
+  o: { type: "categorical", vals: ["x", "y"] },
+  m: { type: "double", minval: 0, maxval: 1, count: null, when: { "/o": ["x"] } },
+  epochs: { type: "const", val: 10 },
+};
+const loss = { metric: "loss", smaller_is_better: true };
+
+function earlierOf(points: readonly { [key: string]: number | string }[]): EarlierTrials {
+  return {
+    leftOut: 0,
+    trials: points.map((hyperparameters, i) => ({
+      experiment: "3",
+      trial: i + 1,
+      hyperparameters,
+      values: { loss: i },
+    })),
+  };
+}
+
+describe("a search's events", () => {
+  it("tell which trials were trained, and the best that each found", () => {
+    const search = new DrivenSearch();
+    search.start(configOf(randomOf(5, 5)));
+    search.validate(1, 1, 0.5);
+    search.validate(1, 2, 0.2);
+    search.validate(1, 3, 0.4);
+    search.validate(2, 1, Number.NaN);
+    search.validate(3, 1, 0.1);
+    search.validate(4, 1, 0.7);
+    search.end(4, TrialOutcome.STOPPED_EARLY);
+    search.end(1, TrialOutcome.COMPLETED);
+    search.end(2, TrialOutcome.COMPLETED);
+    search.end(3, TrialOutcome.FAILED);
+    const reader = new EarlierReader("7");
+    for (const event of search.events) reader.read(event);
+    const [first] = search.proposals();
+    expect(reader.trials("loss", true)).toMatchObject([
+      { experiment: "7", trial: 1, hyperparameters: first?.hyperparameters, values: { loss: 0.2 } },
+      { trial: 4, values: { loss: 0.7 } },
+    ]);
+    expect(reader.trials("loss", false)).toEqual([]);
+    expect(reader.trials("accuracy", true)).toEqual([]);
+  });
+});
+
+describe("earlier trials", () => {
+  it("count where they fit the space, whatever else they had", () => {
+    const { trials, leftOut } = chosenEarlier(
+      space,
+      loss,
+      earlierOf([
+        { a: 3, o: "y", epochs: 5, other: 1 },
+        { a: 3, o: "x", m: 0.5 },
+        { a: 3, o: "x" },
+        { a: 10, o: "y" },
+        { a: 3, o: "z" },
+        { o: "y" },
+        { a: 4, o: "y", m: 0.5 },
+      ]),
+    );
+    expect(trials.map(({ trial }) => trial)).toEqual([1, 2, 7]);
+    expect(trials.map(({ hyperparameters }) => hyperparameters)).toEqual([
+      { a: 3, o: "y", epochs: 10 },
+      { a: 3, o: "x", m: 0.5, epochs: 10 },
+      { a: 4, o: "y", epochs: 10 },
+    ]);
+    expect(leftOut).toBe(4);
+  });
+
+  it("of more than are taken are the best, and some of all the others", () => {
+    const many = earlierOf(Array.from({ length: 100 }, (_, i) => ({ a: 1 + (i % 9), o: "y" })));
+    const { trials, leftOut } = chosenEarlier(
+      space,
+      { ...loss, warm_start: { max_trials: 20 } },
+      many,
+    );
+    const numbers = trials.map(({ trial }) => trial);
+    expect(numbers.slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(numbers.slice(10)).toEqual([15, 24, 33, 42, 51, 60, 69, 78, 87, 96]);
+    expect(leftOut).toBe(80);
+    expect(
+      chosenEarlier(space, { ...loss, warm_start: { max_trials: 20 } }, { trials, leftOut }),
+    ).toEqual({
+      trials,
+      leftOut,
+    });
+  });
+});
+
+/** What a random search of Branin found, as another search hears of it. */
+function found(trials: number): EarlierTrials {
+  const { events } = simulate(configOf(randomOf(trials, 4), branin.space), 11, 4, (point) => ({
+    value: branin.valueAt(point),
+    duration: 1,
+  }));
+  const reader = new EarlierReader("3");
+  for (const event of events) reader.read(event);
+  return { trials: reader.trials("loss", true), leftOut: 0 };
+}
+
+describe.each<[string, SearcherConfig]>([
+  ["tpe", tpeOf(20, 2)],
+  ["gp", gpOf(20, 2)],
+])("%s", (_name, searcher) => {
+  const config = configOf({ ...searcher, warm_start: { experiments: [3] } }, branin.space);
+
+  it("follows its model from its first trial", () => {
+    const search = new DrivenSearch();
+    search.send({ type: "StartSearch", config, seed: 1, earlier: found(40) });
+    const waits = search.proposals().length === 0;
+    expect(waits || search.proposals()[0]?.origin === "model").toBe(true);
+    expect(search.completion()).toBeUndefined();
+  });
+
+  it("is recorded with them, and decides the same again from its events", () => {
+    const search = new DrivenSearch();
+    search.send({ type: "StartSearch", config, seed: 1, earlier: found(40) });
+    expect(replaySearch(search.events).differences).toEqual([]);
+  });
+});
+
+describe("what earlier trials are worth", () => {
+  /** The best of ten trials, one after the other. */
+  function bestOfTen(seed: number, earlier: EarlierTrials | undefined): number {
+    const search = new DrivenSearch();
+    const config = configOf(tpeOf(10, 1), branin.space);
+    search.send({ type: "StartSearch", config, seed, ...(earlier ? { earlier } : {}) });
+    for (let trial = 1; trial <= 10; trial += 1) {
+      const { hyperparameters = {} } = search.proposals()[trial - 1] ?? {};
+      search.validate(trial, 1, branin.valueAt(hyperparameters));
+      search.end(trial, TrialOutcome.COMPLETED);
+    }
+    return search.completion()?.bestValue ?? Number.POSITIVE_INFINITY;
+  }
+
+  it("is less than half the regret of ten trials by TPE on Branin", () => {
+    const earlier = found(40);
+    const seeds = Array.from({ length: 15 }, (_, seed) => seed);
+    const median = (values: number[]): number => values.sort((a, b) => a - b)[7] ?? 0;
+    const cold = median(seeds.map((seed) => bestOfTen(seed, undefined)));
+    const warm = median(seeds.map((seed) => bestOfTen(seed, earlier)));
+    expect(warm - branin.minimum).toBeLessThan((cold - branin.minimum) / 2);
+  });
+});

@@ -1,0 +1,136 @@
+/**
+ * The trials of earlier searches that a search starts with: what was found at which point. They are read once, when the
+ * search starts, and recorded in its first event; what happens to the earlier experiment after that changes nothing.
+ */
+import type { EventData } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import {
+  type HyperparameterSpace,
+  type JsonObject,
+  whyNoValue,
+} from "@trainyard/experiment-config";
+import { isBetter } from "./best.ts";
+import type { SearchEvent } from "./events.ts";
+import { fullPoint } from "./space.ts";
+import { valueAtKeys, withoutAbsent } from "./space-rules/conditions.ts";
+
+export type EarlierTrials = NonNullable<EventData<"SearchStarted">["earlier"]>;
+export type EarlierTrial = EarlierTrials["trials"][number];
+
+/** Reads a search's events, in their order, for what its trials found. */
+export class EarlierReader {
+  readonly #experiment: string;
+  readonly #points = new Map<number, JsonObject>();
+  readonly #best = new Map<number, number>();
+  readonly #trained = new Set<number>();
+  #metric = "";
+  #smallerIsBetter = true;
+
+  constructor(experiment: string) {
+    this.#experiment = experiment;
+  }
+
+  read(event: SearchEvent): void {
+    switch (event.type) {
+      case "SearchStarted":
+        this.#metric = event.data.metric;
+        this.#smallerIsBetter = event.data.smallerIsBetter;
+        return;
+      case "TrialProposed":
+        this.#points.set(event.data.number, event.data.hyperparameters ?? {});
+        return;
+      case "ObservationRecorded": {
+        const { trial, values, repeat } = event.data;
+        const value = values[this.#metric];
+        if (repeat || value === undefined) return;
+        const before = this.#best.get(trial) ?? null;
+        if (isBetter(value, before, this.#smallerIsBetter)) this.#best.set(trial, value);
+        return;
+      }
+      case "TrialOutcomeRecorded": {
+        const { trial, outcome } = event.data;
+        const trained =
+          outcome === TrialOutcome.COMPLETED || outcome === TrialOutcome.STOPPED_EARLY;
+        if (trained) this.#trained.add(trial);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  /** The trials that were trained and have a result, if the search was by this metric in this direction. */
+  trials(metric: string, smallerIsBetter: boolean): readonly EarlierTrial[] {
+    if (metric !== this.#metric || smallerIsBetter !== this.#smallerIsBetter) return [];
+    const numbers = [...this.#trained].sort((a, b) => a - b);
+    return numbers.flatMap((trial) => {
+      const hyperparameters = this.#points.get(trial);
+      const value = this.#best.get(trial);
+      if (hyperparameters === undefined || value === undefined) return [];
+      return [
+        { experiment: this.#experiment, trial, hyperparameters, values: { [metric]: value } },
+      ];
+    });
+  }
+}
+
+/** What of a trial is in a space: the values of its axes; null where one is missing or lies outside. */
+export function fitted(space: HyperparameterSpace, point: JsonObject): JsonObject | null {
+  let fits = true;
+  const whole = fullPoint(space, (hyperparameter, _path, keys) =>
+    hyperparameter.type === "const" ? hyperparameter.val : (valueAtKeys(point, keys) ?? null),
+  );
+  const there = withoutAbsent(space, whole);
+  fullPoint(space, (hyperparameter, _path, keys) => {
+    const value = valueAtKeys(there, keys);
+    if (hyperparameter.type !== "const" && value !== undefined) {
+      if (valueAtKeys(point, keys) === undefined || whyNoValue(hyperparameter, value) !== null) {
+        fits = false;
+      }
+    }
+    return null;
+  });
+  return fits ? there : null;
+}
+
+/** Without a word of the configuration. */
+const EARLIER_TRIALS = 500;
+
+/**
+ * Those that fit the space, in their order, and no more than the configuration takes: of more the better half are the best,
+ * and the others are spread evenly over what is left, so that the model learns too what is not good.
+ */
+export function chosenEarlier(
+  space: HyperparameterSpace,
+  config: {
+    readonly metric: string;
+    readonly smaller_is_better: boolean;
+    readonly warm_start?: { readonly max_trials?: number };
+  },
+  { trials, leftOut }: EarlierTrials,
+): EarlierTrials {
+  const { metric, smaller_is_better: smallerIsBetter, warm_start: warmStart } = config;
+  const fitting = trials.flatMap((trial) => {
+    const value = trial.values[metric];
+    const hyperparameters = fitted(space, trial.hyperparameters ?? {});
+    if (hyperparameters === null || value === undefined || !Number.isFinite(value)) return [];
+    return [{ trial: { ...trial, hyperparameters }, score: smallerIsBetter ? value : -value }];
+  });
+  const order = fitting.map((_, index) => index);
+  order.sort((a, b) => (fitting[a]?.score ?? 0) - (fitting[b]?.score ?? 0) || a - b);
+  const kept = new Set(spread(order, warmStart?.max_trials ?? EARLIER_TRIALS));
+  const chosen = fitting.flatMap(({ trial }, index) => (kept.has(index) ? [trial] : []));
+  return { trials: chosen, leftOut: leftOut + trials.length - chosen.length };
+}
+
+function spread(ranked: readonly number[], most: number): readonly number[] {
+  if (ranked.length <= most) return ranked;
+  const best = ranked.slice(0, Math.ceil(most / 2));
+  const others = ranked.slice(best.length);
+  const wanted = most - best.length;
+  const more = Array.from(
+    { length: wanted },
+    (_, i) => others[Math.floor(((i + 0.5) * others.length) / wanted)] ?? 0,
+  );
+  return [...best, ...more];
+}

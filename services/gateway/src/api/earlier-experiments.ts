@@ -1,0 +1,49 @@
+/** The experiments that a configuration starts from have to be there, and to have searched by the same metric in the same direction. */
+import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
+import type { FieldProblem } from "@trainyard/kernel";
+import { Problem } from "../http/problem.ts";
+import type { Backend } from "../shell/backend.ts";
+
+export async function refuseForeignExperiments(
+  backend: Backend,
+  { searcher }: NormalisedConfig,
+): Promise<void> {
+  const problems: FieldProblem[] = [];
+  for (const [index, experiment] of (searcher.warm_start?.experiments ?? []).entries()) {
+    const found = await backend.find("experiment", String(experiment));
+    const detail =
+      found === undefined
+        ? `is ${experiment}, and there is no such experiment`
+        : whyOther(searcherIn(found.config), searcher, experiment);
+    if (detail !== null)
+      problems.push({ path: `searcher.warm_start.experiments[${index}]`, detail });
+  }
+  if (problems.length === 0) return;
+  const sentences = problems.map(({ path, detail }) => `${path} ${detail}`).join("; ");
+  throw new Problem(400, "invalid_config", `the configuration is not valid: ${sentences}`, {
+    problems,
+  });
+}
+
+function searcherIn(config: unknown): JsonObject {
+  const searcher = isObject(config) ? config["searcher"] : undefined;
+  return isObject(searcher) ? searcher : {};
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Null where its trials say something about this search's. */
+function whyOther(
+  theirs: JsonObject,
+  mine: NormalisedConfig["searcher"],
+  experiment: number,
+): string | null {
+  if (theirs["metric"] !== mine.metric) {
+    return `is ${experiment}, which searches by ${String(theirs["metric"])} and not by ${mine.metric}`;
+  }
+  if (theirs["smaller_is_better"] === mine.smaller_is_better) return null;
+  const better = theirs["smaller_is_better"] === true ? "smaller" : "larger";
+  return `is ${experiment}, for which a ${better} ${mine.metric} is better`;
+}

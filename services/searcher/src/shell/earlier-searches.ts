@@ -1,0 +1,52 @@
+import { decodeEvent } from "@trainyard/contracts";
+import type { EventLog } from "@trainyard/event-log";
+import { streamName } from "@trainyard/kernel";
+import {
+  EarlierReader,
+  type EarlierTrial,
+  type EarlierTrials,
+  type SearchEvent,
+  type StartSearch,
+} from "@trainyard/search";
+import { limits } from "../limits.ts";
+
+/**
+ * What the trials of the experiments found that a configuration names, as far as their searches have come in the log. Read
+ * once, at the start; the search records what it takes of it. A search that is gone, or that looks for something else, gives
+ * nothing. Undefined where no experiment is named.
+ */
+export async function earlierTrials(
+  log: EventLog,
+  { searcher }: StartSearch["config"],
+): Promise<EarlierTrials | undefined> {
+  const experiments = searcher.warm_start?.experiments;
+  if (experiments === undefined) return undefined;
+  const trials: EarlierTrial[] = [];
+  let left: number = limits.earlierEventsMax;
+  for (const experiment of new Set(experiments)) {
+    const reader = new EarlierReader(String(experiment));
+    left = await readInto(reader, log, String(experiment), left);
+    trials.push(...reader.trials(searcher.metric, searcher.smaller_is_better));
+  }
+  return { trials, leftOut: 0 };
+}
+
+/** How many events may still be read after these. */
+async function readInto(
+  reader: EarlierReader,
+  log: EventLog,
+  experiment: string,
+  most: number,
+): Promise<number> {
+  const stream = streamName("search", experiment);
+  let left = most;
+  for (let version = 0; left > 0; ) {
+    const page = await log.read(stream, version, Math.min(left, limits.pageEvents));
+    for (const stored of page) reader.read(decodeEvent(stored) as SearchEvent);
+    left -= page.length;
+    const last = page.at(-1);
+    if (last === undefined) break;
+    version = last.version;
+  }
+  return left;
+}
