@@ -62,6 +62,9 @@ test("copies go on where the donor was, a killed searcher changes no decision, t
   expect(all.length).toBeLessThanOrEqual(TRIALS_MAX);
   const copy = await world.yard("trial", "logs", `${id}.${POPULATION + 1}`);
   expect(copy.out).toMatch(/starts at ([1-9]\d*), told \1\n/);
+  const begun = await world.client.call("getTrial", { trial: `${id}.${POPULATION + 1}` });
+  expect(begun.sourceTrial).toMatch(new RegExp(`^${id}\\.[1-${POPULATION}]$`));
+  expect(begun.sourceStep).toBeGreaterThan(0);
   const replayed = await world.yard("search", "replay", id);
   expect(replayed).toMatchObject({ code: 0 });
   const why = (await world.yard("search", "explain", id)).out;

@@ -14,6 +14,7 @@ describe("the searcher pbt", () => {
       smaller_is_better: true,
       time_metric: "",
       population_size: 16,
+      max_concurrent_trials: 0,
       max_time: 100,
       interval: 5,
       burn_in: 0,

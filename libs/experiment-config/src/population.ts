@@ -11,6 +11,8 @@ type Timed = {
 export type PbtSearcher = Timed & {
   readonly name: "pbt";
   readonly population_size: number;
+  /** Members that train at one time, in turns of an interval; 0 for all of them. */
+  readonly max_concurrent_trials: number;
   /** The time at which a member's training is done. */
   readonly max_time: number;
   /** The time from one comparison of a member with the others to the next. */
@@ -46,6 +48,7 @@ export type PopulationSearcher = PbtSearcher | ScheduleSearcher;
 /** What does not follow from other keys. The shares and factors are those of Ray Tune; the paper has 0.2 and no redraws. */
 export const pbtDefaults = {
   population_size: 16,
+  max_concurrent_trials: 0,
   burn_in: 0,
   quantile: 0.25,
   exploit: "truncation",

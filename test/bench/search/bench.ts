@@ -1,6 +1,7 @@
 /** Searches: how good ours are beside Optuna's of the same kind, and how fast. */
 import type { BenchContext, BenchResult } from "../support/bench.ts";
 import { Peer } from "./peer.ts";
+import { measurePopulation } from "./population.ts";
 import { functions } from "./problems.ts";
 import { pythonWithOptuna } from "./python.ts";
 import { type Comparison, compareQuality } from "./quality.ts";
@@ -41,6 +42,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     const comparison = { ...tpe, budgets, bar: bar("tpe_tables_vs_optuna_median", null) };
     results.push(await compareQuality(tables(folder), comparison, seeds, python, say));
   }
+  results.push(measurePopulation(context));
   for (const comparison of speeds(size)) {
     results.push(await compareSpeed(ackley(), comparison, python, context));
   }

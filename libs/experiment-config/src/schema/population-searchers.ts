@@ -17,6 +17,7 @@ const factor = number
 
 export const pbtKeys = {
   population_size: z.int().min(2).max(POPULATION_MAX),
+  max_concurrent_trials: count,
   time_metric: text,
   max_time: positive,
   interval: positive,

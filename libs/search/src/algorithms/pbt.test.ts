@@ -200,6 +200,38 @@ describe("a population", () => {
   });
 });
 
+describe("a population that takes turns", () => {
+  const names: Readonly<Record<string, string>> = {
+    TrialSuspended: "suspended",
+    TrialResumed: "resumed",
+    TrialProposed: "proposed",
+    TrialStopDecided: "stopped",
+  };
+  const turns = (events: readonly SearchEvent[]) =>
+    events.map(({ type, data }) => {
+      const trial = "trial" in data ? data.trial : "number" in data ? data.number : 0;
+      return `${names[type] ?? type} ${trial}`;
+    });
+
+  it("suspends who has been compared, and lets the one go on that is the least far", () => {
+    const search = started({ max_concurrent_trials: 2 });
+    expect(search.proposals()).toHaveLength(2);
+    expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["suspended 1", "proposed 3"]);
+    expect(turns(search.validate(2, 4, 0.5).slice(1))).toEqual(["suspended 2", "proposed 4"]);
+    saves(search, 1, 4);
+    expect(turns(search.validate(3, 5, 0.6).slice(1))).toEqual(["suspended 3", "resumed 1"]);
+    saves(search, 2, 4);
+    expect(turns(search.validate(4, 4, 9).slice(1))).toEqual(["stopped 4", "proposed 5"]);
+    expect(turns(search.validate(1, 8, 0.1).slice(1))).toEqual(["suspended 1", "resumed 2"]);
+    expect(turns(search.end(5, CANCELED).slice(1))).toEqual(["resumed 3"]);
+  });
+
+  it("goes on when nobody waits", () => {
+    const search = started({ max_concurrent_trials: 4 });
+    expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["resumed 1"]);
+  });
+});
+
 describe("a population keeps its size", () => {
   it("with trials of their own until a member can be copied", () => {
     const search = started();

@@ -10,6 +10,9 @@
  * leaves the population smaller. Neither the population nor the trials in all are ever more than configured: at the last
  * trial members go on as they are.
  *
+ * Where fewer members may train at one time than there are, they take turns: whoever has been compared and goes on is suspended,
+ * and whose training is the least far goes on from its checkpoint.
+ *
  * What is found is a schedule: which hyperparameters held until when, along the line of the best trial (`lineage.ts`).
  */
 import type { Json, JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/experiment-config";
@@ -67,12 +70,15 @@ class PbtTurn {
   readonly #population: Population;
   /** The number of the next trial. */
   #next: number;
+  /** Members that train, with what has been decided so far. */
+  #training: number;
 
   constructor(search: RunningSearch) {
     this.#plan = search.plan;
     this.#config = pbtOf(search.plan.searcher);
     this.#population = populationOf(search.memory);
     this.#next = proposedTrials(search) + 1;
+    this.#training = this.#population.members.filter(({ waiting }) => !waiting).length;
   }
 
   /** A member has reported; a report without the metric says nothing of it. */
@@ -81,11 +87,8 @@ class PbtTurn {
     if (member === undefined || member.score === null || value === null) return;
     const { time } = member.score;
     const { max_time, burn_in, interval } = this.#config;
-    if (time >= max_time) {
-      this.decisions.push({ kind: "stop", trial, rule: DONE, evidence: { units: time, max_time } });
-    } else if (time >= burn_in && time - member.comparedAt >= interval) {
-      this.#compare(member);
-    }
+    if (time >= max_time) this.#stop(trial, DONE, { units: time, max_time });
+    else if (time >= burn_in && time - member.comparedAt >= interval) this.#compare(member);
   }
 
   #compare(member: Member): void {
@@ -96,27 +99,32 @@ class PbtTurn {
     if (verdict.kind === "waits") return;
     const evidence = comparisonEvidence(comparison, member, this.#config, this.#plan);
     if (verdict.kind === "copies" && this.#hasTrials()) {
-      this.decisions.push({ kind: "stop", trial, rule: EXPLOITED, evidence: evidence(this.#next) });
+      this.#stop(trial, EXPLOITED, evidence(this.#next));
       this.#propose(this.#copyOf(verdict.donor, trial));
       return;
     }
     const rule = verdict.kind === "copies" ? "pbt_last_trial" : "pbt_good_enough";
-    const target = Math.min(
-      this.#config.max_time,
-      (member.score?.time ?? 0) + this.#config.interval,
-    );
-    this.decisions.push({ kind: "resume", trial, target, rung: 0, rule, evidence: evidence(null) });
+    if (!this.#hasRoom() && this.#othersWait()) this.#suspend(trial, rule, evidence(null));
+    else this.#resume(member, rule, evidence(null));
   }
 
-  /** Trials for the vacant places. */
+  /** Trials for the vacant places, and members whose turn it is: whose training is the least far. */
   fill(): void {
-    const most = proposalsAtOnce(this.#plan);
+    const most = Math.min(this.#population.vacant, proposalsAtOnce(this.#plan));
     let { drawn } = this.#population;
-    for (let n = 0; n < Math.min(this.#population.vacant, most) && this.#hasTrials(); n += 1) {
+    for (let n = 0; n < most && this.#hasTrials() && this.#hasRoom(); n += 1) {
       const point = this.#filling(drawn);
-      if (point === null) return;
+      if (point === null) break;
       if (point.startFrom === undefined) drawn += 1;
       this.#propose(point);
+    }
+    const waiting = this.#population.members
+      .filter((member) => member.waiting)
+      .sort((a, b) => timeOf(a) - timeOf(b) || a.trial - b.trial);
+    for (const member of waiting) {
+      if (!this.#hasRoom()) return;
+      this.#training += 1;
+      this.#resume(member, "pbt_turn", { time: timeOf(member), waiting: waiting.length });
     }
   }
 
@@ -145,11 +153,42 @@ class PbtTurn {
   #propose(proposal: Proposal): void {
     this.decisions.push(proposal);
     this.#next += 1;
+    this.#training += 1;
+  }
+
+  #stop(trial: number, rule: string, evidence: JsonObject): void {
+    this.decisions.push({ kind: "stop", trial, rule, evidence });
+    this.#training -= 1;
+  }
+
+  #suspend(trial: number, rule: string, evidence: JsonObject): void {
+    this.decisions.push({ kind: "suspend", trial, rung: 0, rule, evidence });
+    this.#training -= 1;
+  }
+
+  #resume(member: Member, rule: string, evidence: JsonObject): void {
+    const { trial } = member;
+    const target = Math.min(this.#config.max_time, timeOf(member) + this.#config.interval);
+    this.decisions.push({ kind: "resume", trial, target, rung: 0, rule, evidence });
+  }
+
+  #hasRoom(): boolean {
+    const most = this.#config.max_concurrent_trials;
+    return most === 0 || this.#training < most;
+  }
+
+  #othersWait(): boolean {
+    const { members, vacant } = this.#population;
+    return members.some(({ waiting }) => waiting) || (vacant > 0 && this.#hasTrials());
   }
 
   #hasTrials(): boolean {
     return this.#next <= this.#plan.trialsMax;
   }
+}
+
+function timeOf({ score, startedAt }: Member): number {
+  return score?.time ?? startedAt;
 }
 
 type Proposal = Extract<Decision, { kind: "propose" }>;

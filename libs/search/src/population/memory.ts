@@ -38,6 +38,8 @@ export type Member = {
   /** When it was last compared with the others; at first where its training begins. */
   readonly comparedAt: number;
   readonly comparisons: number;
+  /** Whether it is suspended until it is its turn again. */
+  readonly waiting: boolean;
   /** Null before its first report. */
   readonly score: Score | null;
   readonly saved: Saved | null;
@@ -79,12 +81,15 @@ export function evolvePopulation(
       return scored(population, event.data, plan);
     case "CheckpointObserved":
       return withMember(population, event.data.trial, (member) => saved(member, event.data, plan));
-    case "TrialResumed":
+    case "TrialSuspended":
       return withMember(population, event.data.trial, (member) => ({
-        ...member,
-        comparedAt: member.score?.time ?? member.comparedAt,
-        comparisons: member.comparisons + 1,
+        ...judged(member),
+        waiting: true,
       }));
+    case "TrialResumed":
+      return withMember(population, event.data.trial, (member) =>
+        member.waiting ? { ...member, waiting: false } : judged(member),
+      );
     case "TrialStopDecided":
       return left(
         population,
@@ -109,6 +114,15 @@ function withMember(
   return { ...population, members: population.members.with(at, change(member)) };
 }
 
+/** It has been compared with the others and goes on, now or when it is its turn. */
+function judged(member: Member): Member {
+  return {
+    ...member,
+    comparedAt: member.score?.time ?? member.comparedAt,
+    comparisons: member.comparisons + 1,
+  };
+}
+
 function joined(population: Population, data: EventData<"TrialProposed">): Population {
   const { number, hyperparameters = {}, startFromCheckpoint = "", startFromTime = 0 } = data;
   const member: Member = {
@@ -118,6 +132,7 @@ function joined(population: Population, data: EventData<"TrialProposed">): Popul
     startedAt: startFromTime,
     comparedAt: startFromTime,
     comparisons: 0,
+    waiting: false,
     score: null,
     saved: null,
     reports: [],

@@ -56,6 +56,7 @@ const searcher: fc.Arbitrary<PbtSearcher> = fc
     interval: fc.integer({ min: 1, max: 6 }),
     burn_in: fc.nat({ max: 8 }),
     quantile: fc.constantFrom(0.2, 0.25, 0.5),
+    max_concurrent_trials: fc.constantFrom(0, 0, 1, 2, 3),
     exploit: fc.constantFrom("truncation" as const, "tournament" as const),
     smaller_is_better: fc.boolean(),
   })
@@ -78,7 +79,7 @@ function driven(
   search.start(configOf(config, space), seed);
   const reached = new Map<number, number>();
   for (const { pick, what, ahead, value, twice } of happening) {
-    const running = unended(search);
+    const running = unended(search).filter(({ number }) => !isWaiting(search, number));
     const proposal = running[pick % running.length];
     if (proposal === undefined) break;
     const { number: trial, startFromStep = 0 } = proposal;
@@ -109,6 +110,9 @@ function happened(
 const populationOf = (search: DrivenSearch): Population =>
   search.state.memory as unknown as Population;
 
+const isWaiting = (search: DrivenSearch, trial: number): boolean =>
+  populationOf(search).members.some((member) => member.trial === trial && member.waiting);
+
 function unended(search: DrivenSearch): readonly EventData<"TrialProposed">[] {
   const ended = new Set(
     search.events.flatMap((event) =>
@@ -123,7 +127,13 @@ describe("every population", { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const look: Look = (search) => {
-          expect(populationOf(search).members.length).toBeLessThanOrEqual(config.population_size);
+          const { members } = populationOf(search);
+          expect(members.length).toBeLessThanOrEqual(config.population_size);
+          const most = config.max_concurrent_trials || config.population_size;
+          const training = members.filter(({ waiting }) => !waiting).length;
+          expect(training).toBeLessThanOrEqual(most);
+          // Nobody waits in vain.
+          if (training === 0) expect(members).toEqual([]);
           expect(populationOf(search).vacant).toBeGreaterThanOrEqual(0);
           expect(search.proposals().length).toBeLessThanOrEqual(config.max_trials);
         };

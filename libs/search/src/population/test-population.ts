@@ -18,6 +18,7 @@ export const pbtOf = (more: Partial<PbtSearcher> = {}): PbtSearcher => ({
   smaller_is_better: true,
   time_metric: "",
   population_size: 4,
+  max_concurrent_trials: 0,
   max_time: 40,
   interval: 4,
   burn_in: 0,

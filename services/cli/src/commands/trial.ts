@@ -87,6 +87,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["reason", trial.reason],
     ["hyperparameters", hyperparametersOf(trial)],
     ["origin", originOf(trial)],
+    ["begins from", sourceOf(trial)],
     ["seed", String(trial.seed)],
     ["restarts", String(trial.restarts)],
     ["steps", String(trial.stepsCompleted)],
@@ -111,6 +112,10 @@ function originOf({ origin, proposalEvidence }: Plain<Trial>): string {
   if (origin === "drawn" || origin === "") return "";
   const evidence = evidenceText(proposalEvidence);
   return evidence === "" ? origin : `${origin} (${evidence})`;
+}
+
+function sourceOf({ sourceTrial, sourceStep }: Plain<Trial>): string {
+  return sourceTrial === "" ? "" : `${sourceTrial} at step ${number(sourceStep)}`;
 }
 
 function scalarsOf(scalars: Readonly<Record<string, number>>): string {

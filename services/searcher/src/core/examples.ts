@@ -32,6 +32,7 @@ export const populationConfig = {
     smaller_is_better: true,
     time_metric: "",
     population_size: 2,
+    max_concurrent_trials: 0,
     max_time: 100,
     interval: 10,
     burn_in: 0,

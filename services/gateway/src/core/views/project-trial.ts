@@ -32,7 +32,7 @@ const waits: readonly string[] = [
 
 export const trialProjections: Projections = {
   TrialCreated({ id, data, timeMs }, documents) {
-    const { experiment, number, hyperparameters, seed, origin, evidence } = data;
+    const { experiment, number, hyperparameters, seed, origin, evidence, sourceTrial } = data;
     documents.put({
       kind: "trial",
       id,
@@ -55,6 +55,8 @@ export const trialProjections: Projections = {
         lastLogLines: [],
         progress: 0,
         origin,
+        sourceTrial,
+        sourceStep: data.warmStartStep ?? 0,
         ...(evidence === undefined ? {} : { proposalEvidence: evidence }),
         records: [],
         recent: [],
