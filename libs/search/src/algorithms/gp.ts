@@ -1,6 +1,6 @@
 /**
  * Bayesian optimisation by a Gaussian process (`gp/model.ts`) and expected improvement (D. R. Jones, M. Schonlau,
- * W. J. Welch, 1998). The first trials fill the space (a Sobol sequence) until max(8, 2 d) have ended. A trial that runs
+ * W. J. Welch, 1998). The first trials fill the space (a Sobol sequence) until 8 to 10 have ended. A trial that runs
  * stands in with the mean that the model expects of it (the "kriging believer": D. Ginsbourger, R. Le Riche, L. Carraro,
  * 2010), so that nothing is waited for and no two trials run at one place.
  *
@@ -29,7 +29,9 @@ import { sobolPoints } from "./sobol.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
 import { roomFor, topUp } from "./top-up.ts";
 
+/** Trials that have ended before the model is asked: two for each axis, within these. */
 const STARTUP_MIN = 8;
+const STARTUP_MAX = 10;
 /** A suggestion may lack one result for so many trials that run. */
 const RUNNING_FOR_ONE_LACKED = 4;
 
@@ -120,11 +122,8 @@ function follows(search: RunningSearch): boolean {
 function isLearned(search: RunningSearch): boolean {
   const { ended, ranked } = gpMemory(search.memory);
   const axes = axesOfPlan(search.plan).length;
-  return (
-    axes > 0 &&
-    ended >= Math.max(STARTUP_MIN, 2 * axes) &&
-    ranked[0]?.score !== ranked.at(-1)?.score
-  );
+  const enough = Math.min(STARTUP_MAX, Math.max(STARTUP_MIN, 2 * axes));
+  return axes > 0 && ended >= enough && ranked[0]?.score !== ranked.at(-1)?.score;
 }
 
 function isFresh(search: RunningSearch, { results }: Suggestion): boolean {

@@ -16,7 +16,7 @@ export type Learned = {
 };
 
 /** Results beyond this many are not learned from: the cost grows with their cube. */
-const RESULTS_MAX = 150;
+const RESULTS_MAX = 500;
 const PENDING_MAX = 50;
 
 type Result = { readonly trial: number; readonly value: number };

@@ -1,55 +1,44 @@
 import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
-import { bestPlace, logImprovement } from "./improvement.ts";
-import { factorise, inverseLower, solveLower, solveUpper } from "./matrix.ts";
-import { covariance, fitted, Process } from "./model.ts";
+import { bestPlace, type Settle } from "./best-place.ts";
+import { fitted } from "./fit.ts";
+import { improvementSlopes, logImprovement } from "./improvement.ts";
+import { distanceOf, matern, maternSlope, pointsOf } from "./kernel.ts";
+import { Process } from "./model.ts";
 
-const shape = { categorical: [false, false] };
 const inputs = Array.from({ length: 30 }, (_, i) => [draw(1, "a", i), draw(1, "b", i)]);
 const waveAt = (input: readonly number[]): number => 1.4 * Math.sin(6 * (input[0] ?? 0));
-const values = inputs.map(waveAt);
+const points = pointsOf([false, false], inputs);
+const values = Float64Array.from(inputs, waveAt);
+const parameters = fitted(points, values);
 
-describe("a factor", () => {
-  it("times its transpose is the matrix, and solves it", () => {
-    const matrix = [4, 2, 0.6, 2, 5, 1, 0.6, 1, 3];
-    const factor = Float64Array.from(matrix);
-    factorise(factor, 3, 0, 3, 1e-12);
-    const b = Float64Array.from([1, 2, 3]);
-    solveLower(factor, 3, 3, b);
-    solveUpper(factor, 3, 3, b);
-    for (let i = 0; i < 3; i += 1) {
-      const row = [0, 1, 2].reduce((sum, j) => sum + (matrix[i * 3 + j] ?? 0) * (b[j] ?? 0), 0);
-      expect(row).toBeCloseTo(i + 1, 12);
-    }
-    const inverse = inverseLower(factor, 3, 3);
-    const corner = [0, 1, 2].reduce(
-      (sum, k) => sum + (factor[6 + k] ?? 0) * (inverse[k * 3] ?? 0),
-      0,
-    );
-    expect(corner).toBeCloseTo(0, 12);
-  });
-});
+function seen(): Process {
+  const process = new Process(parameters, points, values);
+  process.see(30);
+  return process;
+}
+
+const at = (...place: number[]): Float64Array => Float64Array.from(place);
 
 describe("the covariance", () => {
-  it("is Matérn's of smoothness 5/2", () => {
+  it("is Matérn's of smoothness 5/2, with its slope", () => {
     // scale (1 + √5 r + 5 r² / 3) exp(-√5 r) at r = 0.5.
-    const parameters = { weights: [1, 1], scale: 2, noise: 0 };
-    expect(covariance(shape, parameters, [0, 0], [0.3, 0.4])).toBeCloseTo(1.6572981, 5);
-    expect(covariance(shape, parameters, [0.2, 0.1], [0.2, 0.1])).toBe(2);
+    expect(matern(0.25, 2)).toBeCloseTo(1.6572981, 5);
+    expect(matern(0, 2)).toBe(2);
+    expect(matern(1e6, 2)).toBe(0);
+    const slope = (matern(0.25 + 1e-6, 2) - matern(0.25 - 1e-6, 2)) / 2e-6;
+    expect(maternSlope(0.25, 2)).toBeCloseTo(slope, 6);
   });
 
   it("has choices that differ one apart", () => {
-    const parameters = { weights: [1], scale: 1, noise: 0 };
-    const choices = { categorical: [true] };
-    expect(covariance(choices, parameters, [0.1], [0.2])).toBe(
-      covariance({ categorical: [false] }, parameters, [0], [1]),
-    );
+    const choices = pointsOf([true, false], [[0.1, 0.2]]);
+    const weights = { weights: at(3, 1), scale: 1, noise: 0 };
+    expect(distanceOf(weights, choices, at(0.1, 0.2), 0, at(0.7, 0.2), 0)).toBe(3);
+    expect(distanceOf(weights, choices, at(0.1, 0.2), 0, at(0.1, 0.7), 0)).toBeCloseTo(0.25, 12);
   });
 });
 
 describe("a fitted process", () => {
-  const parameters = fitted(shape, inputs, values);
-
   it("finds the axis that does nothing", () => {
     const [first = 0, second = 0] = parameters.weights;
     expect(first).toBeGreaterThan(20 * second);
@@ -57,49 +46,119 @@ describe("a fitted process", () => {
   });
 
   it("goes through what it has seen, and knows little where it has seen nothing", () => {
-    const process = new Process(shape, parameters, 30);
-    process.see(inputs, values);
+    const process = seen();
     for (const [i, input] of inputs.entries()) {
-      expect(process.at(input).mean).toBeCloseTo(values[i] ?? 0, 1);
+      expect(process.at(Float64Array.from(input)).mean).toBeCloseTo(values[i] ?? 0, 1);
     }
-    expect(process.at([0.43, 0.5]).mean).toBeCloseTo(waveAt([0.43]), 1);
-    expect(process.at([4, 0.5]).deviation).toBeGreaterThan(process.at([0.43, 0.5]).deviation * 5);
+    expect(process.at(at(0.43, 0.5)).mean).toBeCloseTo(waveAt([0.43]), 1);
+    const near = process.at(at(0.43, 0.5)).deviation;
+    expect(process.at(at(4, 0.5)).deviation).toBeGreaterThan(near * 5);
   });
 
-  it("sees one value after another as all at once", () => {
-    const whole = new Process(shape, parameters, 30);
-    whole.see(inputs, values);
-    const grown = new Process(shape, parameters, 30);
-    grown.see(inputs.slice(0, 20), values.slice(0, 20));
-    grown.see(inputs.slice(20), values.slice(20));
-    expect(grown.at([0.3, 0.3])).toEqual(whole.at([0.3, 0.3]));
+  it("sees one value after another as all at once, and believes what it expects", () => {
+    const grown = new Process(parameters, points, values);
+    grown.see(20);
+    grown.see(30);
+    expect(grown.at(at(0.3, 0.3))).toEqual(seen().at(at(0.3, 0.3)));
+    const more = new Process(parameters, pointsOf([false, false], [...inputs, [0.3, 0.3]]), values);
+    more.see(30);
+    const expected = more.at(at(0.3, 0.3));
+    expect(more.believe()).toBe(expected.mean);
+    expect(more.at(at(0.3, 0.3)).mean).toBeCloseTo(expected.mean, 6);
+    expect(more.at(at(0.3, 0.3)).deviation).toBeLessThan(0.1);
+  });
+
+  it("knows the slopes of what it expects", () => {
+    const process = seen();
+    const [mean, deviation] = [new Float64Array(2), new Float64Array(2)];
+    process.slopesAt(at(0.31, 0.64), mean, deviation);
+    const ahead = process.at(at(0.31 + 1e-6, 0.64));
+    const behind = process.at(at(0.31 - 1e-6, 0.64));
+    expect(mean[0]).toBeCloseTo((ahead.mean - behind.mean) / 2e-6, 4);
+    expect(deviation[0]).toBeCloseTo((ahead.deviation - behind.deviation) / 2e-6, 4);
+  });
+
+  it("surveys many places: the means, and more than the deviations", () => {
+    const process = seen();
+    const places = pointsOf(
+      [false, false],
+      [
+        [0.1, 0.9],
+        [0.5, 0.2],
+        [0.8, 0.8],
+        [2, 2],
+      ],
+    );
+    const { means, deviationsMost } = process.survey(places);
+    const deviations = new Float64Array(4);
+    process.deviationsAt(places, [0, 1, 2, 3], deviations);
+    for (const i of [0, 1, 2, 3]) {
+      const exact = process.at(places.at.slice(2 * i, 2 * i + 2));
+      expect(means[i]).toBeCloseTo(exact.mean, 10);
+      expect(deviations[i]).toBeCloseTo(exact.deviation, 10);
+      expect(deviationsMost[i]).toBeGreaterThanOrEqual(exact.deviation - 1e-12);
+    }
   });
 });
 
 describe("expected improvement", () => {
+  const improvement = (mean: number, deviation: number, best: number): number =>
+    logImprovement({ mean, deviation }, best);
+
   it("is that of the normal distribution", () => {
     // σ (z Φ(z) + φ(z)) of z = 0 is σ / √(2π).
-    expect(logImprovement(1, 2, 1)).toBeCloseTo(Math.log(2 / Math.sqrt(2 * Math.PI)), 12);
-    expect(Math.exp(logImprovement(0, 1e-3, 5))).toBeCloseTo(5, 9);
+    expect(improvement(1, 2, 1)).toBeCloseTo(Math.log(2 / Math.sqrt(2 * Math.PI)), 12);
+    expect(Math.exp(improvement(0, 1e-3, 5))).toBeCloseTo(5, 9);
   });
 
   it("goes on falling where the improvement itself is below any double", () => {
-    const logs = Array.from({ length: 60 }, (_, i) => logImprovement(4 + i * 0.25, 1, 0));
+    const logs = Array.from({ length: 60 }, (_, i) => improvement(4 + i * 0.25, 1, 0));
     for (let i = 1; i < logs.length; i += 1) expect(logs[i]).toBeLessThan(logs[i - 1] ?? 0);
-    expect(logImprovement(100, 1, 0)).toBeCloseTo(-5010.13, 1);
+    expect(improvement(100, 1, 0)).toBeCloseTo(-5010.13, 1);
   });
 
-  it("is climbed from the candidates, round what is taken", () => {
-    const parameters = fitted(shape, inputs, values);
-    const process = new Process(shape, parameters, 30);
-    process.see(inputs, values);
-    const axes = [
-      { cells: 0, categorical: false },
-      { cells: 0, categorical: false },
-    ];
+  it.each([0, 3, 5.2, 9])("has slopes, also %d deviations away", (mean) => {
+    const { byMean, byDeviation } = improvementSlopes({ mean, deviation: 1 }, 0);
+    const step = 1e-5;
+    const along = (improvement(mean + step, 1, 0) - improvement(mean - step, 1, 0)) / (2 * step);
+    const across = (improvement(mean, 1 + step, 0) - improvement(mean, 1 - step, 0)) / (2 * step);
+    expect(byMean / along).toBeCloseTo(1, 2);
+    expect(byDeviation / across).toBeCloseTo(1, 1);
+  });
+
+  it("is climbed from the candidates, round what is refused", () => {
+    const axes = [0, 0].map((cells) => ({ cells, categorical: false }));
     const best = Math.min(...values);
-    const place = bestPlace(process, axes, best, inputs, () => false);
-    expect(waveAt(place ?? [])).toBeLessThan(-1.39);
-    expect(bestPlace(process, axes, best, inputs, () => true)).toBe(null);
+    const searched = { process: seen(), axes, best, groups: [{ candidates: points, starts: 6 }] };
+    const free = bestPlace({ ...searched, settle: (place) => place }) ?? [];
+    expect(waveAt(free)).toBeLessThan(-1.39);
+    expect(bestPlace({ ...searched, settle: () => null })).toBe(null);
+    const low: Settle = (place) => ((place[1] ?? 0) < 0.3 ? place : null);
+    expect(bestPlace({ ...searched, settle: low })?.[1]).toBeLessThan(0.3);
+  });
+
+  it("is climbed step by step along axes of cells", () => {
+    const axes = [
+      { cells: 50, categorical: false },
+      { cells: 3, categorical: true },
+    ];
+    const rows = inputs.map(([a = 0, b = 0]) => [
+      (Math.floor(a * 50) + 0.5) / 50,
+      (Math.floor(b * 3) + 0.5) / 3,
+    ]);
+    const choices = pointsOf([false, true], rows);
+    const worth = Float64Array.from(rows, (row) => waveAt(row) + ((row[1] ?? 0) > 0.6 ? 0 : 1));
+    const process = new Process(fitted(choices, worth), choices, worth);
+    process.see(30);
+    const searched = {
+      process,
+      axes,
+      best: Math.min(...worth),
+      groups: [{ candidates: choices, starts: 6 }],
+    };
+    const [a = 0, b = 0] = bestPlace({ ...searched, settle: (place) => place }) ?? [];
+    expect((a * 50 - 0.5) % 1).toBeCloseTo(0, 9);
+    expect(b).toBeCloseTo(2.5 / 3, 9);
+    expect(waveAt([a])).toBeLessThan(-1.3);
   });
 });

@@ -1,26 +1,24 @@
 /** The slow part of a search by a Gaussian process: from what is known of the trials so far to a point for the next. */
-import { draw } from "@trainyard/kernel";
 import type { Question, Suggestion } from "../../algorithm.ts";
 import { isDiscrete, pointAt } from "../../axes.ts";
 import { exp } from "../../math.ts";
-import { normalQuantile } from "../../normal.ts";
 import { allowedCoordinates } from "../../space-rules/places.ts";
-import type { SearchPlan } from "../../state.ts";
 import { axesOfPlan } from "../model-memory.ts";
 import { sobolPoints } from "../sobol.ts";
-import { bestPlace, logImprovement, type SearchedAxis } from "./improvement.ts";
+import { bestPlace, type SearchedAxis, type Settle } from "./best-place.ts";
+import { nearCandidates, wideCandidates } from "./candidates.ts";
+import { fitted } from "./fit.ts";
+import { logImprovement } from "./improvement.ts";
 import type { Learned } from "./inputs.ts";
-import { fitted, Process } from "./model.ts";
+import { pointsOf } from "./kernel.ts";
+import { Process } from "./model.ts";
+import { unwarped, warped } from "./warp.ts";
 
-/** Candidates over the whole box, and about each of the best results. */
-const WIDE = 256;
-const NEAR = 32;
-const CENTRES = 4;
-const CANDIDATES = WIDE + NEAR * CENTRES;
-/** The spread of candidates about a result, the shorter the later. */
-const SPREADS = [0.2, 0.05, 0.01, 0.002];
-/** Results that the lengths are fitted to. */
-const FITTED_MAX = 60;
+/** Results that the parameters are fitted to: the cost grows with their cube. */
+const FITTED_MAX = 100;
+/** Climbs that start from the best candidates of the whole box, and from those about the best results. */
+const WIDE_STARTS = 7;
+const NEAR_STARTS = 3;
 /** Two places nearer than this on every axis are one. */
 const SAME = 1e-3;
 
@@ -31,7 +29,7 @@ export function suggestionFor({
   results,
   known,
 }: Question): Suggestion {
-  const { inputs, values, pending, centre, spread } = known as Learned;
+  const { inputs, values: raw, pending, centre, spread } = known as Learned;
   const suggestion = { trial, searchVersion, results };
   const axes = axesOfPlan(plan).map(
     (axis): SearchedAxis => ({
@@ -39,84 +37,55 @@ export function suggestionFor({
       categorical: axis.hyperparameter.type === "categorical",
     }),
   );
-  const shape = { categorical: axes.map(({ categorical }) => categorical) };
-  const order = values
-    .map((_, i) => i)
-    .sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0) || a - b);
-  const telling = order.slice(0, FITTED_MAX / 2);
-  telling.push(
-    ...order
-      .slice(FITTED_MAX / 2)
-      .sort((a, b) => b - a)
-      .slice(0, FITTED_MAX / 2),
+  const categorical = axes.map((axis) => axis.categorical);
+  const warp = warped(raw);
+  const { values } = warp;
+  const order = Array.from(values.keys()).sort(
+    (a, b) => (values[a] as number) - (values[b] as number) || a - b,
   );
+  const telling = mostTelling(order);
   const parameters = fitted(
-    shape,
-    telling.map((i) => inputs[i] ?? []),
-    telling.map((i) => values[i] ?? 0),
+    pointsOf(
+      categorical,
+      telling.map((i) => inputs[i] ?? []),
+    ),
+    Float64Array.from(telling, (i) => values[i] as number),
   );
-  const process = new Process(shape, parameters, inputs.length + pending.length);
-  process.see(inputs, values);
-  let best = values[order[0] ?? 0] ?? 0;
-  for (const input of pending) {
-    const { mean } = process.at(input);
-    process.see([input], [mean]);
-    best = Math.min(best, mean);
-  }
-  const centres = order.slice(0, CENTRES).map((i) => inputs[i] ?? []);
-  const settled = (input: readonly number[]): readonly number[] | null =>
-    allowedCoordinates(plan, axesOfPlan(plan), input);
-  const refused = (input: readonly number[]): boolean => settled(input) === null;
-  const taken = (input: readonly number[]): boolean =>
-    refused(input) ||
-    pending.some((other) => input.every((x, axis) => Math.abs(x - (other[axis] ?? 0)) < SAME));
-  const candidates = candidatesOf(plan, trial, axes, centres).flatMap((input) => {
-    const allowed = settled(input);
-    return allowed === null ? [] : [allowed];
-  });
-  const place =
-    bestPlace(process, axes, best, candidates, taken) ??
-    bestPlace(process, axes, best, candidates, refused);
+  const process = new Process(parameters, pointsOf(categorical, [...inputs, ...pending]), values);
+  process.see(inputs.length);
+  let best = values[order[0] as number] as number;
+  for (const _ of pending) best = Math.min(best, process.believe());
+  const settle: Settle = (place) => allowedCoordinates(plan, axesOfPlan(plan), place);
+  const isTaken = (place: readonly number[]): boolean =>
+    pending.some((other) => place.every((x, axis) => Math.abs(x - (other[axis] ?? 0)) < SAME));
+  const centres = order.map((i) => inputs[i] ?? []);
+  const wide = pointsOf(categorical, wideCandidates(plan, trial, axes));
+  const near = pointsOf(categorical, nearCandidates(plan, trial, axes, centres));
+  const groups = [
+    { candidates: wide, starts: WIDE_STARTS },
+    { candidates: near, starts: NEAR_STARTS },
+  ];
+  const searched = { process, axes, best, groups };
+  const free: Settle = (place) => (isTaken(place) ? null : settle(place));
+  const place = bestPlace({ ...searched, settle: free }) ?? bestPlace({ ...searched, settle });
   if (place === null) return { ...suggestion, ...sobolPoints(plan)(trial), evidence: {} };
-  const { mean, deviation } = process.at(place);
+  const moments = process.at(Float64Array.from(place));
   const sign = plan.smallerIsBetter ? 1 : -1;
+  const valueOf = (expected: number): number => centre + spread * unwarped(warp, expected);
+  const { mean, deviation } = moments;
   const evidence = {
-    mean: sign * (mean * spread + centre),
-    deviation: deviation * spread,
-    expected_improvement: exp(logImprovement(mean, deviation, best)) * spread,
+    mean: sign * valueOf(mean),
+    deviation: (valueOf(mean + deviation) - valueOf(mean - deviation)) / 2,
+    // In the deviations that the values have as the model sees them.
+    expected_improvement: exp(Math.max(-700, logImprovement(moments, best))),
   };
   return { ...suggestion, hyperparameters: pointAt(plan.space, place), origin: "model", evidence };
 }
 
-/** Places drawn over the whole box, and normally about the best results. */
-function candidatesOf(
-  plan: SearchPlan,
-  trial: number,
-  axes: readonly SearchedAxis[],
-  centres: readonly (readonly number[])[],
-): readonly (readonly number[])[] {
-  const { seed } = plan;
-  const streams = axesOfPlan(plan).map(({ path }) => `gp/${path}`);
-  return Array.from({ length: WIDE + NEAR * centres.length }, (_, i) => {
-    const centre = i < WIDE ? undefined : centres[Math.floor((i - WIDE) / NEAR)];
-    const spread = SPREADS[i % SPREADS.length] ?? 1;
-    return axes.map((axis, index) => {
-      const share = draw(seed, streams[index] ?? "", trial * CANDIDATES + i);
-      const about = centre?.[index];
-      const at = about === undefined ? share : near(axis, about, spread, share);
-      return onAxis(axis, at);
-    });
-  });
-}
-
-function near({ categorical }: SearchedAxis, about: number, spread: number, share: number): number {
-  // One time in five another choice.
-  if (categorical) return share < 0.8 ? about : (share - 0.8) * 5;
-  return about + spread * normalQuantile(Math.max(1e-9, share));
-}
-
-/** The place on the axis: inside, and the middle of a cell. */
-function onAxis({ cells }: SearchedAxis, at: number): number {
-  const inside = Math.min(1 - 2 ** -53, Math.max(0, at));
-  return cells === 0 ? inside : (Math.floor(inside * cells) + 0.5) / cells;
+/** The best half of what the parameters are fitted to, and the newest of the others. */
+function mostTelling(order: readonly number[]): readonly number[] {
+  if (order.length <= FITTED_MAX) return order;
+  const half = FITTED_MAX / 2;
+  const newest = order.slice(half).sort((a, b) => b - a);
+  return [...order.slice(0, half), ...newest.slice(0, half)];
 }

@@ -1,0 +1,143 @@
+/**
+ * Where the expected improvement is largest. Candidates are looked at in the order of the most that they can be worth, so
+ * that the exact deviation, which costs as much as a row of the factor, is computed only of those that may be among the
+ * best. From these it is climbed by the gradient on the axes that are continua, and step by step on the others.
+ */
+import { improvementSlopes, logImprovement } from "./improvement.ts";
+import type { Points } from "./kernel.ts";
+import { descend } from "./lbfgs.ts";
+import type { Process } from "./model.ts";
+
+/** An axis as proposals see it: 0 cells for a continuum. */
+export type SearchedAxis = { readonly cells: number; readonly categorical: boolean };
+
+/** The place that a proposal of this one would have; null where it is refused. */
+export type Settle = (place: readonly number[]) => readonly number[] | null;
+
+export type Group = { readonly candidates: Points; readonly starts: number };
+
+export type Searched = {
+  readonly process: Process;
+  readonly axes: readonly SearchedAxis[];
+  readonly best: number;
+  /** Where climbs start from the best of each group, so that no group crowds out another. */
+  readonly groups: readonly Group[];
+  readonly settle: Settle;
+};
+
+const STEPS = 24;
+const TOLERANCE = 1e-5;
+const BOX = { low: 0, high: 1 - 2 ** -53 };
+
+type Scored = { readonly place: readonly number[]; readonly gain: number };
+
+/** Null where every candidate is refused. */
+export function bestPlace(searched: Searched): readonly number[] | null {
+  const { settle } = searched;
+  let found: Scored | null = null;
+  for (const start of searched.groups.flatMap((group) => startsOf(searched, group))) {
+    const climbed = climb(searched, start);
+    const place = settle(climbed.place);
+    if (place === null) continue;
+    if (found === null || climbed.gain > found.gain) found = { place, gain: climbed.gain };
+  }
+  return found?.place ?? null;
+}
+
+/** The best of the candidates that are not refused, the best first. */
+function startsOf(
+  { process, best, settle }: Searched,
+  { candidates, starts: startsMax }: Group,
+): readonly Scored[] {
+  const { axes, count, at } = candidates;
+  const { means, deviationsMost } = process.survey(candidates);
+  const most = means.map((mean, i) =>
+    logImprovement({ mean, deviation: deviationsMost[i] as number }, best),
+  );
+  const order = Array.from({ length: count }, (_, i) => i);
+  order.sort((a, b) => (most[b] as number) - (most[a] as number) || a - b);
+  const deviations = new Float64Array(count);
+  const starts: Scored[] = [];
+  const worst = (): number => starts[startsMax - 1]?.gain ?? Number.NEGATIVE_INFINITY;
+  for (let next = 0; next < count; ) {
+    if ((most[order[next] as number] as number) <= worst()) break;
+    const four = order.slice(next, next + 4);
+    next += 4;
+    process.deviationsAt(candidates, four, deviations);
+    for (const i of four) {
+      const moments = { mean: means[i] as number, deviation: deviations[i] as number };
+      const gain = logImprovement(moments, best);
+      if (gain <= worst()) continue;
+      const place = settle([...at.subarray(i * axes, (i + 1) * axes)]);
+      if (place === null) continue;
+      const rank = starts.findIndex((other) => other.gain < gain);
+      starts.splice(rank === -1 ? starts.length : rank, 0, { place, gain });
+      starts.length = Math.min(starts.length, startsMax);
+    }
+  }
+  return starts;
+}
+
+function climb(searched: Searched, start: Scored): Scored {
+  const { axes } = searched;
+  const continua = axes.flatMap(({ cells }, axis) => (cells === 0 ? [axis] : []));
+  let at = climbContinua(searched, start, continua);
+  if (continua.length === axes.length) return at;
+  for (let round = 0; round < 3; round += 1) {
+    const stepped = climbCells(searched, at);
+    if (stepped === at) break;
+    at = climbContinua(searched, stepped, continua);
+  }
+  return at;
+}
+
+/** By the gradient, with the other axes held. */
+function climbContinua(
+  { process, best, settle, axes }: Searched,
+  start: Scored,
+  continua: readonly number[],
+): Scored {
+  if (continua.length === 0) return start;
+  const place = Float64Array.from(start.place);
+  const meanSlope = new Float64Array(axes.length);
+  const deviationSlope = new Float64Array(axes.length);
+  const at = Float64Array.from(continua, (axis) => place[axis] as number);
+  const slope = (coordinates: Float64Array, gradient: Float64Array): number => {
+    for (const [i, axis] of continua.entries()) place[axis] = coordinates[i] as number;
+    if (settle([...place]) === null) return Number.POSITIVE_INFINITY;
+    const moments = process.slopesAt(place, meanSlope, deviationSlope);
+    const { byMean, byDeviation } = improvementSlopes(moments, best);
+    for (const [i, axis] of continua.entries()) {
+      const mean = byMean * (meanSlope[axis] as number);
+      gradient[i] = 0 - mean - byDeviation * (deviationSlope[axis] as number);
+    }
+    return 0 - logImprovement(moments, best);
+  };
+  const gain = 0 - descend(slope, at, BOX, STEPS, TOLERANCE);
+  for (const [i, axis] of continua.entries()) place[axis] = at[i] as number;
+  return gain > start.gain ? { place: [...place], gain } : start;
+}
+
+/** Along one axis of cells at a time to the best of its choices, or of its cells near by. */
+function climbCells({ process, best, settle, axes }: Searched, start: Scored): Scored {
+  let at = start;
+  for (const [axis, { cells, categorical }] of axes.entries()) {
+    if (cells === 0) continue;
+    for (const cell of cellsAbout(at.place[axis] as number, cells, categorical)) {
+      const place = at.place.with(axis, (cell + 0.5) / cells);
+      const gain = logImprovement(process.at(Float64Array.from(place)), best);
+      if (gain > at.gain && settle(place) !== null) at = { place, gain };
+    }
+  }
+  return at;
+}
+
+const STRIDES = [1, 2, 4, 8, 16, 32, 64];
+
+function cellsAbout(at: number, cells: number, categorical: boolean): readonly number[] {
+  if (categorical) return Array.from({ length: cells }, (_, cell) => cell);
+  const own = Math.floor(at * cells);
+  return STRIDES.flatMap((stride) => [own - stride, own + stride]).filter(
+    (cell) => cell >= 0 && cell < cells,
+  );
+}

@@ -1,0 +1,64 @@
+/** Matérn's covariance of smoothness 5/2 with a length on each axis (C. E. Rasmussen, C. K. I. Williams, 2006, §4.2). */
+import { fastExp } from "../../normal.ts";
+
+export type Parameters = {
+  /** 1 / length² of each axis. */
+  readonly weights: Float64Array;
+  /** The variance of the process. */
+  readonly scale: number;
+  readonly noise: number;
+};
+
+/**
+ * Points of a box with sides of 1, one after the other. On a categorical axis any two that differ are 1 apart.
+ */
+export type Points = {
+  readonly axes: number;
+  /** 1 for a categorical axis. */
+  readonly categorical: Uint8Array;
+  readonly count: number;
+  readonly at: Float64Array;
+};
+
+export function pointsOf(
+  categorical: readonly boolean[],
+  rows: readonly (readonly number[])[],
+): Points {
+  const axes = categorical.length;
+  const at = new Float64Array(rows.length * axes);
+  for (const [i, row] of rows.entries()) at.set(row, i * axes);
+  const flags = Uint8Array.from(categorical, (is) => (is ? 1 : 0));
+  return { axes, categorical: flags, count: rows.length, at };
+}
+
+const FAR = 600;
+
+/** Where a = √(5 × the weighted squared distance): scale × (1 + a + a² / 3) × e^-a. */
+export function matern(distance: number, scale: number): number {
+  const a = Math.sqrt(5 * distance);
+  return a > FAR ? 0 : scale * (1 + a + (a * a) / 3) * fastExp(-a);
+}
+
+/** Its derivative by the weighted squared distance. */
+export function maternSlope(distance: number, scale: number): number {
+  const a = Math.sqrt(5 * distance);
+  return a > FAR ? 0 : (-5 / 6) * scale * (1 + a) * fastExp(-a);
+}
+
+/** The weighted squared distance between a point at `i` of `a` and one at `j` of `b`, both counted in numbers. */
+export function distanceOf(
+  { weights }: Parameters,
+  { axes, categorical }: Points,
+  a: Float64Array,
+  i: number,
+  b: Float64Array,
+  j: number,
+): number {
+  let sum = 0;
+  for (let axis = 0; axis < axes; axis += 1) {
+    let apart = (a[i + axis] as number) - (b[j + axis] as number);
+    if (categorical[axis] === 1 && apart !== 0) apart = 1;
+    sum += (weights[axis] as number) * apart * apart;
+  }
+  return sum;
+}
