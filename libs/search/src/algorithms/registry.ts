@@ -48,3 +48,8 @@ export function recordedAlgorithm(name: string, version: number): Algorithm | un
   if (newest?.version === version) return newest;
   return versions?.find((algorithm) => algorithm.version === version);
 }
+
+/** The names that new searches may have. */
+export function algorithmNames(): readonly string[] {
+  return [...known.keys()];
+}

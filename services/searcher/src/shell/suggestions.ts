@@ -74,7 +74,8 @@ export class Suggestions {
       await this.#send(next.id, next.offer);
       this.#offers.shift();
     }
-    for (const id of this.#moved) {
+    // Of a copy: an answer that comes meanwhile is handed in before the search is looked at again.
+    for (const id of [...this.#moved]) {
       // Before the look: it may move again meanwhile.
       this.#moved.delete(id);
       await this.#look(id).catch((error: unknown) => {

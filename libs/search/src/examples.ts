@@ -1,0 +1,67 @@
+/** Every search method that is registered, each with a small configuration, for suites that all of them must pass: new ones join by themselves. */
+import { exportJsonSchema, type NormalisedConfig } from "@trainyard/experiment-config";
+import { isRejection } from "@trainyard/kernel";
+import { acceptExperiment } from "./accepted.ts";
+import { algorithmNames } from "./algorithms/registry.ts";
+
+/** What the keys of a searcher are set to, where it has them. */
+const settings: Readonly<Record<string, unknown>> = {
+  metric: "loss",
+  smaller_is_better: true,
+  max_trials: 14,
+  max_concurrent_trials: 4,
+  max_time: 9,
+  // What counts batches need not report them: they are the step.
+  time_metric: "batches",
+  min_time: 1,
+  divisor: 3,
+  num_rungs: 3,
+  max_rungs: 3,
+  population_size: 4,
+  interval: 2,
+  schedule: [
+    { until: 3, hyperparameters: { lr: 0.01, units: 8 } },
+    { until: 6, hyperparameters: { lr: 0.001, units: 8 } },
+    { until: 9, hyperparameters: { lr: 0.0001, units: 8 } },
+  ],
+};
+
+export const methods: readonly string[] = algorithmNames();
+
+/** The keys that the searcher of a name takes, as the JSON Schema for editors says. */
+function keysOf(name: string): ReadonlySet<string> {
+  const keys = new Set<string>();
+  collect(exportJsonSchema(), name, keys);
+  return keys;
+}
+
+function collect(schema: unknown, name: string, keys: Set<string>): void {
+  if (schema === null || typeof schema !== "object") return;
+  const { properties } = schema as { properties?: Record<string, { const?: unknown }> };
+  if (properties?.["name"]?.const === name) {
+    for (const key of Object.keys(properties)) keys.add(key);
+  }
+  for (const part of Object.values(schema)) collect(part, name, keys);
+}
+
+export function exampleOf(name: string): NormalisedConfig {
+  const keys = keysOf(name);
+  const searcher = Object.fromEntries(Object.entries(settings).filter(([key]) => keys.has(key)));
+  const document = {
+    name: `example-${name}`,
+    entrypoint: "true",
+    checkpoint_storage: { type: "directory", container_path: "/checkpoints" },
+    hyperparameters: {
+      lr: { type: "log", base: 10, minval: -4, maxval: -1, count: 4 },
+      units: { type: "int", minval: 4, maxval: 64, count: 3 },
+    },
+    searcher: { name, ...searcher },
+  };
+  const accepted = acceptExperiment(JSON.stringify(document));
+  if (isRejection(accepted)) {
+    throw new Error(
+      `${name} needs a setting here: ${JSON.stringify(accepted.problems ?? accepted)}`,
+    );
+  }
+  return accepted.config;
+}

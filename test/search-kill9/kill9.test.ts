@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { killInMemory } from "./kill-in-memory.ts";
+import { killProcess } from "./kill-process.ts";
+import { methods } from "@trainyard/search/examples";
+
+const seed = 11;
+
+test.each(methods)("a searcher that dies anywhere decides the same: %s", async (method) => {
+  expect(await killInMemory(method, 3, seed)).toEqual({ points: 3, violations: [] });
+});
+
+test("a searcher process that is killed twice decides the same, in every method", async () => {
+  const { kills, violations } = await killProcess(2, seed, () => {});
+  expect(violations).toEqual([]);
+  expect(kills).toBe(2);
+}, 180_000);

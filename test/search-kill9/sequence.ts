@@ -1,0 +1,87 @@
+/**
+ * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is told at once;
+ * the next one when everything that followed from it is on the log.
+ */
+import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import type { SearchOperation } from "@trainyard/contracts/events";
+import type { Plain } from "@trainyard/contracts";
+import { deriveCommitId, type EventLog } from "@trainyard/event-log";
+
+export type Told = { readonly stream: string; readonly events: readonly AnyEvent[] };
+
+/** What other services say, or what the client of a custom search posts. */
+export type Input =
+  | { readonly kind: "told"; readonly told: Told }
+  | { readonly kind: "posted"; readonly operations: readonly Plain<SearchOperation>[] };
+
+export type Step = {
+  readonly input: Input;
+  /** The version of the search's stream when everything has followed. */
+  readonly version: number;
+};
+
+export type Sequence = {
+  readonly method: string;
+  readonly experiment: string;
+  readonly steps: readonly Step[];
+  /** The search's own events, as text. */
+  readonly decided: readonly string[];
+};
+
+const nobody = {
+  source: "/trainyard/kill9",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+/** Tells it with ids that are the same each time: an observation records the id of its report. */
+export async function tell(log: EventLog, { stream, events }: Told): Promise<void> {
+  const expectedVersion = (await log.read(stream, 0, 10_000)).length;
+  const idOf = (n: number): string => deriveCommitId("kill9", stream, String(expectedVersion + n));
+  const result = await log.append({
+    commitId: deriveCommitId("kill9", "commit", stream, String(expectedVersion)),
+    writes: [
+      {
+        stream,
+        expectedVersion,
+        events: events.map((event, n) => ({ id: idOf(n), ...encodeEvent(event) })),
+      },
+    ],
+    guards: [],
+    meta: nobody,
+  });
+  if (result.kind !== "committed") throw new Error(`${stream}: ${JSON.stringify(result)}`);
+}
+
+/** The events of a search as they are on the log, without what differs at every append. */
+export async function decidedOn(log: EventLog, experiment: string): Promise<readonly string[]> {
+  const stored = await log.read(`search-${experiment}`, 0, 100_000);
+  return stored.map(({ type, body }) => `${type} ${canonical(JSON.parse(body))}`);
+}
+
+/** PostgreSQL gives keys in an order of its own. When an input came to the log is the input's, and another each time. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (key, part: unknown) =>
+    key === "atMs"
+      ? undefined
+      : part !== null && typeof part === "object" && !Array.isArray(part)
+        ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : part,
+  );
+}
+
+/** The first difference as a sentence; null for none. */
+export function differenceOf(
+  { decided, method }: Sequence,
+  found: readonly string[],
+): string | null {
+  const length = Math.max(decided.length, found.length);
+  for (let at = 0; at < length; at += 1) {
+    if (decided[at] === found[at]) continue;
+    return `${method}, event ${at + 1}: ${found[at] ?? "nothing"}, undisturbed ${decided[at] ?? "nothing"}`;
+  }
+  return null;
+}
