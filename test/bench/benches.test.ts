@@ -30,6 +30,8 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "gp_vs_optuna_median",
     // The tables are no part of the repository.
     ...(curvesFolder() === undefined ? [] : ["tpe_tables_vs_optuna_median"]),
+    "auto_vs_random_asha",
+    "auto_vs_random_asha_worst",
     "pbt_toy_worst_seed",
     "tpe_suggest_1000_vs_optuna",
     "gp_suggest_250_vs_optuna",

@@ -41,7 +41,7 @@ export {
   type TableRun,
   type TableSettings,
 } from "./simulation/table-runs.ts";
-export type { Table } from "./simulation/table.ts";
+export { spaceOfColumns, type Table } from "./simulation/table.ts";
 export { bestTrialOf, type LineSegment, lineOf, scheduleOf } from "./population/lineage.ts";
 export {
   incumbents,

@@ -1,5 +1,6 @@
 /** Searches: how good ours are beside Optuna's of the same kind, and how fast. */
 import type { BenchContext, BenchResult } from "../support/bench.ts";
+import { compareCurves } from "./curves.ts";
 import { Peer } from "./peer.ts";
 import { measurePopulation } from "./population.ts";
 import { functions } from "./problems.ts";
@@ -42,6 +43,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     const comparison = { ...tpe, budgets, bar: bar("tpe_tables_vs_optuna_median", null) };
     results.push(await compareQuality(tables(folder), comparison, seeds, python, say));
   }
+  results.push(...(await compareCurves(context, folder)));
   results.push(measurePopulation(context));
   for (const comparison of speeds(size)) {
     results.push(await compareSpeed(ackley(), comparison, python, context));

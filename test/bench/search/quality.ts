@@ -111,7 +111,7 @@ async function runsOf(
   };
 }
 
-const geometricMean = (values: readonly number[]): number =>
+export const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 
 const at = (runs: Runs, budget: number): number[] =>

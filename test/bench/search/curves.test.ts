@@ -1,0 +1,77 @@
+import { parseForRecorded } from "@trainyard/experiment-config";
+import { isRejection } from "@trainyard/kernel";
+import { runOnTable, type Table } from "@trainyard/search";
+import { expect, test } from "vitest";
+import { families, generatedTable } from "./curve-families.ts";
+import { curveFiles, defaults, recordedOf, WORKERS } from "./curves.ts";
+import { curvesFolder } from "./tables.ts";
+
+const tablesOf = (name: string, seed: number): Table => {
+  const family = families.find((one) => one.name === name);
+  if (family === undefined) throw new Error(`${name} is a family`);
+  return generatedTable({ ...family, rows: 300 }, seed);
+};
+
+/** How often two configurations stand at a step as they do at the end. */
+function agreement(table: Table, step: number): number {
+  const ends = table.rows.map((_, row) => [
+    table.valueAt(row, step),
+    table.valueAt(row, table.steps),
+  ]);
+  const told = ends.filter((pair) => pair.every(Number.isFinite)) as [number, number][];
+  let same = 0;
+  let pairs = 0;
+  for (const [i, [early, late]] of told.entries()) {
+    for (const [otherEarly, otherLate] of told.slice(i + 1)) {
+      pairs += 1;
+      if (early < otherEarly === late < otherLate) same += 1;
+    }
+  }
+  return same / pairs;
+}
+
+test("generated curves tell their ends early, or late, or the wrong way round, as their family says", () => {
+  expect(agreement(tablesOf("plain", 1), 2)).toBeGreaterThan(0.55);
+  expect(agreement(tablesOf("plain", 1), 17)).toBeGreaterThan(0.7);
+  expect(agreement(tablesOf("misleading", 1), 1)).toBeLessThan(0.4);
+  expect(agreement(tablesOf("misleading", 1), 5)).toBeGreaterThan(0.75);
+  expect(agreement(tablesOf("crossing", 1), 1)).toBeLessThan(0.5);
+  const last = (table: Table) =>
+    table.rows.filter((_, row) => Number.isNaN(table.valueAt(row, 51)));
+  expect(last(tablesOf("diverging", 1)).length).toBeGreaterThan(60);
+});
+
+test("a family and a seed give the same curves each time", () => {
+  const values = (table: Table) => table.rows.map((_, row) => table.valueAt(row, 9));
+  expect(values(tablesOf("late", 3))).toEqual(values(tablesOf("late", 3)));
+  expect(values(tablesOf("late", 4))).not.toEqual(values(tablesOf("late", 3)));
+});
+
+const folder = curvesFolder();
+const required = process.env["TRAINYARD_CURVES_REQUIRED"] === "1";
+
+if (folder === undefined && !required) {
+  process.stderr.write(
+    "Searches on real learning curves are not tested: TRAINYARD_CURVES names no folder, and none is beside the checkout.\n",
+  );
+} else {
+  const best = (table: Table, searcher: string): number => {
+    const parsed = parseForRecorded(`searcher: ${searcher}`, { defaults }, recordedOf(table));
+    if (isRejection(parsed)) throw new Error(parsed.detail);
+    const finals = [1, 2, 3].map((seed) => {
+      const settings = { config: parsed.config, table, seed, workers: WORKERS, budget: 25 };
+      return runOnTable(settings).incumbents[24] ?? Number.POSITIVE_INFINITY;
+    });
+    return finals.sort((a, b) => a - b)[1] ?? Number.POSITIVE_INFINITY;
+  };
+
+  test("on real learning curves early stopping beats full trainings, and auto is among the best", () => {
+    const tables = folder === undefined ? [] : curveFiles(folder);
+    expect(tables.length, "TRAINYARD_CURVES has curve files").toBeGreaterThan(0);
+    for (const table of tables) {
+      const random = best(table, "{ name: random }");
+      expect(best(table, "{ name: asha }"), table.name).toBeLessThan(random);
+      expect(best(table, "{ name: auto }"), table.name).toBeLessThan(random);
+    }
+  });
+}
