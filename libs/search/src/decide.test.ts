@@ -145,6 +145,15 @@ describe("RecordValidation", () => {
     ]);
   });
 
+  it("without the metric fails the trial also where it had finished by then", () => {
+    const search = started(1);
+    search.send(validation(1, 10, { accuracy: 1 }));
+    expect(search.end(1, COMPLETED)).toMatchObject([
+      { type: "TrialOutcomeRecorded", data: { outcome: FAILED } },
+      { type: "SearchCompleted", data: { reason: SearchCompletion.FAILED } },
+    ]);
+  });
+
   it("whose time goes back within its run fails the trial with both times", () => {
     const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
     search.send(validation(1, 100, { loss: 1, epochs: 3 }));

@@ -1,5 +1,5 @@
 /** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
-import { SearchCompletion } from "@trainyard/contracts/events";
+import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, fold, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision, Observation } from "./algorithm.ts";
 import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
@@ -21,7 +21,14 @@ import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
 import { countsSlots, policyDecisions } from "./policies/judge.ts";
 import { POLICIES_VERSION } from "./policies/memory.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
-import { isOpen, isRunning, type RunningSearch, type SearchState, trialOf } from "./state.ts";
+import {
+  isOpen,
+  isRunning,
+  type RunningSearch,
+  type SearchState,
+  trialOf,
+  type TrialState,
+} from "./state.ts";
 import { keepAll, keepSome } from "./versions.ts";
 
 type Decided = readonly SearchEvent[] | Rejection;
@@ -155,20 +162,23 @@ function recordCheckpoint(search: RunningSearch, command: RecordCheckpoint): Dec
 
 function recordOutcome(
   search: RunningSearch,
-  { trial: number, outcome, atMs }: RecordOutcome,
+  { trial: number, outcome: told, atMs }: RecordOutcome,
 ): Decided {
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
-  if (!isKnownOutcome(outcome)) {
-    return reject(
-      "outcome_unknown",
-      `trial ${number} ended in a way that has no name (${outcome})`,
-    );
+  if (!isKnownOutcome(told)) {
+    return reject("outcome_unknown", `trial ${number} ended in a way that has no name (${told})`);
   }
   if (search.phase === "completed" || !isOpen(trial)) return [];
+  const outcome = outcomeOf(trial, told);
   const data = { trial: number, outcome, ...(atMs === undefined ? {} : { atMs }) };
   const event: SearchEvent = { type: "TrialOutcomeRecorded", data };
   return [event, ...following(evolve(search, event), { kind: "ended", trial: number, outcome })];
+}
+
+/** A trial may have finished before it heard that the search cannot make anything of it. */
+function outcomeOf({ wanted }: TrialState, told: TrialOutcome): TrialOutcome {
+  return wanted === "failed" && told === TrialOutcome.COMPLETED ? TrialOutcome.FAILED : told;
 }
 
 function recordUsage(search: RunningSearch, { trial, run, started, atMs }: RecordUsage): Decided {

@@ -77,7 +77,7 @@ function applied(search: RunningSearch, event: LaterEvent): SearchState {
     case "TrialResumed":
       return wanted(search, event.data.trial, "run");
     case "TrialStopDecided":
-      return wanted(search, event.data.trial, "stopped");
+      return wanted(search, event.data.trial, event.data.fails === true ? "failed" : "stopped");
     case "RunUsageRecorded":
     case "SearchTimeNoted":
       return search;

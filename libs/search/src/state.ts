@@ -99,6 +99,11 @@ export function isOpen(trial: TrialState): boolean {
   return trial.outcome === TrialOutcome.UNSPECIFIED;
 }
 
+/** Whether the search wants no more of the trial. */
+export function isStopped({ wanted }: TrialState): boolean {
+  return wanted === "stopped" || wanted === "failed";
+}
+
 /** Whether the trial has not ended, and the search wants it to go on now. */
 export function isRunning(trial: TrialState): boolean {
   return isOpen(trial) && trial.wanted === "run";

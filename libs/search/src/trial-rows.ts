@@ -5,7 +5,7 @@ import { noTimes, type Run } from "./times.ts";
 import type { TrialState, TrialWanted } from "./trial-state.ts";
 import type { Vector } from "./vector.ts";
 
-const wants: readonly TrialWanted[] = ["run", "suspended", "stopped"];
+const wants: readonly TrialWanted[] = ["run", "suspended", "stopped", "failed"];
 
 const noColumns = (): Column[] => [
   new Uint8Array(0),

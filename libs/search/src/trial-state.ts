@@ -1,7 +1,8 @@
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { Times } from "./times.ts";
 
-export type TrialWanted = "run" | "suspended" | "stopped";
+/** failed: stopped, to count as failed. */
+export type TrialWanted = "run" | "suspended" | "stopped" | "failed";
 
 export type TrialState = {
   readonly wanted: TrialWanted;

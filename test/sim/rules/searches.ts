@@ -1,4 +1,5 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
 import { trialId } from "@trainyard/kernel";
 import type { Report } from "../invariants.ts";
 import type { ExperimentRules } from "./experiments.ts";
@@ -10,6 +11,8 @@ type SearchFacts = {
   readonly outcomes: Set<number>;
   /** Of those that are not over, the ones that the search wants to train no more, or not now. */
   readonly resting: Set<number>;
+  /** Those that the search fails for their reports. */
+  readonly failed: Set<number>;
   readonly observed: Set<string>;
   readonly times: Set<string>;
   completed: boolean;
@@ -31,6 +34,7 @@ export class SearchRules {
       proposals: [],
       outcomes: new Set(),
       resting: new Set(),
+      failed: new Set(),
       observed: new Set(),
       times: new Set(),
       completed: false,
@@ -65,12 +69,13 @@ export class SearchRules {
         if (facts.outcomes.has(event.data.trial)) report("its outcome was recorded before");
         facts.outcomes.add(event.data.trial);
         facts.resting.delete(event.data.trial);
-        if (trials.outcomeOf(trialId(id, event.data.trial)) !== event.data.outcome) {
-          report("the trial did not end so");
-        }
+        endedSo(id, facts, event.data, report, trials);
         break;
       case "TrialSuspended":
       case "TrialStopDecided":
+        if (event.type === "TrialStopDecided" && event.data.fails === true) {
+          facts.failed.add(event.data.trial);
+        }
         if (facts.outcomes.has(event.data.trial)) report("its outcome was recorded before");
         facts.resting.add(event.data.trial);
         break;
@@ -105,6 +110,19 @@ export class SearchRules {
       return [`the search ${experiment} never saw the report ${id} of trial ${number}`];
     });
   }
+}
+
+/** One that the search fails may have finished before it heard of that. */
+function endedSo(
+  id: string,
+  facts: SearchFacts,
+  { trial, outcome }: EventData<"TrialOutcomeRecorded">,
+  report: Report,
+  trials: TrialRules,
+): void {
+  const told = trials.outcomeOf(trialId(id, trial));
+  const failed = facts.failed.has(trial) && told === TrialOutcome.COMPLETED;
+  if ((failed ? TrialOutcome.FAILED : told) !== outcome) report("the trial did not end so");
 }
 
 function observe(

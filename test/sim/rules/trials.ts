@@ -1,5 +1,5 @@
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import { StopMode, StopWhy, type TrialOutcome } from "@trainyard/contracts/events";
+import { StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
 import { parseTrialId } from "@trainyard/kernel";
 import type { Report } from "../invariants.ts";
@@ -87,7 +87,7 @@ export class TrialRules {
     if (event.type === "TrialCreated") return this.#create(id, event.data, report);
     const trial = this.#facts.get(id);
     if (trial === undefined) return report("the trial was never created");
-    if (trial.outcome !== null) report("the trial had ended");
+    if (trial.outcome !== null && !isFailedAfterwards(trial, event)) report("the trial had ended");
     switch (event.type) {
       case "RunRequested":
         return this.#request(parts.experiment, trial, event.data, report);
@@ -171,6 +171,12 @@ export class TrialRules {
     const { experiment, number } = parts;
     this.#counted.push({ id: stored.id, experiment, number });
   }
+}
+
+/** What had completed is told as failed when the search can make nothing of its reports. */
+function isFailedAfterwards({ outcome }: TrialFacts, event: AnyEvent): boolean {
+  const failed = event.type === "TrialEnded" && event.data.outcome === TrialOutcome.FAILED;
+  return failed && outcome === TrialOutcome.COMPLETED;
 }
 
 function newestUnended(trial: TrialFacts, run: number, report: Report): void {

@@ -13,6 +13,7 @@ import { evolve } from "../evolve.ts";
 import { valueOfId } from "../id-map.ts";
 import {
   isOpen,
+  isStopped,
   proposedTrials,
   type RunningSearch,
   type SearchState,
@@ -147,8 +148,8 @@ function decisionsOf(search: RunningSearch, place: Place): readonly Decision[] |
     case "propose":
       return propose(search, place, wish.value);
     case "stop":
-      return ofOpenTrial(search, place, wish.value.trial, ({ wanted }) =>
-        wanted === "stopped" ? [] : [stopped(place, wish.value.trial, wish.value.reason)],
+      return ofOpenTrial(search, place, wish.value.trial, (trial) =>
+        isStopped(trial) ? [] : [stopped(place, wish.value.trial, wish.value.reason)],
       );
     case "suspend":
       return ofGoingTrial(search, place, wish.value.trial, () =>
@@ -225,7 +226,8 @@ function ofGoingTrial(
   number: number,
   decisions: (trial: TrialState) => readonly Decision[],
 ): readonly Decision[] | Rejection {
-  if (trialOf(search, number)?.wanted === "stopped") {
+  const trial = trialOf(search, number);
+  if (trial !== undefined && isStopped(trial)) {
     const trial = trialOf(search, number);
     const detail = `trial ${number} has been stopped`;
     if (trial !== undefined && isOpen(trial)) {
@@ -308,7 +310,7 @@ function finish(
   ];
   for (let trial = 1; trial <= proposedTrials(search); trial += 1) {
     const state = trialOf(search, trial);
-    if (state === undefined || !isOpen(state) || state.wanted === "stopped") continue;
+    if (state === undefined || !isOpen(state) || isStopped(state)) continue;
     if (letTrialsEnd && state.wanted === "run") continue;
     decisions.push(stopped(place, trial, reason));
   }

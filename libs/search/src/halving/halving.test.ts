@@ -151,12 +151,14 @@ describe("a value that is not finite", () => {
 });
 
 describe("what changes nothing", () => {
-  it("is a report of a trial that waits or has been stopped, and one of an earlier time", () => {
-    const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
+  it("is a report of a trial that has been stopped, and one of an earlier time", () => {
+    const search = startedSearch(asyncHalvingOf({ max_trials: 4, max_concurrent_trials: 2 }));
     search.validate(1, 1, 0.5);
-    const before = halvingOf(search);
-    expect(shortly(search.validate(1, 2, 0.1))).toEqual([]);
-    expect(halvingOf(search)).toEqual(before);
+    expect(shortly(search.validate(2, 1, 0.6))).toEqual(["2 ends (halving)", "new 3"]);
+    const before = JSON.stringify(halvingOf(search));
+    expect(shortly(search.validate(2, 3, 0.1))).toEqual([]);
+    expect(shortly(search.validate(1, 0.5, 0.1))).toEqual([]);
+    expect(JSON.stringify(halvingOf(search))).toBe(before);
   });
 
   it("is a late report of a trial that failed for one without the metric", () => {
@@ -166,6 +168,35 @@ describe("what changes nothing", () => {
       "1 ends (metric_missing)",
     ]);
     expect(shortly(search.validate(1, 2, 0.5))).toEqual([]);
+  });
+});
+
+describe("late reports of a trial that waits", () => {
+  const late = { run: 1, currentRun: 1, step: 2, measurement: "late", scalars: { other: 1 } };
+
+  it("decide nothing, whatever is wrong with them", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
+    search.validate(1, 1, 0.5);
+    expect(shortly(search.validate(1, 2, 0.1))).toEqual([]);
+    expect(shortly(search.send({ type: "RecordValidation", trial: 1, ...late }))).toEqual([]);
+  });
+
+  it("count when it is promoted, as its next run may only repeat them", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
+    search.validate(1, 1, 0.5);
+    search.validate(1, 3, 0.4);
+    search.validate(2, 1, 0.6);
+    const promoted = ["3 waits", "1 on to 3", "1 waits", "new 4"];
+    expect(shortly(search.validate(3, 1, 0.7))).toEqual(promoted);
+  });
+
+  it("end it at the last rung as soon as it comes there", () => {
+    const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_time: 3, min_time: 1 }));
+    search.validate(1, 1, 0.5);
+    search.validate(1, 4, 0.4);
+    search.validate(2, 1, 0.6);
+    const ended = ["3 waits", "1 on to 3", "1 ends (max_time)", "new 4"];
+    expect(shortly(search.validate(3, 1, 0.7))).toEqual(ended);
   });
 });
 

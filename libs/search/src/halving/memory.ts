@@ -191,13 +191,18 @@ function passedOver(trial: number, rungs: number): readonly Entry[] {
   return Array.from({ length: rungs }, () => ({ value: WORST, order: NO_ORDER, trial }));
 }
 
-/** ObservationRecorded: the value as it is ranked. What comes late, or is of a trial that is not wanted, is nothing. */
+/**
+ * ObservationRecorded: the value as it is ranked. What comes late, or is of a trial that is not wanted any more, is nothing.
+ * A trial that waits was trained on until it heard of that: what it still reports is kept, and counts when it is promoted,
+ * as its next run may have nothing new to say at these times.
+ */
 export function observed(halving: Halving, trial: number, time: number, value: number): Halving {
-  const before = placeOfTrial(halving, trial);
-  if (before.state !== "coming" || time <= before.time) return halving;
-  const { bracket, rung, brought } = before;
-  if (time >= unitsOf(halving, bracket, rung)) return entered(halving, trial, time, value, "due");
-  const place: Place = { bracket, rung, state: "coming", time, value, brought };
+  const { bracket, rung, state, brought, ...before } = placeOfTrial(halving, trial);
+  if ((state !== "coming" && state !== "waiting") || time <= before.time) return halving;
+  if (state === "coming" && time >= unitsOf(halving, bracket, rung)) {
+    return entered(halving, trial, time, value, "due");
+  }
+  const place: Place = { bracket, rung, state, time, value, brought };
   return { ...halving, places: withItem(halving.places, trial - 1, place) };
 }
 

@@ -12,7 +12,7 @@ import {
 } from "@trainyard/experiment-config";
 import type { EventData } from "@trainyard/contracts";
 import type { SearchEvent } from "../events.ts";
-import { isOpen, type SearchPlan, type SearchState, trialOf } from "../state.ts";
+import { isOpen, isStopped, type SearchPlan, type SearchState, trialOf } from "../state.ts";
 import { emptyVector, itemAt, pushed, type Vector, withItem } from "../vector.ts";
 import { type Averages, advanced, type Course, gone, noAverages, noCourse } from "./averages.ts";
 import { type Patience, waited } from "./patience.ts";
@@ -232,7 +232,7 @@ function observed(
   const after = { ...memory, averages };
   const progress = { ...before, course, patience };
   const state = trialOf(search, trial);
-  const member = state !== undefined && isOpen(state) && state.wanted !== "stopped";
+  const member = state !== undefined && isOpen(state) && !isStopped(state);
   return rules.population.length === 0 || !member
     ? withProgress(after, trial, progress)
     : inPopulation(after, trial, progress, ranked, rules.population);

@@ -3,6 +3,7 @@ import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert, isRejection, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
+import { stopSentence } from "@trainyard/search/sentences";
 import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
 import { experimentEnd, mayEnd } from "../core/policy/experiment-end.ts";
 import { isStopping } from "../core/policy/next-step.ts";
@@ -20,7 +21,10 @@ export function reactionHandlers(): ReactionHandlers {
     TrialProposed: ({ id, data }, work) => createTrial(work, id, data),
     TrialSuspended: advanceOne,
     TrialResumed: advanceOne,
-    TrialStopDecided: advanceOne,
+    TrialStopDecided: async (event, work) => {
+      await advanceOne(event, work);
+      await failFinished(event, work);
+    },
     ExperimentActivated: advanceAll,
     ExperimentPaused: advanceAll,
     ExperimentStopRequested: async ({ id }, work) => {
@@ -85,6 +89,13 @@ async function warmStartOf(
     sourceTrial,
     ...(startFromStep === undefined ? {} : { warmStartStep: startFromStep }),
   };
+}
+
+/** A run can finish before the search says that its reports are bad: the trial's end is told once more then. */
+async function failFinished({ id, data }: Reaction<"TrialStopDecided">, work: Work): Promise<void> {
+  if (data.fails !== true) return;
+  const reason = stopSentence(data.rule, data.evidence);
+  await decideTrial(work, trialId(id, data.trial), { kind: "fail_finished", reason });
 }
 
 async function latestCheckpoint(work: Work, trial: string): Promise<string> {

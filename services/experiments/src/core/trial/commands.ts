@@ -25,4 +25,6 @@ export type TrialCommand =
   | { readonly kind: "stop_run"; readonly stop: Stop }
   | EndRun
   | { readonly kind: "note_checkpoint"; readonly noted: Checkpoint }
+  /** The search cannot make anything of the trial: it fails, also where it had finished before anybody could say so. */
+  | { readonly kind: "fail_finished"; readonly reason: string }
   | { readonly kind: "end"; readonly outcome: TrialOutcome; readonly reason: string };

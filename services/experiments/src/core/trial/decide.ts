@@ -1,4 +1,4 @@
-import { RunEndWhy } from "@trainyard/contracts/events";
+import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import type { EndRun, RequestRun, TrialCommand } from "./commands.ts";
@@ -30,6 +30,12 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
       return endRun(state, command);
     case "note_checkpoint":
       return noteCheckpoint(state, command.noted);
+    case "fail_finished": {
+      if (state.end?.outcome !== TrialOutcome.COMPLETED) return alreadySo;
+      const { reason } = command;
+      const data = { outcome: TrialOutcome.FAILED, reason, restarts: state.restarts };
+      return [{ type: "TrialEnded", data }];
+    }
     case "end": {
       if (state.status === "ended") return alreadySo;
       if (state.status === "none") return notOpen;

@@ -1,5 +1,5 @@
 /**
- * A trial's life: none → open → ended. An open trial has at most one unended run; runs are numbered from 1.
+ * A trial's life: none → open → ended. What had completed may be told as failed after that, once: its reports were bad. An open trial has at most one unended run; runs are numbered from 1.
  *
  * Its stream also knows the complete checkpoints that later runs may start from (TrialCheckpointed): those of the line of
  * runs that leads to the newest one. A run that starts from step s cuts off what lies beyond s, for checkpoints as for

@@ -102,8 +102,10 @@ export const experimentProjections: Projections = {
     const completed =
       data.outcome === TrialOutcome.COMPLETED || data.outcome === TrialOutcome.STOPPED_EARLY;
     const failed = data.outcome === TrialOutcome.FAILED;
+    // What had completed may be told as failed afterwards.
+    const again = documents.get("trial", id)?.endedAtMs !== undefined;
     documents.update("experiment", experiment, (doc) => {
-      const trialsCompleted = doc.trialsCompleted + (completed ? 1 : 0);
+      const trialsCompleted = doc.trialsCompleted + (completed ? 1 : 0) - (again ? 1 : 0);
       const trialsFailed = doc.trialsFailed + (failed ? 1 : 0);
       const ended = trialsCompleted + trialsFailed;
       const progress = doc.trialsMax > 0 ? Math.min(1, ended / doc.trialsMax) : doc.progress;
