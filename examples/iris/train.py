@@ -7,6 +7,7 @@ python3 train.py learning_rate=0.1 epochs=100
 import json
 import random
 import sys
+import time
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -28,6 +29,8 @@ LOCAL_HPARAMS = {
     "batch_size": 16,
     "epochs": 40,
     "checkpoint_epochs": 10,
+    # How long an epoch takes at least, to watch the platform stop what is not worth going on.
+    "epoch_seconds": 0,
 }
 
 
@@ -42,6 +45,7 @@ def main(ctx: trainyard.Context) -> None:
     )
     while epoch < epochs:
         epoch += 1
+        time.sleep(hparams.get("epoch_seconds", 0))
         loss = network.train_epoch(
             flowers.training,
             # Depends on the epoch alone, so that a restored run trains as one that never ended.
@@ -57,6 +61,8 @@ def main(ctx: trainyard.Context) -> None:
             {
                 "validation_loss": validation.loss,
                 "validation_accuracy": validation.accuracy,
+                # What the search counts as time.
+                "epochs": epoch,
                 # For people to judge the result by. No decision rests on it.
                 "held_out_accuracy": held_out.accuracy,
             },

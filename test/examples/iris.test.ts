@@ -79,12 +79,13 @@ describe("the configurations", () => {
     return parsed;
   };
 
-  test("search.yaml is a random search of 16 trials over four hyperparameters", async () => {
+  test("search.yaml is a search of 16 trials over four hyperparameters that stops them early", async () => {
     const { config, warnings } = await parse("search.yaml");
     expect(warnings).toEqual([]);
     // The demo goes on with an unfinished experiment of this name.
     expect(config.name).toBe("iris");
-    expect(config.searcher).toMatchObject({ name: "random", max_trials: 16 });
+    expect(config.searcher).toMatchObject({ name: "adaptive_asha", max_trials: 16 });
+    expect(config.early_stopping).toMatchObject([{ name: "not_finite" }, { patience: 12 }]);
     expect(config.searcher.metric).toBe("validation_loss");
     expect(config.hyperparameters).toMatchObject({
       learning_rate: { type: "log" },

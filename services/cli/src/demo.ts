@@ -9,6 +9,7 @@ import { checkout, clusterAccess, clusterDown, clusterUp } from "@trainyard/loca
 import { listTrials } from "./commands/trial.ts";
 import { isOver, requireCompleted, waitForEnd } from "./follow.ts";
 import { number, Output } from "./output.ts";
+import { allPages } from "./pages.ts";
 import { packContext } from "./pack-context.ts";
 import { explain } from "./program.ts";
 import { ProgressLine } from "./progress-line.ts";
@@ -17,6 +18,8 @@ import { Failure } from "./usage-error.ts";
 const folder = join(checkout, "examples", "iris");
 /** As in the example's search.yaml. */
 const name = "iris";
+/** The reason of a trial that came to the end of its code. */
+const finished = "finished";
 const heldOut = "held_out_accuracy";
 /** A network of this size reaches 0.93 to 1.0; below this something is broken. */
 const heldOutMin = 0.9;
@@ -64,8 +67,23 @@ async function train(client: Client, output: Output, signal: AbortSignal): Promi
   if (ended === null) return;
   output.line("");
   await listTrials({ client, output }, experiment);
+  await tellStopped(client, output, experiment);
   requireCompleted(ended);
   report(output, ended, await client.call("getTrial", { trial: ended.bestTrial ?? "" }));
+}
+
+/** Who did not train to the end of its code, and why. */
+async function tellStopped(client: Client, output: Output, experiment: string): Promise<void> {
+  const { items } = await allPages((page) => client.call("listTrials", { experiment, ...page }));
+  const stopped = items.filter(({ state, reason }) => state === "COMPLETED" && reason !== finished);
+  if (stopped.length === 0) return;
+  output.line(`\n${stopped.length} of ${items.length} trials were stopped early:`);
+  output.fields(
+    stopped.map(({ id, reason, stepsCompleted }) => [
+      `  ${id} after ${stepsCompleted} epochs`,
+      reason,
+    ]),
+  );
 }
 
 /** The demo that an earlier start left, if any: it goes on where it was. */
@@ -118,6 +136,7 @@ function nextSteps(output: Output, api: string, staysUp: boolean): void {
     ...(staysUp ? [] : [[`${yard} cluster up`, "the cluster again, with what it has"]]),
     [`${yard} experiment list`, "what there is"],
     [`${yard} trial list EXPERIMENT`, "its trials, with their hyperparameters"],
+    [`${yard} search explain EXPERIMENT`, "why trials were stopped, and what else was decided"],
     [`${yard} --help`, "everything else"],
     ["README.md", "how to train your own code"],
   ] as const;

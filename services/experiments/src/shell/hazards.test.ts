@@ -324,39 +324,6 @@ describe("hazards", () => {
     expect(await lastOutcome()).toBe(TrialOutcome.STOPPED_EARLY);
   });
 
-  const failing = {
-    type: "TrialStopDecided",
-    data: {
-      trial: 1,
-      rule: "metric_missing",
-      evidence: { metric: "loss", reported: ["accuracy"] },
-      fails: true,
-    },
-  } as const;
-  const why = "metric_missing: a validation has no loss, the searcher's metric; it has accuracy";
-
-  test("what the search fails ends so, with the reason, whatever its run achieves", async () => {
-    await runningTrial();
-    await happens(search, failing);
-    await happens(allocation(1), finished);
-    expect((await stage.stream(trial)).at(-1)).toMatchObject({
-      type: "TrialEnded",
-      data: { outcome: TrialOutcome.FAILED, reason: why },
-    });
-  });
-
-  test("a trial that had finished before the search fails it is told as failed, once", async () => {
-    await runningTrial();
-    await happens(allocation(1), finished);
-    expect(await lastOutcome()).toBe(TrialOutcome.COMPLETED);
-    await happens(search, failing);
-    await happens(search, failing);
-    expect((await stage.stream(trial)).slice(-2)).toMatchObject([
-      { type: "TrialEnded", data: { outcome: TrialOutcome.COMPLETED } },
-      { type: "TrialEnded", data: { outcome: TrialOutcome.FAILED, reason: why } },
-    ]);
-  });
-
   test("a launch that the platform never manages ends", async () => {
     await queuedTrial();
     for (let run = 1; (await lastOutcome()) === null; run += 1) {

@@ -1,0 +1,91 @@
+/** Early stopping on a real cluster: a policy's stop reaches the process, bad reports fail their trial and say why. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ slots: 2 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const config = (more: string, environment: readonly string[]): string => `
+name: early-stopping
+entrypoint: python3 train.py
+hyperparameters: { lr: 0.5 }
+environment: { environment_variables: ${JSON.stringify(environment)} }
+${more}
+`;
+
+type Trial = {
+  readonly state: string;
+  readonly reason: string;
+  readonly restarts: number;
+  readonly stepsCompleted: number;
+  readonly runs: readonly { readonly whyEnded: string }[];
+};
+
+const trialOf = async (id: string): Promise<Trial> =>
+  (await world.json("trial", "describe", `${id}.1`)) as Trial;
+
+type Shown = { readonly type: string; readonly timeMs: number };
+
+/** The time between two events of the experiment, by the log's clock. */
+async function between(id: string, first: string, second: string): Promise<number> {
+  const times = new Map<string, number>();
+  for await (const { message } of world.client.stream("watchEvents", {
+    experiment: id,
+    noFollow: true,
+  })) {
+    const { type, timeMs } = message as Shown;
+    times.set(type.split(".")[3] ?? "", timeMs);
+  }
+  return (times.get(second) ?? Number.NaN) - (times.get(first) ?? Number.NaN);
+}
+
+test("a policy's stop reaches the process, and its reason the user", async () => {
+  const id = await world.submit(
+    config(
+      `searcher: { name: single, metric: loss }
+early_stopping: [{ name: threshold, lower: 0.7, grace: 3 }]`,
+      ["STEPS=100000", "STEP_SECONDS=0.02"],
+    ),
+    world.code("curves"),
+  );
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  const trial = await trialOf(id);
+  expect(trial).toMatchObject({ state: "COMPLETED", restarts: 0 });
+  expect(trial.reason).toMatch(/^threshold: its 0\.\d+ at \d+ is not between 0\.7 and any$/);
+  expect(trial.runs).toMatchObject([{ whyEnded: "acknowledged_stop" }]);
+  // Within a second on a machine that has nothing else to do.
+  expect(await between(id, "TrialStopDecided", "AllocationStopAcknowledged")).toBeLessThan(10_000);
+  const { out } = await world.yard("search", "explain", id);
+  expect(out).toMatch(/trial \d+\.1 stopped by threshold: value=0\.\d+ time=\d+ lower=0\.7/);
+});
+
+test.each([
+  [
+    "the metric",
+    "searcher: { name: single, metric: val_loss }",
+    /^metric_missing: a validation has no val_loss, the searcher's metric; it has .*loss/,
+  ],
+  [
+    "the time metric",
+    "searcher: { name: single, metric: loss, time_metric: epochs }",
+    /^time_metric_missing: a validation has no epochs, the searcher's time_metric; it has .*loss/,
+  ],
+])("a report without %s fails the trial, however soon it finishes", async (_, searcher, reason) => {
+  const id = await world.submit(
+    config(searcher, ["STEPS=2", "STEP_SECONDS=0"]),
+    world.code("curves"),
+  );
+  expect((await world.yard("e", "wait", id)).code).toBe(1);
+  const trial = await trialOf(id);
+  expect(trial).toMatchObject({ state: "ERROR", restarts: 0 });
+  expect(trial.reason).toMatch(reason);
+  expect((await world.yard("trial", "describe", `${id}.1`)).out).toContain(trial.reason);
+  expect((await world.yard("experiment", "describe", id)).out).toContain(trial.reason);
+  expect((await world.yard("search", "explain", id)).out).toMatch(
+    /trial \d+\.1 failed by \w+_missing/,
+  );
+});
