@@ -78,6 +78,8 @@ export type RandomSearcher = SearcherCommon & {
 };
 export type GridSearcher = SearcherCommon & {
   readonly name: "grid";
+  /** Of the grid's points so many at most, from its end. */
+  readonly max_trials?: number;
   readonly max_concurrent_trials: number;
 };
 export type SobolSearcher = SearcherCommon & {

@@ -1,6 +1,6 @@
 /** Shapes in which Determined's users write their configurations, in documents of our own. */
 import { describe, expect, it } from "vitest";
-import { defaults, parsed } from "./test-documents.ts";
+import { defaults, parsed, problems } from "./test-documents.ts";
 
 const accepted = (text: string) => parsed(text, { defaults });
 
@@ -127,5 +127,59 @@ entrypoint: >-
   python run.py
 max_restarts: 0`);
     expect(config.searcher).toMatchObject({ name: "grid", max_concurrent_trials: 2 });
+  });
+});
+
+describe("what every searcher takes", () => {
+  const all =
+    "max_trials: 8, max_concurrent_trials: 2, max_time: 9, time_metric: epochs, divisor: 3";
+  it.each<[string, readonly string[]]>([
+    ["single", ["max_trials", "divisor", "max_concurrent_trials"]],
+    ["random", ["divisor"]],
+    ["grid", ["divisor"]],
+    ["sobol", ["divisor"]],
+    ["tpe", ["divisor"]],
+    ["gp", ["divisor"]],
+    ["asha", []],
+    ["bohb", []],
+    ["auto", []],
+    ["adaptive_asha", []],
+    ["hyperband", []],
+    ["pbt", ["divisor"]],
+    ["custom", ["divisor", "max_time"]],
+  ])("has an effect in %s, or a warning", (name, unused) => {
+    const own = name === "pbt" ? ", population_size: 4" : "";
+    const { config, warnings } = accepted(
+      `{entrypoint: "true", hyperparameters: {lr: {type: double, minval: 0, maxval: 1, count: 3}}, searcher: {name: ${name}, metric: loss, ${all}${own}}}`,
+    );
+    expect(warnings.map(({ path }) => path)).toEqual(unused.map((key) => `searcher.${key}`));
+    for (const key of unused) expect(config.searcher).not.toHaveProperty(key);
+  });
+});
+
+describe("the length of older configurations", () => {
+  it.each([
+    ["{batches: 6400}", "", 6400, "batches"],
+    ["{epochs: 4}", "", 4, "epochs"],
+    ["10", "", 10, "batches"],
+    ["{records: 10}", ", time_metric: samples", 10, "samples"],
+  ])("is the longest time where there is none: %s%s", (length, more, max_time, time_metric) => {
+    const { config, warnings } = accepted(
+      `{entrypoint: "true", searcher: {name: adaptive_asha, metric: loss, max_trials: 8, max_length: ${length}${more}}}`,
+    );
+    expect(config.searcher).toMatchObject({ max_time, time_metric });
+    const read = `is read as max_time: ${max_time} and time_metric: ${time_metric}`;
+    expect(warnings).toEqual([{ path: "searcher.max_length", detail: read }]);
+  });
+
+  it("says nothing beside a longest time, nor where it counts to nothing", () => {
+    const { config } = accepted(
+      `{entrypoint: "true", searcher: {name: adaptive_asha, metric: loss, max_trials: 8, max_length: {batches: 5}, max_time: 9, time_metric: epochs}}`,
+    );
+    expect(config.searcher).toMatchObject({ max_time: 9, time_metric: "epochs" });
+    const without = "{name: adaptive_asha, metric: loss, max_trials: 8, max_length: 0}";
+    expect(problems(`{entrypoint: "true", searcher: ${without}}`)[0]).toMatch(
+      /max_time is missing/,
+    );
   });
 });

@@ -16,6 +16,7 @@ import { variablesByDevice } from "./parts/environment.ts";
 import { labelsOf } from "./parts/experiment.ts";
 import { writtenType } from "./schema/hyperparameters.ts";
 import { normalisePopulation } from "./population.ts";
+import { unusedKeys } from "./schema/searcher.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
 
 /** What the platform takes where Determined leaves it to the pool or to the cluster. */
@@ -103,7 +104,11 @@ function withoutSecrets(value: Json, path: readonly string[]): Json | undefined 
   return Object.fromEntries(Object.entries(value).filter(([key]) => !hidden.has(key)));
 }
 
-function normaliseSearcher(searcher: JsonObject): SearcherConfig {
+function normaliseSearcher(written: JsonObject): SearcherConfig {
+  const unused = unusedKeys(valueAt(written, "name"));
+  const searcher = Object.fromEntries(
+    Object.entries(written).filter(([key]) => !unused.includes(key)),
+  );
   const metric = textAt(searcher, "metric");
   const smallerIsBetter = valueAt(searcher, "smaller_is_better") !== false;
   const halving = normaliseHalving(searcher, metric, smallerIsBetter);

@@ -22,10 +22,12 @@ import {
 import { configLimits } from "./limits.ts";
 import { constraintProblems } from "./constraints.ts";
 import { normalise } from "./normalise.ts";
+import { timeFromLength, withTimeFromLength } from "./older-length.ts";
 import { withOverrides } from "./overrides.ts";
 import { experiment } from "./parts/experiment.ts";
 import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
 import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
+import { unusedKeys } from "./schema/searcher.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
 import { populationProblems } from "./population-space.ts";
 import { gridSize, isConditional } from "./space.ts";
@@ -53,11 +55,13 @@ export function parseExperiment(
   if (!isMapping(read.value)) return invalidConfig([notAMapping(read.value)]);
   const overridden = withOverrides(read.value, options.overrides ?? []);
   const mine = stripped(overridden.document);
-  const document = laidOver(
-    experiment,
-    rewritten(experiment, mine),
-    rewritten(experiment, stripped(options.defaults ?? {})),
-  ) as JsonObject;
+  const document = withTimeFromLength(
+    laidOver(
+      experiment,
+      rewritten(experiment, mine),
+      rewritten(experiment, stripped(options.defaults ?? {})),
+    ) as JsonObject,
+  );
   // The seed counts as given: `withSeed` puts the drawn one in.
   const full = filled(experiment, document, { seed: 0 }) as JsonObject;
   const written = [...overridden.problems, ...sanity(experiment, mine)];
@@ -138,7 +142,7 @@ function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
   if (searcher.name !== "grid" || searcher.constraints !== undefined) return [];
   const space = hyperparameterSpace(config);
   if (isConditional(space)) return [];
-  const points = gridSize(space);
+  const points = Math.min(gridSize(space), searcher.max_trials ?? Number.POSITIVE_INFINITY);
   if (points <= configLimits.trialsPerSearchMax) return [];
   const detail = `make a grid of ${points} points; the limit is ${configLimits.trialsPerSearchMax}`;
   return [{ path: "hyperparameters", detail }];
@@ -152,6 +156,7 @@ function warningsOf(document: JsonObject): readonly FieldProblem[] {
       document,
     );
     if (written === undefined || actsAnyway(path, document)) continue;
+    if (path[1] === "max_length" && noteLength(document, warnings)) continue;
     const secret = pathsOfSecrets.some(
       (hidden) => hidden[0] === path[0] && path.every((key, i) => hidden[i] === key),
     );
@@ -160,12 +165,34 @@ function warningsOf(document: JsonObject): readonly FieldProblem[] {
       : "is accepted and has no effect yet";
     warnings.push({ path: pathOf(path), detail });
   }
+  noteUnusedKeys(valueAt(document, "searcher"), warnings);
   noteListedHyperparameters(
     valueAt(document, "hyperparameters") ?? {},
     "hyperparameters",
     warnings,
   );
   return warnings;
+}
+
+/** Whether the searcher's length stands for its longest time. */
+function noteLength(document: JsonObject, warnings: FieldProblem[]): boolean {
+  const searcher = valueAt(document, "searcher");
+  const time = isMapping(searcher) ? timeFromLength(searcher) : null;
+  if (time === null || !isMapping(searcher)) return false;
+  const unit = String(valueAt(searcher, "time_metric") ?? time.unit);
+  const detail = `is read as max_time: ${time.length} and time_metric: ${unit}`;
+  warnings.push({ path: "searcher.max_length", detail });
+  return true;
+}
+
+function noteUnusedKeys(searcher: Json | undefined, warnings: FieldProblem[]): void {
+  if (!isMapping(searcher)) return;
+  const name = valueAt(searcher, "name");
+  for (const key of unusedKeys(name)) {
+    if (valueAt(searcher, key) === undefined) continue;
+    const detail = `has no effect: the searcher ${String(name)} has no use for it`;
+    warnings.push({ path: keyPath("searcher", key), detail });
+  }
 }
 
 /** A directory's container_path is where the checkpoints lie; a shared_fs has it without effect. */

@@ -49,8 +49,8 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     "searcher.max_concurrent_trials must be at least 0, not -1",
   ],
   [
-    "searcher: {name: single, metric: loss, max_trials: 2}",
-    "searcher.max_trials is not a key that is known here",
+    "searcher: {name: single, metric: loss, num_rungs: 2}",
+    "searcher.num_rungs is not a key that is known here",
   ],
   [
     "searcher: {name: single, metric: loss, smaller_is_better: yes please}",

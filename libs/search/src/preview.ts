@@ -9,10 +9,10 @@ import { ashaPlan } from "./algorithms/asha.ts";
 import { autoPlan } from "./algorithms/auto.ts";
 import { bohbPlan } from "./algorithms/bohb.ts";
 import { asyncHalvingPlan } from "./algorithms/async-halving.ts";
+import { gridTrials } from "./algorithms/grid.ts";
 import { hyperbandPlan } from "./algorithms/hyperband.ts";
 import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
 import { isProbe, type TrustPlan } from "./halving/trust.ts";
-import { gridOf } from "./space-rules/grid.ts";
 
 /** `units` is the time at which the trials end; null for as long as the training code itself trains. */
 export type TrialsAt = { readonly units: number | null; readonly trials: number };
@@ -75,7 +75,7 @@ export function halvingPlanOf(config: SearcherConfig): HalvingPlan | null {
 }
 
 function wholeTrials(config: SearcherConfig, space: HyperparameterSpace): number {
-  if (config.name === "grid") return gridOf({ space, searcher: config as JsonObject }).size;
+  if (config.name === "grid") return gridTrials(config, space);
   return "max_trials" in config ? config.max_trials : 1;
 }
 

@@ -43,6 +43,8 @@ const mode = z.enum(["aggressive", "standard", "conservative"]);
 /** When a trial ends that would else train for as long as its code does. */
 const longestTime = { max_time: positive, time_metric: text };
 const concurrency = { max_concurrent_trials: count };
+/** What every searcher takes, so that one can be tried in the place of another: some have no use for some of them. */
+const shared = { max_trials: trials, divisor, ...longestTime, ...concurrency };
 const adaptive = {
   mode,
   divisor,
@@ -58,27 +60,52 @@ function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.
   keys: Keys,
 ) {
   return z
-    .strictObject({ ...common, ...longest, ...keys })
+    .strictObject({ ...common, ...longest, ...shared, ...keys })
     .partial()
     .extend({ name: z.literal(name) });
 }
 
+const own = {
+  single: longestTime,
+  random: { max_trials: trials, ...concurrency, ...longestTime },
+  grid: { max_trials: trials, ...concurrency, ...longestTime },
+  sobol: { ...sobolKeys, ...longestTime },
+  tpe: { ...tpeKeys, ...longestTime },
+  gp: { ...gpKeys, ...longestTime },
+  asha: ashaKeys,
+  bohb: bohbKeys,
+  auto: autoKeys,
+  adaptive_asha: adaptiveAshaKeys,
+  async_halving: asyncHalvingKeys,
+  hyperband: hyperbandKeys,
+  pbt: pbtKeys,
+  schedule: scheduleKeys,
+  custom: customKeys,
+} as const;
+
+/** The keys that a searcher takes and has no use for. */
+export function unusedKeys(name: unknown): readonly string[] {
+  if (typeof name !== "string" || !Object.hasOwn(own, name)) return [];
+  const used = own[name as keyof typeof own];
+  return Object.keys(shared).filter((key) => !Object.hasOwn(used, key));
+}
+
 export const searchers = {
-  single: searcherOf("single", longestTime),
-  random: searcherOf("random", { max_trials: trials, ...concurrency, ...longestTime }),
-  grid: searcherOf("grid", { ...concurrency, ...longestTime }),
-  sobol: searcherOf("sobol", { ...sobolKeys, ...longestTime }),
-  tpe: searcherOf("tpe", { ...tpeKeys, ...longestTime }),
-  gp: searcherOf("gp", { ...gpKeys, ...longestTime }),
-  asha: searcherOf("asha", ashaKeys),
-  bohb: searcherOf("bohb", bohbKeys),
-  auto: searcherOf("auto", autoKeys),
-  adaptive_asha: searcherOf("adaptive_asha", adaptiveAshaKeys),
-  async_halving: searcherOf("async_halving", asyncHalvingKeys),
-  hyperband: searcherOf("hyperband", hyperbandKeys),
-  pbt: searcherOf("pbt", pbtKeys),
-  schedule: searcherOf("schedule", scheduleKeys),
-  custom: searcherOf("custom", customKeys),
+  single: searcherOf("single", own.single),
+  random: searcherOf("random", own.random),
+  grid: searcherOf("grid", own.grid),
+  sobol: searcherOf("sobol", own.sobol),
+  tpe: searcherOf("tpe", own.tpe),
+  gp: searcherOf("gp", own.gp),
+  asha: searcherOf("asha", own.asha),
+  bohb: searcherOf("bohb", own.bohb),
+  auto: searcherOf("auto", own.auto),
+  adaptive_asha: searcherOf("adaptive_asha", own.adaptive_asha),
+  async_halving: searcherOf("async_halving", own.async_halving),
+  hyperband: searcherOf("hyperband", own.hyperband),
+  pbt: searcherOf("pbt", own.pbt),
+  schedule: searcherOf("schedule", own.schedule),
+  custom: searcherOf("custom", own.custom),
   adaptive: searcherOf("adaptive", { ...adaptive, ...budget }),
   adaptive_simple: searcherOf("adaptive_simple", { max_trials: trials, ...adaptive }),
   sync_halving: searcherOf("sync_halving", { ...halving, ...budget }),

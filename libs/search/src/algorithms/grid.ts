@@ -1,10 +1,10 @@
 /**
  * Grid search: the cartesian product of the axes, taken from its end as Determined 0.38 does (`grid.go`): trial 1 is the
  * last point, trial n the n-th from the end. A trial with invalid hyperparameters is not replaced: its point has been
- * tried. The product is never written out, so that its size costs nothing, unless conditions or constraints leave points out
+ * tried. With `max_trials` the first so many are tried. The product is never written out, so that its size costs nothing, unless conditions or constraints leave points out
  * of it (`space-rules/grid.ts`).
  */
-import type { JsonObject } from "@trainyard/experiment-config";
+import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
 import { gridOf } from "../space-rules/grid.ts";
 import { topUp } from "./top-up.ts";
@@ -13,18 +13,23 @@ export const grid: Algorithm = {
   name: "grid",
   version: 1,
   sizeOf: (config, space) => ({
-    trialsMax: gridOf({ space, searcher: config as JsonObject }).size,
+    trialsMax: gridTrials(config, space),
     concurrentTrialsMax: config.name === "grid" ? config.max_concurrent_trials : 0,
   }),
   initial: () => null,
   evolve: (memory) => memory,
   on: (search, observation) => {
     if (observation.kind === "validated") return [];
-    const { trialsMax } = search.plan;
     const grid = gridOf(search.plan);
-    return topUp(search, trialsMax, (trial) => ({
-      hyperparameters: grid.pointAt(trialsMax - trial),
+    return topUp(search, search.plan.trialsMax, (trial) => ({
+      hyperparameters: grid.pointAt(grid.size - trial),
       origin: "grid",
     }));
   },
 };
+
+/** The points that a grid search tries. */
+export function gridTrials(config: SearcherConfig, space: HyperparameterSpace): number {
+  const { size } = gridOf({ space, searcher: config as JsonObject });
+  return config.name === "grid" ? Math.min(size, config.max_trials ?? size) : size;
+}

@@ -37,6 +37,7 @@ export function halving(
   return {
     name,
     version,
+    ...(proposer === undefined ? {} : { learns: true }),
     sizeOf: (config) => {
       const plan = planOf(config);
       return { trialsMax: trialsOf(plan), concurrentTrialsMax: plan.concurrent };

@@ -62,6 +62,13 @@ describe("a space", () => {
     expect(findings(searcher)).toEqual([finding]);
   });
 
+  it("is told of earlier experiments where nothing learns from them", () => {
+    expect(findings(`${random}, warm_start: {experiments: [3]}`)).toEqual([
+      "warned: searcher.warm_start.experiments has no effect in the searcher random, which learns from no trial of another search",
+    ]);
+    expect(findings("tpe, max_trials: 5, warm_start: {experiments: [3]}")).toEqual([]);
+  });
+
   it("is no grid that is too large to walk", () => {
     const large = "c: {type: int, minval: 1, maxval: 10000, count: 10000}";
     expect(findings("grid, constraints: [a != 3]", large)).toEqual([

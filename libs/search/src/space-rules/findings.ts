@@ -50,7 +50,7 @@ export function spaceFindings(
   }
   const { name, warm_start: warmStart } = config.searcher;
   if (warmStart?.experiments !== undefined && newestAlgorithm(name)?.learns !== true) {
-    const detail = `has no effect in the searcher ${name}, which learns from no trial; points have`;
+    const detail = `has no effect in the searcher ${name}, which learns from no trial of another search`;
     warnings.push({ path: "searcher.warm_start.experiments", detail });
   }
   return { problems, warnings };
@@ -59,6 +59,7 @@ export function spaceFindings(
 const ownPoints: Readonly<Record<string, string>> = {
   grid: "which tries its own points",
   custom: "whose client proposes its own points",
+  schedule: "which trains what it says",
 };
 
 /** A space of which less than one in so many points is allowed is worth a word. */
@@ -100,11 +101,12 @@ function constraintTexts({ searcher }: SearchedSpace): readonly string[] {
 
 function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
   const { size, complete } = gridOf(searched);
+  const most = searched.searcher["max_trials"] ?? size;
   if (!complete) {
     const detail = `make a grid that is too large to hold conditions and constraints against each point of it (more than ${searchLimits.gridStepsMax} steps)`;
     return [{ path: "hyperparameters", detail }];
   }
-  if (size > configLimits.trialsPerSearchMax) {
+  if (Math.min(size, Number(most)) > configLimits.trialsPerSearchMax) {
     const detail = `make a grid of ${size} points; the limit is ${configLimits.trialsPerSearchMax}`;
     return [{ path: "hyperparameters", detail }];
   }

@@ -2,7 +2,7 @@
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ashaOf } from "../halving/test-halving.ts";
+import { ashaOf, autoOf, bohbOf, hyperbandOf } from "../halving/test-halving.ts";
 import { simulate } from "../simulate.ts";
 import { configOf, gpOf, gridOf, randomOf, sobolOf, tpeOf } from "../test-searches.ts";
 
@@ -46,6 +46,9 @@ const searchers: readonly (readonly [name: string, SearcherConfig])[] = [
   ["random", randomOf(30, 4)],
   ["sobol", sobolOf(30, 4)],
   ["asha", ashaOf()],
+  ["hyperband", hyperbandOf()],
+  ["bohb", bohbOf({ max_trials: 30 })],
+  ["auto", autoOf({ max_trials: 30 })],
   ["tpe", tpeOf(30, 4)],
   ["tpe by axis", tpeOf(30, 4, false)],
   ["gp", gpOf(20, 4)],
@@ -125,6 +128,15 @@ describe("draws", () => {
 });
 
 describe("a grid", () => {
+  it("tries no more points than it may, from its end", () => {
+    const pointsOf = (more: object) =>
+      simulate(configOf({ ...gridOf(1), constraints: ["b == a"], ...more }, space), 1, 1, () => ({
+        value: 1,
+        duration: 1,
+      })).ended.map(({ hyperparameters }) => hyperparameters);
+    expect(pointsOf({ max_trials: 5 })).toEqual(pointsOf({}).slice(0, 5));
+  });
+
   it("leaves out what is not allowed and does not multiply by what is not there", () => {
     const points = simulate(
       configOf({ ...gridOf(1), constraints: ["a <= 3", "b == a"] }, space),

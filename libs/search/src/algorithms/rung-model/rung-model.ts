@@ -4,6 +4,9 @@
  * estimators, J. Bergstra et al., 2011, fitted to one rung as in BOHB: S. Falkner, A. Klein, F. Hutter, ICML 2018). A
  * model of what was stopped at different times would prefer those that merely went on. A share of the trials is drawn by
  * chance all the same, and so are all while too few have come to a rung.
+ *
+ * Trials of earlier searches are a group of their own: the best share of them is among the good, the rest among the others.
+ * So their values are compared with none of another time, and with enough of them the first trials follow them alone.
  */
 import { draw } from "@trainyard/kernel";
 import type { ProposedPoint } from "../../algorithm.ts";
@@ -15,6 +18,7 @@ import { allowedPlace } from "../../space-rules/places.ts";
 import type { SearchPlan } from "../../state.ts";
 import { itemAt } from "../../vector.ts";
 import { axesOfPlan } from "../model-memory.ts";
+import { earlierPlaces } from "./earlier-places.ts";
 import { densityAt, densityOf, placeFrom, type Sample } from "./density.ts";
 
 export type RungModel = {
@@ -55,15 +59,20 @@ export function rungProposer(model: RungModel): Proposer {
     const axes = axesOfPlan(plan);
     if (axes.length === 0) return byChance;
     const ranked = model.restsOn(halving, axes.length);
-    if (ranked === null) return byChance;
+    const enoughEarlier = plan.earlier.length >= axes.length + EARLIER_MIN;
+    if (ranked === null && !enoughEarlier) return byChance;
     if (draw(plan.seed, `${model.name}/by-chance`, trial) < model.drawnShare) return byChance;
     return suggested(model, plan, halving, { trial, ranked, axes, more }) ?? byChance;
   };
 }
 
+/** Earlier trials beyond the number of axes that the first trials follow. */
+const EARLIER_MIN = 2;
+
 type Asked = {
   readonly trial: number;
-  readonly ranked: Ranked;
+  /** Null where only earlier searches' trials tell anything. */
+  readonly ranked: Ranked | null;
   readonly axes: readonly Axis[];
   readonly more: readonly (readonly number[])[];
 };
@@ -75,7 +84,9 @@ function suggested(
   halving: Halving,
   { trial, ranked, axes, more }: Asked,
 ): ProposedPoint | null {
-  const { good, others } = split(model, halving, ranked, axes.length, more);
+  const known = ranked ?? { rung: 0, count: 0, trials: [] };
+  const own = split(model, halving, known, axes.length, more);
+  const { good, others } = withEarlier(model, own, earlierPlaces(plan), axes.length);
   const l = densityOf(axes, good, model.widthOf, model.widthMin);
   const g = densityOf(axes, others, model.widthOf, model.widthMin);
   const streams = [model.name, ...axes.map(({ path }) => `${model.name}/${path}`)];
@@ -90,11 +101,12 @@ function suggested(
     if (ratio > bestRatio) [best, bestRatio] = [place, ratio];
   }
   if (best === null) return null;
-  const { rung, count } = ranked;
+  const { rung, count } = known;
   const evidence = {
     rung,
     units: unitsOf(halving, 0, rung),
     results: count,
+    ...(plan.earlier.length === 0 ? {} : { earlier: plan.earlier.length }),
     good: good.places.length,
     ratio: bestRatio,
   };
@@ -105,13 +117,30 @@ function suggested(
   };
 }
 
+type Parted = { readonly good: Sample; readonly others: Sample };
+
+function withEarlier(
+  { good: { share, min, max } }: RungModel,
+  { good, others }: Parted,
+  earlier: readonly (readonly number[])[],
+  axes: number,
+): Parted {
+  if (earlier.length === 0) return { good, others };
+  const most = Math.min(max, Math.max(min(axes), Math.ceil(share * earlier.length)));
+  const all = (sample: Sample, more: readonly (readonly number[])[]): Sample => ({
+    places: [...more, ...sample.places],
+    weights: [...more.map(() => 1), ...sample.weights],
+  });
+  return { good: all(good, earlier.slice(0, most)), others: all(others, earlier.slice(most)) };
+}
+
 function split(
   { good: { share, min, max }, othersAreAll }: RungModel,
   { coordinates }: Halving,
   { count, trials }: Ranked,
   axes: number,
   more: readonly (readonly number[])[],
-): { readonly good: Sample; readonly others: Sample } {
+): Parted {
   const most = Math.min(max, Math.max(min(axes), Math.ceil(share * count)));
   const good: number[] = [];
   const rest: number[] = [];
