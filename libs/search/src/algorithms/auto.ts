@@ -19,6 +19,7 @@ const trust: TrustPlan = {
   measuredMin: 12,
   measuredMax: 48,
   threshold: 0.4,
+  laterThreshold: 0,
   probesAfterRise: 8,
 };
 

@@ -53,10 +53,15 @@ function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): Js
   return neighbours;
 }
 
-/** What is known of the first rung, where it is measured: how its values tell those at the next. */
+/** What is known of the first rung, where it is measured: how its values tell those at the next, and at the one after it. */
 function trustShown({ plan, trust }: Halving, bracket: number): JsonObject {
   if (plan.trust === undefined) return {};
-  const units = plan.brackets[bracket]?.units[trust.first] ?? null;
-  const { correlation, measured } = trust;
-  return { first_rung: units, trust: correlation, trust_measured: measured.length };
+  const { first, next, later } = trust;
+  return {
+    first_rung: plan.brackets[bracket]?.units[first] ?? null,
+    trust: next.value,
+    trust_measured: next.measured.length,
+    trust_later: later.value,
+    trust_later_measured: later.measured.length,
+  };
 }

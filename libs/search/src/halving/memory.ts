@@ -14,7 +14,16 @@ import { type Entry, emptyRanking, inserted, type Ranking, removed } from "../ra
 import { emptyVector, itemAt, pushed, type Vector, vectorOf, withItem } from "../vector.ts";
 import { PlaceRows } from "./place-rows.ts";
 import type { HalvingPlan } from "./plan.ts";
-import { fullTrust, isProbe, rises, type Trust, type TrustPlan, withMeasured } from "./trust.ts";
+import {
+  correlationOf,
+  fullTrust,
+  isProbe,
+  type Measured,
+  rises,
+  type Trust,
+  type TrustPlan,
+  withMeasured,
+} from "./trust.ts";
 
 /** What counts as worse than any value. */
 export const WORST = Number.MAX_VALUE;
@@ -246,35 +255,41 @@ function entered(
   return state === "over" ? after : measured(after, trial);
 }
 
-/** With what a probe tells of the first rung when it has come to the next; the first one may rise then. */
+/** With what a trial that has come to a later rung tells of the first one, which may rise then. */
 function measured(halving: Halving, trial: number): Halving {
   const { plan, trust } = halving;
-  if (plan.trust === undefined || !isProbe(plan.trust, trial)) return halving;
+  if (plan.trust === undefined) return halving;
   const { bracket, rung, brought } = placeOfTrial(halving, trial);
-  const [first, next] = [brought[trust.first], brought[rung]];
-  if (rung !== trust.first + 1 || first === undefined || next === undefined) return halving;
-  if (trust.measured.length >= plan.trust.measuredMax) return halving;
-  const told = withMeasured(trust, [first.value, next.value]);
-  const rungs = halving.brackets[bracket]?.rungs ?? [];
-  const after = { ...halving, trust: told };
-  return rises(plan.trust, told, rungs) ? risen(after, plan.trust, bracket) : after;
+  const [early, late] = [brought[trust.first], brought[rung]];
+  const ahead = rung - trust.first;
+  const tells = ahead === 2 || (ahead === 1 && isProbe(plan.trust, trial));
+  if (!tells || early === undefined || late === undefined) return halving;
+  const about = ahead === 1 ? "next" : "later";
+  const correlation = withMeasured(plan.trust, trust[about], [early.value, late.value]);
+  if (correlation === trust[about]) return halving;
+  const after = { ...halving, trust: { ...trust, [about]: correlation } };
+  const rungs = halving.brackets[bracket]?.rungs.length ?? 0;
+  return rises(plan.trust, after.trust, rungs) ? risen(after, plan.trust) : after;
 }
 
 /** Those who come to the rung that was the first go on to the next; what is owed, probes that wait there tell then. */
-function risen(halving: Halving, plan: TrustPlan, bracket: number): Halving {
+function risen(halving: Halving, plan: TrustPlan): Halving {
   const below = halving.trust.first;
   const first = below + 1;
   const owed: number[] = [];
+  const later: Measured[] = [];
   let after: Halving = halving;
   for (let trial = 1; trial <= halving.places.size; trial += 1) {
     const place = placeOfTrial(halving, trial);
     if (place.rung === below && place.state === "coming") after = movedUp(after, trial, place);
     const waits = place.rung === first && place.state === "waiting" && isProbe(plan, trial);
     if (waits && owed.length < plan.probesAfterRise) owed.push(trial);
+    const [early, late] = [place.brought[first], place.brought[first + 2]];
+    const tells = early !== undefined && late !== undefined && later.length < plan.measuredMax;
+    if (tells) later.push([early.value, late.value]);
   }
-  const from = rungOf(after, bracket, below).coming;
-  assert(from === 0, "nobody comes to a rung below the first");
-  return { ...after, trust: { first, measured: [], correlation: null, owed } };
+  const next = correlationOf([]);
+  return { ...after, trust: { first, next, later: correlationOf(later), owed } };
 }
 
 function movedUp(halving: Halving, trial: number, place: Place): Halving {

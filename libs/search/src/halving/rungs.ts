@@ -36,5 +36,5 @@ export function promotable(halving: Halving, bracket: number, rung: number): num
 export function isProbed({ plan, trust, places }: Halving, trial: number): boolean {
   if (plan.trust === undefined || !isProbe(plan.trust, trial)) return false;
   const rung = itemAt(places, trial - 1)?.rung;
-  return rung === trust.first && trust.measured.length < plan.trust.measuredMax;
+  return rung === trust.first && trust.next.measured.length < plan.trust.measuredMax;
 }

@@ -5,10 +5,13 @@ import { runSearch } from "../simulation/run.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { configOf } from "../test-searches.ts";
 import type { Halving } from "./memory.ts";
-import { autoOf, halvingOf, startedSearch } from "./test-halving.ts";
+import { autoOf } from "./test-halving.ts";
 import {
+  type Correlation,
+  correlationOf,
   fullTrust,
   isProbe,
+  type Measured,
   rankCorrelation,
   rises,
   type TrustPlan,
@@ -21,6 +24,7 @@ const plan: TrustPlan = {
   measuredMin: 3,
   measuredMax: 6,
   threshold: 0.4,
+  laterThreshold: 0,
   probesAfterRise: 2,
 };
 
@@ -78,21 +82,35 @@ describe("the rank correlation of a rung with the next", () => {
     expect(probes).toEqual([1, 2, 3, 4, 10, 20, 30]);
   });
 
+  const of = (...measured: Measured[]): Correlation => correlationOf(measured);
+  const against = of([1, 3], [2, 2], [3, 1]);
+
   it("makes the first rung rise when it is low and enough was measured, as long as two rungs are left", () => {
-    const rung = halvingOf(startedSearch(autoOf())).brackets[0]?.rungs[0];
-    if (rung === undefined) throw new Error("there is a rung");
-    const three = [rung, rung, rung];
-    const low = withMeasured(withMeasured(fullTrust, [1, 3]), [2, 2]);
-    expect(rises(plan, low, three)).toBe(false);
-    const enough = withMeasured(low, [3, 1]);
-    expect(enough.correlation).toBe(-1);
-    expect(rises(plan, enough, three)).toBe(true);
-    expect(rises(plan, enough, three.slice(1))).toBe(false);
+    expect(against.value).toBe(-1);
+    expect(rises(plan, { ...fullTrust, next: against }, 3)).toBe(true);
+    expect(rises(plan, { ...fullTrust, next: against }, 2)).toBe(false);
+    expect(rises(plan, { ...fullTrust, next: of([1, 3], [2, 2]) }, 3)).toBe(false);
+    expect(rises(plan, { ...fullTrust, next: of([1, 1], [2, 3], [3, 2]) }, 3)).toBe(false);
+  });
+
+  it("does so too when the rung after the next, which is not the last, says the opposite", () => {
+    const agreed = of([1, 1], [2, 2], [3, 3]);
+    expect(rises(plan, { ...fullTrust, next: agreed, later: against }, 4)).toBe(true);
+    expect(rises(plan, { ...fullTrust, next: agreed, later: against }, 3)).toBe(false);
+    expect(rises(plan, { ...fullTrust, next: agreed, later: of([1, 2], [2, 1], [3, 3]) }, 4)).toBe(
+      false,
+    );
+  });
+
+  it("is settled when enough have been measured", () => {
+    let correlation = of();
+    for (let i = 0; i < 10; i += 1) correlation = withMeasured(plan, correlation, [i, i]);
+    expect(correlation.measured).toHaveLength(plan.measuredMax);
   });
 });
 
 /** A search by `auto` over trials whose final values chance gives; `early` makes of it what the first two steps show. */
-function simulated(early: (final: number) => number, seed = 1) {
+function simulated(early: (final: number) => number, seed = 1, misleading = 2) {
   const final = (trial: number): number => draw(seed, "final", trial);
   return runSearch({
     config: configOf(autoOf({ max_trials: 120, max_time: 27, max_concurrent_trials: 24 })),
@@ -102,7 +120,7 @@ function simulated(early: (final: number) => number, seed = 1) {
       hyperparameters,
       steps: 27,
       stepTime: 1,
-      valueAt: (step) => (step < 3 ? early(final(number)) : final(number) + 1 / step),
+      valueAt: (step) => (step <= misleading ? early(final(number)) : final(number) + 1 / step),
     }),
   });
 }
@@ -110,7 +128,10 @@ function simulated(early: (final: number) => number, seed = 1) {
 describe("a search whose first rung is measured", () => {
   it("keeps it when early values tell later ones", () => {
     const { events, state } = simulated((final) => final);
-    expect((state.memory as unknown as Halving).trust).toMatchObject({ first: 0, correlation: 1 });
+    expect((state.memory as unknown as Halving).trust).toMatchObject({
+      first: 0,
+      next: { value: 1 },
+    });
     expect(events.some(({ data }) => "rule" in data && data.rule === "rung_not_trusted")).toBe(
       false,
     );
@@ -138,6 +159,11 @@ describe("a search whose first rung is measured", () => {
     const last = steps.filter(({ trial }) => trial === state.trials.size);
     expect(last.length).toBeGreaterThanOrEqual(3);
     expect(state.phase).toBe("completed");
+  });
+
+  it("rises also where the first two rungs agree with each other and mislead together", () => {
+    const { state } = simulated((final) => -final, 1, 4);
+    expect((state.memory as unknown as Halving).trust.first).toBeGreaterThan(0);
   });
 
   it("has probes go on from the first rung whatever their value", () => {
