@@ -6,6 +6,7 @@ import { measurePopulation } from "./population.ts";
 import { functions } from "./problems.ts";
 import { pythonWithOptuna } from "./python.ts";
 import { type Comparison, compareQuality } from "./quality.ts";
+import { measureSeveralWorkers } from "./several-workers.ts";
 import { compareSpeed, type SpeedComparison } from "./speed.ts";
 import { curvesFolder, tables } from "./tables.ts";
 
@@ -44,7 +45,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     results.push(await compareQuality(tables(folder), comparison, seeds, python, say));
   }
   results.push(...(await compareCurves(context, folder)));
-  results.push(measurePopulation(context));
+  results.push(measurePopulation(context), ...measureSeveralWorkers(seeds, context));
   for (const comparison of speeds(size)) {
     results.push(await compareSpeed(ackley(), comparison, python, context));
   }
