@@ -7,7 +7,7 @@ import { type RunningSearch, type SearchPlan, trialOf } from "../state.ts";
 import { emptyVector, itemAt, pushed, type Vector } from "../vector.ts";
 
 /** Trials that count as good, at most. */
-export const GOOD_MAX = 25;
+export const GOOD_MAX = 40;
 
 export type Ranked = {
   readonly trial: number;

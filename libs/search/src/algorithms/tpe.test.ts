@@ -246,39 +246,36 @@ describe("TPE", () => {
       [
         {
           "fixed": 3,
-          "lr": 0.08474774906580534,
+          "lr": 0.00971969738665018,
           "nest": {
-            "layers": 5,
-            "momentum": 0.7880271029787973,
+            "layers": 6,
+            "momentum": 0.902924831469655,
+          },
+          "optimizer": {
+            "beta": 0.9,
+            "name": "adam",
+          },
+          "units": 1658,
+        },
+        {
+          "fixed": 3,
+          "lr": 0.006212516961175548,
+          "nest": {
+            "layers": 6,
+            "momentum": 0.8056447354991761,
           },
           "optimizer": null,
-          "units": 589,
+          "units": 458,
         },
         {
           "fixed": 3,
-          "lr": 0.003250069409795364,
+          "lr": 0.0186013392283205,
           "nest": {
-            "layers": 4,
-            "momentum": 0.9442881317822934,
+            "layers": 5,
+            "momentum": 0.912792176344956,
           },
-          "optimizer": {
-            "beta": 0.9,
-            "name": "adam",
-          },
-          "units": 1507,
-        },
-        {
-          "fixed": 3,
-          "lr": 0.010325521015196874,
-          "nest": {
-            "layers": 4,
-            "momentum": 0.9587010816031261,
-          },
-          "optimizer": {
-            "beta": 0.9,
-            "name": "adam",
-          },
-          "units": 1265,
+          "optimizer": null,
+          "units": 622,
         },
       ]
     `);
@@ -286,7 +283,7 @@ describe("TPE", () => {
       [
         {
           "fixed": 3,
-          "lr": 0.09004920540710339,
+          "lr": 0.007928644945989513,
           "nest": {
             "layers": 6,
             "momentum": 0.9882119909139961,
@@ -295,33 +292,33 @@ describe("TPE", () => {
             "beta": 0.9,
             "name": "adam",
           },
-          "units": 1924,
+          "units": 1916,
         },
         {
           "fixed": 3,
-          "lr": 0.016652805694763274,
+          "lr": 0.002015730719470494,
           "nest": {
-            "layers": 5,
-            "momentum": 0.9799498438692124,
+            "layers": 6,
+            "momentum": 0.667192777864246,
           },
           "optimizer": {
             "beta": 0.9,
             "name": "adam",
           },
-          "units": 600,
+          "units": 824,
         },
         {
           "fixed": 3,
-          "lr": 0.00740529649713519,
+          "lr": 0.0027774104280712643,
           "nest": {
-            "layers": 5,
-            "momentum": 0.974939389305991,
+            "layers": 6,
+            "momentum": 0.6505170028705194,
           },
           "optimizer": {
             "beta": 0.9,
             "name": "adam",
           },
-          "units": 762,
+          "units": 714,
         },
       ]
     `);

@@ -1,24 +1,24 @@
 /**
- * A tree of Parzen estimators (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, NIPS 2011), as Optuna 4.9 has it: the first
- * trials fill the space (a Sobol sequence) until ten have ended; then the trials are parted into the good and the
- * others (`tpe/split.ts`), each set is smoothed to a density, l of the good and g of the others, 24 candidates are drawn
- * from l, and the one with the largest l / g is proposed. With `multivariate` the densities are joint (S. Falkner,
- * A. Klein, F. Hutter, ICML 2018), else each axis has its own.
+ * A tree of Parzen estimators (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, NIPS 2011): the first trials fill the space (a
+ * Sobol sequence) until ten have ended; then the trials are parted into the good and the others (`tpe/split.ts`), each set
+ * is smoothed to a density (`tpe/estimator.ts`), l of the good and g of the others, 24 candidates are drawn from l, and the
+ * one with the largest l / g is proposed. With `multivariate` the densities are joint (S. Falkner, A. Klein, F. Hutter, ICML
+ * 2018), else each axis has its own.
  *
  * A trial's value is its best one; a trial that failed, that had invalid hyperparameters or no finite value, or that is
  * still running, is among the others. Nothing is waited for. It does not model how a value grows with training.
  */
-import { draw } from "@trainyard/kernel";
 import type { ProposedPoint } from "../algorithm.ts";
 import { coordinatesOf, pointAt } from "../axes.ts";
 import { allowedPlace } from "../space-rules/places.ts";
-import type { RunningSearch } from "../state.ts";
+import type { RunningSearch, SearchPlan } from "../state.ts";
 import { modelBased } from "./model-based.ts";
 import { axesOfPlan, modelMemory } from "./model-memory.ts";
 import { sobolPoints } from "./sobol.ts";
-import { densityAt, drawnPlace, estimatorOf } from "./tpe/multivariate.ts";
-import { type Sample, splitTrials } from "./tpe/split.ts";
-import { axisEstimatorOf, densityOnAxis, drawnOnAxis } from "./tpe/univariate.ts";
+import { jointPlace, placeByAxis } from "./tpe/candidates.ts";
+import { type Box, boxOf, estimatorOf } from "./tpe/estimator.ts";
+import { Gaps } from "./tpe/gaps.ts";
+import { goodCount, splitTrials } from "./tpe/split.ts";
 
 /** Trials that have ended before the model is asked. */
 const STARTUP = 10;
@@ -40,69 +40,41 @@ function nextPoint(
   const place = suggestedPlace(search, trial, more);
   if (place === null) return sobolPoints(search.plan)(trial);
   more.push(place);
-  return { hyperparameters: pointAt(space, coordinatesOf(axes, place)), origin: "model" };
+  const { ended, ranked } = modelMemory(search.memory);
+  const evidence = { results: ended, good: goodCount(ended, ranked.length) };
+  return { hyperparameters: pointAt(space, coordinatesOf(axes, place)), origin: "model", evidence };
 }
 
+/** Null where the constraints refuse every candidate. */
 function suggestedPlace(
   search: RunningSearch,
   trial: number,
   more: readonly (readonly number[])[],
 ): number[] | null {
   const { plan } = search;
-  const { good, others } = splitTrials(search, more);
+  const axes = axesOfPlan(plan);
+  const { box, gaps } = keptOf(plan);
+  const samples = splitTrials(search, more);
+  const good = estimatorOf(box, samples.good);
+  const others = estimatorOf(box, samples.others, gaps);
+  const chance = { seed: plan.seed, trial, candidates: CANDIDATES };
+  const allowed = (place: number[]): number[] | null => allowedPlace(plan, axes, place);
   if (plan.searcher["multivariate"] === false) {
-    const place = placeByAxis(search, trial, good, others);
-    const allowed = allowedPlace(plan, axesOfPlan(plan), place);
+    const place = allowed(placeByAxis(good, others, chance));
     // Constraints are on axes together: where the best of each alone do not fit, the joint densities are asked.
-    if (allowed !== null) return allowed;
+    if (place !== null) return place;
   }
-  return jointPlace(search, trial, good, others);
+  return jointPlace(good, others, chance, allowed);
 }
 
-/** Null where the constraints refuse every candidate. */
-function jointPlace(
-  search: RunningSearch,
-  trial: number,
-  good: Sample,
-  others: Sample,
-): number[] | null {
-  const { seed } = search.plan;
-  const axes = axesOfPlan(search.plan);
-  const streams = ["tpe", ...axes.map(({ path }) => `tpe/${path}`)];
-  const l = estimatorOf(axes, good);
-  const g = estimatorOf(axes, others);
-  return bestOf((candidate) => {
-    const counter = trial * CANDIDATES + candidate;
-    const drawn = drawnPlace(l, (i) => draw(seed, streams[i] ?? "", counter));
-    const place = allowedPlace(search.plan, axes, drawn);
-    if (place === null) return { place, ratio: Number.NEGATIVE_INFINITY };
-    return { place, ratio: densityAt(l, place) / densityAt(g, place) };
-  });
-}
+const kept = new WeakMap<SearchPlan, { readonly box: Box; readonly gaps: Gaps }>();
 
-function placeByAxis(search: RunningSearch, trial: number, good: Sample, others: Sample): number[] {
-  const { seed } = search.plan;
-  return axesOfPlan(search.plan).map((axis, index) => {
-    const l = axisEstimatorOf(axis, index, good);
-    const g = axisEstimatorOf(axis, index, others);
-    const kernels = `tpe/${axis.path}/kernel`;
-    const places = `tpe/${axis.path}`;
-    return bestOf((candidate) => {
-      const counter = trial * CANDIDATES + candidate;
-      const place = drawnOnAxis(l, draw(seed, kernels, counter), draw(seed, places, counter));
-      return { place, ratio: densityOnAxis(l, place) / densityOnAxis(g, place) };
-    });
-  });
-}
-
-/** The place of the candidate with the largest ratio, the first of equals. */
-function bestOf<Place>(
-  candidateOf: (candidate: number) => { readonly place: Place; readonly ratio: number },
-): Place {
-  let best = candidateOf(0);
-  for (let candidate = 1; candidate < CANDIDATES; candidate += 1) {
-    const other = candidateOf(candidate);
-    if (other.ratio > best.ratio) best = other;
-  }
-  return best.place;
+/** What is computed once, or from one decision to the next, for as long as the plan is. */
+function keptOf(plan: SearchPlan): { readonly box: Box; readonly gaps: Gaps } {
+  const before = kept.get(plan);
+  if (before !== undefined) return before;
+  const box = boxOf(axesOfPlan(plan));
+  const made = { box, gaps: new Gaps(box.continuous) };
+  kept.set(plan, made);
+  return made;
 }

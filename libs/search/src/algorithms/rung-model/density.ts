@@ -101,7 +101,7 @@ export function placeFrom(
   widening: number,
   chance: (i: number) => number,
 ): number[] {
-  const centre = places[weightedIndex([...weights, 1], chance(0))];
+  const centre = places[weightedIndex(weights, 1, chance(0))];
   return axes.map((axis, j) => {
     const share = chance(j + 1);
     const { cells } = axis;

@@ -37,12 +37,14 @@ export function choiceAt(
   return at < 0 ? observed : Math.min(choices - 1, Math.floor(at * kernels));
 }
 
-/** The index at `share` of the sum of weights. */
-export function weightedIndex(weights: readonly number[], share: number): number {
-  let rest = share * weights.reduce((sum, weight) => sum + weight, 0);
-  for (const [index, weight] of weights.entries()) {
-    rest -= weight;
+/** The index at `share` of the sum of weights, of which there is one more, `last`, after those in the list. */
+export function weightedIndex(weights: ArrayLike<number>, last: number, share: number): number {
+  let sum = 0;
+  for (let index = 0; index < weights.length; index += 1) sum += weights[index] as number;
+  let rest = share * (sum + last);
+  for (let index = 0; index < weights.length; index += 1) {
+    rest -= weights[index] as number;
     if (rest < 0) return index;
   }
-  return weights.length - 1;
+  return weights.length;
 }

@@ -1,22 +1,32 @@
 /**
- * The two sets that a tree of Parzen estimators compares: the best 15 % of the trials that have ended, at most 25, and
+ * The two sets that a tree of Parzen estimators compares: the best fifth of the trials that have ended, at most 40, and
  * all others. Trials that run are among the others, as are those that failed: a model that forgot them would propose the
- * same place again and again.
+ * same place again and again. The better a good trial is, the more it weighs: with its rank k of n by log((n + 1) / k), as the
+ * parents do in evolution strategies (N. Hansen, "The CMA evolution strategy: a tutorial", 2016, §3.2). S. Watanabe (2023)
+ * weighs by improvement, which one value far off can spoil.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
+import { log } from "../../math.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
-import { GOOD_MAX, modelMemory, placeOfTrial } from "../model-memory.ts";
+import { GOOD_MAX, type ModelMemory, modelMemory, placeOfTrial } from "../model-memory.ts";
 
-/** Places in the order of their age, the oldest first, and what each counts. */
+/** The oldest trial first, and what each counts beside the prior's 1. */
 export type Sample = {
+  readonly trials: readonly number[];
   readonly places: readonly (readonly number[])[];
-  readonly weights: readonly number[];
+  readonly weights: Float64Array;
 };
 
 /** The newest trials count fully, the older the less (hyperopt's "linear forgetting"). */
 const UNFORGOTTEN = 25;
-/** More trials than this among the others are represented by the newest half of it and as many of the older. */
-const OTHERS_MAX = 1_000;
+/** So many of the newest trials are each among the others; of those before, each stands for as many as a power of two. */
+const NEWEST = 500;
+const OLDER_MAX = 500;
+
+/** Of so many trials that have ended, `ranked` of them with a value. */
+export function goodCount(ended: number, ranked: number): number {
+  return Math.min(Math.ceil(ended / 5), GOOD_MAX, ranked);
+}
 
 /** `more` are places that are proposed together with the next one. */
 export function splitTrials(
@@ -24,46 +34,70 @@ export function splitTrials(
   more: readonly (readonly number[])[],
 ): { readonly good: Sample; readonly others: Sample } {
   const memory = modelMemory(search.memory);
-  const { places, ended, ranked, earlier } = memory;
-  const goodCount = Math.min(Math.ceil((ended * 3) / 20), GOOD_MAX);
-  const best = ranked.slice(0, goodCount).map(({ trial }) => trial);
-  const isGood = new Set(best);
-  const good = best.sort((a, b) => a - b).map((trial) => placeOfTrial(memory, trial));
-  const others: (readonly number[])[] = [];
-  const represents: number[] = [];
-  const add = (number: number, weight: number): void => {
-    const trial = number - earlier;
-    if (isGood.has(trial) || trialOf(search, trial)?.outcome === TrialOutcome.CANCELED) return;
-    others.push(placeOfTrial(memory, trial));
-    represents.push(weight);
-  };
-  const all = places.size;
-  const newest = all <= OTHERS_MAX ? all : OTHERS_MAX / 2;
-  const older = all - newest;
-  const chosen = all - newest === 0 ? 0 : OTHERS_MAX / 2;
-  for (let i = 0; i < chosen; i += 1) {
-    add(Math.floor(((i + 0.5) * older) / chosen) + 1, older / chosen);
-  }
-  for (let number = older + 1; number <= all; number += 1) add(number, 1);
-  for (const place of more) {
-    others.push(place);
-    represents.push(1);
-  }
-  const remembered = forgetting(others.length);
+  const { ended, ranked } = memory;
+  const best = ranked.slice(0, goodCount(ended, ranked.length)).map(({ trial }) => trial);
+  return { good: goodOf(best, memory), others: othersOf(search, memory, new Set(best), more) };
+}
+
+/** `best` has the best first. The weights are 1 in the mean. */
+function goodOf(best: readonly number[], memory: ModelMemory): Sample {
+  const count = best.length;
+  const raw = best.map((_, rank) => log((count + 1) / (rank + 1)));
+  const mean = raw.reduce((sum, weight) => sum + weight, 0) / count;
+  const inOrder = best
+    .map((trial, rank) => ({ trial, weight: (raw[rank] as number) / mean }))
+    .sort((a, b) => a.trial - b.trial);
   return {
-    good: { places: good, weights: forgetting(good.length) },
-    others: {
-      places: others,
-      weights: represents.map((weight, i) => weight * (remembered[i] ?? 1)),
-    },
+    trials: inOrder.map(({ trial }) => trial),
+    places: inOrder.map(({ trial }) => placeOfTrial(memory, trial)),
+    weights: Float64Array.from(inOrder, ({ weight }) => weight),
   };
 }
 
+function othersOf(
+  search: RunningSearch,
+  memory: ModelMemory,
+  good: ReadonlySet<number>,
+  more: readonly (readonly number[])[],
+): Sample {
+  const trials: number[] = [];
+  const chosen: (readonly number[])[] = [];
+  const represents: number[] = [];
+  const anyCanceled = search.outcomes.canceled > 0;
+  const { places, earlier } = memory;
+  /** `number` counts the trials of earlier experiments first. */
+  const add = (number: number, weight: number): void => {
+    const trial = number - earlier;
+    if (good.has(trial)) return;
+    if (anyCanceled && trialOf(search, trial)?.outcome === TrialOutcome.CANCELED) return;
+    trials.push(trial);
+    chosen.push(placeOfTrial(memory, trial));
+    represents.push(weight);
+  };
+  const all = places.size;
+  const older = Math.max(0, all - NEWEST);
+  // A power of two, so that the trials that stand for others stay the same from one decision to the next.
+  let stride = 1;
+  while (older / stride > OLDER_MAX) stride *= 2;
+  for (let number = stride; number <= older; number += stride) add(number, stride);
+  for (let number = older + 1; number <= all; number += 1) add(number, 1);
+  for (const [i, place] of more.entries()) {
+    trials.push(all - earlier + 1 + i);
+    chosen.push(place);
+    represents.push(1);
+  }
+  const weights = forgetting(trials.length);
+  for (let i = 0; i < weights.length; i += 1)
+    weights[i] = (weights[i] as number) * (represents[i] as number);
+  return { trials, places: chosen, weights };
+}
+
 /** Weights of `count` trials by age: 1 for the newest 25, a ramp up to 1 from 1 / count for those before. */
-function forgetting(count: number): number[] {
+function forgetting(count: number): Float64Array {
   const ramp = Math.max(0, count - UNFORGOTTEN);
-  return Array.from({ length: count }, (_, i) => {
-    if (i >= ramp) return 1;
-    return 1 / count + (ramp === 1 ? 0 : (i * (1 - 1 / count)) / (ramp - 1));
-  });
+  const weights = new Float64Array(count).fill(1);
+  for (let i = 0; i < ramp; i += 1) {
+    weights[i] = 1 / count + (ramp === 1 ? 0 : (i * (1 - 1 / count)) / (ramp - 1));
+  }
+  return weights;
 }
