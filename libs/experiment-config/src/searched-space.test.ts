@@ -135,10 +135,28 @@ describe("constraints", () => {
     ["not layers", 'has a number where "not" takes true or false (column 5 of "not layers")'],
     ["layers * 2", "is not a condition: it must be true or false, for example batch_size <= 512"],
     ["1 < 2", 'names no hyperparameter: "1 < 2"'],
+    [
+      "layers < 3 or optimizer == 'sdg'",
+      'compares optimizer with "sdg", which is none of its values (column 28 of "layers < 3 or optimizer == \'sdg\'")',
+    ],
+    [
+      "net.act in ['relu', 'silu']",
+      "compares net.act with \"silu\", which is none of its values (column 21 of \"net.act in ['relu', 'silu']\")",
+    ],
   ])("are refused: %s", (constraint, problem) => {
     const text = space + searcher(`constraints: [layers < 3, ${JSON.stringify(constraint)}]`);
     expect(problems(yaml(text))).toEqual([`searcher.constraints[1] ${problem}`]);
   });
+});
+
+it("constraints are no program", () => {
+  const long = `layers < ${"1 + ".repeat(400)}1`;
+  const text =
+    space +
+    searcher(`constraints: [${[long, long, long].map((one) => JSON.stringify(one)).join()}]`);
+  expect(problems(yaml(text))).toEqual([
+    "searcher.constraints are 4830 characters long together; the limit is 4000",
+  ]);
 });
 
 describe("given points", () => {

@@ -5,7 +5,7 @@
  */
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
-import type { Origin, ProposedPoint } from "./algorithm.ts";
+import type { ProposedPoint } from "./algorithm.ts";
 import { searchLimits } from "./limits.ts";
 import { fullPoint, valueAtShare } from "./space.ts";
 import { valueAtKeys, withoutAbsent } from "./space-rules/conditions.ts";
@@ -15,8 +15,13 @@ import type { SearchPlan } from "./state.ts";
 /** The point that a trial gets without a model: a function of the plan and the trial's number. */
 export function pointOfTrial(plan: SearchPlan, trial: number): ProposedPoint {
   const given = givenPoints(plan)[trial - 1];
-  if (given !== undefined) return pointFrom(plan, trial, given, "given");
-  return pointFrom(plan, trial, {}, "drawn");
+  const asGiven = given === undefined ? null : drawnPoint(plan, plan.seed, trial, given);
+  if (asGiven !== null) return { hyperparameters: asGiven, origin: "given" };
+  const hyperparameters =
+    drawnPoint(plan, plan.seed, trial, {}) ??
+    firstDrawn(plan, {}) ??
+    attempt(plan.space, plan.seed, trial, 0, {});
+  return { hyperparameters, origin: "drawn" };
 }
 
 /** How many of the first trials have points that the configuration gives. */
@@ -32,19 +37,6 @@ export function givenPoints({ searcher }: SearchedSpace): readonly JsonObject[] 
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function pointFrom(
-  plan: SearchPlan,
-  trial: number,
-  given: JsonObject,
-  origin: Origin,
-): ProposedPoint {
-  const hyperparameters =
-    drawnPoint(plan, plan.seed, trial, given) ??
-    firstDrawn(plan, given) ??
-    attempt(plan.space, plan.seed, trial, 0, given);
-  return { hyperparameters, origin };
 }
 
 /** The first attempt of a trial that satisfies the constraints and has all that is given; null if there is none. */

@@ -290,30 +290,3 @@ class Reader {
 function shown({ kind, text }: Token): string {
   return kind === "text" ? JSON.stringify(text) : `"${text}"`;
 }
-
-/** Calls for every hyperparameter that an expression names. */
-export function eachName(
-  expression: Expression,
-  see: (keys: readonly string[], column: number) => void,
-): void {
-  switch (expression.kind) {
-    case "literal":
-      return;
-    case "name":
-      see(expression.keys, expression.column);
-      return;
-    case "negative":
-    case "not":
-      eachName(expression.operand, see);
-      return;
-    case "arithmetic":
-      eachName(expression.left, see);
-      eachName(expression.right, see);
-      return;
-    case "list":
-      for (const item of expression.items) eachName(item, see);
-      return;
-    default:
-      for (const operand of expression.operands) eachName(operand, see);
-  }
-}

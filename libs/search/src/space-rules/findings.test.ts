@@ -72,7 +72,7 @@ describe("a space", () => {
   it("is no grid that is too large to walk", () => {
     const large = "c: {type: int, minval: 1, maxval: 10000, count: 10000}";
     expect(findings("grid, constraints: [a != 3]", large)).toEqual([
-      "refused: hyperparameters make a grid that is too large to hold conditions and constraints against each point of it (more than 300000 steps)",
+      "refused: hyperparameters make a grid that is too large to hold conditions and constraints against each point of it",
     ]);
     expect(findings("grid, constraints: [a == 3, c < 3]", large)).toEqual([]);
   });

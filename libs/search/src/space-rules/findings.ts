@@ -103,7 +103,7 @@ function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
   const { size, complete } = gridOf(searched);
   const most = searched.searcher["max_trials"] ?? size;
   if (!complete) {
-    const detail = `make a grid that is too large to hold conditions and constraints against each point of it (more than ${searchLimits.gridStepsMax} steps)`;
+    const detail = `make a grid that is too large to hold conditions and constraints against each point of it`;
     return [{ path: "hyperparameters", detail }];
   }
   if (Math.min(size, Number(most)) > configLimits.trialsPerSearchMax) {
@@ -119,17 +119,27 @@ function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
   return [{ path: "searcher.constraints", detail: `leave no point of the grid: ${refused}` }];
 }
 
+/** Enough to see what is wrong; each costs as many draws as a space that is impossible. */
+const GIVEN_PROBLEMS_MAX = 3;
+
 function givenProblems(searched: SearchedSpace): readonly FieldProblem[] {
-  return givenPoints(searched).flatMap((given, index) => {
-    if (firstDrawn(searched, given) !== null) return [];
-    const path = `searcher.warm_start.points[${index}]`;
-    const point = probe(searched, 0, given);
-    if (!includesGiven(point, given)) {
-      const detail = "gives a hyperparameter that is not there: its condition does not hold";
-      return [{ path, detail }];
-    }
-    const [first = 0] = brokenConstraints(searched, point);
-    const text = JSON.stringify(constraintTexts(searched)[first] ?? "");
-    return [{ path, detail: `does not satisfy the constraint ${text}` }];
-  });
+  const problems: FieldProblem[] = [];
+  for (const [index, given] of givenPoints(searched).entries()) {
+    if (problems.length === GIVEN_PROBLEMS_MAX) break;
+    if (firstDrawn(searched, given) !== null) continue;
+    problems.push({
+      path: `searcher.warm_start.points[${index}]`,
+      detail: whyNotGiven(searched, given),
+    });
+  }
+  return problems;
+}
+
+function whyNotGiven(searched: SearchedSpace, given: JsonObject): string {
+  const point = probe(searched, 0, given);
+  if (!includesGiven(point, given)) {
+    return "gives a hyperparameter that is not there: its condition does not hold";
+  }
+  const [first = 0] = brokenConstraints(searched, point);
+  return `does not satisfy the constraint ${JSON.stringify(constraintTexts(searched)[first] ?? "")}`;
 }

@@ -22,7 +22,7 @@ import {
   putAtKeys,
   removeAtKeys,
 } from "./conditions.ts";
-import { isAllowed, isConstrained, type SearchedSpace } from "./constraints.ts";
+import { constraintChars, isAllowed, isConstrained, type SearchedSpace } from "./constraints.ts";
 
 export type Grid = {
   readonly size: number;
@@ -72,23 +72,34 @@ function walked(searched: SearchedSpace): Grid {
   };
 }
 
+/** Constraints of this length take about as long as the rest of a step. */
+const SHORT_CHARS = 200;
+
+/** Longer constraints take longer at each step. */
+function stepsMax(searched: SearchedSpace): number {
+  const chars = Math.max(SHORT_CHARS, constraintChars(searched));
+  return Math.floor((searchLimits.gridStepsMax * SHORT_CHARS) / chars);
+}
+
 class Walk {
   readonly #searched: SearchedSpace;
   readonly #axes: readonly Axis[];
   readonly #found: number[][] = [];
   readonly #point: JsonObject = {};
   readonly #chosen: number[] = [];
+  readonly #most: number;
   #steps = 0;
 
   constructor(searched: SearchedSpace, axes: readonly Axis[]) {
     this.#searched = searched;
     this.#axes = axes;
+    this.#most = stepsMax(searched);
   }
 
   /** For each point the number of the value on each axis, 0 where the axis is not there. */
   whole(): { readonly found: readonly (readonly number[])[]; readonly complete: boolean } {
     this.#from(0);
-    return { found: this.#found, complete: this.#steps <= searchLimits.gridStepsMax };
+    return { found: this.#found, complete: this.#steps <= this.#most };
   }
 
   #from(depth: number): void {
@@ -100,7 +111,7 @@ class Walk {
     const there = areMet(axis.parents, this.#point);
     for (let step = 0; step < (there ? axis.length : 1); step += 1) {
       this.#steps += 1;
-      if (this.#steps > searchLimits.gridStepsMax) return;
+      if (this.#steps > this.#most) return;
       this.#chosen[depth] = step;
       if (there) {
         putAtKeys(this.#point, axis.keys, axisValue(axis.hyperparameter, step, axis.length));
