@@ -9,6 +9,7 @@
  * always holds every trial that has come as far.
  */
 import {
+  type Entry,
   emptyRanking,
   entriesBetween,
   entryAt,
@@ -157,8 +158,8 @@ export type Comparison = {
   readonly cutoff: number;
   /** How many of the others have a better average than the trial's best value. */
   readonly better: number;
-  /** The others around the cutoff. */
-  readonly neighbours: readonly { readonly trial: number; readonly value: number }[];
+  /** So many of the others around the cutoff. */
+  readonly neighbours: (shown: number) => readonly Entry[];
 };
 
 /** Null where there is no time of comparison yet, or fewer others than asked for. */
@@ -168,7 +169,6 @@ export function comparison(
   course: Course,
   percentile: number,
   othersMin: number,
-  shown: number,
 ): Comparison | null {
   const index = lastAtOrBefore(averages.times, course.time);
   const at = averages.times[index];
@@ -188,16 +188,16 @@ export function comparison(
     position - low,
   );
   const before = placeOf(ranking, { value: course.best, order: 0, trial: 0 });
-  const from = Math.max(0, Math.min(low - shown / 2 + 1, others - shown));
   return {
     at,
     others,
     cutoff,
     better: before - (own !== null && own < course.best ? 1 : 0),
-    neighbours: entriesBetween(ranking, from, from + shown + 1)
-      .filter((entry) => entry.trial !== trial)
-      .slice(0, shown)
-      .map(({ trial: number, value }) => ({ trial: number, value })),
+    neighbours: (shown) => {
+      const from = Math.max(0, Math.min(low - shown / 2 + 1, others - shown));
+      const near = entriesBetween(ranking, from, from + shown + 1);
+      return near.filter((entry) => entry.trial !== trial).slice(0, shown);
+    },
   };
 }
 

@@ -148,14 +148,7 @@ function outdone(
   if (asked.time < grace) return null;
   const { averages } = asked.memory;
   const { course } = asked.progress;
-  const found = comparison(
-    averages,
-    asked.trial,
-    course,
-    percentile,
-    min_trials,
-    COMPETITORS_SHOWN,
-  );
+  const found = comparison(averages, asked.trial, course, percentile, min_trials);
   if (found === null || course.best <= found.cutoff) return null;
   const shown = (ranked: number): Json => shownValue(ranked, asked.search.plan.smallerIsBetter);
   return {
@@ -166,7 +159,9 @@ function outdone(
     cutoff: shown(found.cutoff),
     rank: found.better + 1,
     of: found.others + 1,
-    competitors: found.neighbours.map(({ trial, value }) => ({ trial, average: shown(value) })),
+    competitors: found
+      .neighbours(COMPETITORS_SHOWN)
+      .map(({ trial, value }) => ({ trial, average: shown(value) })),
   };
 }
 
