@@ -27,7 +27,7 @@ export {
   rungUnits,
 } from "./halving/plan.ts";
 export { type HalvingStand, halvingStand } from "./halving/stand.ts";
-export { budgetDueAt } from "./policies/judge.ts";
+export { budgetDueAt, hasBudgetOfTime } from "./policies/judge.ts";
 export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
 export { type Difference, type Replay, replaySearch } from "./replay/replay.ts";

@@ -14,7 +14,7 @@ import { hyperbandPlan } from "./algorithms/hyperband.ts";
 import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
 import { isProbe, type TrustPlan } from "./halving/trust.ts";
 
-/** `units` is the time at which the trials end; null for as long as the training code itself trains. */
+/** `units` is the time at which the trials end; null for as long as the training code itself trains. Policies may end them earlier. */
 export type TrialsAt = { readonly units: number | null; readonly trials: number };
 
 export type SearchPreview = {
@@ -33,7 +33,8 @@ export function previewSearch(config: SearcherConfig, space: HyperparameterSpace
     if (population !== null) {
       return { rungs: [{ ...population, bracket: 0 }], total: [population] };
     }
-    const whole = { units: null, trials: wholeTrials(config, space) };
+    const units = "max_time" in config ? (config.max_time ?? null) : null;
+    const whole = { units, trials: wholeTrials(config, space) };
     return { rungs: [{ ...whole, bracket: 0 }], total: [whole] };
   }
   const rungs = plan.brackets.flatMap((bracket, index) =>

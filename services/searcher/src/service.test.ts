@@ -81,11 +81,14 @@ test("a search by a model proposes what its thread suggests", async () => {
     .toMatchObject({ type: "TrialProposed", data: { number: 16, origin: "model" } });
 });
 
-test("a budget of time ends a search whose trials say nothing", async () => {
+test("a budget of time ends a search whose trials say nothing, also after a restart", async () => {
   const { type, data } = experimentCreated();
   const policy = { name: "budget", max_wall_time: 1, max_slot_hours: null, max_trials: null };
   const config = { ...data.config, early_stopping: [policy] };
   await stage.tell("experiment-5", { type, data: { ...data, config } });
+  await expect.poll(() => types("search-5"), { timeout: 10_000 }).toContain("SearchStarted");
+  await service[Symbol.asyncDispose]();
+  service = await start();
   await expect
     .poll(() => types("search-5"), { timeout: 10_000 })
     .toEqual([

@@ -19,6 +19,7 @@ import { comparison } from "./averages.ts";
 import {
   type PoliciesMemory,
   type Progress,
+  policiesIn,
   progressOf,
   type Leaf,
   type Rule,
@@ -232,8 +233,8 @@ export function budgetDueAt(search: SearchState): number | null | "never" {
   const { policies: memory, plan, finishing } = search;
   const budget = memory === null || plan === null ? null : rulesOf(plan).budget;
   if (memory === null || budget === null) return "never";
+  if (!limitsTime(budget)) return "never";
   const { max_wall_time, max_slot_hours } = budget;
-  if (max_wall_time === null && max_slot_hours === null) return "never";
   const { startedAt, spent, slots, since, open } = memory.usage;
   if (search.phase === "completed" || (finishing && open.size === 0)) return null;
   const dues: number[] = [];
@@ -257,4 +258,15 @@ export function budgetOfTrials(max_trials: number): Decision {
 /** Whether the search has a budget of slot-hours, so that it must know of each run's start and end. */
 export function countsSlots({ plan }: RunningSearch): boolean {
   return (rulesOf(plan).budget?.max_slot_hours ?? null) !== null;
+}
+
+function limitsTime({ max_wall_time, max_slot_hours }: BudgetPolicy): boolean {
+  return max_wall_time !== null || max_slot_hours !== null;
+}
+
+/** Whether a search that started with these policies, as SearchStarted carries them, has to be asked when time passes. */
+export function hasBudgetOfTime(recorded: JsonObject | undefined): boolean {
+  return policiesIn(recorded).some(
+    (policy) => "name" in policy && policy.name === "budget" && limitsTime(policy),
+  );
 }

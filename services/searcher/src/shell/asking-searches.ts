@@ -1,12 +1,12 @@
 /**
- * Which searches may have a question for their model: those that have started with an algorithm that has one, and are
- * not complete. Folded from the log as it passes by; saved now and then, so that a new holder reads only the rest.
+ * Which searches something is done for beside the log: those that have started with an algorithm that has a model, which
+ * they may have a question for, or with a budget of time, and are not complete. Folded from the log as it passes by; saved now and then, so that a new holder reads only the rest.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
 import { type Logger, runtimeLimits } from "@trainyard/runtime";
-import { asksForSuggestions } from "@trainyard/search";
+import { asksForSuggestions, hasBudgetOfTime } from "@trainyard/search";
 import { limits } from "../limits.ts";
 
 /** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
@@ -75,8 +75,9 @@ export class AskingSearches {
     const id = idOf(stored.stream);
     if (event.type === "SearchCompleted") this.#ids.delete(id);
     if (event.type !== "SearchStarted") return;
-    const { algorithm, algorithmVersion } = event.data;
-    if (asksForSuggestions(algorithm, algorithmVersion)) this.#ids.add(id);
+    const { algorithm, algorithmVersion, earlyStopping } = event.data;
+    const asks = asksForSuggestions(algorithm, algorithmVersion);
+    if (asks || hasBudgetOfTime(earlyStopping)) this.#ids.add(id);
   }
 
   /** Saves what the next holder starts from, when the log has come far enough since. One that fails costs a longer start. */

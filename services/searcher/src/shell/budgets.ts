@@ -1,6 +1,6 @@
 /**
  * Looks at the clock for searches with a budget of time: what nobody reports is noticed here. The due times follow from the
- * searches' states and are not stored: a search is watched from its first event in this holder's term on.
+ * searches' states and are not stored; a new holder begins with the searches that may have one.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -29,12 +29,14 @@ export class Budgets {
   readonly #deps: BudgetDeps;
   readonly #dueMs = new Map<string, number>();
   /** Searches whose state has changed since they were looked at; those without a budget are not looked at twice. */
-  readonly #changed = new Set<string>();
+  readonly #changed: Set<string>;
   readonly #without = new Set<string>();
   readonly loop: EffectLoop;
 
-  constructor(deps: BudgetDeps) {
+  /** `open`: searches that are not complete, among them all with a budget of time. */
+  constructor(deps: BudgetDeps, open: readonly string[]) {
     this.#deps = deps;
+    this.#changed = new Set(open);
     this.loop = new EffectLoop("budgets", deps, () => this.#step());
   }
 

@@ -33,7 +33,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
   return async ({ executor }) => {
     const save = saveSnapshots(executor.cache, logger);
     const asking = await AskingSearches.open(log, logger);
-    const budgets = new Budgets({ ...deps, executor });
+    const budgets = new Budgets({ ...deps, executor }, asking.ids);
     const suggestions = new Suggestions({ ...deps, executor, asking });
     return {
       reactions: {
