@@ -38,6 +38,10 @@ export class CursorBehind extends Fault {
   }
 }
 
+class TooMuchTogether extends Error {
+  override readonly name = "TooMuchTogether";
+}
+
 const nothing: Committed = { position: 0, streams: [], repeated: false };
 
 export class Executor {
@@ -99,6 +103,34 @@ export class Executor {
       if (work.empty) return null;
       return this.#commit(work, identityOfPart(parts + 1), cursorOfPart("done"));
     });
+  }
+
+  /**
+   * Reactions to several events, one after the other, in one commit; as many of them as make a commit of some size. A
+   * conflict, or a fan-out that wants commits of its own, is thrown: then each is to be reacted to by itself.
+   */
+  async reactTogether(
+    steps: readonly ((work: Work) => Promise<void>)[],
+    identityOf: (done: number) => CommitIdentity,
+    cursorOf: (done: number) => CursorMove,
+  ): Promise<{ readonly done: number; readonly committed: boolean }> {
+    const work = new BufferedWork(this.cache, async ({ streams }) => {
+      if (streams >= runtimeLimits.streamsPerPart) throw new TooMuchTogether();
+    });
+    let done = 0;
+    try {
+      for (const step of steps) {
+        await step(work);
+        done += 1;
+        if (work.events >= runtimeLimits.eventsTogether) break;
+      }
+      if (work.empty) return { done, committed: false };
+      await this.#commit(work, identityOf(done), cursorOf(done));
+      return { done, committed: true };
+    } catch (error) {
+      if (error instanceof MovedStream) this.cache.forget(error.stream);
+      throw error;
+    }
   }
 
   /** A commit of a cursor's own: what is parked and what was driven again. */

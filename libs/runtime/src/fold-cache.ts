@@ -87,8 +87,16 @@ export class FoldCache {
     }
   }
 
-  /** Events of this process that were just committed, the first of them as `version`. */
-  committed(stream: string, version: number, events: readonly AnyEvent[]): void {
+  /**
+   * Events of this process that were just committed, the first of them as `version`, and the states that they were folded
+   * to already, by the names of the folds.
+   */
+  committed(
+    stream: string,
+    version: number,
+    events: readonly AnyEvent[],
+    folded?: ReadonlyMap<string, { readonly state: unknown }>,
+  ): void {
     this.#pass(stream, version + events.length - 1);
     const folds = this.#streams.get(stream);
     if (folds === undefined) return;
@@ -98,8 +106,19 @@ export class FoldCache {
         folds.delete(name);
         continue;
       }
-      for (const [index, event] of events.entries()) advance(entry, event, version + index);
+      const known = folded?.get(name);
+      if (known === undefined) {
+        for (const [index, event] of events.entries()) advance(entry, event, version + index);
+      } else {
+        entry.state = known.state;
+        entry.version = version + events.length - 1;
+      }
     }
+  }
+
+  /** The newest version that is known to be on the log; 0 for none. */
+  passedBy(stream: string): number {
+    return this.#passed.get(stream) ?? 0;
   }
 
   #pass(stream: string, version: number): void {

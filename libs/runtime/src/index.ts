@@ -41,13 +41,12 @@ export { migrate } from "./migrate.ts";
 export { Partition, type PartitionDeps, type Term, type TermContext } from "./partition.ts";
 export { type Overrides, openParts, openTables, type Parts, type TableOverrides } from "./parts.ts";
 export {
-  experimentKey,
   type Reaction,
   type ReactionHandlers,
   ReactionLoop,
   type ReactionSpec,
-  reactionMeta,
 } from "./reactions.ts";
+export { experimentKey, reactionMeta } from "./story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service.ts";
 export { shownBeside } from "./shown-beside.ts";

@@ -26,6 +26,8 @@ export const runtimeLimits = {
   parkedKeysInARowMax: 3,
   /** A part of a fan-out is committed once it writes this many streams (the log takes 256). */
   streamsPerPart: 128,
+  /** Reactions to several events are committed once they make so many: some milliseconds of work for this process and the log. */
+  eventsTogether: 256,
   /** Connections of one process to its own tables. */
   tableConnectionsMax: 8,
   connectTimeoutMs: 5_000,

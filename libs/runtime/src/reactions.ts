@@ -3,7 +3,7 @@
  * commits what the handler decided together with the cursor's move, so that no event is skipped and none acts twice.
  *
  * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
- * fan-out). A fault of the world → the same event again, after a growing pause. A fault that no retry mends, or a bug →
+ * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same event again, after a growing pause. A fault that no retry mends, or a bug →
  * the event is parked under its key, and later events of that key park behind it. Three different keys parked in a row
  * stop the loop: then the fault is likely ours, and going on would park everything.
  */
@@ -14,13 +14,13 @@ import {
   type EventLog,
   type StoredEvent,
 } from "@trainyard/event-log";
-import { type Clock, Fault, idOf, isFault } from "@trainyard/kernel";
+import { assert, type Clock, Fault, idOf, isFault } from "@trainyard/kernel";
 import { pause } from "./clock.ts";
 import type { EventFeed } from "./event-feed.ts";
 import { type CommitIdentity, CursorBehind, type Executor, LeaseLost } from "./executor.ts";
 import { runtimeLimits } from "./limits.ts";
 import type { Logger } from "./logging.ts";
-import { childOf } from "./traceparent.ts";
+import { emptyMeta, experimentKey, reactionMeta, runOfStory } from "./story.ts";
 import type { Work } from "./work.ts";
 
 export type Reaction<Name extends EventName> = {
@@ -41,6 +41,8 @@ export type ReactionSpec = {
   readonly handlers: ReactionHandlers;
   /** What waits together when one of it is parked. Default: the experiment in the stream's id, else the stream. */
   readonly keyOf?: (event: StoredEvent) => string;
+  /** As many events as one commit may react to, where more than one of the same story are there already. Default: 1. */
+  readonly eventsTogetherMax?: number;
   /** After each event whose effects are committed, also one that caused nothing. Must not throw. */
   readonly after?: (event: StoredEvent) => void;
 };
@@ -61,12 +63,6 @@ type Retry = {
 
 type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;
 
-/** 12 for experiment-12, trial-12.3, allocation-12.3#2, search-12; the stream for everything else. */
-export function experimentKey(event: { readonly stream: string }): string {
-  const match = /^(?:experiment|trial|search|allocation|measurement)-([0-9]+)/.exec(event.stream);
-  return match?.[1] ?? event.stream;
-}
-
 export class ReactionLoop {
   readonly #spec: ReactionSpec;
   readonly #deps: ReactionDeps;
@@ -76,6 +72,10 @@ export class ReactionLoop {
   #durable = 0;
   #lastMoveMs = 0;
   #keysInARow: string[] = [];
+  /** So many events are reacted to one by one, after reacting to several of them together has failed. */
+  #oneByOne = 0;
+  /** What was committed last is not known. */
+  #astray = false;
   readonly #retries: Retry[] = [];
   /** Aborted to end the wait for the next event: a retry is asked for, or the loop is to end. */
   #waiting = new AbortController();
@@ -98,9 +98,10 @@ export class ReactionLoop {
       await this.#serveRetries();
       if (signal.aborted) break;
       const events = await this.#deps.feed.next(this.#position, this.#waiting.signal);
-      for (const event of events) {
-        if (signal.aborted) break;
-        await this.#handle(event, signal);
+      for (let at = 0; at < events.length && !signal.aborted; ) {
+        const together = await this.#handleTogether(events, at);
+        if (together === 0) await this.#handle(events[at] as StoredEvent, signal);
+        at += Math.max(1, together);
         await this.#moveLazily(false);
       }
       if (events.length < runtimeLimits.pageEvents) await this.#moveLazily(false);
@@ -120,6 +121,47 @@ export class ReactionLoop {
     }
   }
 
+  /** Reacts to the events from `at` on in one commit; gives how many, 0 for none: then the next is for itself. */
+  async #handleTogether(events: readonly StoredEvent[], at: number): Promise<number> {
+    const most = this.#spec.eventsTogetherMax ?? 1;
+    if (this.#oneByOne > 0) this.#oneByOne -= 1;
+    if (most < 2 || this.#oneByOne > 0 || this.#part > 0) return 0;
+    const run = runOfStory(events, at, most, (event) => ({
+      handled: this.#handlerOf(event) !== undefined,
+      stops: this.#parkedKeys.has(this.#keyOf(event)),
+    }));
+    if (run.length < 2) return 0;
+    try {
+      const { done, committed } = await this.#deps.executor.reactTogether(
+        run.map((event) => (work) => this.#step(event, work)),
+        (count) => this.#identityOf(run.slice(0, count)),
+        (count) => this.#cursor(run[count - 1] as StoredEvent, "done"),
+      );
+      if (committed) this.#durable = (run[done - 1] as StoredEvent).position;
+      for (const event of run.slice(0, done)) this.#done(event);
+      this.#keysInARow = [];
+      return done;
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      // One by one shows which of them it is, and what is to be done about it.
+      this.#deps.logger.debug({ err: error, events: run.length }, "reacting_one_by_one");
+      this.#oneByOne = run.length;
+      this.#astray = true;
+      return 0;
+    }
+  }
+
+  async #step(event: StoredEvent, work: Work): Promise<void> {
+    const handler = this.#handlerOf(event);
+    if (handler === undefined) {
+      this.#observe(event);
+      return;
+    }
+    const { data } = decodeEvent(event);
+    this.#deps.executor.cache.observe(event);
+    await handler({ stored: event, data, id: idOf(event.stream) } as Reaction<EventName>, work);
+  }
+
   async #handle(event: StoredEvent, signal: AbortSignal): Promise<void> {
     const handler = this.#handlerOf(event);
     if (handler === undefined) {
@@ -128,12 +170,13 @@ export class ReactionLoop {
       return;
     }
     let waitMs: number = runtimeLimits.retryFirstMs;
-    let astray = false;
+    let astray = this.#astray;
+    this.#astray = false;
     while (!signal.aborted) {
       try {
         // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
         if (astray) await this.#start();
-        if (this.#position < event.position) await this.#react(event, handler);
+        if (this.#position < event.position) await this.#react(event);
         this.#done(event);
         return;
       } catch (error) {
@@ -169,18 +212,15 @@ export class ReactionLoop {
     }
   }
 
-  async #react(event: StoredEvent, handler: AnyHandler): Promise<void> {
+  async #react(event: StoredEvent): Promise<void> {
     if (this.#parkedKeys.has(this.#keyOf(event))) {
       await this.#parkBehind(event);
       return;
     }
-    const { data } = decodeEvent(event);
-    this.#deps.executor.cache.observe(event);
-    const reaction = { stored: event, data, id: idOf(event.stream) } as Reaction<EventName>;
     const committed = await this.#deps.executor.react(
       (part) => this.#identity(event, part),
       (part) => this.#cursor(event, part),
-      (work) => handler(reaction, work),
+      (work) => this.#step(event, work),
       this.#part,
     );
     if (committed !== null) this.#durable = event.position;
@@ -197,6 +237,15 @@ export class ReactionLoop {
     return { commitId: deriveCommitId("reaction", at), meta: reactionMeta(service, event) };
   }
 
+  /** Of one commit for several events: the story of the last one that could cause something. */
+  #identityOf(events: readonly StoredEvent[]): CommitIdentity {
+    const { service, consumer, partition } = this.#spec;
+    const cause = events.findLast((event) => this.#handlerOf(event) !== undefined);
+    assert(cause !== undefined, "a commit has a cause");
+    const at = `${consumer}/${partition}/${events[0]?.position}-${events.at(-1)?.position}`;
+    return { commitId: deriveCommitId("reactions", at), meta: reactionMeta(service, cause) };
+  }
+
   #cursor(event: StoredEvent, part: number | "done") {
     const { consumer, partition } = this.#spec;
     return part === "done"
@@ -205,8 +254,10 @@ export class ReactionLoop {
   }
 
   #done(event: StoredEvent): void {
-    this.#position = event.position;
-    this.#part = 0;
+    if (event.position > this.#position) {
+      this.#position = event.position;
+      this.#part = 0;
+    }
     this.#spec.after?.(event);
   }
 
@@ -330,27 +381,6 @@ export class ReactionLoop {
       { consumer, partition, position: this.#durable, part: 0, unpark: [position] },
     );
   }
-}
-
-const emptyMeta: CommitMeta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
-
-/** What an event caused belongs to the same story: correlation, workspace and trace go on. */
-export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
-  return {
-    source: `/trainyard/${service}`,
-    workspace: event.meta.workspace,
-    correlationid: event.meta.correlationid,
-    causationid: event.id,
-    authid: event.meta.authid,
-    traceparent: childOf(event.meta.traceparent),
-  };
 }
 
 function reasonOf(error: unknown): string {

@@ -27,7 +27,7 @@ export interface Work {
 }
 
 type Pending = { readonly baseVersion: number; readonly events: AnyEvent[] };
-type Held = { readonly fold: StreamFold<unknown>; state: unknown };
+export type Held = { readonly fold: StreamFold<unknown>; state: unknown };
 
 export class BufferedWork implements Work {
   readonly #cache: FoldCache;
@@ -71,10 +71,15 @@ export class BufferedWork implements Work {
     id: string,
     command: Command,
   ): Promise<readonly Event[] | Rejection> {
+    const stream = streamName(aggregate.category, id);
     const state = await this.load(foldOf(aggregate), id);
+    // What rests on a state that others have gone on from could not be committed: it need not be decided.
+    if (this.#cache.passedBy(stream) > (this.#versions.get(stream) ?? 0)) {
+      throw new MovedStream(stream);
+    }
     const decided = aggregate.decider.decide(state, command);
     if (isRejection(decided) || decided.length === 0) return decided;
-    this.#record(streamName(aggregate.category, id), decided);
+    this.#record(stream, decided);
     return decided;
   }
 
@@ -96,6 +101,12 @@ export class BufferedWork implements Work {
 
   get empty(): boolean {
     return this.#pending.size === 0;
+  }
+
+  get events(): number {
+    let sum = 0;
+    for (const { events } of this.#pending.values()) sum += events.length;
+    return sum;
   }
 
   get streams(): number {
@@ -125,7 +136,7 @@ export class BufferedWork implements Work {
   /** After a commit: the cache takes the events over, and the work starts anew. */
   settle(): void {
     for (const [stream, { baseVersion, events }] of this.#pending) {
-      this.#cache.committed(stream, baseVersion + 1, events);
+      this.#cache.committed(stream, baseVersion + 1, events, this.#states.get(stream));
     }
     this.#states.clear();
     this.#versions.clear();

@@ -12,6 +12,7 @@ import { askingCheck } from "./asking-check.ts";
 import { AskingSearches } from "./asking-searches.ts";
 import { Budgets } from "./budgets.ts";
 import { commandTable } from "./commands.ts";
+import { limits } from "../limits.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
@@ -38,6 +39,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
     return {
       reactions: {
         consumer: "searcher",
+        eventsTogetherMax: limits.eventsTogetherMax,
         handlers: reactionHandlers(new RunIndex(log), log),
         after: (event) => {
           save(event);
