@@ -71,11 +71,23 @@ describe("earlier trials", () => {
     );
     expect(trials.map(({ trial }) => trial)).toEqual([1, 2, 7]);
     expect(trials.map(({ hyperparameters }) => hyperparameters)).toEqual([
-      { a: 3, o: "y", epochs: 10 },
-      { a: 3, o: "x", m: 0.5, epochs: 10 },
-      { a: 4, o: "y", epochs: 10 },
+      { a: 3, o: "y" },
+      { a: 3, o: "x", m: 0.5 },
+      { a: 4, o: "y" },
     ]);
     expect(leftOut).toBe(4);
+  });
+
+  it("are no more than fit an event, however large the space", () => {
+    const large: HyperparameterSpace = {
+      ...space,
+      text: { type: "categorical", vals: ["x".repeat(50_000), "y"] },
+    };
+    const points = Array.from({ length: 40 }, () => ({ a: 3, o: "y", text: "x".repeat(50_000) }));
+    const { trials, leftOut } = chosenEarlier(large, loss, earlierOf(points));
+    expect(trials.length).toBe(20);
+    expect(leftOut).toBe(20);
+    expect(chosenEarlier(large, loss, { trials, leftOut })).toEqual({ trials, leftOut });
   });
 
   it("of more than are taken are the best, and some of all the others", () => {

@@ -11,8 +11,9 @@ import {
 } from "@trainyard/experiment-config";
 import { isBetter } from "./best.ts";
 import type { SearchEvent } from "./events.ts";
+import { searchLimits } from "./limits.ts";
 import { fullPoint } from "./space.ts";
-import { valueAtKeys, withoutAbsent } from "./space-rules/conditions.ts";
+import { putAtKeys, valueAtKeys, withoutAbsent } from "./space-rules/conditions.ts";
 
 export type EarlierTrials = NonNullable<EventData<"SearchStarted">["earlier"]>;
 export type EarlierTrial = EarlierTrials["trials"][number];
@@ -74,23 +75,22 @@ export class EarlierReader {
   }
 }
 
-/** What of a trial is in a space: the values of its axes; null where one is missing or lies outside. */
+/** What of a trial is in a space: the values of the hyperparameters that have a choice; null where one is missing or outside. */
 export function fitted(space: HyperparameterSpace, point: JsonObject): JsonObject | null {
-  let fits = true;
   const whole = fullPoint(space, (hyperparameter, _path, keys) =>
     hyperparameter.type === "const" ? hyperparameter.val : (valueAtKeys(point, keys) ?? null),
   );
   const there = withoutAbsent(space, whole);
+  const chosen: JsonObject = {};
+  let fits = true;
   fullPoint(space, (hyperparameter, _path, keys) => {
-    const value = valueAtKeys(there, keys);
-    if (hyperparameter.type !== "const" && value !== undefined) {
-      if (valueAtKeys(point, keys) === undefined || whyNoValue(hyperparameter, value) !== null) {
-        fits = false;
-      }
-    }
+    if (hyperparameter.type === "const" || valueAtKeys(there, keys) === undefined) return null;
+    const value = valueAtKeys(point, keys);
+    if (value === undefined || whyNoValue(hyperparameter, value) !== null) fits = false;
+    else putAtKeys(chosen, keys, value);
     return null;
   });
-  return fits ? there : null;
+  return fits ? chosen : null;
 }
 
 /** Without a word of the configuration. */
@@ -118,7 +118,10 @@ export function chosenEarlier(
   });
   const order = fitting.map((_, index) => index);
   order.sort((a, b) => (fitting[a]?.score ?? 0) - (fitting[b]?.score ?? 0) || a - b);
-  const kept = new Set(spread(order, warmStart?.max_trials ?? EARLIER_TRIALS));
+  // No point is longer than the space that it is in.
+  const mostBytes = Math.floor(searchLimits.earlierBytesMax / JSON.stringify(space).length);
+  const most = Math.min(warmStart?.max_trials ?? EARLIER_TRIALS, mostBytes);
+  const kept = new Set(spread(order, most));
   const chosen = fitting.flatMap(({ trial }, index) => (kept.has(index) ? [trial] : []));
   return { trials: chosen, leftOut: leftOut + trials.length - chosen.length };
 }

@@ -21,6 +21,8 @@ export const searchLimits = {
    * search has trials, and at least this many. A space in which nothing works would never end otherwise.
    */
   replacementsMin: 100,
+  /** Bytes of earlier searches' hyperparameters in the event that starts a search: a page of the log has room for it. */
+  earlierBytesMax: 1024 * 1024,
   /**
    * Draws of one trial under constraints, until one satisfies them: enough for a space of which a thousandth is allowed.
    * Each costs a few microseconds.
