@@ -71,8 +71,8 @@ const endOf = async (runDir: string): Promise<string> =>
   JSON.parse(await readFile(join(runDir, "end.json"), "utf8")).reason;
 
 describe("the configurations", () => {
-  const parse = async (file: string) => {
-    const parsed = parseExperiment(await readFile(join(example, file), "utf8"), {
+  const parse = async (file: string, folder = example) => {
+    const parsed = parseExperiment(await readFile(join(folder, file), "utf8"), {
       defaults: { checkpoint_storage: { type: "directory", container_path: "/checkpoints" } },
     });
     if (isRejection(parsed)) throw new Error(parsed.detail);
@@ -93,6 +93,14 @@ describe("the configurations", () => {
       momentum: { type: "double" },
       batch_size: { type: "categorical" },
     });
+  });
+
+  test("that of custom-search is of the same network, with a search of its own", async () => {
+    const { config, warnings } = await parse("search.yaml", join(example, "..", "custom-search"));
+    expect(warnings).toEqual([]);
+    expect(config.searcher).toMatchObject({ name: "custom", max_trials: 9 });
+    const { hyperparameters } = (await parse("search.yaml")).config;
+    expect(Object.keys(config.hyperparameters)).toEqual(Object.keys(hyperparameters));
   });
 
   test("single.yaml is one training", async () => {

@@ -68,7 +68,8 @@ export class Trainer {
 
   #see({ type, data }: AnyEvent): void {
     if (type === "TrialProposed") {
-      this.#trials[data.number - 1] = { run: 0, time: 0, wanted: "run", ended: false };
+      const wanted = data.waits === true ? "suspended" : "run";
+      this.#trials[data.number - 1] = { run: 0, time: 0, wanted, ended: false };
     }
     if (type === "TrialSuspended") this.#want(data.trial, "suspended");
     if (type === "TrialResumed") this.#want(data.trial, "run");

@@ -76,6 +76,8 @@ export type Decision =
       readonly startFrom?: StartFrom;
       /** The trial's own seed, where it is not to be drawn. */
       readonly seed?: number;
+      /** It is suspended from the first, until it is resumed. */
+      readonly waits?: true;
     })
   | {
       readonly kind: "stop";

@@ -37,7 +37,7 @@ export function eventsOf(
 function eventOf(search: RunningSearch, decision: Decision, number: number): SearchEvent {
   switch (decision.kind) {
     case "propose": {
-      const { hyperparameters, startFrom, seed, origin, evidence } = decision;
+      const { hyperparameters, startFrom, seed, waits, origin, evidence } = decision;
       const data: EventData<"TrialProposed"> = {
         number,
         hyperparameters,
@@ -46,6 +46,7 @@ function eventOf(search: RunningSearch, decision: Decision, number: number): Sea
         origin,
         ...(evidence === undefined ? {} : { evidence }),
         ...(startFrom === undefined ? {} : startedFrom(startFrom)),
+        ...(waits === undefined ? {} : { waits }),
       };
       return { type: "TrialProposed", data };
     }

@@ -151,7 +151,8 @@ const newTrial: TrialState = {
 function proposed(search: RunningSearch, data: EventData<"TrialProposed">): SearchState {
   const { number } = data;
   if (number !== search.trials.size + 1) assert(false, `trial ${number} is the next one`);
-  return { ...search, trials: pushed(search.trials, newTrial), unended: search.unended + 1 };
+  const trial: TrialState = data.waits === true ? { ...newTrial, wanted: "suspended" } : newTrial;
+  return { ...search, trials: pushed(search.trials, trial), unended: search.unended + 1 };
 }
 
 function known(search: SearchState, number: number): TrialState {

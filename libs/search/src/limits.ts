@@ -9,10 +9,7 @@ export const searchLimits = {
   proposalBytesPerDecisionMax: 4 * 1024 * 1024,
   /** Waiting trials that one decision ends because their rung has closed: the rest follow as these come to their ends. */
   closingsPerDecisionMax: 200,
-  /**
-   * Operations that the client of a custom search posts at once. Each is decided on the state that those before it leave,
-   * with two changes of a trial or its goal at most; a state has to stay valid for all of them (`versions.ts`).
-   */
+  /** Operations that the client of a custom search posts at once: each makes one or two events of the same commit. */
   operationsPerPostMax: 100,
   /** They are recorded in one event, which holds 256 KiB with all that is around them. */
   operationBytesPerPostMax: 192 * 1024,

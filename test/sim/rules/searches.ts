@@ -94,6 +94,7 @@ export class SearchRules {
   #propose(id: string, facts: SearchFacts, data: EventData<"TrialProposed">, report: Report): void {
     if (data.number !== facts.proposals.length + 1) report(`number ${data.number} is out of turn`);
     facts.proposals.push(data);
+    if (data.waits === true) facts.resting.add(data.number);
     this.#watchConcurrency(id, facts, report);
   }
 

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Union
 from urllib.parse import urlsplit
 
 from ._limits import REPLY_BYTES_MAX, RETRY_AFTER_MAX_S
@@ -89,7 +89,13 @@ class HttpConnection:
             "User-Agent": f"trainyard-python/{__version__}",
         }
 
-    def request(self, method: str, path: str, body: Optional[bytes] = None) -> Reply:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Optional[bytes] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Reply:
         """Sends one request and reads its answer. Raises UnreachableError when no whole answer
         came.
         """
@@ -97,7 +103,7 @@ class HttpConnection:
 
         reused = self._connection is not None
         try:
-            return self._attempt(method, path, body)
+            return self._attempt(method, path, body, headers)
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError) as error:
             self.close()
             if not reused:
@@ -108,7 +114,7 @@ class HttpConnection:
         # The service had closed the idle connection. Every request here may be repeated, so a new
         # one is tried at once.
         try:
-            return self._attempt(method, path, body)
+            return self._attempt(method, path, body, headers)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             raise UnreachableError(_describe(error)) from error
@@ -116,6 +122,27 @@ class HttpConnection:
     def request_json(self, method: str, path: str, message: Any) -> Reply:
         """The same with a JSON body."""
         return self.request(method, path, json.dumps(message, allow_nan=False).encode("utf-8"))
+
+    @contextlib.contextmanager
+    def open(self, path: str) -> Iterator[Union[Reply, Iterator[bytes]]]:
+        """Asks for an answer that is read line by line as it comes; a Reply where it is none. Raises
+        UnreachableError, also when the lines break off.
+        """
+        import http.client
+
+        try:
+            response = self._send("GET", path, None, None)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.close()
+            raise UnreachableError(_describe(error)) from error
+        try:
+            if response.status == 200:
+                yield _lines(response)
+            else:
+                content = b"".join(_lines(response))
+                yield Reply(response.status, _lower(response.headers), content)
+        finally:
+            self.close()
 
     def abort(self) -> None:
         """Makes a request that another thread waits in fail at once, and every later one too."""
@@ -136,7 +163,20 @@ class HttpConnection:
         if connection is not None:
             connection.close()
 
-    def _attempt(self, method: str, path: str, body: Optional[bytes]) -> Reply:
+    def _attempt(
+        self, method: str, path: str, body: Optional[bytes], headers: Optional[Mapping[str, str]]
+    ) -> Reply:
+        response = self._send(method, path, body, headers)
+        content = response.read(REPLY_BYTES_MAX + 1)
+        if len(content) > REPLY_BYTES_MAX:
+            raise ValueError(f"the answer is longer than {REPLY_BYTES_MAX} bytes")
+        if response.will_close or not response.isclosed():
+            self.close()
+        return Reply(response.status, _lower(response.headers), content)
+
+    def _send(
+        self, method: str, path: str, body: Optional[bytes], more: Optional[Mapping[str, str]]
+    ) -> http.client.HTTPResponse:
         import http.client
 
         if self._connection is None:
@@ -145,17 +185,24 @@ class HttpConnection:
             self._connection.connect()
         if self._aborted:
             raise ConnectionAbortedError("this connection was given up")
-        headers = dict(self._headers)
+        headers = {**self._headers, **(more or {})}
         if body is not None:
             headers["Content-Type"] = "application/json"
         self._connection.request(method, self._prefix + path, body=body, headers=headers)
-        response = self._connection.getresponse()
-        content = response.read(REPLY_BYTES_MAX + 1)
-        if len(content) > REPLY_BYTES_MAX:
-            raise ValueError(f"the answer is longer than {REPLY_BYTES_MAX} bytes")
-        if response.will_close or not response.isclosed():
-            self.close()
-        return Reply(response.status, _lower(response.headers), content)
+        return self._connection.getresponse()
+
+
+def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    import http.client
+
+    while True:
+        try:
+            line = response.readline(REPLY_BYTES_MAX)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise UnreachableError(_describe(error)) from error
+        if not line:
+            return
+        yield line
 
 
 def _lower(headers: http.client.HTTPMessage) -> dict[str, str]:

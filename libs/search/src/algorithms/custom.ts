@@ -60,7 +60,7 @@ export function targetReached(
 /** How many more trials may run; `freed` places are about to become free. */
 export function placesFree({ plan, unended, memory }: RunningSearch, freed = 0): number {
   if (plan.concurrentTrialsMax === 0) return Number.POSITIVE_INFINITY;
-  return plan.concurrentTrialsMax - (unended - customMemory(memory).suspended) + freed;
+  return plan.concurrentTrialsMax - (unended - customMemory(memory).resting) + freed;
 }
 
 /** Resumes those that wait, as far as there are places. */

@@ -22,6 +22,7 @@ import {
 } from "../state.ts";
 import { lastTime } from "../times.ts";
 import { itemAt } from "../vector.ts";
+import { keepAll, keepSome } from "../versions.ts";
 import { givenPoint } from "./given-point.ts";
 import { customMemory, NO_PLACE, type Posted } from "./memory.ts";
 import {
@@ -60,7 +61,14 @@ export function postOperations(
     );
   }
   const unknown = ofUnknownTrial(search, places);
-  return unknown ?? recorded(search, places, restsOn);
+  if (unknown !== null) return unknown;
+  // Each is decided on the state that those before it leave, and who asked goes on from the one before all of them.
+  keepAll();
+  try {
+    return recorded(search, places, restsOn);
+  } finally {
+    keepSome();
+  }
 }
 
 function recorded(
@@ -85,10 +93,6 @@ function recorded(
     const decided = decisionsOf(state, place);
     if (isRejection(decided)) return decided;
     record(eventsOf(state, decided));
-    const made = proposedTrials(state);
-    if (wishOf(place.operation).case === "propose" && placesFree(state) < 0) {
-      record(eventsOf(state, [withoutPlace(state, made)]));
-    }
     record(eventsOf(state, intoPlaces(state)));
   }
   return goesOn(state) ? events : [...events, exhausted(state)];
@@ -199,6 +203,7 @@ function propose(
       hyperparameters: given.point,
       origin: "client",
       evidence,
+      ...(placesFree(search) > 0 ? {} : { waits: true }),
       ...(startFromTrial === undefined ? {} : { startFrom: { trial: startFromTrial, at: null } }),
     },
   ];

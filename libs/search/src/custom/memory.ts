@@ -1,13 +1,13 @@
 /**
  * What a custom search remembers: which operations were posted, until when each trial is to train, and which trials wait
- * for a place. A trial that is proposed or resumed beyond `max_concurrent_trials` is suspended by the rule `no_place` and
- * resumed, the first first, as places become free; one that its client suspended waits for its client.
+ * for a place. A trial that is proposed beyond `max_concurrent_trials` waits from the first, one that is resumed beyond it is
+ * suspended by the rule `no_place`; both are resumed, the first first, as places become free; one that its client suspended waits for its client.
  */
 import type { EventData } from "@trainyard/contracts";
 import type { Json } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
 import { emptyIdMap, type IdMap, withId } from "../id-map.ts";
-import { type RunningSearch, trialOf } from "../state.ts";
+import type { RunningSearch } from "../state.ts";
 import { emptyVector, itemAt, pushed, type Vector, withItem } from "../vector.ts";
 import { digestOf, type WishOf, wishOf } from "./operations.ts";
 
@@ -27,6 +27,8 @@ export type Goal = {
   readonly target: number | null;
   /** At its target it ends, rather than being suspended. */
   readonly stops: boolean;
+  /** It has not ended and holds no place: it is suspended, or was when it was stopped. */
+  readonly rests: boolean;
   /** It is suspended until a place is free. */
   readonly waits: boolean;
 };
@@ -35,8 +37,8 @@ export type CustomMemory = {
   readonly posted: IdMap<Posted>;
   /** That of trial n at n - 1; made with the operation, just before the trial. */
   readonly goals: Vector<Goal>;
-  /** Trials that are suspended and have not ended. */
-  readonly suspended: number;
+  /** Trials that have not ended and hold no place. */
+  readonly resting: number;
   /** Trials that wait for a place, from `queueHead` on; those that do so no more are passed over. */
   readonly queue: Vector<number>;
   readonly queueHead: number;
@@ -45,7 +47,7 @@ export type CustomMemory = {
 const initial: CustomMemory = {
   posted: emptyIdMap(),
   goals: emptyVector(),
-  suspended: 0,
+  resting: 0,
   queue: emptyVector(),
   queueHead: 0,
 };
@@ -68,12 +70,15 @@ export function evolveCustomMemory(json: Json, event: SearchEvent, search: Runni
   switch (event.type) {
     case "OperationsPosted":
       return asJson(posted(memory, event.data, search));
+    case "TrialProposed":
+      return asJson(proposed(memory, event.data));
     case "TrialSuspended":
-      return asJson(suspended(memory, event.data, search));
-    case "TrialResumed":
+      return asJson(resting(memory, event.data.trial, event.data.rule === NO_PLACE));
     case "TrialStopDecided":
+      return asJson(waitsNoMore(memory, event.data.trial));
+    case "TrialResumed":
     case "TrialOutcomeRecorded":
-      return asJson(unsuspended(memory, event.data.trial, search));
+      return asJson(rising(memory, event.data.trial));
     default:
       return json;
   }
@@ -93,8 +98,8 @@ function posted(
       goals = pushed(goals, goalOf(wish.value));
       trial = goals.size;
     } else if (wish.case === "resume") {
-      const waits = itemAt(goals, trial - 1)?.waits ?? false;
-      goals = withItem(goals, trial - 1, { ...goalOf(wish.value), waits });
+      const { rests = false, waits = false } = itemAt(goals, trial - 1) ?? {};
+      goals = withItem(goals, trial - 1, { ...goalOf(wish.value), rests, waits });
     }
     ids = withId(ids, operation.id, { trial, version, digest: digestOf(operation) });
   }
@@ -102,37 +107,48 @@ function posted(
 }
 
 function goalOf({ target, stopAtTarget }: WishOf<"propose"> | WishOf<"resume">): Goal {
-  return { target: target ?? null, stops: stopAtTarget, waits: false };
+  return { target: target ?? null, stops: stopAtTarget, rests: false, waits: false };
 }
 
-function suspended(
+/** A trial that is made without a place for it waits for one. */
+function proposed(
   memory: CustomMemory,
-  { trial, rule }: EventData<"TrialSuspended">,
-  search: RunningSearch,
+  { number, waits = false }: EventData<"TrialProposed">,
 ): CustomMemory {
-  const waits = rule === NO_PLACE;
-  const after = withWaits(memory, trial, waits);
-  return {
-    ...after,
-    suspended: memory.suspended + (isSuspended(search, trial) ? 0 : 1),
-    queue: waits ? pushed(after.queue, trial) : after.queue,
-  };
+  return waits ? resting(memory, number, true) : memory;
 }
 
-function unsuspended(memory: CustomMemory, trial: number, search: RunningSearch): CustomMemory {
-  const after = withWaits(memory, trial, false);
-  return { ...after, suspended: memory.suspended - (isSuspended(search, trial) ? 1 : 0) };
+/** It holds no place from now on; `waits`: until one is free. */
+function resting(memory: CustomMemory, trial: number, waits: boolean): CustomMemory {
+  const before = itemAt(memory.goals, trial - 1)?.rests ?? false;
+  const after = withGoal(memory, trial, { rests: true, waits });
+  const queue = waits ? pushed(after.queue, trial) : after.queue;
+  return { ...after, queue, resting: memory.resting + (before ? 0 : 1) };
 }
 
-function isSuspended(search: RunningSearch, trial: number): boolean {
-  return trialOf(search, trial)?.wanted === "suspended";
+/** Stopped, it ends without a place if it had none. */
+function waitsNoMore(memory: CustomMemory, trial: number): CustomMemory {
+  const rests = itemAt(memory.goals, trial - 1)?.rests ?? false;
+  return withGoal(memory, trial, { rests, waits: false });
+}
+
+/** It holds a place, or has ended. */
+function rising(memory: CustomMemory, trial: number): CustomMemory {
+  const before = itemAt(memory.goals, trial - 1)?.rests ?? false;
+  const after = withGoal(memory, trial, { rests: false, waits: false });
+  return { ...after, resting: memory.resting - (before ? 1 : 0) };
 }
 
 /** The head moves past those that wait no more, so that finding the next one is cheap. */
-function withWaits(memory: CustomMemory, trial: number, waits: boolean): CustomMemory {
+function withGoal(
+  memory: CustomMemory,
+  trial: number,
+  change: Pick<Goal, "rests" | "waits">,
+): CustomMemory {
   const goal = itemAt(memory.goals, trial - 1);
-  if (goal === undefined || goal.waits === waits) return memory;
-  const goals = withItem(memory.goals, trial - 1, { ...goal, waits });
+  if (goal === undefined) return memory;
+  if (goal.rests === change.rests && goal.waits === change.waits) return memory;
+  const goals = withItem(memory.goals, trial - 1, { ...goal, ...change });
   let { queueHead } = memory;
   while (queueHead < memory.queue.size && !waitsAt(goals, memory.queue, queueHead)) queueHead += 1;
   if (queueHead < memory.queue.size) return { ...memory, goals, queueHead };

@@ -11,7 +11,7 @@ export type SearchClient = {
 
 export const initialSearchClient: SearchClient = { open: false, unended: 0, resting: [] };
 
-/** Suspended for want of a place: it goes on when another trial ends. */
+/** Suspended for want of a place, as one that is proposed without one: it goes on when another trial ends. */
 const waitsForPlace = "no_place";
 
 export function evolveSearchClient(state: SearchClient, event: AnyEvent): SearchClient {

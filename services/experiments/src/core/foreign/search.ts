@@ -35,7 +35,7 @@ const chunkSize = 512;
 export function evolveSearch(state: SearchState, event: AnyEvent): SearchState {
   switch (event.type) {
     case "TrialProposed":
-      return propose(state, event.data.number);
+      return propose(state, event.data.number, event.data.waits === true ? "suspended" : "run");
     case "TrialSuspended":
       return change(state, event.data.trial, "suspended");
     case "TrialResumed":
@@ -67,13 +67,13 @@ export function stopOf(want: SearchWant | null): Stopped | null {
 }
 
 /** Numbers rise by one from 1; a number that was proposed before changes nothing. */
-function propose(state: SearchState, number: number): SearchState {
+function propose(state: SearchState, number: number, want: SearchWant): SearchState {
   if (number !== state.proposed + 1) return state;
   const chunk = state.chunks[state.chunks.length - 1];
   const chunks =
     chunk === undefined || chunk.length === chunkSize
-      ? [...state.chunks, ["run" as const]]
-      : state.chunks.with(-1, [...chunk, "run"]);
+      ? [...state.chunks, [want]]
+      : state.chunks.with(-1, [...chunk, want]);
   return { ...state, chunks, proposed: number };
 }
 

@@ -1,0 +1,46 @@
+"""Write your own search: an outside process that decides which trials an experiment runs.
+
+from trainyard.search import Create, Close, SearchMethod, SearchRunner, Shutdown, ValidateAfter
+
+class Halves(SearchMethod):
+    def initial_operations(self, state):
+        return [...]
+
+SearchRunner(Halves()).run("search.yaml", "model", key="halves-1")
+
+Shaped like Determined's custom searchers. Nothing is saved by the method: the platform records every
+operation as an event, and a runner that starts again is told the whole history, so that the method
+comes to the same state and decides the same.
+"""
+
+from ._errors import (
+    NotDeterministicError,
+    OperationRefusedError,
+    RequestRefusedError,
+    SearchError,
+)
+from ._method import ExitedReason, SearchMethod
+from ._operations import Close, Create, Operation, Progress, Resume, Shutdown, Suspend, ValidateAfter
+from ._runner import SearchResult, SearchRunner
+from ._state import SearcherState, TrialInfo
+
+__all__ = [
+    "Close",
+    "Create",
+    "ExitedReason",
+    "NotDeterministicError",
+    "Operation",
+    "OperationRefusedError",
+    "Progress",
+    "RequestRefusedError",
+    "Resume",
+    "SearchError",
+    "SearchMethod",
+    "SearchResult",
+    "SearchRunner",
+    "SearcherState",
+    "Shutdown",
+    "Suspend",
+    "TrialInfo",
+    "ValidateAfter",
+]

@@ -1,0 +1,46 @@
+"""What a search's client raises on purpose. None of it is raised because a network is down."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence, Tuple
+
+from ..errors import TrainyardError
+
+
+class SearchError(TrainyardError):
+    """The search cannot go on as the method wants."""
+
+
+class RequestRefusedError(SearchError):
+    """The platform refused a request: ``code`` stays the same for ever, the text is for people.
+    ``problems`` are pairs of a path in the request and what is wrong there.
+    """
+
+    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+        self.status = status
+        self.code = str(body.get("code") or status)
+        errors = body.get("errors")
+        self.problems: Sequence[Tuple[str, str]] = [
+            (str(one.get("path", "")), str(one.get("detail", "")))
+            for one in (errors if isinstance(errors, list) else [])
+            if isinstance(one, dict)
+        ]
+        detail = str(body.get("detail") or body.get("title") or f"HTTP {status}")
+        more = [f"{path} {text}".strip() for path, text in self.problems if text not in detail]
+        super().__init__("; ".join([f"{self.code}: {detail}", *more]))
+
+    def names(self, path: str) -> bool:
+        """Whether a problem is at this path, or inside what is there."""
+        return any(at == path or at.startswith(f"{path}.") for at, _ in self.problems)
+
+
+class OperationRefusedError(RequestRefusedError):
+    """An operation cannot be: the text names it, its trial and the reason. Nothing of what was posted
+    with it was recorded.
+    """
+
+
+class NotDeterministicError(SearchError):
+    """Told the same history again, the method wants something else than it did before. Decide from
+    what the method is told alone; for chance there is ``state.random``.
+    """

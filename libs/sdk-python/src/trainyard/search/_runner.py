@@ -1,0 +1,247 @@
+"""Runs a search method against an experiment of the platform.
+
+It follows the search's events, calls the method with each, and posts what the method wants under ids
+that follow from the event. A runner that starts again, wherever it was killed, is told the history
+from the first event: what the method wanted then is recorded, so it is compared and not posted again.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Union
+
+from .. import _log as log
+from ._api import SearchApi
+from ._errors import NotDeterministicError, OperationRefusedError, SearchError
+from ._limits import PROGRESS_STEP
+from ._method import SearchMethod
+from ._operations import Operation, Progress, Shutdown
+from ._package import packed
+from ._state import Call, SearchEvent, SearcherState, operation_of
+from ._wire import Numbers, Wire, translate
+
+# Of operations whose trial has ended, or whose search has, meanwhile: there is nothing left to do.
+_TOO_LATE = {
+    "trial_ended": ("stop", "suspend", "resume"),
+    "search_finished": ("propose", "finish"),
+    "search_completed": ("propose", "stop", "suspend", "resume", "finish", "progress"),
+}
+
+
+class SearchResult(NamedTuple):
+    """How a search ended."""
+
+    experiment: str
+    # exhausted, canceled or failed.
+    reason: str
+    # The number of the best trial and its value; None for none.
+    best_trial: Optional[int]
+    best_value: Optional[float]
+
+
+class SearchRunner:
+    """Runs one method. ``url`` and ``token`` are those of the cluster; without them TRAINYARD_URL and
+    TRAINYARD_TOKEN in the environment.
+    """
+
+    def __init__(
+        self, method: SearchMethod, url: Optional[str] = None, token: Optional[str] = None
+    ) -> None:
+        self._method = method
+        self._url = url or os.environ.get("TRAINYARD_URL", "")
+        self._token = token or os.environ.get("TRAINYARD_TOKEN", "")
+        if not self._url or not self._token:
+            raise ValueError("give url and token, or set TRAINYARD_URL and TRAINYARD_TOKEN")
+
+    def run(
+        self,
+        config: Union[str, Path, Mapping[str, Any]],
+        model_dir: Union[str, Path],
+        key: Optional[str] = None,
+    ) -> SearchResult:
+        """Submits the experiment and runs its search to the end.
+
+        ``config`` is the path of a YAML file, or the configuration as a mapping. With a ``key`` of
+        your choice the same call made again, also by another process, goes on with the experiment
+        that the first one made.
+        """
+        text = json.dumps(config) if isinstance(config, Mapping) else Path(config).read_text("utf-8")
+        context = base64.b64encode(packed(Path(model_dir))).decode("ascii")
+        api = SearchApi(self._url, self._token)
+        try:
+            answer = api.create_experiment(
+                {"config": text, "context": context}, key or str(uuid.uuid4())
+            )
+        finally:
+            api.close()
+        for warning in answer.get("warnings") or []:
+            log.warning("%s", warning)
+        experiment = str(answer["experiment"]["id"])
+        log.info("experiment %s", experiment)
+        return self.attach(experiment)
+
+    def attach(self, experiment: Union[str, int]) -> SearchResult:
+        """Runs the search of an experiment that is there, from wherever it is, to its end."""
+        api = SearchApi(self._url, self._token)
+        try:
+            shown = api.get_experiment(str(experiment))
+            if shown.get("searcher") != "custom":
+                raise SearchError(
+                    f"experiment {experiment} is searched by {shown.get('searcher')}; "
+                    "its configuration has to say searcher: {name: custom}"
+                )
+            return _Session(api, self._method, str(experiment)).run()
+        finally:
+            api.close()
+
+
+class _Session:
+    """One life of a runner."""
+
+    def __init__(self, api: SearchApi, method: SearchMethod, experiment: str) -> None:
+        self._api = api
+        self._method = method
+        self._experiment = experiment
+        self._state = SearcherState()
+        self._state.experiment_id = experiment
+        self._numbers = Numbers()
+        self._told_progress = 0.0
+        # What the log knows of operations, by their ids, and the last event that one of them answers.
+        self._recorded: Dict[str, Wire] = {}
+        self._answers: Dict[int, List[str]] = {}
+        self._made: Dict[str, int] = {}
+        self._answered = 0
+        self._completion: Mapping[str, Any] = {}
+        # The history has an end: whatever the method wants after what it is told comes too late.
+        self._over = False
+
+    def run(self) -> SearchResult:
+        past = list(self._api.past_events(self._experiment))
+        for event in past:
+            self._remember(event)
+        for event in past:
+            self._take(event)
+        if not self._over:
+            for event in self._api.events_after(self._experiment, self._state.last_event_id):
+                self._take(event)
+        best = self._completion.get("bestValue")
+        return SearchResult(
+            self._experiment,
+            str(self._completion.get("reason", "")).replace("SEARCH_COMPLETION_", "").lower(),
+            self._completion.get("bestTrial"),
+            None if best is None else float(best),
+        )
+
+    def _remember(self, event: SearchEvent) -> None:
+        if event.name == "OperationsPosted":
+            for operation in event.data.get("operations") or []:
+                name = str(operation["id"])
+                self._recorded[name] = operation
+                version = _answered_by(name)
+                self._answers.setdefault(version, []).append(name)
+                self._answered = max(self._answered, version)
+        elif event.name == "TrialProposed":
+            self._made[operation_of(event.data)] = int(event.data["number"])
+        elif event.name == "SearchCompleted":
+            self._over = True
+
+    def _take(self, event: SearchEvent) -> None:
+        request_id = None
+        if event.name == "TrialProposed":
+            operation, number = operation_of(event.data), int(event.data["number"])
+            request_id = self._numbers.asked_by(operation)
+            if request_id is None:
+                self._numbers.named(f"trial-{number}", number)
+            else:
+                self._numbers.found(operation, number)
+        elif event.name == "SearchCompleted":
+            self._completion = event.data
+        calls = self._state.apply(event, request_id)
+        if self._completion:
+            return
+        self._answer(event.version, [one for call in calls for one in self._call(call)])
+
+    def _call(self, call: Call) -> List[Operation]:
+        wanted = getattr(self._method, call.method)(self._state, *call.arguments)
+        return list(wanted or [])
+
+    def _answer(self, version: int, wanted: List[Operation]) -> None:
+        wanted = wanted + self._progress(wanted)
+        names = set()
+        for batch in translate(wanted, version, self._state, self._numbers):
+            names.update(str(operation["id"]) for operation in batch)
+            self._post(batch, version)
+        for name in self._answers.pop(version, []):
+            if name not in names:
+                raise _not_the_same(name, self._recorded[name], None)
+        if not self._over and any(isinstance(one, Shutdown) and one.cancel for one in wanted):
+            self._api.cancel_experiment(self._experiment)
+
+    def _progress(self, wanted: List[Operation]) -> List[Operation]:
+        progress = self._method.progress(self._state)
+        if progress is None or any(isinstance(one, Progress) for one in wanted):
+            return []
+        if not wanted and abs(progress - self._told_progress) < PROGRESS_STEP:
+            return []
+        self._told_progress = progress
+        return [Progress(progress)]
+
+    def _post(self, batch: List[Wire], version: int) -> None:
+        new: List[Wire] = []
+        for operation in batch:
+            name = str(operation["id"])
+            before = self._recorded.get(name)
+            if before is None:
+                new.append(operation)
+            elif before != operation:
+                raise _not_the_same(name, before, operation)
+            elif name in self._made:
+                self._numbers.found(name, self._made[name])
+        # What is missing of an answer that was followed by others came too late then, too.
+        if new and version >= self._answered and not self._over:
+            self._post_new(new)
+
+    def _post_new(self, operations: List[Wire]) -> None:
+        while operations:
+            try:
+                results = self._api.post_operations(self._experiment, operations)
+            except OperationRefusedError as error:
+                operations = _without_the_late(operations, error)
+                continue
+            for result in results:
+                self._numbers.found(str(result["id"]), int(result["trial"]))
+            return
+
+
+def _answered_by(name: str) -> int:
+    """The version of the event that an operation answers; 0 for one of somebody else."""
+    version, _, index = name.partition("-")
+    return int(version) if version.isdigit() and index.isdigit() else 0
+
+
+def _without_the_late(operations: List[Wire], error: OperationRefusedError) -> List[Wire]:
+    """What is left to be posted after a refusal; raises one that is not about being too late."""
+    kinds = _TOO_LATE.get(error.code)
+    if kinds is None:
+        raise error
+    late = [
+        operation
+        for index, operation in enumerate(operations)
+        if any(kind in operation for kind in kinds)
+        and (error.code == "search_completed" or error.names(f"operations[{index}]"))
+    ]
+    if not late:
+        raise error
+    log.info("came too late: %s", error)
+    return [operation for operation in operations if operation not in late]
+
+
+def _not_the_same(name: str, before: Wire, now: Optional[Wire]) -> NotDeterministicError:
+    return NotDeterministicError(
+        f"operation {name} was {json.dumps(before)}; told the same again, the method wants "
+        f"{'nothing' if now is None else json.dumps(now)}"
+    )

@@ -1,0 +1,194 @@
+"""What the search's events come to, as its method sees it, and which call each event is."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
+
+from ._method import ExitedReason
+from ._operations import RequestId
+
+_CLOSED = ("TRIAL_OUTCOME_COMPLETED", "TRIAL_OUTCOME_STOPPED_EARLY")
+_EXITED = {
+    "TRIAL_OUTCOME_FAILED": ExitedReason.ERRORED,
+    "TRIAL_OUTCOME_CANCELED": ExitedReason.USER_CANCELED,
+    "TRIAL_OUTCOME_INVALID_HYPERPARAMETERS": ExitedReason.INVALID_HP,
+}
+
+
+class SearchEvent(NamedTuple):
+    """An event of the search's stream: its number there, its name, and what it says."""
+
+    version: int
+    name: str
+    data: Mapping[str, Any]
+
+
+def operation_of(data: Mapping[str, Any]) -> str:
+    """The id of the operation that a TrialProposed comes from; empty for none."""
+    return str((data.get("evidence") or {}).get("operation", ""))
+
+
+@dataclass
+class TrialInfo:
+    """One trial as far as the method has been told."""
+
+    request_id: RequestId
+    number: int
+    hparams: Mapping[str, Any]
+    target: Optional[float] = None
+    suspended: bool = False
+    ended: bool = False
+    # Each validation: the time, and the metric's value there.
+    validations: List[Tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def time(self) -> float:
+        """The last time that it was validated at; 0 for none."""
+        return self.validations[-1][0] if self.validations else 0.0
+
+
+class Call(NamedTuple):
+    """A method's name and the arguments after the state."""
+
+    method: str
+    arguments: Tuple[Any, ...]
+
+
+class SearcherState:
+    """The search up to the event that the method is called for. Read it; changes are not seen by
+    anybody.
+    """
+
+    def __init__(self) -> None:
+        self.experiment_id = ""
+        # The number of the event in the search's stream.
+        self.last_event_id = 0
+        self.metric = ""
+        self.smaller_is_better = True
+        self.time_metric = ""
+        # The hyperparameters of the experiment's configuration, normalised.
+        self.space: Mapping[str, Any] = {}
+        self.seed = 0
+        # Chance that comes out the same when the history is told again.
+        self.random = random.Random(0)
+        self.trials: Dict[RequestId, TrialInfo] = {}
+        self.trials_created: Set[RequestId] = set()
+        self.trials_closed: Set[RequestId] = set()
+        self.failures: Set[RequestId] = set()
+        self.trial_progress: Dict[RequestId, float] = {}
+        # No more trials are taken.
+        self.finishing = False
+        self.experiment_completed = False
+        self.experiment_failed = False
+        self._by_number: Dict[int, TrialInfo] = {}
+        # Of trials that were asked for and not made yet, by the operation's id.
+        self._targets: Dict[str, Optional[float]] = {}
+        self._ids_drawn = 0
+
+    def new_request_id(self) -> str:
+        """A name for a trial that nobody has had: the same when the history is told again."""
+        self._ids_drawn += 1
+        return f"trial-{self.last_event_id}-{self._ids_drawn}"
+
+    def trial_of(self, number: int) -> Optional[TrialInfo]:
+        """The trial of a number, as far as the method has been told of it."""
+        return self._by_number.get(number)
+
+    def apply(self, event: SearchEvent, request_id: Optional[RequestId]) -> List[Call]:
+        """Takes an event in, and tells which calls it is. ``request_id``: of the trial that a
+        TrialProposed is about; None where somebody else has made it.
+        """
+        self.last_event_id = event.version
+        handler = getattr(self, f"_{event.name}", None)
+        if handler is None:
+            return []
+        if event.name == "TrialProposed":
+            return self._TrialProposed(event.data, request_id)
+        calls: List[Call] = handler(event.data)
+        return calls
+
+    def _SearchStarted(self, data: Mapping[str, Any]) -> List[Call]:
+        self.metric = str(data.get("metric", ""))
+        self.smaller_is_better = bool(data.get("smallerIsBetter", False))
+        self.time_metric = str(data.get("timeMetric", ""))
+        self.space = data.get("space") or {}
+        self.seed = int(data.get("seed", 0))
+        self.random = random.Random(self.seed)
+        return [Call("initial_operations", ())]
+
+    def _TrialProposed(self, data: Mapping[str, Any], request_id: Optional[RequestId]) -> List[Call]:
+        number = int(data["number"])
+        name: RequestId = f"trial-{number}" if request_id is None else request_id
+        target = self._targets.pop(operation_of(data), None)
+        trial = TrialInfo(name, number, data.get("hyperparameters") or {}, target)
+        self.trials[name] = trial
+        self._by_number[number] = trial
+        self.trials_created.add(name)
+        self.trial_progress[name] = 0.0
+        return [Call("on_trial_created", (name,))]
+
+    def _OperationsPosted(self, data: Mapping[str, Any]) -> List[Call]:
+        calls: List[Call] = []
+        for operation in data.get("operations") or []:
+            if "propose" in operation:
+                self._targets[str(operation["id"])] = operation["propose"].get("target")
+            elif "resume" in operation:
+                calls += self._retarget(operation["resume"])
+        return calls
+
+    def _retarget(self, resume: Mapping[str, Any]) -> List[Call]:
+        """A target that the trial had reached when it was set is reached at once."""
+        trial = self._by_number[int(resume["trial"])]
+        trial.target = resume.get("target")
+        if trial.target is None or not trial.validations or trial.time < trial.target:
+            return []
+        time, value = trial.validations[-1]
+        return [Call("on_validation_completed", (trial.request_id, value, time))]
+
+    def _ObservationRecorded(self, data: Mapping[str, Any]) -> List[Call]:
+        trial = self._by_number[int(data["trial"])]
+        values = data.get("values") or {}
+        if data.get("repeat") or data.get("missing") or trial.ended or self.metric not in values:
+            return []
+        # Not-a-number and the infinities are text in JSON.
+        time, value = float(data.get("time", 0.0)), float(values[self.metric])
+        before = trial.time
+        trial.validations.append((time, value))
+        self.trial_progress[trial.request_id] = time
+        arguments = (trial.request_id, value, time)
+        calls = [Call("on_validation_reported", arguments)]
+        if trial.target is None or before < trial.target <= time:
+            calls.append(Call("on_validation_completed", arguments))
+        return calls
+
+    def _TrialSuspended(self, data: Mapping[str, Any]) -> List[Call]:
+        # One that waits for a place goes on by itself.
+        self._by_number[int(data["trial"])].suspended = data.get("rule") != "no_place"
+        return []
+
+    def _TrialResumed(self, data: Mapping[str, Any]) -> List[Call]:
+        self._by_number[int(data["trial"])].suspended = False
+        return []
+
+    def _TrialOutcomeRecorded(self, data: Mapping[str, Any]) -> List[Call]:
+        trial = self._by_number[int(data["trial"])]
+        trial.ended, trial.suspended = True, False
+        outcome = str(data.get("outcome", ""))
+        if outcome in _CLOSED:
+            self.trials_closed.add(trial.request_id)
+            return [Call("on_trial_closed", (trial.request_id,))]
+        self.failures.add(trial.request_id)
+        reason = _EXITED.get(outcome, ExitedReason.ERRORED)
+        return [Call("on_trial_exited_early", (trial.request_id, reason))]
+
+    def _SearchStopDecided(self, data: Mapping[str, Any]) -> List[Call]:
+        self.finishing = True
+        return []
+
+    def _SearchCompleted(self, data: Mapping[str, Any]) -> List[Call]:
+        self.finishing = True
+        self.experiment_completed = True
+        self.experiment_failed = data.get("reason") == "SEARCH_COMPLETION_FAILED"
+        return []

@@ -1,0 +1,204 @@
+"""A method's operations as the platform takes them: with ids of their own, trials by their numbers.
+
+The id of an operation is the number of the event that it answers and its place in the answer. So the
+same history gives the same ids, and what is posted again is recognised.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
+
+from ._errors import SearchError
+from ._limits import OPERATIONS_MAX
+from ._operations import (
+    Close,
+    Create,
+    Operation,
+    Progress,
+    RequestId,
+    Resume,
+    Shutdown,
+    Suspend,
+    ValidateAfter,
+)
+from ._state import SearcherState
+
+Wire = Dict[str, Any]
+
+
+class Numbers:
+    """Which number the trial of a request id has, once it is known."""
+
+    def __init__(self) -> None:
+        self._numbers: Dict[RequestId, int] = {}
+        self._asked: Dict[str, RequestId] = {}
+        self._taken: set = set()
+
+    def ask(self, operation: str, request_id: RequestId) -> None:
+        """A trial is asked for by an operation."""
+        if request_id in self._taken:
+            raise SearchError(f"there is a trial {request_id!r} already: request ids are new ones")
+        self._taken.add(request_id)
+        self._asked[operation] = request_id
+
+    def asked_by(self, operation: str) -> Optional[RequestId]:
+        return self._asked.get(operation)
+
+    def found(self, operation: str, number: int) -> None:
+        """The operation made this trial."""
+        request_id = self._asked.get(operation)
+        if request_id is not None:
+            self._numbers[request_id] = number
+
+    def named(self, request_id: RequestId, number: int) -> None:
+        """A trial that somebody else asked for."""
+        self._taken.add(request_id)
+        self._numbers[request_id] = number
+
+    def get(self, request_id: RequestId) -> Optional[int]:
+        return self._numbers.get(request_id)
+
+    def is_asked(self, request_id: RequestId) -> bool:
+        return request_id in self._taken
+
+
+class _NewTrial:
+    def __init__(self, create: Create) -> None:
+        self.create = create
+        self.target = create.target
+        self.stops = False
+
+
+class _Goal:
+    """Train on, until a target or the end."""
+
+    def __init__(self, request_id: RequestId, target: Optional[float]) -> None:
+        self.request_id = request_id
+        self.target = target
+        self.stops = False
+
+
+_Step = Union[_NewTrial, _Goal, Suspend, Close, Shutdown, Progress]
+
+
+def translate(
+    operations: Iterable[Operation], version: int, state: SearcherState, numbers: Numbers
+) -> Iterator[List[Wire]]:
+    """Batches to be posted one after the other. One that names a trial which an earlier one makes
+    comes after it, since only then the trial's number is known.
+    """
+    batch: List[Wire] = []
+    asked: set = set()
+    for index, step in enumerate(_merged(operations, state)):
+        names = _names(step)
+        if len(batch) == OPERATIONS_MAX or any(name in asked for name in names):
+            yield batch
+            batch, asked = [], set()
+        operation_id = f"{version}-{index}"
+        if isinstance(step, _NewTrial):
+            numbers.ask(operation_id, step.create.request_id)
+            asked.add(step.create.request_id)
+        for name in names:
+            if not numbers.is_asked(name):
+                raise SearchError(f"there is no trial {name!r}: create it first")
+        if any(numbers.get(name) is None for name in names):
+            # It was asked for too late, and never made.
+            continue
+        batch.append({"id": operation_id, **_wire(step, numbers)})
+    if batch:
+        yield batch
+
+
+def _merged(operations: Iterable[Operation], state: SearcherState) -> List[_Step]:
+    """What is said of one trial's training in one answer is one step: where to, and whether it ends
+    there.
+    """
+    steps: List[_Step] = []
+    goals: Dict[RequestId, Union[_NewTrial, _Goal]] = {}
+    for operation in operations:
+        if isinstance(operation, Create):
+            goal: Union[_NewTrial, _Goal] = _NewTrial(operation)
+            goals[operation.request_id] = goal
+            steps.append(goal)
+        elif isinstance(operation, (ValidateAfter, Resume)):
+            target = (
+                operation.length if isinstance(operation, ValidateAfter) else operation.target
+            )
+            known = goals.get(operation.request_id)
+            if known is None:
+                known = goals[operation.request_id] = _Goal(operation.request_id, target)
+                steps.append(known)
+            known.target = target
+        elif isinstance(operation, Close):
+            _close(operation, steps, goals, state)
+        elif isinstance(operation, (Suspend, Progress)):
+            steps.append(operation)
+        elif isinstance(operation, Shutdown):
+            # A cancellation is a call of its own: it is the experiment's, not the search's.
+            if not operation.cancel:
+                steps.append(operation)
+        else:
+            raise TypeError(f"{operation!r} is no operation of a search")
+    return steps
+
+
+def _close(
+    close: Close,
+    steps: List[_Step],
+    goals: Dict[RequestId, Union[_NewTrial, _Goal]],
+    state: SearcherState,
+) -> None:
+    """Ends the trial at the target that it is on its way to, else now."""
+    goal = goals.get(close.request_id)
+    if goal is not None and goal.target is not None:
+        goal.stops = True
+        return
+    trial = state.trials.get(close.request_id)
+    if trial is not None and trial.target is not None and trial.time < trial.target:
+        if not trial.suspended:
+            on_its_way = _Goal(close.request_id, trial.target)
+            on_its_way.stops = True
+            steps.append(on_its_way)
+            return
+    steps.append(close)
+
+
+def _names(step: _Step) -> List[RequestId]:
+    if isinstance(step, _NewTrial):
+        return [] if step.create.start_from is None else [step.create.start_from]
+    if isinstance(step, (_Goal, Suspend, Close)):
+        return [step.request_id]
+    return []
+
+
+def _wire(step: _Step, numbers: Numbers) -> Wire:
+    """Defaults are left out, as the log leaves them out: the two are compared."""
+    if isinstance(step, _NewTrial):
+        create = step.create
+        wire: Wire = {"hyperparameters": dict(create.hparams), **_until(step)}
+        if create.start_from is not None:
+            wire["startFromTrial"] = numbers.get(create.start_from)
+        return {"propose": wire}
+    if isinstance(step, _Goal):
+        return {"resume": {"trial": numbers.get(step.request_id), **_until(step)}}
+    if isinstance(step, (Suspend, Close)):
+        kind = "suspend" if isinstance(step, Suspend) else "stop"
+        return {kind: {"trial": numbers.get(step.request_id), **_said("reason", step.reason)}}
+    if isinstance(step, Shutdown):
+        return {
+            "finish": {
+                **_said("failed", step.failure),
+                **_said("reason", step.reason),
+                **_said("letTrialsEnd", step.let_trials_end),
+            }
+        }
+    return {"progress": _said("progress", step.progress)}
+
+
+def _until(goal: Union[_NewTrial, _Goal]) -> Wire:
+    target: Wire = {} if goal.target is None else {"target": goal.target}
+    return {**target, **_said("stopAtTarget", goal.stops)}
+
+
+def _said(name: str, value: Any) -> Wire:
+    return {name: value} if value else {}
