@@ -5,6 +5,7 @@
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
+import { replaySearch, type SearchEvent } from "@trainyard/search";
 import { CheckpointRules } from "./rules/checkpoints.ts";
 import { ExperimentRules } from "./rules/experiments.ts";
 import { PlacementRules } from "./rules/placements.ts";
@@ -52,12 +53,26 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
   return violations;
 }
 
-/** A trial's hyperparameters and seeds, in order of number, as the search proposed them. */
-export function proposalsOf(log: MemoryLog, experiment: string): readonly string[] {
-  return eventsOf(log.store.stream(`search-${experiment}`)).flatMap((event) =>
-    event.type === "TrialProposed"
-      ? [JSON.stringify([event.data.number, event.data.hyperparameters, event.data.seed])]
-      : [],
+/**
+ * A trial's hyperparameters and seeds, in order of number, as the search proposed them; null for one that goes on from
+ * another, since which one that is depends on what had been reported by then.
+ */
+export function proposalsOf(log: MemoryLog, experiment: string): readonly (string | null)[] {
+  return searchEvents(log, experiment).flatMap((event) => {
+    if (event.type !== "TrialProposed") return [];
+    const { number, hyperparameters, seed, startFromTrial } = event.data;
+    return [startFromTrial === undefined ? JSON.stringify([number, hyperparameters, seed]) : null];
+  });
+}
+
+function searchEvents(log: MemoryLog, experiment: string): readonly SearchEvent[] {
+  return eventsOf(log.store.stream(`search-${experiment}`)) as readonly SearchEvent[];
+}
+
+/** What a search decides differently when it hears once more what it heard. */
+export function decidedOtherwise(log: MemoryLog, experiment: string): readonly string[] {
+  return replaySearch(searchEvents(log, experiment)).differences.map(
+    (difference) => `search ${experiment} decides otherwise: ${JSON.stringify(difference)}`,
   );
 }
 

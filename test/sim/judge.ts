@@ -1,4 +1,4 @@
-import { proposalsOf, violationsOf } from "./invariants.ts";
+import { decidedOtherwise, proposalsOf, violationsOf } from "./invariants.ts";
 import { runWorld, type World } from "./world.ts";
 
 export type Judgement = { readonly violations: readonly string[]; readonly world: World };
@@ -13,12 +13,15 @@ export async function judge(seed: number, scheduler = false): Promise<Judgement>
   const calm = await runWorld({ seed, scheduler, calm: true, submissions: world.submissions });
   if (!calm.ended) violations.unshift("still running, without any hardship");
   violations.push(...(await violationsOf(calm.log)).map((what) => `without hardship: ${what}`));
+  for (const experiment of world.experiments) {
+    violations.push(...decidedOtherwise(world.log, experiment));
+  }
   for (const [index, experiment] of world.experiments.entries()) {
     const undisturbed = proposalsOf(calm.log, calm.experiments[index] ?? "");
     for (const [n, proposal] of proposalsOf(world.log, experiment).entries()) {
       const expected = undisturbed[n];
       // One may have proposed more than the other: what is invalid is replaced, what is stopped is not.
-      if (expected === undefined || expected === proposal) continue;
+      if (expected == null || proposal === null || expected === proposal) continue;
       violations.push(`experiment ${experiment} proposed ${proposal} instead of ${expected}`);
     }
   }

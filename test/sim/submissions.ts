@@ -21,6 +21,7 @@ function drawSearcher(chance: Chance): SearcherConfig {
     { name: "grid", ...common, max_concurrent_trials: chance.between(1, 3) },
     { name: "single", ...common },
     halving(chance),
+    population(chance),
   ]);
 }
 
@@ -37,6 +38,27 @@ function halving(chance: Chance): SearcherConfig {
     divisor: 2,
     max_concurrent_trials,
     resume: chance.happens(0.7),
+  };
+}
+
+/** An interval is one or two validations (`training.ts`); the rest is as the platform fills it in. */
+function population(chance: Chance): SearcherConfig {
+  const population_size = chance.between(2, 5);
+  return {
+    name: "pbt",
+    ...common,
+    population_size,
+    max_concurrent_trials: chance.pick([0, 0, 2]),
+    time_metric: "",
+    max_time: chance.between(3, 6) * 10,
+    interval: chance.between(1, 2) * 10,
+    burn_in: 0,
+    quantile: 0.5,
+    exploit: chance.pick(["truncation", "tournament"]),
+    resample_probability: 0.25,
+    perturb_factors: [0.8, 1.2],
+    mutate: [],
+    max_trials: population_size + chance.between(0, 8),
   };
 }
 

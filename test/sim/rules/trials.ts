@@ -132,7 +132,7 @@ export class TrialRules {
       stop: null,
       failedLast: false,
       restarts: 0,
-      line: [],
+      line: warmStartOf(data),
       outcome: null,
     });
   }
@@ -177,6 +177,12 @@ export class TrialRules {
 function isFailedAfterwards({ outcome }: TrialFacts, event: AnyEvent): boolean {
   const failed = event.type === "TrialEnded" && event.data.outcome === TrialOutcome.FAILED;
   return failed && outcome === TrialOutcome.COMPLETED;
+}
+
+/** A trial that goes on from another's checkpoint has that one on its line; one that counts from 0 starts from its weights only. */
+function warmStartOf({ warmStartCheckpoint, warmStartStep }: EventData<"TrialCreated">) {
+  if (warmStartCheckpoint === "") return [];
+  return [{ checkpoint: warmStartCheckpoint, run: 0, step: warmStartStep ?? 0 }];
 }
 
 function newestUnended(trial: TrialFacts, run: number, report: Report): void {

@@ -226,6 +226,14 @@ describe("a population that takes turns", () => {
     expect(turns(search.end(5, CANCELED).slice(1))).toEqual(["resumed 3"]);
   });
 
+  it("does not compare who is suspended and still reports", () => {
+    const search = started({ max_concurrent_trials: 2 });
+    search.validate(1, 4, 1);
+    expect(search.validate(1, 9, 1).slice(1)).toEqual([]);
+    expect(turns(search.validate(1, 40, 1).slice(1))).toEqual(["stopped 1"]);
+    expect(turns(search.validate(2, 4, 1).slice(1))).toEqual(["suspended 2", "proposed 4"]);
+  });
+
   it("goes on when nobody waits", () => {
     const search = started({ max_concurrent_trials: 4 });
     expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["resumed 1"]);

@@ -81,14 +81,15 @@ class PbtTurn {
     this.#training = this.#population.members.filter(({ waiting }) => !waiting).length;
   }
 
-  /** A member has reported; a report without the metric says nothing of it. */
+  /** A member has reported. One that has been suspended may report until its run has ended: it is compared when it is its turn. */
   report(trial: number, value: number | null): void {
     const member = memberOf(this.#population, trial);
     if (member === undefined || member.score === null || value === null) return;
     const { time } = member.score;
     const { max_time, burn_in, interval } = this.#config;
-    if (time >= max_time) this.#stop(trial, DONE, { units: time, max_time });
-    else if (time >= burn_in && time - member.comparedAt >= interval) this.#compare(member);
+    if (time >= max_time) this.#stop(member, DONE, { units: time, max_time });
+    else if (!member.waiting && time >= burn_in && time - member.comparedAt >= interval)
+      this.#compare(member);
   }
 
   #compare(member: Member): void {
@@ -99,7 +100,7 @@ class PbtTurn {
     if (verdict.kind === "waits") return;
     const evidence = comparisonEvidence(comparison, member, this.#config, this.#plan);
     if (verdict.kind === "copies" && this.#hasTrials()) {
-      this.#stop(trial, EXPLOITED, evidence(this.#next));
+      this.#stop(member, EXPLOITED, evidence(this.#next));
       this.#propose(this.#copyOf(verdict.donor, trial));
       return;
     }
@@ -156,9 +157,9 @@ class PbtTurn {
     this.#training += 1;
   }
 
-  #stop(trial: number, rule: string, evidence: JsonObject): void {
+  #stop({ trial, waiting }: Member, rule: string, evidence: JsonObject): void {
     this.decisions.push({ kind: "stop", trial, rule, evidence });
-    this.#training -= 1;
+    if (!waiting) this.#training -= 1;
   }
 
   #suspend(trial: number, rule: string, evidence: JsonObject): void {

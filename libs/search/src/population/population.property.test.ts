@@ -79,7 +79,7 @@ function driven(
   search.start(configOf(config, space), seed);
   const reached = new Map<number, number>();
   for (const { pick, what, ahead, value, twice } of happening) {
-    const running = unended(search).filter(({ number }) => !isWaiting(search, number));
+    const running = unended(search);
     const proposal = running[pick % running.length];
     if (proposal === undefined) break;
     const { number: trial, startFromStep = 0 } = proposal;
@@ -109,9 +109,6 @@ function happened(
 
 const populationOf = (search: DrivenSearch): Population =>
   search.state.memory as unknown as Population;
-
-const isWaiting = (search: DrivenSearch, trial: number): boolean =>
-  populationOf(search).members.some((member) => member.trial === trial && member.waiting);
 
 function unended(search: DrivenSearch): readonly EventData<"TrialProposed">[] {
   const ended = new Set(
