@@ -69,7 +69,8 @@ export class Trainer {
   #see({ type, data }: AnyEvent): void {
     if (type === "TrialProposed") {
       const wanted = data.waits === true ? "suspended" : "run";
-      this.#trials[data.number - 1] = { run: 0, time: 0, wanted, ended: false };
+      const time = data.startFromStep ?? 0;
+      this.#trials[data.number - 1] = { run: 0, time, wanted, ended: false };
     }
     if (type === "TrialSuspended") this.#want(data.trial, "suspended");
     if (type === "TrialResumed") this.#want(data.trial, "run");
@@ -158,9 +159,11 @@ export class Trainer {
   }
 
   #checkpoints(id: string, { run, time }: TrialHere): Input {
-    const uuid = deriveCommitId("kill9", id, String(this.#turns));
-    const data = { trial: id, run, step: time, manifestDigest: "d", files: 1, bytes: 1 };
-    return told(`checkpoint-${uuid}`, { type: "CheckpointCompleted", data });
+    const checkpoint = deriveCommitId("kill9", id, String(this.#turns));
+    return told(`trial-${id}`, {
+      type: "TrialCheckpointed",
+      data: { checkpoint, run, step: time },
+    });
   }
 }
 

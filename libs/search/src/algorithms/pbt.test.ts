@@ -234,6 +234,13 @@ describe("a population that takes turns", () => {
     expect(turns(search.validate(2, 4, 1).slice(1))).toEqual(["suspended 2", "proposed 4"]);
   });
 
+  it("keeps its place when nobody can take it", () => {
+    const search = started({ population_size: 3, max_concurrent_trials: 1 });
+    search.end(1, FAILED);
+    search.end(2, COMPLETED);
+    expect(turns(search.validate(3, 4, 1).slice(1))).toEqual(["resumed 3"]);
+  });
+
   it("goes on when nobody waits", () => {
     const search = started({ max_concurrent_trials: 4 });
     expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["resumed 1"]);

@@ -105,8 +105,22 @@ class PbtTurn {
       return;
     }
     const rule = verdict.kind === "copies" ? "pbt_last_trial" : "pbt_good_enough";
-    if (!this.#hasRoom() && this.#othersWait()) this.#suspend(trial, rule, evidence(null));
-    else this.#resume(member, rule, evidence(null));
+    if (this.#hasRoom()) this.#resume(member, rule, evidence(null));
+    else this.#giveUpPlace(member, rule, evidence(null));
+  }
+
+  /** Suspended if another takes the place, else it just goes on. */
+  #giveUpPlace(member: Member, rule: string, evidence: JsonObject): void {
+    this.#training -= 1;
+    const before = this.decisions.length;
+    this.fill();
+    if (this.decisions.length === before) {
+      this.#training += 1;
+      this.#resume(member, rule, evidence);
+    } else {
+      const { trial } = member;
+      this.decisions.splice(before, 0, { kind: "suspend", trial, rung: 0, rule, evidence });
+    }
   }
 
   /** Trials for the vacant places, and members whose turn it is: whose training is the least far. */
@@ -162,11 +176,6 @@ class PbtTurn {
     if (!waiting) this.#training -= 1;
   }
 
-  #suspend(trial: number, rule: string, evidence: JsonObject): void {
-    this.decisions.push({ kind: "suspend", trial, rung: 0, rule, evidence });
-    this.#training -= 1;
-  }
-
   #resume(member: Member, rule: string, evidence: JsonObject): void {
     const { trial } = member;
     const target = Math.min(this.#config.max_time, timeOf(member) + this.#config.interval);
@@ -176,11 +185,6 @@ class PbtTurn {
   #hasRoom(): boolean {
     const most = this.#config.max_concurrent_trials;
     return most === 0 || this.#training < most;
-  }
-
-  #othersWait(): boolean {
-    const { members, vacant } = this.#population;
-    return members.some(({ waiting }) => waiting) || (vacant > 0 && this.#hasTrials());
   }
 
   #hasTrials(): boolean {
