@@ -26,7 +26,28 @@ const settings: Readonly<Record<string, unknown>> = {
   ],
 };
 
-export const methods: readonly string[] = algorithmNames();
+/** Every policy there is, so that each has something to do among a dozen trials. */
+const earlyStopping = [
+  { name: "not_finite" },
+  {
+    all: [
+      { name: "no_improvement", patience: 3 },
+      { name: "percentile", percentile: 80 },
+    ],
+  },
+  { name: "median", min_trials: 2, grace: 4 },
+  { name: "pbt", patience: 4, grace: 5 },
+  { name: "threshold", upper: 2.5, grace: 3 },
+  { name: "budget", max_trials: 12, max_wall_time: "30d", max_slot_hours: 1_000 },
+];
+
+/** A method of this end is the searcher before it, with policies that stop its trials. */
+const WITH_POLICIES = " with early stopping";
+
+export const methods: readonly string[] = [
+  ...algorithmNames(),
+  ...["random", "asha", "adaptive_asha"].map((name) => `${name}${WITH_POLICIES}`),
+];
 
 /** The keys that the searcher of a name takes, as the JSON Schema for editors says. */
 function keysOf(name: string): ReadonlySet<string> {
@@ -44,7 +65,8 @@ function collect(schema: unknown, name: string, keys: Set<string>): void {
   for (const part of Object.values(schema)) collect(part, name, keys);
 }
 
-export function exampleOf(name: string): NormalisedConfig {
+export function exampleOf(method: string): NormalisedConfig {
+  const name = method.replace(WITH_POLICIES, "");
   const keys = keysOf(name);
   const searcher = Object.fromEntries(Object.entries(settings).filter(([key]) => keys.has(key)));
   const document = {
@@ -56,6 +78,7 @@ export function exampleOf(name: string): NormalisedConfig {
       units: { type: "int", minval: 4, maxval: 64, count: 3 },
     },
     searcher: { name, ...searcher },
+    ...(method === name ? {} : { early_stopping: earlyStopping }),
   };
   const accepted = acceptExperiment(JSON.stringify(document));
   if (isRejection(accepted)) {

@@ -3,7 +3,7 @@
  * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`), and
  * the first rung does not rise; its probes are as good as any.
  */
-import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
+import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { adaptiveAshaPlan } from "./algorithms/adaptive-asha.ts";
 import { ashaPlan } from "./algorithms/asha.ts";
 import { autoPlan } from "./algorithms/auto.ts";

@@ -1,5 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
 import { type Event, EventSchema } from "@trainyard/contracts/api";
+import { stopSentence } from "@trainyard/search/sentences";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../../context.ts";
 import { evidenceText } from "../../evidence.ts";
@@ -64,6 +65,13 @@ function explainOne(
   const trial = trialOf(message);
   const what = trial === undefined ? "search" : `trial ${experiment}.${String(trial)}`;
   const done = fails === true ? "failed" : verb;
-  const by = rule === undefined ? "" : ` by ${String(rule)}`;
-  output.line(`${time(timeMs)}  ${what} ${done}${by}: ${evidenceText(evidence)}`);
+  output.line(`${time(timeMs)}  ${what} ${done}${byRule(rule, evidence, fails === true)}`);
+}
+
+/** The numbers of the evidence; in words where it has none, or where what is wrong is a name. */
+function byRule(rule: unknown, evidence: unknown, inWords: boolean): string {
+  const numbers = evidenceText(evidence);
+  if (typeof rule !== "string") return `: ${numbers}`;
+  const words = (evidence ?? {}) as Readonly<Record<string, unknown>>;
+  return inWords || numbers === "" ? ` by ${stopSentence(rule, words)}` : ` by ${rule}: ${numbers}`;
 }
