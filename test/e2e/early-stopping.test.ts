@@ -86,6 +86,6 @@ test.each([
   expect((await world.yard("trial", "describe", `${id}.1`)).out).toContain(trial.reason);
   expect((await world.yard("experiment", "describe", id)).out).toContain(trial.reason);
   expect((await world.yard("search", "explain", id)).out).toMatch(
-    /trial \d+\.1 failed by \w+_missing/,
+    /trial \d+\.1 failed by \w+_missing: a validation has no .*; it has .*loss/,
   );
 });
