@@ -11,6 +11,9 @@ export {
   type GetImportanceRequest,
   type GetImportanceResponse,
   GetImportanceResponseSchema,
+  type GetParetoFrontRequest,
+  type GetParetoFrontResponse,
+  GetParetoFrontResponseSchema,
 } from "./gen/trainyard/api/v1/analysis_pb.ts";
 export {
   type Checkpoint,

@@ -10,6 +10,7 @@ import type { Note } from "./parts/part.ts";
 import { runningStorages, storages } from "./schema/checkpoint-storage.ts";
 import { checkEarlyStopping } from "./schema/early-stopping.ts";
 import { checkHalving } from "./schema/halving-searchers.ts";
+import { checkObjectives } from "./schema/objectives.ts";
 import { checkPopulation } from "./schema/population-searchers.ts";
 import {
   runningSearchers,
@@ -53,6 +54,7 @@ function checkSearcher(searcher: Json | undefined, note: Note): void {
   if (isMapping(searcher)) {
     checkHalving(searcher, note);
     checkPopulation(searcher, note);
+    checkObjectives(searcher, note);
   }
   if (runningSearchers.some((running) => running === name)) return;
   const remedy = withdrawnSearchers[name as SearcherName];

@@ -69,31 +69,40 @@ type SearcherCommon = {
   /** The name of the value that counts as time; absent for the training step. */
   readonly time_metric?: string;
 };
+
+/** Of a searcher that can search by several metrics at once; the first is `metric` with its direction. */
+type SeveralObjectives = { readonly objectives?: SearchObjective[] };
+export type SearchObjective = { readonly metric: string; readonly smaller_is_better: boolean };
+
 export type SingleSearcher = SearcherCommon & { readonly name: "single" };
-export type RandomSearcher = SearcherCommon & {
-  readonly name: "random";
-  readonly max_trials: number;
-  /** Trials unended at one time; 0 for no limit. */
-  readonly max_concurrent_trials: number;
-};
-export type GridSearcher = SearcherCommon & {
-  readonly name: "grid";
-  /** Of the grid's points so many at most, from its end. */
-  readonly max_trials?: number;
-  readonly max_concurrent_trials: number;
-};
-export type SobolSearcher = SearcherCommon & {
-  readonly name: "sobol";
-  readonly max_trials: number;
-  readonly max_concurrent_trials: number;
-};
-export type TpeSearcher = SearcherCommon & {
-  readonly name: "tpe";
-  readonly max_trials: number;
-  readonly max_concurrent_trials: number;
-  /** Whether the model is of all hyperparameters together, or of each alone. */
-  readonly multivariate: boolean;
-};
+export type RandomSearcher = SearcherCommon &
+  SeveralObjectives & {
+    readonly name: "random";
+    readonly max_trials: number;
+    /** Trials unended at one time; 0 for no limit. */
+    readonly max_concurrent_trials: number;
+  };
+export type GridSearcher = SearcherCommon &
+  SeveralObjectives & {
+    readonly name: "grid";
+    /** Of the grid's points so many at most, from its end. */
+    readonly max_trials?: number;
+    readonly max_concurrent_trials: number;
+  };
+export type SobolSearcher = SearcherCommon &
+  SeveralObjectives & {
+    readonly name: "sobol";
+    readonly max_trials: number;
+    readonly max_concurrent_trials: number;
+  };
+export type TpeSearcher = SearcherCommon &
+  SeveralObjectives & {
+    readonly name: "tpe";
+    readonly max_trials: number;
+    readonly max_concurrent_trials: number;
+    /** Whether the model is of all hyperparameters together, or of each alone. */
+    readonly multivariate: boolean;
+  };
 export type GpSearcher = SearcherCommon & {
   readonly name: "gp";
   readonly max_trials: number;

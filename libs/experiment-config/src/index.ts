@@ -21,6 +21,7 @@ export {
   type NormalisedConfig,
   type RandomSearcher,
   type SearcherConfig,
+  type SearchObjective,
   type SharedFsStorage,
   type SingleSearcher,
   type SobolSearcher,

@@ -17,6 +17,7 @@ import { labelsOf } from "./parts/experiment.ts";
 import { writtenType } from "./schema/hyperparameters.ts";
 import { normalisePopulation } from "./population.ts";
 import { unusedKeys } from "./schema/searcher.ts";
+import { normalisedObjectives } from "./schema/objectives.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
 
 /** What the platform takes where Determined leaves it to the pool or to the cluster. */
@@ -117,7 +118,11 @@ function normaliseSearcher(written: JsonObject): SearcherConfig {
   const searched = searchedOf(searcher);
   if (own !== null) return { ...own, ...searched, ...withoutEffectIn(searcher, "searcher") };
   // The schema knows every key, and its algorithm reads those that have an effect.
-  return sortedKeys({ ...searcher, ...searched }) as SearcherConfig;
+  return sortedKeys({
+    ...searcher,
+    ...searched,
+    ...normalisedObjectives(searcher),
+  }) as SearcherConfig;
 }
 
 /** One constraint is a list of one; what names nothing is left out. */

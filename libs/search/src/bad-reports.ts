@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
+import { objectivesOf } from "./objectives.ts";
 import type { SearchPlan, TrialState } from "./state.ts";
 
 type Missing = NonNullable<EventData<"ObservationRecorded">["missing"]>;
@@ -18,21 +19,22 @@ export function timeOf({ step, scalars }: RecordValidation, timeMetric: string):
 
 /** What of the two that a search needs is not in the report; null for neither. */
 export function missingIn(command: RecordValidation, plan: SearchPlan): Missing | null {
-  const { metric, timeMetric } = plan;
+  const { timeMetric } = plan;
   const { scalars } = command;
+  const lacking = objectivesOf(plan).find(({ metric }) => scalars[metric] === undefined);
   const lacksTime = !Number.isFinite(timeOf(command, timeMetric));
-  if (scalars[metric] !== undefined && !lacksTime) return null;
+  if (lacking === undefined && !lacksTime) return null;
   const names = Object.keys(scalars).filter((name) => name !== timeMetric);
   return {
-    name: scalars[metric] === undefined ? metric : timeMetric,
+    name: lacking?.metric ?? timeMetric,
     reported: names.sort().slice(0, NAMES_SHOWN),
   };
 }
 
 export type Failure = { readonly rule: string; readonly evidence: JsonObject };
 
-export function missingFailure({ name, reported }: Missing, { metric }: SearchPlan): Failure {
-  return name === metric
+export function missingFailure({ name, reported }: Missing, plan: SearchPlan): Failure {
+  return objectivesOf(plan).some(({ metric }) => metric === name)
     ? { rule: "metric_missing", evidence: { metric: name, reported: [...reported] } }
     : { rule: "time_metric_missing", evidence: { time_metric: name, reported: [...reported] } };
 }

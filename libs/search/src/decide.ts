@@ -17,6 +17,7 @@ import { postOperations } from "./custom/decide.ts";
 import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
 import { chosenEarlier } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
+import { objectivesOf } from "./objectives.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
 import { countsSlots, policyDecisions } from "./policies/judge.ts";
 import { POLICIES_VERSION } from "./policies/memory.ts";
@@ -111,7 +112,11 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   const value = missing === null ? command.scalars[metric] : undefined;
   const values: Record<string, number> = {};
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
-  if (value !== undefined) values[metric] = value + 0;
+  if (value !== undefined) {
+    for (const one of objectivesOf(search.plan)) {
+      values[one.metric] = (command.scalars[one.metric] ?? Number.NaN) + 0;
+    }
+  }
   if (timeMetric !== "" && Number.isFinite(time)) values[timeMetric] = time;
   const data = {
     trial: number,

@@ -13,7 +13,14 @@ export type {
   StartSearch,
 } from "./commands.ts";
 export { type Importances, importancesOf } from "./analysis/importance.ts";
-export { type BestOfTrial, bestSoFar, SearchRecord } from "./analysis/record.ts";
+export {
+  type BestOfTrial,
+  bestSoFar,
+  type ParetoTrials,
+  paretoTrials,
+  type Rated,
+  SearchRecord,
+} from "./analysis/record.ts";
 export { operationResults } from "./custom/decide.ts";
 export type { OperationResult, SearchOperation } from "./custom/operations.ts";
 export { searchDecider } from "./decider.ts";

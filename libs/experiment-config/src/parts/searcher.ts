@@ -2,6 +2,7 @@
 import type { JsonObject } from "../json.ts";
 import { pbtDefaults } from "../population.ts";
 import { neededByHalving } from "../schema/halving-searchers.ts";
+import { withFirstObjective } from "../schema/objectives.ts";
 import { neededByPopulation } from "../schema/population-searchers.ts";
 import {
   commonSearcherKeys,
@@ -62,6 +63,7 @@ export const searcher: Part = {
   defaults: { smaller_is_better: true },
   required: { name: `it must be one of ${runningSearchers.join(", ")}`, metric },
   merge: mergeKinds("name", commonSearcherKeys),
+  rewrite: withFirstObjective,
 };
 
 /** Each by the name of its schema: `searcher-async-halving`. */

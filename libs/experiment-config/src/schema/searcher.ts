@@ -14,6 +14,7 @@ import {
 import { pbtKeys, scheduleKeys } from "./population-searchers.ts";
 import { constraints, warmStart } from "./searched-space.ts";
 import { gpKeys, sobolKeys, tpeKeys } from "./model-searchers.ts";
+import { objectiveKeys } from "./objectives.ts";
 import {
   anyText,
   byKind,
@@ -67,8 +68,8 @@ function searcherOf<Name extends string, Keys extends Readonly<Record<string, z.
 
 const own = {
   single: longestTime,
-  random: { max_trials: trials, ...concurrency, ...longestTime },
-  grid: { max_trials: trials, ...concurrency, ...longestTime },
+  random: { max_trials: trials, ...objectiveKeys, ...concurrency, ...longestTime },
+  grid: { ...objectiveKeys, max_trials: trials, ...concurrency, ...longestTime },
   sobol: { ...sobolKeys, ...longestTime },
   tpe: { ...tpeKeys, ...longestTime },
   gp: { ...gpKeys, ...longestTime },

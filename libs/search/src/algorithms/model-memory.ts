@@ -4,6 +4,13 @@ import type { Json } from "@trainyard/experiment-config";
 import { type Axis, axesOf, placeOf } from "../axes.ts";
 import type { SearchEvent } from "../events.ts";
 import { type RunningSearch, type SearchPlan, trialOf } from "../state.ts";
+import {
+  endedSeveral,
+  initialSeveral,
+  observedSeveral,
+  proposedSeveral,
+  type SeveralMemory,
+} from "./several-objectives.ts";
 import { emptyVector, itemAt, pushed, type Vector } from "../vector.ts";
 
 /** Trials that count as good, at most. */
@@ -27,6 +34,8 @@ export type ModelMemory = {
   readonly ended: number;
   /** The best of those that were trained, the best first, of equals the earlier. */
   readonly ranked: readonly Ranked[];
+  /** Of a search by several metrics. */
+  readonly several: SeveralMemory | null;
 };
 
 /** Knows what earlier searches found. */
@@ -37,6 +46,7 @@ export function initialModelMemory(plan: SearchPlan): Json {
     places: emptyVector(),
     ended: earlier.length,
     ranked: [],
+    several: initialSeveral(plan),
   };
   for (const [index, { hyperparameters = {}, values }] of earlier.entries()) {
     const place = placeOf(axesOfPlan(plan), hyperparameters);
@@ -72,13 +82,24 @@ function evolved(memory: ModelMemory, event: SearchEvent, search: RunningSearch)
   switch (event.type) {
     case "TrialProposed": {
       const place = placeOf(axesOfPlan(search.plan), event.data.hyperparameters ?? {});
-      return { ...memory, places: pushed(memory.places, place) };
+      const { several } = memory;
+      return {
+        ...memory,
+        places: pushed(memory.places, place),
+        several: several === null ? null : proposedSeveral(several),
+      };
     }
     case "TrialOutcomeRecorded": {
       const { trial: number, outcome } = event.data;
       if (outcome === TrialOutcome.CANCELED) return memory;
       const trial = trialOf(search, number);
-      const after = { ...memory, ended: memory.ended + 1 };
+      const { several } = memory;
+      const isContender = several !== null && wasTrained(outcome);
+      const after = {
+        ...memory,
+        ended: memory.ended + 1,
+        several: isContender ? endedSeveral(several, number) : several,
+      };
       if (!wasTrained(outcome) || trial === undefined || trial.best === null) return after;
       return ranked(after, number, trial.best, trial.bestAt, search.plan);
     }
@@ -87,14 +108,27 @@ function evolved(memory: ModelMemory, event: SearchEvent, search: RunningSearch)
       const { trial: number, values, repeat } = event.data;
       const trial = trialOf(search, number);
       const value = values[search.plan.metric];
-      if (repeat || trial === undefined || value === undefined || !wasTrained(trial.outcome)) {
-        return memory;
-      }
-      return ranked(memory, number, value, search.version + 1, search.plan);
+      if (repeat || trial === undefined || value === undefined) return memory;
+      const isTrained = wasTrained(trial.outcome);
+      const after = withReport(memory, search.plan, number, values, isTrained);
+      if (!isTrained) return after;
+      return ranked(after, number, value, search.version + 1, search.plan);
     }
     default:
       return memory;
   }
+}
+
+function withReport(
+  memory: ModelMemory,
+  plan: SearchPlan,
+  trial: number,
+  values: Readonly<Record<string, number>>,
+  isTrained: boolean,
+): ModelMemory {
+  const { several } = memory;
+  if (several === null) return memory;
+  return { ...memory, several: observedSeveral(several, plan, trial, values, isTrained) };
 }
 
 function wasTrained(outcome: TrialOutcome): boolean {

@@ -5,7 +5,7 @@
  * one with the largest l / g is proposed. With `multivariate` the densities are joint (S. Falkner, A. Klein, F. Hutter, ICML
  * 2018), else each axis has its own.
  *
- * A trial's value is its best one; a trial that failed, that had invalid hyperparameters or no finite value, or that is
+ * A trial's value is its best one (of several metrics those of its last report: `several-objectives.ts`); a trial that failed, that had invalid hyperparameters or no finite value, or that is
  * still running, is among the others. Nothing is waited for. It does not model how a value grows with training.
  */
 import type { ProposedPoint } from "../algorithm.ts";
@@ -40,8 +40,8 @@ function nextPoint(
   const place = suggestedPlace(search, trial, more);
   if (place === null) return sobolPoints(search.plan)(trial);
   more.push(place);
-  const { ended, ranked } = modelMemory(search.memory);
-  const evidence = { results: ended, good: goodCount(ended, ranked.length) };
+  const memory = modelMemory(search.memory);
+  const evidence = { results: memory.ended, good: goodCount(memory) };
   return { hyperparameters: pointAt(space, coordinatesOf(axes, place)), origin: "model", evidence };
 }
 

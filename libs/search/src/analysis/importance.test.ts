@@ -24,7 +24,7 @@ function importances(
   for (let trial = 1; trial <= count; trial += 1) {
     const hyperparameters = sampledPoint(space, seed, trial);
     const best = valueOf(hyperparameters);
-    record.trials.push({ trial, hyperparameters, best, time: 1, counts: true });
+    record.trials.push({ trial, hyperparameters, best, values: null, time: 1, counts: true });
   }
   return importancesOf(record);
 }
@@ -77,7 +77,14 @@ describe("importance", () => {
     for (let trial = 1; trial <= 40; trial += 1) {
       const hyperparameters = sampledPoint(space, 3, trial);
       const best = trial % 2 === 0 ? null : lrOf(hyperparameters);
-      record.trials.push({ trial, hyperparameters, best, time: 1, counts: trial % 4 !== 1 });
+      record.trials.push({
+        trial,
+        hyperparameters,
+        best,
+        values: null,
+        time: 1,
+        counts: trial % 4 !== 1,
+      });
     }
     expect(importancesOf(record)).toMatchObject({ trials: 10, items: [] });
   });

@@ -3,12 +3,16 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import { isBetter } from "../best.ts";
 import type { SearchEvent } from "../events.ts";
+import { type Objective, objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
+import { paretoFront } from "./pareto.ts";
 
 export type TrialRecord = {
   readonly trial: number;
   readonly hyperparameters: JsonObject;
   /** The best finite value of the metric; null for none. */
   best: number | null;
+  /** The values of all objectives in the last report that had them finite; null before there was one. */
+  values: readonly number[] | null;
   /** The last time at which it was observed. */
   time: number;
   /** False where the hyperparameters turned out to be invalid. */
@@ -33,6 +37,8 @@ export class SearchRecord {
   space: HyperparameterSpace = {};
   metric = "";
   smallerIsBetter = true;
+  /** The first is the metric. */
+  objectives: readonly Objective[] = [];
   /** Events taken, which is the version of the stream. */
   version = 0;
   /** Trial number n at n - 1. */
@@ -48,10 +54,18 @@ export class SearchRecord {
         this.space = (event.data.space ?? {}) as HyperparameterSpace;
         this.metric = event.data.metric;
         this.smallerIsBetter = event.data.smallerIsBetter;
+        this.objectives = objectivesOf({ ...event.data, searcher: event.data.searcher ?? {} });
         break;
       case "TrialProposed": {
         const { number: trial, hyperparameters = {} } = event.data;
-        this.trials.push({ trial, hyperparameters, best: null, time: 0, counts: true });
+        this.trials.push({
+          trial,
+          hyperparameters,
+          best: null,
+          values: null,
+          time: 0,
+          counts: true,
+        });
         break;
       }
       case "ObservationRecorded":
@@ -78,6 +92,7 @@ export class SearchRecord {
     this.#observations += 1;
     this.#units += Math.max(0, time - trial.time);
     trial.time = Math.max(trial.time, time);
+    trial.values = valuesOfAll(this.objectives, values) ?? trial.values;
     const value = values[this.metric];
     if (value === undefined || !isBetter(value, trial.best, this.smallerIsBetter)) return;
     trial.best = value;
@@ -99,4 +114,22 @@ export function bestSoFar({
     if (counts && isBetter(best.value, before, smallerIsBetter)) improvements.push(best);
   }
   return improvements;
+}
+
+/** A trial with its values of all objectives. */
+export type Rated = TrialRecord & { readonly values: readonly number[] };
+
+export type ParetoTrials = {
+  readonly objectives: readonly Objective[];
+  /** Those with values of all objectives whose hyperparameters were not invalid, in their order. */
+  readonly rated: readonly Rated[];
+  /** Those of them that no other dominates. */
+  readonly front: readonly Rated[];
+};
+
+/** The trials that are best where none of the objectives counts more than another. */
+export function paretoTrials({ trials, objectives }: SearchRecord): ParetoTrials {
+  const rated = trials.filter((trial): trial is Rated => trial.counts && trial.values !== null);
+  const front = paretoFront(rated.map(({ values }) => scoresOf(objectives, values)));
+  return { objectives, rated, front: front.map((index) => rated[index] as Rated) };
 }

@@ -5,6 +5,7 @@ import { addExplain } from "./search/explain.ts";
 import { addImportance } from "./search/importance.ts";
 import { addPost } from "./search/post.ts";
 import { addPreview } from "./search/preview.ts";
+import { addPareto } from "./search/pareto.ts";
 import { addReplay } from "./search/replay.ts";
 import { addSchedule } from "./search/schedule.ts";
 import { addSimulate } from "./search/simulate.ts";
@@ -18,6 +19,7 @@ export function addSearchCommands(program: Command): void {
   addSchedule(group);
   addImportance(group);
   addBest(group);
+  addPareto(group);
   addEvents(group);
   addPost(group);
 }

@@ -74,6 +74,52 @@ describe("what a search tells", () => {
     expect(items[39]).toMatchObject({ trial: "1.40", time: 1, observations: 40, units: 40 });
   });
 
+  it("is the front of several objectives, and all trials beside it where they are wanted", async () => {
+    const searcher = {
+      objectives: [
+        { metric: "loss", smaller_is_better: true },
+        { metric: "speed", smaller_is_better: false },
+      ],
+    };
+    const started = searchStarted();
+    const position = await gateway.append("experiment-3", created({}));
+    await gateway.call("GET", `/api/v1/experiments/3?minPosition=${position}`);
+    await gateway.append("search-3", { ...started, data: { ...started.data, space, searcher } });
+    const values = [
+      [0.5, 1],
+      [0.2, 0.5],
+      [0.6, 0.9],
+      [0.1, 0.1],
+    ];
+    for (const [i, [loss = 0, speed = 0]] of values.entries()) {
+      const report = observed(i + 1, loss);
+      const data = { ...report.data, values: { loss, speed } };
+      await gateway.append("search-3", proposed(i + 1, loss, 0), { ...report, data });
+    }
+    await gateway.append("search-3", proposed(5, 0, 0));
+    const front = await gateway.call("GET", "/api/v1/experiments/3/search/pareto");
+    expect(front.body).toMatchObject({
+      objectives: [
+        { metric: "loss", smallerIsBetter: true },
+        { metric: "speed", smallerIsBetter: false },
+      ],
+      trials: 4,
+      items: [
+        { trial: "3.1", values: [0.5, 1], onFront: true, hyperparameters: { lr: 0.5, noise: 0 } },
+        { trial: "3.2", values: [0.2, 0.5] },
+        { trial: "3.4", values: [0.1, 0.1] },
+      ],
+    });
+    const all = await gateway.call("GET", "/api/v1/experiments/3/search/pareto?all=true");
+    const { items } = all.body as { items: { trial: string; onFront?: boolean }[] };
+    expect(items.map(({ trial, onFront = false }) => [trial, onFront])).toEqual([
+      ["3.1", true],
+      ["3.2", true],
+      ["3.3", false],
+      ["3.4", true],
+    ]);
+  });
+
   it("is nothing of an experiment that is not there, or has not started to search", async () => {
     expect((await gateway.call("GET", "/api/v1/experiments/9/search/best")).status).toBe(404);
     const { status, body } = await gateway.call("GET", "/api/v1/experiments/2/search/importance");

@@ -5,9 +5,11 @@ import type {
   GetBestSoFarResponse,
   GetImportanceRequest,
   GetImportanceResponse,
+  GetParetoFrontRequest,
+  GetParetoFrontResponse,
 } from "@trainyard/contracts/api";
 import { trialId } from "@trainyard/kernel";
-import { bestSoFar, importancesOf, type SearchRecord } from "@trainyard/search";
+import { bestSoFar, importancesOf, paretoTrials, type SearchRecord } from "@trainyard/search";
 import type { Handlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { SearchRecords } from "../shell/search-records.ts";
@@ -21,6 +23,8 @@ export function analysisHandlers(backend: Backend): Handlers["unary"] {
   return {
     "AnalysisService.GetImportance": async ({ experiment }: Plain<GetImportanceRequest>) =>
       shownImportance(await recordOf(experiment)),
+    "AnalysisService.GetParetoFront": async ({ experiment, all }: Plain<GetParetoFrontRequest>) =>
+      shownPareto(experiment, await recordOf(experiment), all),
     "AnalysisService.GetBestSoFar": async ({ experiment }: Plain<GetBestSoFarRequest>) =>
       shownBest(experiment, await recordOf(experiment)),
   };
@@ -38,4 +42,20 @@ function shownBest(experiment: string, record: SearchRecord): Plain<GetBestSoFar
     trial: trialId(experiment, best.trial),
   }));
   return { metric, smallerIsBetter, items };
+}
+
+function shownPareto(
+  experiment: string,
+  record: SearchRecord,
+  all: boolean,
+): Plain<GetParetoFrontResponse> {
+  const { objectives, rated, front } = paretoTrials(record);
+  const onFront = new Set(front);
+  const items = (all ? rated : front).map((one) => ({
+    trial: trialId(experiment, one.trial),
+    values: [...one.values],
+    onFront: onFront.has(one),
+    hyperparameters: one.hyperparameters,
+  }));
+  return { objectives: [...objectives], trials: rated.length, items };
 }

@@ -8,6 +8,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { log } from "../../math.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
+import { bestOfSeveral } from "../several-objectives.ts";
 import { GOOD_MAX, type ModelMemory, modelMemory, placeOfTrial } from "../model-memory.ts";
 
 /** The oldest trial first, and what each counts beside the prior's 1. */
@@ -23,9 +24,9 @@ const UNFORGOTTEN = 25;
 const NEWEST = 500;
 const OLDER_MAX = 500;
 
-/** Of so many trials that have ended, `ranked` of them with a value. */
-export function goodCount(ended: number, ranked: number): number {
-  return Math.min(Math.ceil(ended / 5), GOOD_MAX, ranked);
+/** How many trials count as good. */
+export function goodCount({ ended, ranked, several }: ModelMemory): number {
+  return Math.min(Math.ceil(ended / 5), GOOD_MAX, (several?.contenders ?? ranked).length);
 }
 
 /** `more` are places that are proposed together with the next one. */
@@ -34,15 +35,26 @@ export function splitTrials(
   more: readonly (readonly number[])[],
 ): { readonly good: Sample; readonly others: Sample } {
   const memory = modelMemory(search.memory);
-  const { ended, ranked } = memory;
-  const best = ranked.slice(0, goodCount(ended, ranked.length)).map(({ trial }) => trial);
-  return { good: goodOf(best, memory), others: othersOf(search, memory, new Set(best), more) };
+  const best = bestTrials(memory);
+  const isWeighed = memory.several === null;
+  return {
+    good: goodOf(best, memory, isWeighed),
+    others: othersOf(search, memory, new Set(best), more),
+  };
 }
 
-/** `best` has the best first. The weights are 1 in the mean. */
-function goodOf(best: readonly number[], memory: ModelMemory): Sample {
+/** The good trials, the best first. */
+function bestTrials(memory: ModelMemory): readonly number[] {
+  const { ranked, several } = memory;
+  const count = goodCount(memory);
+  if (several !== null) return bestOfSeveral(several, count);
+  return ranked.slice(0, count).map(({ trial }) => trial);
+}
+
+/** `best` has the best first. The weights are 1 in the mean, and all 1 where several metrics leave no order within a front. */
+function goodOf(best: readonly number[], memory: ModelMemory, isWeighed: boolean): Sample {
   const count = best.length;
-  const raw = best.map((_, rank) => log((count + 1) / (rank + 1)));
+  const raw = best.map((_, rank) => (isWeighed ? log((count + 1) / (rank + 1)) : 1));
   const mean = raw.reduce((sum, weight) => sum + weight, 0) / count;
   const inOrder = best
     .map((trial, rank) => ({ trial, weight: (raw[rank] as number) / mean }))

@@ -5,13 +5,14 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/analysis.proto.
  */
 export const file_trainyard_api_v1_analysis: GenFile = /*@__PURE__*/
-  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL2FuYWx5c2lzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIioKFEdldEltcG9ydGFuY2VSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkijgEKFUdldEltcG9ydGFuY2VSZXNwb25zZRIOCgZ0cmlhbHMYASABKA0SFQoNdHJpYWxzX25lZWRlZBgCIAEoDRITCgt0cmlhbHNfYmVzdBgDIAEoDRI5CgVpdGVtcxgEIAMoCzIqLnRyYWlueWFyZC5hcGkudjEuSHlwZXJwYXJhbWV0ZXJJbXBvcnRhbmNlIkYKGEh5cGVycGFyYW1ldGVySW1wb3J0YW5jZRIWCg5oeXBlcnBhcmFtZXRlchgBIAEoCRISCgppbXBvcnRhbmNlGAIgASgBIikKE0dldEJlc3RTb0ZhclJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSJtChRHZXRCZXN0U29GYXJSZXNwb25zZRIOCgZtZXRyaWMYASABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYAiABKAgSKgoFaXRlbXMYAyADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkJlc3RWYWx1ZSJrCglCZXN0VmFsdWUSDQoFdHJpYWwYASABKAkSDQoFdmFsdWUYAiABKAESDQoFYXRfbXMYAyABKAESDAoEdGltZRgEIAEoARIUCgxvYnNlcnZhdGlvbnMYBSABKA0SDQoFdW5pdHMYBiABKAEyxgIKD0FuYWx5c2lzU2VydmljZRKcAQoNR2V0SW1wb3J0YW5jZRImLnRyYWlueWFyZC5hcGkudjEuR2V0SW1wb3J0YW5jZVJlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkdldEltcG9ydGFuY2VSZXNwb25zZSI6gtPkkwI0EjIvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9zZWFyY2gvaW1wb3J0YW5jZRKTAQoMR2V0QmVzdFNvRmFyEiUudHJhaW55YXJkLmFwaS52MS5HZXRCZXN0U29GYXJSZXF1ZXN0GiYudHJhaW55YXJkLmFwaS52MS5HZXRCZXN0U29GYXJSZXNwb25zZSI0gtPkkwIuEiwvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9zZWFyY2gvYmVzdGIGcHJvdG8z", [file_google_api_annotations]);
+  fileDesc("Ch90cmFpbnlhcmQvYXBpL3YxL2FuYWx5c2lzLnByb3RvEhB0cmFpbnlhcmQuYXBpLnYxIioKFEdldEltcG9ydGFuY2VSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkijgEKFUdldEltcG9ydGFuY2VSZXNwb25zZRIOCgZ0cmlhbHMYASABKA0SFQoNdHJpYWxzX25lZWRlZBgCIAEoDRITCgt0cmlhbHNfYmVzdBgDIAEoDRI5CgVpdGVtcxgEIAMoCzIqLnRyYWlueWFyZC5hcGkudjEuSHlwZXJwYXJhbWV0ZXJJbXBvcnRhbmNlIkYKGEh5cGVycGFyYW1ldGVySW1wb3J0YW5jZRIWCg5oeXBlcnBhcmFtZXRlchgBIAEoCRISCgppbXBvcnRhbmNlGAIgASgBIikKE0dldEJlc3RTb0ZhclJlcXVlc3QSEgoKZXhwZXJpbWVudBgBIAEoCSJtChRHZXRCZXN0U29GYXJSZXNwb25zZRIOCgZtZXRyaWMYASABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYAiABKAgSKgoFaXRlbXMYAyADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkJlc3RWYWx1ZSJrCglCZXN0VmFsdWUSDQoFdHJpYWwYASABKAkSDQoFdmFsdWUYAiABKAESDQoFYXRfbXMYAyABKAESDAoEdGltZRgEIAEoARIUCgxvYnNlcnZhdGlvbnMYBSABKA0SDQoFdW5pdHMYBiABKAEiOAoVR2V0UGFyZXRvRnJvbnRSZXF1ZXN0EhIKCmV4cGVyaW1lbnQYASABKAkSCwoDYWxsGAIgASgIIo0BChZHZXRQYXJldG9Gcm9udFJlc3BvbnNlEjUKCm9iamVjdGl2ZXMYASADKAsyIS50cmFpbnlhcmQuYXBpLnYxLlNlYXJjaE9iamVjdGl2ZRIOCgZ0cmlhbHMYAiABKA0SLAoFaXRlbXMYAyADKAsyHS50cmFpbnlhcmQuYXBpLnYxLlBhcmV0b1RyaWFsIjwKD1NlYXJjaE9iamVjdGl2ZRIOCgZtZXRyaWMYASABKAkSGQoRc21hbGxlcl9pc19iZXR0ZXIYAiABKAgicAoLUGFyZXRvVHJpYWwSDQoFdHJpYWwYASABKAkSDgoGdmFsdWVzGAIgAygBEhAKCG9uX2Zyb250GAMgASgIEjAKD2h5cGVycGFyYW1ldGVycxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Qy5AMKD0FuYWx5c2lzU2VydmljZRKcAQoNR2V0SW1wb3J0YW5jZRImLnRyYWlueWFyZC5hcGkudjEuR2V0SW1wb3J0YW5jZVJlcXVlc3QaJy50cmFpbnlhcmQuYXBpLnYxLkdldEltcG9ydGFuY2VSZXNwb25zZSI6gtPkkwI0EjIvYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9zZWFyY2gvaW1wb3J0YW5jZRKbAQoOR2V0UGFyZXRvRnJvbnQSJy50cmFpbnlhcmQuYXBpLnYxLkdldFBhcmV0b0Zyb250UmVxdWVzdBooLnRyYWlueWFyZC5hcGkudjEuR2V0UGFyZXRvRnJvbnRSZXNwb25zZSI2gtPkkwIwEi4vYXBpL3YxL2V4cGVyaW1lbnRzL3tleHBlcmltZW50fS9zZWFyY2gvcGFyZXRvEpMBCgxHZXRCZXN0U29GYXISJS50cmFpbnlhcmQuYXBpLnYxLkdldEJlc3RTb0ZhclJlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLkdldEJlc3RTb0ZhclJlc3BvbnNlIjSC0+STAi4SLC9hcGkvdjEvZXhwZXJpbWVudHMve2V4cGVyaW1lbnR9L3NlYXJjaC9iZXN0YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.GetImportanceRequest
@@ -187,6 +188,123 @@ export const BestValueSchema: GenMessage<BestValue> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_analysis, 5);
 
 /**
+ * @generated from message trainyard.api.v1.GetParetoFrontRequest
+ */
+export type GetParetoFrontRequest = Message<"trainyard.api.v1.GetParetoFrontRequest"> & {
+  /**
+   * @generated from field: string experiment = 1;
+   */
+  experiment: string;
+
+  /**
+   * Also the trials that are not on the front.
+   *
+   * @generated from field: bool all = 2;
+   */
+  all: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetParetoFrontRequest.
+ * Use `create(GetParetoFrontRequestSchema)` to create a new message.
+ */
+export const GetParetoFrontRequestSchema: GenMessage<GetParetoFrontRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_analysis, 6);
+
+/**
+ * @generated from message trainyard.api.v1.GetParetoFrontResponse
+ */
+export type GetParetoFrontResponse = Message<"trainyard.api.v1.GetParetoFrontResponse"> & {
+  /**
+   * Of a search by one metric that one alone.
+   *
+   * @generated from field: repeated trainyard.api.v1.SearchObjective objectives = 1;
+   */
+  objectives: SearchObjective[];
+
+  /**
+   * How many trials have a value of each objective.
+   *
+   * @generated from field: uint32 trials = 2;
+   */
+  trials: number;
+
+  /**
+   * In the order of their numbers.
+   *
+   * @generated from field: repeated trainyard.api.v1.ParetoTrial items = 3;
+   */
+  items: ParetoTrial[];
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetParetoFrontResponse.
+ * Use `create(GetParetoFrontResponseSchema)` to create a new message.
+ */
+export const GetParetoFrontResponseSchema: GenMessage<GetParetoFrontResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_analysis, 7);
+
+/**
+ * @generated from message trainyard.api.v1.SearchObjective
+ */
+export type SearchObjective = Message<"trainyard.api.v1.SearchObjective"> & {
+  /**
+   * @generated from field: string metric = 1;
+   */
+  metric: string;
+
+  /**
+   * @generated from field: bool smaller_is_better = 2;
+   */
+  smallerIsBetter: boolean;
+};
+
+/**
+ * Describes the message trainyard.api.v1.SearchObjective.
+ * Use `create(SearchObjectiveSchema)` to create a new message.
+ */
+export const SearchObjectiveSchema: GenMessage<SearchObjective> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_analysis, 8);
+
+/**
+ * @generated from message trainyard.api.v1.ParetoTrial
+ */
+export type ParetoTrial = Message<"trainyard.api.v1.ParetoTrial"> & {
+  /**
+   * 12.3
+   *
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * Of the objectives in their order, from the trial's last report that had all of them.
+   *
+   * @generated from field: repeated double values = 2;
+   */
+  values: number[];
+
+  /**
+   * No other trial is better in one and worse in none.
+   *
+   * @generated from field: bool on_front = 3;
+   */
+  onFront: boolean;
+
+  /**
+   * @generated from field: google.protobuf.Struct hyperparameters = 4;
+   */
+  hyperparameters?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message trainyard.api.v1.ParetoTrial.
+ * Use `create(ParetoTrialSchema)` to create a new message.
+ */
+export const ParetoTrialSchema: GenMessage<ParetoTrial> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_analysis, 9);
+
+/**
  * What an experiment's search tells, from its recorded events: as of the call, also while it runs.
  *
  * @generated from service trainyard.api.v1.AnalysisService
@@ -201,6 +319,16 @@ export const AnalysisService: GenService<{
     methodKind: "unary";
     input: typeof GetImportanceRequestSchema;
     output: typeof GetImportanceResponseSchema;
+  },
+  /**
+   * The trials that are best where none of the objectives counts more than another.
+   *
+   * @generated from rpc trainyard.api.v1.AnalysisService.GetParetoFront
+   */
+  getParetoFront: {
+    methodKind: "unary";
+    input: typeof GetParetoFrontRequestSchema;
+    output: typeof GetParetoFrontResponseSchema;
   },
   /**
    * The curve of the best value so far.

@@ -1,0 +1,72 @@
+/** Several metrics that are searched at once: the first is the searcher's `metric`, which may then be left out. */
+import { z } from "zod";
+import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
+import type { Note } from "../parts/part.ts";
+import { flag, section, text } from "./values.ts";
+
+/** Beyond a few, nearly every trial is better than every other in something. */
+const OBJECTIVES_MAX = 8;
+
+export const objectiveKeys = {
+  objectives: z.array(section({ metric: text, smaller_is_better: flag })).max(OBJECTIVES_MAX),
+};
+
+/** With the metric and the direction of the first objective where they are not said. */
+export function withFirstObjective(searcher: Json): Json {
+  if (!isMapping(searcher)) return searcher;
+  const [first] = objectivesIn(searcher);
+  if (first === undefined || valueAt(searcher, "metric") !== undefined) return searcher;
+  return { smaller_is_better: first.smaller_is_better, ...searcher, metric: first.metric };
+}
+
+type WrittenObjective = { readonly metric: string; readonly smaller_is_better: boolean };
+
+/** Those that are objectives at all. */
+function objectivesIn(searcher: JsonObject): readonly WrittenObjective[] {
+  const objectives = valueAt(searcher, "objectives");
+  if (!Array.isArray(objectives)) return [];
+  return objectives.flatMap((objective) => {
+    const metric = isMapping(objective) ? valueAt(objective, "metric") : undefined;
+    if (!isMapping(objective) || typeof metric !== "string") return [];
+    return [{ metric, smaller_is_better: valueAt(objective, "smaller_is_better") !== false }];
+  });
+}
+
+/** What is written out in the normalised configuration; nothing where the searcher has one metric alone. */
+export function normalisedObjectives(searcher: JsonObject): JsonObject {
+  const objectives = objectivesIn(searcher);
+  return objectives.length === 0 ? {} : { objectives: objectives.map((one) => ({ ...one })) };
+}
+
+export function checkObjectives(searcher: JsonObject, note: Note): void {
+  const path = "searcher.objectives";
+  const objectives = valueAt(searcher, "objectives");
+  if (!Array.isArray(objectives)) return;
+  if (objectives.length === 0) note(path, "is empty: leave it out to search by the metric alone");
+  const seen = new Set<string>();
+  for (const [index, objective] of objectives.entries()) {
+    if (!isMapping(objective)) continue;
+    const metric = valueAt(objective, "metric");
+    const at = keyPath(itemPath(path, index), "metric");
+    if (metric === undefined) note(at, "is missing: it is the name of the metric");
+    if (typeof metric !== "string") continue;
+    if (seen.has(metric)) note(at, `is "${metric}" a second time`);
+    seen.add(metric);
+  }
+  const [first] = objectivesIn(searcher);
+  if (first === undefined) return;
+  const metric = valueAt(searcher, "metric");
+  if (metric !== undefined && metric !== first.metric) {
+    note(
+      "searcher.metric",
+      `must be the first objective's, "${first.metric}", or be left out where there are objectives`,
+    );
+  }
+  const smaller = valueAt(searcher, "smaller_is_better");
+  if (typeof smaller === "boolean" && smaller !== first.smaller_is_better) {
+    note(
+      "searcher.smaller_is_better",
+      `must be the first objective's, ${first.smaller_is_better}, or be left out where there are objectives`,
+    );
+  }
+}

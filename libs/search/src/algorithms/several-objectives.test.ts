@@ -1,0 +1,128 @@
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
+import { describe, expect, it } from "vitest";
+import { paretoTrials, SearchRecord } from "../analysis/record.ts";
+import { replaySearch } from "../replay/replay.ts";
+import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../test-searches.ts";
+import { modelMemory } from "./model-memory.ts";
+import { bestOfSeveral } from "./several-objectives.ts";
+
+const { COMPLETED, FAILED } = TrialOutcome;
+
+const space: HyperparameterSpace = Object.fromEntries(
+  ["a", "b", "c", "d"].map((name) => [
+    name,
+    { type: "double", minval: 0, maxval: 1, count: null } as const,
+  ]),
+);
+
+const both = {
+  objectives: [
+    { metric: "loss", smaller_is_better: true },
+    { metric: "speed", smaller_is_better: false },
+  ],
+};
+
+const tpe = (trials: number, concurrent = 1): SearcherConfig => ({
+  ...tpeOf(trials, concurrent),
+  ...both,
+});
+
+/** Best loss at a = 0, best speed at a = 1; both want b, c and d to be 0.3. */
+function valuesAt(point: unknown): { loss: number; speed: number } {
+  const { a = 0, b = 0, c = 0, d = 0 } = point as Record<string, number>;
+  const off = (b - 0.3) ** 2 + (c - 0.3) ** 2 + (d - 0.3) ** 2;
+  return { loss: a * a + off, speed: 1 - (1 - a) ** 2 - off };
+}
+
+function trained(searcher: SearcherConfig, seed: number): DrivenSearch {
+  const search = new DrivenSearch();
+  search.start(configOf(searcher, space), seed);
+  for (let trial = 1; search.completion() === undefined; trial += 1) {
+    const scalars = valuesAt(search.proposals()[trial - 1]?.hyperparameters);
+    search.send(validation(trial, 1, scalars));
+    search.end(trial, COMPLETED);
+    if (trial % 7 === 0) {
+      search.state = decodeSearch(encodeSearch(search.state)) ?? search.state;
+    }
+  }
+  return search;
+}
+
+function recordOf({ events }: DrivenSearch): SearchRecord {
+  const record = new SearchRecord();
+  for (const event of events) record.add(event, 0);
+  return record;
+}
+
+/** The area between the front and loss 4, speed -3. */
+function hypervolume(search: DrivenSearch): number {
+  const front = paretoTrials(recordOf(search)).front.map(({ values }) => values);
+  const sorted = front.toSorted((one, other) => (one[0] ?? 0) - (other[0] ?? 0));
+  let area = 0;
+  let reached = -3;
+  for (const [loss = 0, speed = 0] of sorted) {
+    area += (4 - loss) * (speed - reached);
+    reached = speed;
+  }
+  return area;
+}
+
+describe("a search by several metrics", () => {
+  it("by TPE comes closer to the whole front than random search", () => {
+    const gained = [1, 2, 3].map((seed) => {
+      const random = { ...randomOf(60, 1), ...both };
+      return hypervolume(trained(tpe(60), seed)) - hypervolume(trained(random, seed));
+    });
+    for (const more of gained) expect(more).toBeGreaterThan(0);
+  });
+
+  it("records every metric, completes with the first one's best, and is decided once more the same", () => {
+    const search = trained(tpe(25, 3), 5);
+    const record = recordOf(search);
+    expect(record.objectives.map(({ metric }) => metric)).toEqual(["loss", "speed"]);
+    expect(record.trials.every(({ values }) => values?.length === 2)).toBe(true);
+    const losses = record.trials.map(({ best }) => best ?? Number.NaN);
+    expect(search.completion()?.bestValue).toBe(Math.min(...losses));
+    expect(replaySearch(search.events).differences).toEqual([]);
+  });
+
+  it("fails a trial whose report lacks one of them, and names it", () => {
+    const search = new DrivenSearch();
+    search.start(configOf(tpe(4, 2), space));
+    const events = search.send(validation(1, 1, { loss: 1, other: 2 }));
+    expect(events).toMatchObject([
+      { type: "ObservationRecorded", data: { missing: { name: "speed" } } },
+      {
+        type: "TrialStopDecided",
+        data: {
+          rule: "metric_missing",
+          fails: true,
+          evidence: { metric: "speed", reported: ["loss", "other"] },
+        },
+      },
+    ]);
+  });
+
+  it("takes a trial's last report that was finite, of trials that were trained", () => {
+    const search = new DrivenSearch();
+    search.start(configOf(tpe(9, 4), space));
+    search.send(validation(1, 1, { loss: 9, speed: 0 }));
+    search.send(validation(1, 2, { loss: 1, speed: 1 }));
+    search.send(validation(1, 3, { loss: 0, speed: Number.NaN }));
+    search.send(validation(2, 1, { loss: 0, speed: 9 }));
+    search.send(validation(3, 1, { loss: 2, speed: 0 }));
+    for (const [trial, outcome] of [COMPLETED, FAILED, COMPLETED].entries()) {
+      search.end(trial + 1, outcome);
+    }
+    const { several } = modelMemory(search.state.memory);
+    expect(several?.contenders).toEqual([
+      { trial: 1, scores: [1, -1] },
+      { trial: 3, scores: [2, 0] },
+    ]);
+    search.send(validation(3, 2, { loss: 0, speed: 2 }));
+    const later = modelMemory(search.state.memory).several;
+    expect(later === null ? [] : bestOfSeveral(later, 1)).toEqual([3]);
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * What a model remembers of a search by several metrics: each trial's values in its last report that had all of them, and
+ * the trials that have ended with such, of more than `MOST` those that stand best. Multiobjective TPE (Y. Ozaki, Y.
+ * Tanigaki, S. Watanabe, M. Onishi, GECCO 2020) parts the trials by their fronts; within the front that is parted we take the
+ * loneliest (`analysis/pareto.ts`) where it adds up hypervolumes, which no longer is cheap with more than three metrics.
+ */
+import { bestByFronts } from "../analysis/pareto.ts";
+import { objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
+import type { SearchPlan } from "../state.ts";
+import { emptyVector, itemAt, pushed, type Vector, withItem } from "../vector.ts";
+
+/** Contenders are thinned out to half of this when they are as many: fronts of more take too long. */
+const MOST = 1_000;
+
+type Contender = { readonly trial: number; readonly scores: readonly number[] };
+
+export type SeveralMemory = {
+  /** Of trial n at n - 1; empty before a report that had all metrics. */
+  readonly latest: Vector<readonly number[]>;
+  readonly contenders: readonly Contender[];
+};
+
+/** Null where the search has one metric alone. */
+export function initialSeveral(plan: SearchPlan): SeveralMemory | null {
+  if (objectivesOf(plan).length === 1) return null;
+  let memory: SeveralMemory = { latest: emptyVector(), contenders: [] };
+  for (const [index, { values }] of plan.earlier.entries()) {
+    const scores = scoresIn(plan, values);
+    if (scores !== null) memory = contending(memory, index + 1 - plan.earlier.length, scores);
+  }
+  return memory;
+}
+
+function scoresIn(
+  plan: SearchPlan,
+  values: Readonly<Record<string, number>>,
+): readonly number[] | null {
+  const objectives = objectivesOf(plan);
+  const all = valuesOfAll(objectives, values);
+  return all === null ? null : scoresOf(objectives, all);
+}
+
+export function proposedSeveral(memory: SeveralMemory): SeveralMemory {
+  return { ...memory, latest: pushed(memory.latest, []) };
+}
+
+/** A report, maybe after the end of a trial that was trained. */
+export function observedSeveral(
+  memory: SeveralMemory,
+  plan: SearchPlan,
+  trial: number,
+  values: Readonly<Record<string, number>>,
+  wasTrained: boolean,
+): SeveralMemory {
+  const scores = scoresIn(plan, values);
+  if (scores === null) return memory;
+  const after = { ...memory, latest: withItem(memory.latest, trial - 1, scores) };
+  return wasTrained ? contending(after, trial, scores) : after;
+}
+
+/** The end of a trial that was trained. */
+export function endedSeveral(memory: SeveralMemory, trial: number): SeveralMemory {
+  const scores = itemAt(memory.latest, trial - 1) ?? [];
+  return scores.length === 0 ? memory : contending(memory, trial, scores);
+}
+
+function contending(
+  memory: SeveralMemory,
+  trial: number,
+  scores: readonly number[],
+): SeveralMemory {
+  const others = memory.contenders.filter((other) => other.trial !== trial);
+  const contenders = [...others, { trial, scores }];
+  return { ...memory, contenders: contenders.length < MOST ? contenders : thinned(contenders) };
+}
+
+function thinned(contenders: readonly Contender[]): readonly Contender[] {
+  const best = new Set(
+    bestByFronts(
+      contenders.map(({ scores }) => scores),
+      MOST / 2,
+    ),
+  );
+  return contenders.filter((_, index) => best.has(index));
+}
+
+/** The best trials, at most so many. */
+export function bestOfSeveral({ contenders }: SeveralMemory, count: number): readonly number[] {
+  const scores = contenders.map((contender) => contender.scores);
+  return bestByFronts(scores, count).map((index) => contenders[index]?.trial ?? 0);
+}
