@@ -9,6 +9,8 @@ export type CustomSearcher = {
   readonly max_trials: number;
   /** Trials unended and not suspended at one time; 0 for no limit. */
   readonly max_concurrent_trials: number;
+  /** When a trial ends that its client lets train on; absent for when its code ends. */
+  readonly max_time?: number;
   /** What targets count in; empty for the training step. */
   readonly time_metric: string;
 };
@@ -20,10 +22,11 @@ export function normaliseCustom(
   smaller_is_better: boolean,
 ): CustomSearcher | null {
   if (valueAt(searcher, "name") !== "custom") return null;
-  const [trials, concurrent, time] = [
+  const [trials, concurrent, time, maxTime] = [
     valueAt(searcher, "max_trials"),
     valueAt(searcher, "max_concurrent_trials"),
     valueAt(searcher, "time_metric"),
+    valueAt(searcher, "max_time"),
   ];
   return {
     name: "custom",
@@ -31,6 +34,7 @@ export function normaliseCustom(
     smaller_is_better,
     max_trials: typeof trials === "number" ? trials : 0,
     max_concurrent_trials: typeof concurrent === "number" ? concurrent : 0,
+    ...(typeof maxTime === "number" ? { max_time: maxTime } : {}),
     time_metric: typeof time === "string" ? time : "",
   };
 }

@@ -81,7 +81,7 @@ const own = {
   hyperband: hyperbandKeys,
   pbt: pbtKeys,
   schedule: scheduleKeys,
-  custom: customKeys,
+  custom: { ...customKeys, ...longestTime },
 } as const;
 
 /** The keys that a searcher takes and has no use for. */
@@ -115,7 +115,7 @@ export type SearcherName = keyof typeof searchers;
 
 /** Whether a searcher's trials train until their code ends, unless max_time ends them: the others have rungs. */
 export function trainsToTheEnd(name: string): boolean {
-  return ["single", "random", "grid", "sobol", "tpe", "gp"].includes(name);
+  return ["single", "random", "grid", "sobol", "tpe", "gp", "custom"].includes(name);
 }
 
 /** The searchers that run. */

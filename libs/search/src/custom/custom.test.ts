@@ -1,12 +1,14 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
 import { searchDecider } from "../decider.ts";
+import { budget } from "../policies/test-policies.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { encodeSearch } from "../snapshot.ts";
 import { configOf, DrivenSearch, randomOf } from "../test-searches.ts";
 import { operationResults } from "./decide.ts";
 import type { SearchOperation } from "./operations.ts";
 import {
+  customOf,
   finishOf,
   inSpace,
   posting,
@@ -233,6 +235,43 @@ describe("finishing", () => {
       "SearchCompleted",
     ]);
     expect(search.completion()?.reason).toBe(SearchCompletion.FAILED);
+  });
+});
+
+describe("early stopping", () => {
+  const limited = (more: Parameters<typeof budget>[0], searcher = customOf()): DrivenSearch => {
+    const search = new DrivenSearch();
+    const config = configOf(searcher, undefined, [budget(more)]);
+    search.send({ type: "StartSearch", config, seed: 1, atMs: 1_000 });
+    return search;
+  };
+
+  it("by a budget of wall time ends a search that nobody answers, with or without trials", () => {
+    const silent = limited({ max_wall_time: 60 });
+    expect(silent.send({ type: "NoteTime", atMs: 60_999 })).toEqual([]);
+    silent.send({ type: "NoteTime", atMs: 61_000 });
+    expect(silent.completion()?.reason).toBe(SearchCompletion.EXHAUSTED);
+    const resting = limited({ max_wall_time: 60 });
+    post(resting, proposal("a", { target: 1 }));
+    resting.validate(1, 1, 0.5);
+    resting.send({ type: "NoteTime", atMs: 61_000 });
+    resting.end(1, STOPPED_EARLY);
+    expect(resting.completion()?.reason).toBe(SearchCompletion.EXHAUSTED);
+  });
+
+  it("by a budget of trials refuses those beyond it, and leaves the others to the client", () => {
+    const search = limited({ max_trials: 1 });
+    post(search, proposal("a", { target: 5 }));
+    expect(refusal(search, [proposal("b")])).toMatchObject({ rejected: "search_finished" });
+    // Of a search that takes no more trials nobody need resume this one: it ends at its target.
+    expect(search.validate(1, 5, 0.5).at(-1)?.type).toBe("TrialStopDecided");
+  });
+
+  it("by max_time ends a trial that was given no nearer target", () => {
+    const search = limited({}, customOf({ max_time: 7 }));
+    post(search, proposal("a"), proposal("b", { target: 9 }));
+    expect(search.validate(1, 7, 0.5).at(-1)).toMatchObject({ data: { rule: "max_time" } });
+    expect(search.validate(2, 8, 0.5).at(-1)).toMatchObject({ data: { rule: "max_time" } });
   });
 });
 

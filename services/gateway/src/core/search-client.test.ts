@@ -46,7 +46,9 @@ describe("a custom search waits for its client", () => {
   });
 
   test("no more when it is finished or over, and other searches never do", () => {
-    expect(waits(started, { type: "SearchStopDecided", data: { rule: "client" } })).toBe("");
+    const finished: Event = { type: "SearchStopDecided", data: { rule: "budget" } };
+    expect(waits(started, finished)).toBe("");
+    expect(waits(started, proposed(1), suspended(1, "target_reached"), finished)).not.toBe("");
     const over: Event = {
       type: "SearchCompleted",
       data: { reason: SearchCompletion.CANCELED },

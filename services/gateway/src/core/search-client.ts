@@ -4,12 +4,19 @@ import type { AnyEvent } from "@trainyard/contracts";
 export type SearchClient = {
   /** A custom search that can still be told something. */
   readonly open: boolean;
+  /** It takes no more trials. */
+  readonly finishing: boolean;
   readonly unended: number;
   /** The unended trials that are suspended until the client says something. */
   readonly resting: readonly number[];
 };
 
-export const initialSearchClient: SearchClient = { open: false, unended: 0, resting: [] };
+export const initialSearchClient: SearchClient = {
+  open: false,
+  finishing: false,
+  unended: 0,
+  resting: [],
+};
 
 /** Suspended for want of a place, as one that is proposed without one: it goes on when another trial ends. */
 const waitsForPlace = "no_place";
@@ -33,6 +40,7 @@ export function evolveSearchClient(state: SearchClient, event: AnyEvent): Search
       return { ...state, unended: state.unended - 1, resting };
     }
     case "SearchStopDecided":
+      return { ...state, finishing: true };
     case "SearchCompleted":
       return { ...state, open: false };
     default:
@@ -45,8 +53,8 @@ function without(trials: readonly number[], trial: number): readonly number[] {
 }
 
 /** What the search waits for, in words; empty while a trial goes on. */
-export function searchWaitsFor({ open, unended, resting }: SearchClient): string {
-  if (!open || resting.length < unended) return "";
+export function searchWaitsFor({ open, finishing, unended, resting }: SearchClient): string {
+  if (!open || resting.length < unended || (finishing && unended === 0)) return "";
   const suspended = resting.length === 0 ? "" : `, ${resting.length} suspended`;
   return `operations of the search's client (no trial runs${suspended})`;
 }
