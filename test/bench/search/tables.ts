@@ -1,10 +1,9 @@
-/**
- * Tables of real trainings: the final value of every configuration of a grid, float32 in the row-major order of the
- * parameters and then the replicates, described by `spec.json` beside them. Read where the folder is, copied never.
- */
+/** Tables of real trainings: the final value of every configuration of a grid. Read where the folder is, copied never. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
+import { isRejection } from "@trainyard/kernel";
+import { gridTable } from "@trainyard/search";
 import type { Problem } from "./problems.ts";
 
 type Parameter = {
@@ -13,11 +12,7 @@ type Parameter = {
   readonly type: "str" | "int" | "float";
 };
 
-type TableSpec = {
-  readonly direction: "minimize" | "maximize";
-  readonly params: readonly Parameter[];
-  readonly replicates: number;
-};
+type Specs = Readonly<Record<string, { readonly params: readonly Parameter[] }>>;
 
 /** The folder of the tables and curves, or undefined where it is not. */
 export function curvesFolder(): string | undefined {
@@ -26,33 +21,27 @@ export function curvesFolder(): string | undefined {
   return existsSync(join(folder, "spec.json")) ? folder : undefined;
 }
 
-/** The tables that are there; what is to be maximised is negated. A point's value is the mean over the replicates. */
+/** The tables that are there; what is to be maximised is negated. */
 export function tables(folder: string): readonly Problem[] {
-  const specs = JSON.parse(readFileSync(join(folder, "spec.json"), "utf8")) as Record<
-    string,
-    TableSpec
-  >;
-  return Object.entries(specs)
-    .filter(([name]) => existsSync(join(folder, `${name}.f32`)))
-    .map(([name, spec]) => tableProblem(name, spec, readFileSync(join(folder, `${name}.f32`))));
+  const specs = JSON.parse(readFileSync(join(folder, "spec.json"), "utf8")) as Specs;
+  return Object.keys(specs)
+    .filter((name) => existsSync(join(folder, `${name}.f32`)))
+    .map((name) => tableProblem(name, specs, readFileSync(join(folder, `${name}.f32`))));
 }
 
-function tableProblem(name: string, spec: TableSpec, bytes: Buffer): Problem {
-  const { params, replicates, direction } = spec;
-  const rows = params.reduce((product, { choices }) => product * choices.length, 1);
-  const sign = direction === "minimize" ? 1 : -1;
-  const means = Float64Array.from({ length: rows }, (_, row) => {
-    let sum = 0;
-    for (let i = 0; i < replicates; i += 1) sum += bytes.readFloatLE(4 * (row * replicates + i));
-    return (sign * sum) / replicates;
-  });
+function tableProblem(name: string, specs: Specs, bytes: Uint8Array): Problem {
+  const table = gridTable(name, specs, bytes);
+  if (isRejection(table)) throw new Error(`${name}: ${table.detail}`);
+  const params = specs[name]?.params ?? [];
+  const sign = table.smallerIsBetter ? 1 : -1;
+  const valueOf = (row: number): number => sign * table.valueAt(row, 1);
   const rowOf = (point: JsonObject): number =>
     params.reduce((row, parameter) => row * parameter.choices.length + at(parameter, point), 0);
   return {
     name,
     space: Object.fromEntries(params.map((parameter) => [parameter.name, axisOf(parameter)])),
-    valueAt: (point) => means[rowOf(point)] ?? Number.NaN,
-    minimum: means.reduce((least, value) => (value < least ? value : least), Infinity),
+    valueAt: (point) => valueOf(rowOf(point)),
+    minimum: table.rows.reduce((least, _, row) => Math.min(least, valueOf(row)), Infinity),
   };
 }
 

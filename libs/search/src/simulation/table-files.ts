@@ -61,7 +61,8 @@ type Parameter = { readonly name: string; readonly choices: readonly Json[] };
 
 /**
  * The final values of every configuration of a grid: float32, little endian, row-major in the order of the table's
- * `params` in `spec.json`, then of its `replicates`, whose mean is the metric after the one step that there is.
+ * `params` in `spec.json`, then of its `replicates`, whose mean is the metric after the one step that there is. A replicate
+ * that was not recorded is NaN, and left out of the mean.
  */
 export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Table | Rejection {
   const spec = isObject(specs) ? specs[name] : undefined;
@@ -83,13 +84,11 @@ export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Tabl
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const rows = Array.from({ length: size }, (_, row) => gridRow(params, row));
-  const means = Float64Array.from({ length: size }, (_, row) => {
-    let sum = 0;
-    for (let i = 0; i < replicates; i += 1) {
-      sum += view.getFloat32((row * replicates + i) * Float32Array.BYTES_PER_ELEMENT, true);
-    }
-    return sum / replicates;
-  });
+  const valueOf = (at: number): number =>
+    view.getFloat32(at * Float32Array.BYTES_PER_ELEMENT, true);
+  const means = Float64Array.from({ length: size }, (_, row) =>
+    meanOfRecorded(Array.from({ length: replicates }, (_2, i) => valueOf(row * replicates + i))),
+  );
   return {
     name,
     space: spaceOfColumns(params.map((param) => ({ name: param.name, values: param.choices }))),
@@ -98,6 +97,12 @@ export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Tabl
     smallerIsBetter: direction === "minimize",
     valueAt: (row) => means[row] ?? Number.NaN,
   };
+}
+
+/** NaN where none was recorded. */
+function meanOfRecorded(values: readonly number[]): number {
+  const recorded = values.filter((value) => !Number.isNaN(value));
+  return recorded.reduce((sum, value) => sum + value, 0) / recorded.length;
 }
 
 function isParameter(value: Json): value is Parameter & JsonObject {

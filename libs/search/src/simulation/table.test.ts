@@ -71,6 +71,12 @@ describe("a table of a grid", () => {
     expect(grid).toMatchObject({ steps: 1, smallerIsBetter: false });
   });
 
+  it("leaves out of the mean what was not recorded", () => {
+    const partly = bytesOf([1, Number.NaN, 2, 2, 5, 7, 0, 0, Number.NaN, Number.NaN, 9, 11]);
+    const grid = right(gridTable("grid", { grid: spec }, partly));
+    expect(grid.rows.map((_, row) => grid.valueAt(row, 1))).toEqual([1, 2, 6, 0, Number.NaN, 10]);
+  });
+
   it.each([
     [{}, twelve, "not described"],
     [{ grid: { ...spec, params: [{ name: "op" }] } }, twelve, "no params"],
