@@ -20,6 +20,7 @@ import { assert } from "@trainyard/kernel";
 import type { Algorithm, Decision } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { pointOfTrial } from "../points.ts";
+import { trialsAllowed } from "../policies/judge.ts";
 import { compared, type Donor, replacementDonor } from "../population/exploit.ts";
 import { explored } from "../population/explore.ts";
 import {
@@ -70,6 +71,8 @@ class PbtTurn {
   readonly #population: Population;
   /** The number of the next trial. */
   #next: number;
+  /** No trial has a higher number: a budget may allow fewer than are configured. */
+  readonly #last: number;
   /** Members that train, with what has been decided so far. */
   #training: number;
 
@@ -78,6 +81,7 @@ class PbtTurn {
     this.#config = pbtOf(search.plan.searcher);
     this.#population = populationOf(search.memory);
     this.#next = proposedTrials(search) + 1;
+    this.#last = search.finishing ? 0 : (trialsAllowed(search) ?? search.plan.trialsMax);
     this.#training = this.#population.members.filter(({ waiting }) => !waiting).length;
   }
 
@@ -188,7 +192,7 @@ class PbtTurn {
   }
 
   #hasTrials(): boolean {
-    return this.#next <= this.#plan.trialsMax;
+    return this.#next <= Math.min(this.#last, this.#plan.trialsMax);
   }
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
 import { ashaOf, shortly, startedSearch } from "../halving/test-halving.ts";
 import { configOf, DrivenSearch, validation } from "../test-searches.ts";
+import { pbtOf } from "../population/test-population.ts";
 import {
   budget,
   median,
@@ -274,6 +275,23 @@ describe("budget", () => {
   it("of trials that the search has anyway says nothing", () => {
     const search = timed({ max_trials: 9 }, 0);
     expect(search.events.some(({ type }) => type === "SearchStopDecided")).toBe(false);
+  });
+
+  it("of trials leaves a population as it is when no copy is allowed any more", () => {
+    const run = (policies: EarlyStoppingPolicy[]): string[] => {
+      const search = new DrivenSearch();
+      search.start(configOf(pbtOf({ interval: 2 }), undefined, policies));
+      for (const step of [2, 4]) {
+        for (const trial of [1, 2, 3, 4]) {
+          search.validate(trial, step, trial);
+          const checkpoint = `${trial}@${step}`;
+          search.send({ type: "RecordCheckpoint", trial, checkpoint, run: 1, step });
+        }
+      }
+      return shortly(search.events);
+    };
+    expect(run([]).filter((line) => line.includes("ends"))).not.toEqual([]);
+    expect(run([budget({ max_trials: 4 })]).filter((line) => line.includes("ends"))).toEqual([]);
   });
 
   it("of wall time ends the search and its trials", () => {
