@@ -3,7 +3,10 @@ import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { Chance } from "./chance.ts";
 import { hazards } from "./hazards.ts";
 import { judge } from "./judge.ts";
+import { reportHazards } from "./report-hazards.ts";
 import { sweep } from "./sweep.ts";
+
+const allHazards = [...hazards, ...reportHazards];
 
 /** Of each kind: with the modelled and with the real scheduler. */
 const worlds = 150;
@@ -36,13 +39,13 @@ type Result = Awaited<ReturnType<Campaign["run"]>>;
 async function sweepAll(seed: number, log: Log): Promise<Result> {
   const violations: string[] = [];
   let runs = 0;
-  for (const hazard of hazards) {
+  for (const hazard of allHazards) {
     const swept = await sweep(hazard, hazard.long === true ? strikesOfLong : strikes, seed);
     runs += swept.runs;
     violations.push(...swept.violations.map((what) => `${hazard.name}: ${what}`));
     log(`${hazard.name}: ${swept.runs} times, ${swept.violations.length} violations`);
   }
-  return { violations, summary: `${hazards.length} hazards played ${runs} times` };
+  return { violations, summary: `${allHazards.length} hazards played ${runs} times` };
 }
 
 async function visitWorlds(seed: number, log: Log): Promise<Result> {

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { hazards } from "./hazards.ts";
+import { reportHazards } from "./report-hazards.ts";
 import { sweep } from "./sweep.ts";
 
 /** Of the places where a trouble may strike; the campaign takes many more. */
 const strikes = 5;
 
-test.each(hazards.map((hazard, n) => [hazard.name, hazard, n] as const))(
+test.each([...hazards, ...reportHazards].map((hazard, n) => [hazard.name, hazard, n] as const))(
   "%s",
   async (_, hazard, n) => {
     const { violations } = await sweep(hazard, hazard.long === true ? 2 : strikes, n);

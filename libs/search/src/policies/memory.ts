@@ -145,24 +145,28 @@ export function evolvePolicies(
     case "TrialProposed":
       return proposed(memory, event.data, search);
     case "ObservationRecorded":
-      return observed(clocked(memory, event.data.atMs), event.data, search);
+      return observed(clocked(memory, event.data.atMs, search), event.data, search);
     case "TrialStopDecided":
       return closed(memory, event.data.trial);
     case "TrialOutcomeRecorded":
-      return closed(clocked(memory, event.data.atMs), event.data.trial);
+      return closed(clocked(memory, event.data.atMs, search), event.data.trial);
     case "RunUsageRecorded":
-      return used(clocked(memory, event.data.atMs), event.data, search.plan.slotsPerTrial);
+      return used(clocked(memory, event.data.atMs, search), event.data, search.plan.slotsPerTrial);
     case "SearchTimeNoted":
-      return clocked(memory, event.data.atMs);
+      return clocked(memory, event.data.atMs, search);
     default:
       return memory;
   }
 }
 
 /** Time does not go back, whatever the order in which events of several clocks come. */
-function clocked(memory: PoliciesMemory, atMs: number | undefined): PoliciesMemory {
+function clocked(
+  memory: PoliciesMemory,
+  atMs: number | undefined,
+  { plan }: Searching,
+): PoliciesMemory {
   const { usage } = memory;
-  if (atMs === undefined || atMs <= usage.at) return memory;
+  if (atMs === undefined || atMs <= usage.at || rulesOf(plan).budget === null) return memory;
   return { ...memory, usage: { ...usage, at: atMs } };
 }
 

@@ -1,0 +1,44 @@
+/** The hazards of reports that a search can make nothing of: the trial fails, whatever its run achieved by then. */
+import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
+import type { Hazard } from "./hazards.ts";
+import type { Scene } from "./scene.ts";
+import { single } from "./submissions.ts";
+
+const started = { type: "AllocationStarted", data: { starts: [] } } as const;
+
+/** A run that reports another metric than the search's, and ends. */
+async function reportsAnother(scene: Scene, reason: EndReason): Promise<void> {
+  await scene.create(single);
+  await scene.settle();
+  await scene.tell(scene.allocation(1), started);
+  await scene.settle();
+  const trial = `${scene.id}.1`;
+  const report = { trial, run: 1, step: 1, scalars: { accuracy: 0.5 }, reportKey: "0" };
+  await scene.tell(`measurement-${trial}`, { type: "ValidationReported", data: report });
+  if (reason === EndReason.ACKNOWLEDGED_STOP) await scene.settle();
+  const exits = [{ nodeRank: 0, agent: "a1", code: 0, signal: "", message: "" }];
+  await scene.tell(scene.allocation(1), {
+    type: "AllocationEnded",
+    data: {
+      cause: AllocationEndCause.EXITED,
+      exits,
+      message: "",
+      endRecord: { reason, message: "" },
+    },
+  });
+}
+
+export const reportHazards: readonly Hazard[] = [
+  {
+    name: "a run that has finished before its report is found to lack the metric",
+    script: (scene) => reportsAnother(scene, EndReason.FINISHED),
+    trial: "failed",
+    experiment: "failed",
+  },
+  {
+    name: "a run that stops because its report lacks the metric",
+    script: (scene) => reportsAnother(scene, EndReason.ACKNOWLEDGED_STOP),
+    trial: "failed",
+    experiment: "failed",
+  },
+];
