@@ -204,6 +204,14 @@ function betterAtRung(
   );
   const first = new Map<number, number>();
   for (const event of before) {
+    if (
+      event.type === "TrialOutcomeRecorded" &&
+      event.data.outcome === TrialOutcome.INVALID_HYPERPARAMETERS
+    ) {
+      // It is taken out of every rung.
+      here.delete(event.data.trial);
+      first.delete(event.data.trial);
+    }
     if (event.type !== "ObservationRecorded" || event.data.repeat) continue;
     const { trial, time, values } = event.data;
     if (time >= units && here.has(trial) && !first.has(trial)) {
