@@ -19,7 +19,10 @@ const trust: TrustPlan = {
   measuredMin: 12,
   measuredMax: 48,
   threshold: 0.4,
-  laterThreshold: 0,
+  laterProbes: 8,
+  laterMin: 6,
+  laterThreshold: 0.1,
+  laterShare: 1 / 3,
   probesAfterRise: 8,
 };
 

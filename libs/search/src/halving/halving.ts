@@ -22,6 +22,7 @@ import {
 } from "./memory.ts";
 import type { HalvingPlan } from "./plan.ts";
 import type { Proposer } from "./proposer.ts";
+import { told } from "./rise.ts";
 import { type Proposals, type Step, Turn } from "./turn.ts";
 
 export function trialsOf({ brackets }: HalvingPlan): number {
@@ -110,12 +111,13 @@ function folded(memory: Halving, event: SearchEvent, search: RunningSearch): Hal
       const { trial, time, values, repeat } = event.data;
       const value = values[search.plan.metric];
       if (repeat || value === undefined) return memory;
-      return observed(memory, trial, time, rankedValue(value, search.plan.smallerIsBetter));
+      const ranked = rankedValue(value, search.plan.smallerIsBetter);
+      return told(observed(memory, trial, time, ranked), trial);
     }
     case "TrialSuspended":
       return suspended(memory, event.data.trial);
     case "TrialResumed":
-      return promoted(memory, event.data.trial);
+      return told(promoted(memory, event.data.trial), event.data.trial);
     case "TrialStopDecided":
       return stopped(memory, event.data.trial);
     case "SearchStopDecided":

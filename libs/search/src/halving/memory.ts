@@ -14,16 +14,7 @@ import { type Entry, emptyRanking, inserted, type Ranking, removed } from "../ra
 import { emptyVector, itemAt, pushed, type Vector, vectorOf, withItem } from "../vector.ts";
 import { PlaceRows } from "./place-rows.ts";
 import type { HalvingPlan } from "./plan.ts";
-import {
-  correlationOf,
-  fullTrust,
-  isProbe,
-  type Measured,
-  rises,
-  type Trust,
-  type TrustPlan,
-  withMeasured,
-} from "./trust.ts";
+import { fullTrust, type Trust } from "./trust.ts";
 
 /** What counts as worse than any value. */
 export const WORST = Number.MAX_VALUE;
@@ -145,7 +136,7 @@ type BracketChange = {
 };
 
 /** One event's change, of a trial's place and of its bracket. */
-function withChange(
+export function withChange(
   halving: Halving,
   trial: number,
   place: Place,
@@ -196,7 +187,7 @@ export function proposed(before: Halving, at?: readonly number[]): Halving {
 }
 
 /** In the place of what a trial would have brought to rungs below the first one: entries that are in no rung. */
-function passedOver(trial: number, rungs: number): readonly Entry[] {
+export function passedOver(trial: number, rungs: number): readonly Entry[] {
   return Array.from({ length: rungs }, () => ({ value: WORST, order: NO_ORDER, trial }));
 }
 
@@ -250,61 +241,7 @@ function entered(
     brought: [...brought, entry],
   };
   const active = state === "over" ? -1 : 0;
-  const change: BracketChange = { rung: [rung, withArrival(before, entry)], active };
-  const after = withChange(halving, trial, place, change);
-  return state === "over" ? after : measured(after, trial);
-}
-
-/** With what a trial that has come to a later rung tells of the first one, which may rise then. */
-function measured(halving: Halving, trial: number): Halving {
-  const { plan, trust } = halving;
-  if (plan.trust === undefined) return halving;
-  const { bracket, rung, brought } = placeOfTrial(halving, trial);
-  const [early, late] = [brought[trust.first], brought[rung]];
-  const ahead = rung - trust.first;
-  const tells = ahead === 2 || (ahead === 1 && isProbe(plan.trust, trial));
-  if (!tells || early === undefined || late === undefined) return halving;
-  const about = ahead === 1 ? "next" : "later";
-  const correlation = withMeasured(plan.trust, trust[about], [early.value, late.value]);
-  if (correlation === trust[about]) return halving;
-  const after = { ...halving, trust: { ...trust, [about]: correlation } };
-  const rungs = halving.brackets[bracket]?.rungs.length ?? 0;
-  return rises(plan.trust, after.trust, rungs) ? risen(after, plan.trust) : after;
-}
-
-/** Those who come to the rung that was the first go on to the next; what is owed, probes that wait there tell then. */
-function risen(halving: Halving, plan: TrustPlan): Halving {
-  const below = halving.trust.first;
-  const first = below + 1;
-  const owed: number[] = [];
-  const later: Measured[] = [];
-  let after: Halving = halving;
-  for (let trial = 1; trial <= halving.places.size; trial += 1) {
-    const place = placeOfTrial(halving, trial);
-    if (place.rung === below && place.state === "coming") after = movedUp(after, trial, place);
-    const waits = place.rung === first && place.state === "waiting" && isProbe(plan, trial);
-    if (waits && owed.length < plan.probesAfterRise) owed.push(trial);
-    const [early, late] = [place.brought[first], place.brought[first + 2]];
-    const tells = early !== undefined && late !== undefined && later.length < plan.measuredMax;
-    if (tells) later.push([early.value, late.value]);
-  }
-  const next = correlationOf([]);
-  return { ...after, trust: { first, next, later: correlationOf(later), owed } };
-}
-
-function movedUp(halving: Halving, trial: number, place: Place): Halving {
-  const { bracket, rung, brought } = place;
-  const from = rungOf(halving, bracket, rung);
-  const to = rungOf(halving, bracket, rung + 1);
-  const moved: Place = {
-    ...place,
-    rung: rung + 1,
-    brought: [...brought, ...passedOver(trial, 1)],
-  };
-  return withChange(halving, trial, moved, {
-    rung: [rung, { ...from, coming: from.coming - 1 }],
-    nextRung: { ...to, coming: to.coming + 1 },
-  });
+  return withChange(halving, trial, place, { rung: [rung, withArrival(before, entry)], active });
 }
 
 /** Without a trial among those who go on as probes: it does, or has ended. */
@@ -331,12 +268,11 @@ export function promoted(before: Halving, trial: number): Halving {
     value,
     brought: entry === null ? brought : [...brought, entry],
   };
-  const after = withChange(halving, trial, place, {
+  return withChange(halving, trial, place, {
     rung: [rung, left],
     nextRung: entry === null ? next : withArrival(next, entry),
     active: state === "waiting" ? 1 : 0,
   });
-  return arrives ? measured(after, trial) : after;
 }
 
 /** TrialSuspended. */

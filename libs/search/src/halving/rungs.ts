@@ -32,9 +32,10 @@ export function promotable(halving: Halving, bracket: number, rung: number): num
   return placeOf(all, best) < keptOf(halving, all.size, closed) ? best.trial : undefined;
 }
 
-/** Whether a trial that has come to the first rung goes on whatever its value, to tell what the rung is worth. */
+/** Whether a trial that has come to a rung goes on whatever its value, to tell what the first one is worth. */
 export function isProbed({ plan, trust, places }: Halving, trial: number): boolean {
   if (plan.trust === undefined || !isProbe(plan.trust, trial)) return false;
   const rung = itemAt(places, trial - 1)?.rung;
-  return rung === trust.first && trust.next.measured.length < plan.trust.measuredMax;
+  if (rung === trust.first) return trust.next.measured.length < plan.trust.measuredMax;
+  return rung === trust.first + 1 && trust.laterProbes?.includes(trial) === true;
 }

@@ -7,6 +7,7 @@ import { configOf } from "../test-searches.ts";
 import type { Halving } from "./memory.ts";
 import { autoOf } from "./test-halving.ts";
 import {
+  asksLater,
   type Correlation,
   correlationOf,
   fullTrust,
@@ -24,7 +25,10 @@ const plan: TrustPlan = {
   measuredMin: 3,
   measuredMax: 6,
   threshold: 0.4,
-  laterThreshold: 0,
+  laterProbes: 3,
+  laterMin: 3,
+  laterThreshold: 0.2,
+  laterShare: 1 / 3,
   probesAfterRise: 2,
 };
 
@@ -93,13 +97,19 @@ describe("the rank correlation of a rung with the next", () => {
     expect(rises(plan, { ...fullTrust, next: of([1, 1], [2, 3], [3, 2]) }, 3)).toBe(false);
   });
 
-  it("does so too when the rung after the next, which is not the last, says the opposite", () => {
+  it("does so too when the rung after the next says the opposite", () => {
     const agreed = of([1, 1], [2, 2], [3, 3]);
     expect(rises(plan, { ...fullTrust, next: agreed, later: against }, 4)).toBe(true);
-    expect(rises(plan, { ...fullTrust, next: agreed, later: against }, 3)).toBe(false);
-    expect(rises(plan, { ...fullTrust, next: agreed, later: of([1, 2], [2, 1], [3, 3]) }, 4)).toBe(
-      false,
-    );
+    expect(rises(plan, { ...fullTrust, next: agreed, later: agreed }, 4)).toBe(false);
+  });
+
+  it("asks the rung after the next when the next one has told, if that is cheap and not the last", () => {
+    const told = { ...fullTrust, next: of([1, 1], [2, 2], [3, 3]) };
+    expect(asksLater(plan, told, [1, 3, 9, 27])).toBe(true);
+    expect(asksLater(plan, told, [1, 3, 9, 20])).toBe(false);
+    expect(asksLater(plan, told, [1, 3, 9])).toBe(false);
+    expect(asksLater(plan, fullTrust, [1, 3, 9, 27])).toBe(false);
+    expect(asksLater(plan, { ...told, laterProbes: [1] }, [1, 3, 9, 27])).toBe(false);
   });
 
   it("is settled when enough have been measured", () => {

@@ -1,16 +1,15 @@
 /**
  * Whether the first rung of a search can be trusted. Successive halving is blind to early values that say nothing of later
- * ones, or the opposite: then it promotes the wrong trials, and every trial pays for a rung for nothing. Two questions
- * are asked all the time, each of the rank correlation (Spearman's) of values at the first rung with later ones:
+ * ones, or the opposite: then it promotes the wrong trials, and every trial pays for a rung for nothing. So the rank
+ * correlation (Spearman's) of values at the first rung with later ones is measured, of trials that no selection has bent:
  *
- * - Next: some trials are probes, the first ones and then one in so many. They always go on from the first rung to the
- *   next, whatever their value: a sample that no selection has bent.
- * - Later: of all that have come to the rung after the next, which is not the last one. These were selected by their first
- *   values, which weakens the correlation but does not turn it: where it is negative, the first two rungs agree with each
- *   other and mislead together.
+ * - with the next rung: some trials are probes, the first ones and then one in so many, which always go on from the first
+ *   rung to the next, whatever their value;
+ * - with the rung after it, when the next one has been found to agree, which two rungs that mislead together do: a few of the
+ *   probes go on once more. Only where that costs little of a full training.
  *
  * When enough have been measured and one of the two is too low, the first rung rises: new trials train until the next one
- * before they are compared, those that wait below are stopped, and both questions are asked anew. It never falls again,
+ * before they are compared, those that wait below are stopped, and the questions are asked anew. It never falls again,
  * and at least two rungs are left.
  */
 
@@ -19,12 +18,17 @@ export type TrustPlan = {
   readonly probesFirst: number;
   /** After these one trial in so many. */
   readonly probeEvery: number;
-  /** Trials that are measured before the first rung may rise, and with which the question is settled. */
+  /** Probes that are measured before the first rung may rise, and with which the question is settled. */
   readonly measuredMin: number;
   readonly measuredMax: number;
-  /** The rank correlations with the next rung, and with the one after it, below which the first rung rises. */
+  /** The rank correlation with the next rung below which the first rung rises. */
   readonly threshold: number;
+  /** Probes that go on to the rung after the next, how many of them are measured at least, and the correlation as above. */
+  readonly laterProbes: number;
+  readonly laterMin: number;
   readonly laterThreshold: number;
+  /** Of a full training, what it may take at most to come to the rung after the next. */
+  readonly laterShare: number;
   /** Probes waiting at the new first rung that go on at once when it has risen. */
   readonly probesAfterRise: number;
 };
@@ -41,17 +45,24 @@ export type Correlation = {
 export type Trust = {
   /** The lowest rung at which trials are compared. */
   readonly first: number;
-  /** Of probes, with the next rung. */
+  /** With the next rung, and with the one after it. */
   readonly next: Correlation;
-  /** Of all trials, with the rung after the next. */
   readonly later: Correlation;
-  /** Probes that wait at the first rung and go on as soon as there is room. */
+  /** The probes that go on to the rung after the next; null while that is not asked. */
+  readonly laterProbes: readonly number[] | null;
+  /** Probes that wait, and go on as soon as there is room. */
   readonly owed: readonly number[];
 };
 
 const unknown: Correlation = { measured: [], value: null };
 
-export const fullTrust: Trust = { first: 0, next: unknown, later: unknown, owed: [] };
+export const fullTrust: Trust = {
+  first: 0,
+  next: unknown,
+  later: unknown,
+  laterProbes: null,
+  owed: [],
+};
 
 /** By its number, and so by nothing that the trial does. */
 export function isProbe({ probesFirst, probeEvery }: TrustPlan, trial: number): boolean {
@@ -72,17 +83,31 @@ export function correlationOf(measured: readonly Measured[]): Correlation {
   return { measured, value: measured.length === 0 ? null : rankCorrelation(measured) };
 }
 
+/** Where the rung below was found to mislead, the probes that go on at once are enough to doubt this one too. */
+function leastMeasured({ measuredMin, probesAfterRise }: TrustPlan, first: number): number {
+  return first === 0 ? measuredMin : Math.min(measuredMin, probesAfterRise);
+}
+
 /** Whether what has been measured makes the first of so many rungs rise. */
 export function rises(plan: TrustPlan, { first, next, later }: Trust, rungs: number): boolean {
   if (first + 3 > rungs) return false;
   return (
-    isBelow(plan, next, plan.threshold) ||
-    (first + 3 < rungs && isBelow(plan, later, plan.laterThreshold))
+    isBelow(next, leastMeasured(plan, first), plan.threshold) ||
+    isBelow(later, plan.laterMin, plan.laterThreshold)
   );
 }
 
-function isBelow(plan: TrustPlan, { measured, value }: Correlation, threshold: number): boolean {
-  return value !== null && measured.length >= plan.measuredMin && value < threshold;
+function isBelow({ measured, value }: Correlation, least: number, threshold: number): boolean {
+  return value !== null && measured.length >= least && value < threshold;
+}
+
+/** Whether it is time to ask what the rung after the next says: that one is not the last, and cheap to come to. */
+export function asksLater(plan: TrustPlan, trust: Trust, units: readonly number[]): boolean {
+  const { first, next, laterProbes } = trust;
+  if (laterProbes !== null || next.measured.length < leastMeasured(plan, first)) return false;
+  const later = units[first + 2] ?? Number.POSITIVE_INFINITY;
+  const whole = units.at(-1) ?? 0;
+  return first + 3 < units.length && later <= plan.laterShare * whole;
 }
 
 /** Spearman's, with the mean rank for equal values; 0 where all are equal on one side. */

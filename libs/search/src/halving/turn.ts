@@ -23,6 +23,7 @@ import {
   unitsOf,
   WORST,
 } from "./memory.ts";
+import { told } from "./rise.ts";
 import { isClosed, isProbed, keptOf, promotable } from "./rungs.ts";
 
 export type Proposals = {
@@ -156,7 +157,7 @@ export class Turn {
     const target = unitsOf(this.#halving, bracket, rung + 1);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "resume", trial, target, rung, rule, evidence });
-    this.#go("TrialResumed", trial, promoted(this.#halving, trial));
+    this.#go("TrialResumed", trial, told(promoted(this.#halving, trial), trial));
   }
 
   #suspend(trial: number): void {
