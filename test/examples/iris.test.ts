@@ -103,6 +103,16 @@ describe("the configurations", () => {
     expect(Object.keys(config.hyperparameters)).toEqual(Object.keys(hyperparameters));
   });
 
+  test("population.yaml changes what a network's shape does not depend on", async () => {
+    const { config, warnings } = await parse("population.yaml");
+    expect(warnings).toEqual([]);
+    expect(config.searcher).toMatchObject({ name: "pbt", population_size: 6, interval: 8 });
+    const { hidden_units, epochs, checkpoint_epochs } = config.hyperparameters;
+    expect([hidden_units, epochs, checkpoint_epochs].map((one) => one?.type)).toEqual(
+      Array(3).fill("const"),
+    );
+  });
+
   test("single.yaml is one training", async () => {
     const { config, warnings } = await parse("single.yaml");
     expect(warnings).toEqual([]);

@@ -8,6 +8,7 @@ import {
   hyperbandOf,
   timesAskedFor,
 } from "./halving/test-halving.ts";
+import { pbtOf } from "./population/test-population.ts";
 import { previewSearch } from "./preview.ts";
 import { gridOf, randomOf } from "./test-searches.ts";
 
@@ -53,6 +54,25 @@ describe("the preview of a search", () => {
     expect(previewSearch(randomOf(7, 2), {}).total).toEqual([{ units: null, trials: 7 }]);
     const space = { a: { type: "int", minval: 0, maxval: 10, count: 4 } } as const;
     expect(previewSearch(gridOf(2), space).total).toEqual([{ units: null, trials: 4 }]);
+  });
+
+  it("counts a population's members, who share the training between them, and a schedule once", () => {
+    expect(previewSearch(pbtOf(), {}).total).toEqual([{ units: 40, trials: 4 }]);
+    const schedule = [
+      { until: 10, hyperparameters: {}, seed: null },
+      { until: 30, hyperparameters: {}, seed: null },
+    ];
+    const { metric, smaller_is_better, time_metric } = pbtOf();
+    const searcher = {
+      name: "schedule",
+      metric,
+      smaller_is_better,
+      time_metric,
+      schedule,
+    } as const;
+    expect(previewSearch({ ...searcher, schedule: [...schedule] }, {}).rungs).toEqual([
+      { units: 30, trials: 1, bracket: 0 },
+    ]);
   });
 
   it("is what a search without failures comes to", () => {
