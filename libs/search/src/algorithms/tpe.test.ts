@@ -105,6 +105,25 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     expect(texts).toHaveLength(40);
   });
 
+  it("where no axis is continuous, does not try again what has been tried", () => {
+    const vals = [1, 2, 3, 4, 5];
+    const choices: HyperparameterSpace = {
+      a: { type: "categorical", vals },
+      b: { type: "categorical", vals },
+      c: { type: "int", minval: 1, maxval: 5, count: null },
+    };
+    const search = new DrivenSearch();
+    search.start(configOf(tpeOf(40, 1, multivariate), choices), 2);
+    for (let trial = 1; trial <= 40; trial += 1) {
+      const { a, b, c } = points(search)[trial - 1] as { a: number; b: number; c: number };
+      search.validate(trial, 1, a + b + c);
+      search.end(trial, COMPLETED);
+    }
+    const texts = points(search).map((point) => JSON.stringify(point));
+    const again = texts.filter((text, index) => index >= 10 && texts.indexOf(text) < index);
+    expect(again).toEqual([]);
+  });
+
   it("replaces invalid trials, also when none was any good", () => {
     const search = new DrivenSearch();
     search.start(configOf(tpeOf(15, 1, multivariate)), 3);

@@ -5,8 +5,9 @@
  * one with the largest l / g is proposed. With `multivariate` the densities are joint (S. Falkner, A. Klein, F. Hutter, ICML
  * 2018), else each axis has its own.
  *
- * A trial's value is its best one (of several metrics those of its last report: `several-objectives.ts`); a trial that failed, that had invalid hyperparameters or no finite value, or that is
- * still running, is among the others. Nothing is waited for. It does not model how a value grows with training.
+ * A trial's value is its best one; of several metrics it has those of its last report (`several-objectives.ts`). A trial
+ * that failed, that had invalid hyperparameters or no finite value, or that is still running, is among the others. Nothing is
+ * waited for. It does not model how a value grows with training.
  */
 import type { ProposedPoint } from "../algorithm.ts";
 import { coordinatesOf, pointAt } from "../axes.ts";
@@ -18,7 +19,7 @@ import { sobolPoints } from "./sobol.ts";
 import { jointPlace, placeByAxis } from "./tpe/candidates.ts";
 import { type Box, boxOf, estimatorOf } from "./tpe/estimator.ts";
 import { Gaps } from "./tpe/gaps.ts";
-import { goodCount, splitTrials } from "./tpe/split.ts";
+import { goodCount, type Samples, splitTrials } from "./tpe/split.ts";
 
 /** Trials that have ended before the model is asked. */
 const STARTUP = 10;
@@ -59,12 +60,27 @@ function suggestedPlace(
   const others = estimatorOf(box, samples.others, gaps);
   const chance = { seed: plan.seed, trial, candidates: CANDIDATES };
   const allowed = (place: number[]): number[] | null => allowedPlace(plan, axes, place);
+  const isNew = newPlaces(box, samples);
   if (plan.searcher["multivariate"] === false) {
     const place = allowed(placeByAxis(good, others, chance));
-    // Constraints are on axes together: where the best of each alone do not fit, the joint densities are asked.
-    if (place !== null) return place;
+    // Constraints, and what has been tried, are of axes together: where the best of each do not do, the joint one is asked.
+    if (place !== null && isNew(place)) return place;
   }
-  return jointPlace(good, others, chance, allowed);
+  const place = jointPlace(good, others, chance, (drawn) => {
+    const place = allowed(drawn);
+    return place === null || isNew(place) ? place : null;
+  });
+  return place ?? jointPlace(good, others, chance, allowed);
+}
+
+/** Whether no trial was at a place. Without a continuous axis a place that is good is drawn again and again. */
+function newPlaces(
+  { continuous }: Box,
+  { good, others }: Samples,
+): (place: readonly number[]) => boolean {
+  if (continuous.length > 0) return () => true;
+  const seen = new Set([...good.places, ...others.places].map((place) => place.join()));
+  return (place) => !seen.has(place.join());
 }
 
 const kept = new WeakMap<SearchPlan, { readonly box: Box; readonly gaps: Gaps }>();

@@ -1,9 +1,9 @@
 /**
- * The two sets that a tree of Parzen estimators compares: the best fifth of the trials that have ended, at most 40, and
- * all others. Trials that run are among the others, as are those that failed: a model that forgot them would propose the
- * same place again and again. The better a good trial is, the more it weighs: with its rank k of n by log((n + 1) / k), as the
- * parents do in evolution strategies (N. Hansen, "The CMA evolution strategy: a tutorial", 2016, §3.2). S. Watanabe (2023)
- * weighs by improvement, which one value far off can spoil.
+ * The two sets that a tree of Parzen estimators compares: the best fifth of the trials that have ended, at most 40, and all
+ * others. Trials that run are among the others, as are those that failed: a model that forgot them would propose the same
+ * place again and again. The better a good trial is, the more it weighs: the kth of n by log((n + 1) / k), as parents do in
+ * evolution strategies (N. Hansen, "The CMA evolution strategy: a tutorial", 2016, §3.2). S. Watanabe (2023) weighs by
+ * improvement, which one value far off can spoil.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { log } from "../../math.ts";
@@ -29,11 +29,10 @@ export function goodCount({ ended, ranked, several }: ModelMemory): number {
   return Math.min(Math.ceil(ended / 5), GOOD_MAX, (several?.contenders ?? ranked).length);
 }
 
+export type Samples = { readonly good: Sample; readonly others: Sample };
+
 /** `more` are places that are proposed together with the next one. */
-export function splitTrials(
-  search: RunningSearch,
-  more: readonly (readonly number[])[],
-): { readonly good: Sample; readonly others: Sample } {
+export function splitTrials(search: RunningSearch, more: readonly (readonly number[])[]): Samples {
   const memory = modelMemory(search.memory);
   const best = bestTrials(memory);
   const isWeighed = memory.several === null;
