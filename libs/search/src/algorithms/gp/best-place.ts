@@ -133,10 +133,15 @@ function climbCells({ process, best, settle, axes }: Searched, start: Scored): S
 }
 
 const STRIDES = [1, 2, 4, 8, 16, 32, 64];
+/** Of more choices than these, so many spread evenly are looked at in a step. */
+const CHOICES_MAX = 64;
 
 function cellsAbout(at: number, cells: number, categorical: boolean): readonly number[] {
-  if (categorical) return Array.from({ length: cells }, (_, cell) => cell);
   const own = Math.floor(at * cells);
+  if (categorical) {
+    const count = Math.min(cells, CHOICES_MAX);
+    return Array.from({ length: count }, (_, i) => (own + Math.floor((i * cells) / count)) % cells);
+  }
   return STRIDES.flatMap((stride) => [own - stride, own + stride]).filter(
     (cell) => cell >= 0 && cell < cells,
   );

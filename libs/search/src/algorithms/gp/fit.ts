@@ -20,8 +20,9 @@ export function fitted(points: Points, values: Float64Array): Parameters {
   const { axes } = points;
   const squares = squaresOf(points);
   const at = new Float64Array(axes + 2);
-  // Lengths and the variance of 1, and little noise: from there the best of several maxima is found most often.
-  at[axes + 1] = log(1e-2);
+  // From lengths of a half and little noise: of several maxima the one that says more of the values, and less of noise.
+  at.fill(log(4), 0, axes);
+  at[axes + 1] = log(1e-3);
   const fit = new Fit(points, squares, values);
   descend((place, gradient) => fit.slope(place, gradient), at, BOX, STEPS, TOLERANCE);
   return parametersAt(at);

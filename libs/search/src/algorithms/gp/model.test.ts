@@ -68,6 +68,12 @@ describe("a fitted process", () => {
     expect(more.at(at(0.3, 0.3)).deviation).toBeLessThan(0.1);
   });
 
+  it("knows the least that it expects of what it has seen", () => {
+    const process = seen();
+    const means = inputs.map((input) => process.at(Float64Array.from(input)).mean);
+    expect(process.leastMean()).toBe(Math.min(...means));
+  });
+
   it("knows the slopes of what it expects", () => {
     const process = seen();
     const [mean, deviation] = [new Float64Array(2), new Float64Array(2)];

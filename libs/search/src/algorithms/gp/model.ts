@@ -56,6 +56,16 @@ export class Process {
     return mean;
   }
 
+  /** The least that is expected of any of the points that were seen. */
+  leastMean(): number {
+    const { axes, at } = this.#points;
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.#size; i += 1) {
+      least = Math.min(least, this.#meanOf(this.#shared(at, i * axes)));
+    }
+    return least;
+  }
+
   /** The covariance of the point at `i` of `at` with each that was seen. */
   #shared(at: Float64Array, i: number): Float64Array {
     const { axes } = this.#points;
