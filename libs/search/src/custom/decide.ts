@@ -317,7 +317,7 @@ function finish(
     const state = trialOf(search, trial);
     if (state === undefined || !isOpen(state) || isStopped(state)) continue;
     if (letTrialsEnd && state.wanted === "run") continue;
-    decisions.push(stopped(place, trial, reason));
+    decisions.push(stopped(place, trial, reason || "the search was finished"));
   }
   return decisions;
 }
