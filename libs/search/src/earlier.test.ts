@@ -2,11 +2,12 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import { chosenEarlier, EarlierReader, type EarlierTrials } from "./earlier.ts";
+import type { SearchEvent } from "./events.ts";
 import { autoOf, bohbOf } from "./halving/test-halving.ts";
 import { replaySearch } from "./replay/replay.ts";
 import { simulate } from "./simulate.ts";
 import { branin } from "./test-functions.ts";
-import { configOf, DrivenSearch, gpOf, randomOf, tpeOf } from "./test-searches.ts";
+import { configOf, DrivenSearch, gpOf, randomOf, tpeOf, validation } from "./test-searches.ts";
 
 const space: HyperparameterSpace = {
   a: { type: "int", minval: 1, maxval: 9, count: null },
@@ -42,17 +43,37 @@ describe("a search's events", () => {
     search.end(1, TrialOutcome.COMPLETED);
     search.end(2, TrialOutcome.COMPLETED);
     search.end(3, TrialOutcome.FAILED);
-    const reader = new EarlierReader("7");
-    for (const event of search.events) reader.read(event);
     const [first] = search.proposals();
-    expect(reader.trials("loss", true)).toMatchObject([
+    expect(readTrials("7", search.events, loss)).toMatchObject([
       { experiment: "7", trial: 1, hyperparameters: first?.hyperparameters, values: { loss: 0.2 } },
       { trial: 4, values: { loss: 0.7 } },
     ]);
-    expect(reader.trials("loss", false)).toEqual([]);
-    expect(reader.trials("accuracy", true)).toEqual([]);
+    expect(readTrials("7", search.events, { ...loss, smaller_is_better: false })).toEqual([]);
+    expect(readTrials("7", search.events, { ...loss, metric: "accuracy" })).toEqual([]);
+    // Nobody recorded a speed.
+    expect(readTrials("7", search.events, several)).toEqual([]);
+  });
+
+  it("tell of several metrics the last values that came together", () => {
+    const search = new DrivenSearch();
+    search.start(configOf({ ...randomOf(1, 1), ...several } as SearcherConfig));
+    search.send(validation(1, 1, { loss: 0.1, speed: 3 }));
+    search.send(validation(1, 2, { loss: 0.4, speed: 5 }));
+    search.end(1, TrialOutcome.COMPLETED);
+    expect(readTrials("7", search.events, several)).toMatchObject([
+      { trial: 1, values: { loss: 0.4, speed: 5 } },
+    ]);
+    expect(readTrials("7", search.events, loss)).toMatchObject([{ values: { loss: 0.1 } }]);
   });
 });
+
+const several = { ...loss, objectives: [loss, { metric: "speed", smaller_is_better: false }] };
+
+function readTrials(experiment: string, events: readonly SearchEvent[], wanted: typeof loss) {
+  const reader = new EarlierReader(experiment, wanted);
+  for (const event of events) reader.read(event);
+  return reader.trials();
+}
 
 describe("earlier trials", () => {
   it("count where they fit the space, whatever else they had", () => {
@@ -116,9 +137,7 @@ function found(trials: number): EarlierTrials {
     value: branin.valueAt(point),
     duration: 1,
   }));
-  const reader = new EarlierReader("3");
-  for (const event of events) reader.read(event);
-  return { trials: reader.trials("loss", true), leftOut: 0 };
+  return { trials: readTrials("3", events, loss), leftOut: 0 };
 }
 
 describe.each<[string, SearcherConfig]>([

@@ -7,28 +7,40 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   type HyperparameterSpace,
   type JsonObject,
+  type SearcherConfig,
   whyNoValue,
 } from "@trainyard/experiment-config";
 import { isBetter } from "./best.ts";
 import type { SearchEvent } from "./events.ts";
 import { searchLimits } from "./limits.ts";
+import { type Objective, objectivesOf, valuesOfAll } from "./objectives.ts";
 import { fullPoint } from "./space.ts";
 import { putAtKeys, valueAtKeys, withoutAbsent } from "./space-rules/conditions.ts";
 
 export type EarlierTrials = NonNullable<EventData<"SearchStarted">["earlier"]>;
 export type EarlierTrial = EarlierTrials["trials"][number];
 
+/** What is looked for: the metric, and the others where there are several. */
+type Wanted = Pick<SearcherConfig, "metric" | "smaller_is_better">;
+
 /** Reads a search's events, in their order, for what its trials found. */
 export class EarlierReader {
   readonly #experiment: string;
+  readonly #wanted: Wanted;
+  readonly #objectives: readonly Objective[];
   readonly #points = new Map<number, JsonObject>();
   readonly #best = new Map<number, number>();
+  /** Of several metrics, each trial's values in its last report that had all of them. */
+  readonly #latest = new Map<number, Readonly<Record<string, number>>>();
   readonly #trained = new Set<number>();
   #metric = "";
   #smallerIsBetter = true;
 
-  constructor(experiment: string) {
+  constructor(experiment: string, wanted: Wanted) {
+    const { metric, smaller_is_better: smallerIsBetter } = wanted;
     this.#experiment = experiment;
+    this.#wanted = wanted;
+    this.#objectives = objectivesOf({ searcher: wanted as JsonObject, metric, smallerIsBetter });
   }
 
   read(event: SearchEvent): void {
@@ -44,6 +56,7 @@ export class EarlierReader {
         const { trial, values, repeat } = event.data;
         const value = values[this.#metric];
         if (repeat || value === undefined) return;
+        if (valuesOfAll(this.#objectives, values) !== null) this.#latest.set(trial, values);
         const before = this.#best.get(trial) ?? null;
         if (isBetter(value, before, this.#smallerIsBetter)) this.#best.set(trial, value);
         return;
@@ -60,18 +73,27 @@ export class EarlierReader {
     }
   }
 
-  /** The trials that were trained and have a result, if the search was by this metric in this direction. */
-  trials(metric: string, smallerIsBetter: boolean): readonly EarlierTrial[] {
+  /** The trials that were trained and have a result, if the search was by the same metric in the same direction. */
+  trials(): readonly EarlierTrial[] {
+    const { metric, smaller_is_better: smallerIsBetter } = this.#wanted;
     if (metric !== this.#metric || smallerIsBetter !== this.#smallerIsBetter) return [];
     const numbers = [...this.#trained].sort((a, b) => a - b);
     return numbers.flatMap((trial) => {
       const hyperparameters = this.#points.get(trial);
-      const value = this.#best.get(trial);
-      if (hyperparameters === undefined || value === undefined) return [];
-      return [
-        { experiment: this.#experiment, trial, hyperparameters, values: { [metric]: value } },
-      ];
+      const values = this.#valuesOf(trial);
+      if (hyperparameters === undefined || values === null) return [];
+      return [{ experiment: this.#experiment, trial, hyperparameters, values }];
     });
+  }
+
+  #valuesOf(trial: number): Record<string, number> | null {
+    if (this.#objectives.length === 1) {
+      const best = this.#best.get(trial);
+      return best === undefined ? null : { [this.#wanted.metric]: best };
+    }
+    const latest = this.#latest.get(trial);
+    if (latest === undefined) return null;
+    return Object.fromEntries(this.#objectives.map(({ metric }) => [metric, latest[metric] ?? 0]));
   }
 }
 

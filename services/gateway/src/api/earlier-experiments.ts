@@ -43,7 +43,17 @@ function whyOther(
   if (theirs["metric"] !== mine.metric) {
     return `is ${experiment}, which searches by ${String(theirs["metric"])} and not by ${mine.metric}`;
   }
+  const recorded = metricsOf(theirs);
+  const missing = metricsOf(mine as JsonObject).find((metric) => !recorded.includes(metric));
+  if (missing !== undefined) return `is ${experiment}, which does not search by ${missing} too`;
   if (theirs["smaller_is_better"] === mine.smaller_is_better) return null;
   const better = theirs["smaller_is_better"] === true ? "smaller" : "larger";
   return `is ${experiment}, for which a ${better} ${mine.metric} is better`;
+}
+
+/** All that a search compares its trials by. */
+function metricsOf(searcher: JsonObject): readonly string[] {
+  const objectives = searcher["objectives"];
+  const several = Array.isArray(objectives) ? objectives.filter(isObject) : [];
+  return [searcher["metric"], ...several.map(({ metric }) => metric)].map(String);
 }

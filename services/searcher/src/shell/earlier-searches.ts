@@ -24,9 +24,9 @@ export async function earlierTrials(
   const trials: EarlierTrial[] = [];
   let left: number = limits.earlierEventsMax;
   for (const experiment of new Set(experiments)) {
-    const reader = new EarlierReader(String(experiment));
+    const reader = new EarlierReader(String(experiment), searcher);
     left = await readInto(reader, log, String(experiment), left);
-    trials.push(...reader.trials(searcher.metric, searcher.smaller_is_better));
+    trials.push(...reader.trials());
   }
   return { trials, leftOut: 0 };
 }
