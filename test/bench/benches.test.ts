@@ -26,6 +26,14 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
   rebuild: ["rebuild_1m", "flatness"],
   submit: ["submit_extra_ms", "submit_first_line_vs_direct"],
   search: [
+    "asha_fold_flatness",
+    "median_fold_flatness",
+    "no_improvement_fold_flatness",
+    "decide_durable_vs_raw",
+    "decide_durable_p50",
+    "decide_durable_p99",
+    "open_5000x20_ms",
+    "open_5000x20_snapshot_ms",
     "tpe_vs_optuna_median",
     "gp_vs_optuna_median",
     // The tables are no part of the repository.

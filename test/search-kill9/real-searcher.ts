@@ -9,6 +9,7 @@ import { PostSearchOperationsSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { encodeRequest } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import type { TestPostgres, TestPostgresOptions } from "@trainyard/testing";
 import { eventually } from "../world/eventually.ts";
 import { decidedOn, type Input, tell } from "./sequence.ts";
 
@@ -20,8 +21,10 @@ const patienceMs = 120_000;
 export class RealSearcher implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #log: EventLog;
-  readonly #bus: Bus;
+  readonly postgres: TestPostgres;
+  /** As all the other services. */
+  readonly log: EventLog;
+  readonly bus: Bus;
   #process: ChildProcess | null = null;
   #carried = 0;
   #carrying: Promise<void> | null = null;
@@ -29,25 +32,27 @@ export class RealSearcher implements AsyncDisposable {
   private constructor(
     stack: AsyncDisposableStack,
     environment: Readonly<Record<string, string>>,
+    postgres: TestPostgres,
     log: EventLog,
     bus: Bus,
   ) {
+    this.postgres = postgres;
     this.#stack = stack;
     this.#environment = environment;
-    this.#log = log;
-    this.#bus = bus;
+    this.log = log;
+    this.bus = bus;
   }
 
-  static async start(): Promise<RealSearcher> {
+  static async start(options: TestPostgresOptions = {}): Promise<RealSearcher> {
     const stack = new AsyncDisposableStack();
     try {
-      const stage = stack.use(await DatabaseStage.start("searcher"));
+      const stage = stack.use(await DatabaseStage.start("searcher", options));
       const nats = stack.use(await startNats());
       const bus = stack.use(await createNatsBus({ servers: [nats.url], name: "gateway" }));
       const others = stage.postgres.url({ database: "trainyard", user: "ty_others" });
       const log = stack.use(createPostgresLog({ connectionString: others }));
       const environment = { ...stage.variables, TRAINYARD_NATS_URL: nats.url };
-      const searcher = new RealSearcher(stack, environment, log, bus);
+      const searcher = new RealSearcher(stack, environment, stage.postgres, log, bus);
       stack.use(await log.onAppended(() => void searcher.#carry()));
       stack.defer(() => searcher.kill());
       searcher.begin();
@@ -63,6 +68,10 @@ export class RealSearcher implements AsyncDisposable {
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, ...this.#environment },
     });
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0;
   }
 
   /** SIGKILL; resolves when it is no more. */
@@ -85,10 +94,10 @@ export class RealSearcher implements AsyncDisposable {
 
   async #carryAll(): Promise<void> {
     for (;;) {
-      const page = await this.#log.readAll(this.#carried, relayPageEvents);
+      const page = await this.log.readAll(this.#carried, relayPageEvents);
       const last = page.at(-1);
       if (last === undefined) return;
-      await this.#bus.publishEvents(page);
+      await this.bus.publishEvents(page);
       this.#carried = last.position;
     }
   }
@@ -96,7 +105,7 @@ export class RealSearcher implements AsyncDisposable {
   /** Gives the input; what follows from it follows. What is posted is answered before this resolves. */
   async take(input: Input, experiment: string, step: number): Promise<void> {
     if (input.kind === "told") {
-      await tell(this.#log, input.told);
+      await tell(this.log, input.told);
       return;
     }
     const commitId = deriveCommitId("kill9", "post", experiment, String(step));
@@ -106,7 +115,7 @@ export class RealSearcher implements AsyncDisposable {
     await eventually(
       "the client of the custom search is answered",
       async () => {
-        const reply = await this.#bus
+        const reply = await this.bus
           .request("searcher", "PostSearchOperations", { headers, body }, answerMs)
           .catch(() => null);
         return reply?.kind === "ok";
@@ -116,15 +125,15 @@ export class RealSearcher implements AsyncDisposable {
   }
 
   async version(experiment: string): Promise<number> {
-    return (await this.#log.read(`search-${experiment}`, 0, 100_000)).length;
+    return (await this.log.read(`search-${experiment}`, 0, 100_000)).length;
   }
 
   async events(experiment: string): Promise<readonly AnyEvent[]> {
-    return (await this.#log.read(`search-${experiment}`, 0, 100_000)).map(decodeEvent);
+    return (await this.log.read(`search-${experiment}`, 0, 100_000)).map(decodeEvent);
   }
 
   decided(experiment: string): Promise<readonly string[]> {
-    return decidedOn(this.#log, experiment);
+    return decidedOn(this.log, experiment);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

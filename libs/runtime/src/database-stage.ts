@@ -15,7 +15,7 @@ import {
 import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { assert, type Rejection } from "@trainyard/kernel";
-import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "@trainyard/testing";
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "./commands.ts";
 import { newTraceparent } from "./traceparent.ts";
@@ -47,8 +47,8 @@ export class DatabaseStage implements AsyncDisposable {
     this.#bus = this.hub.connect("stage");
   }
 
-  static async start(service: string): Promise<DatabaseStage> {
-    const postgres = await startTestPostgres();
+  static async start(service: string, options: TestPostgresOptions = {}): Promise<DatabaseStage> {
+    const postgres = await startTestPostgres(options);
     await prepare(service, postgres);
     return new DatabaseStage(service, postgres);
   }

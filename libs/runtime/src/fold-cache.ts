@@ -35,14 +35,26 @@ export class FoldCache {
   async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
     const start = await this.#start(fold, stream);
     const entry: Entry = { fold, ...start };
+    let next = this.#page(stream, entry.version);
     for (;;) {
-      const page = await this.#log.read(stream, entry.version, runtimeLimits.pageEvents);
+      const page = await next;
+      // The next page is on its way while this one is folded.
+      const isFull = page.length === runtimeLimits.pageEvents;
+      if (isFull) next = this.#page(stream, page.at(-1)?.version ?? entry.version);
       for (const stored of page) advance(entry, decodeEvent(stored), stored.version);
-      if (page.length === runtimeLimits.pageEvents) continue;
+      if (isFull) continue;
       if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
+      next = this.#page(stream, entry.version);
     }
     this.#keep(stream, entry);
     return { state: entry.state as State, version: entry.version };
+  }
+
+  #page(stream: string, after: number): Promise<readonly StoredEvent[]> {
+    const page = this.#log.read(stream, after, runtimeLimits.pageEvents);
+    // One that is not awaited any more, because the page before it could not be folded, fails for nobody.
+    page.catch(() => {});
+    return page;
   }
 
   async #start<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {

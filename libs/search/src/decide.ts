@@ -1,4 +1,5 @@
 /** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
+import type { EventData } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, fold, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision, Observation } from "./algorithm.ts";
@@ -33,6 +34,7 @@ import {
 import { keepAll, keepSome } from "./versions.ts";
 
 type Decided = readonly SearchEvent[] | Rejection;
+type Writable<Data> = { -readonly [Key in keyof Data]: Data[Key] };
 
 export function decide(state: SearchState, command: SearchCommand): Decided {
   if (command.type === "StartSearch") return startSearch(state, command);
@@ -118,23 +120,19 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
     }
   }
   if (timeMetric !== "" && Number.isFinite(time)) values[timeMetric] = time;
-  const data = {
+  // Written field by field: this is done for every report of every trial.
+  const data: Writable<EventData<"ObservationRecorded">> = {
     trial: number,
     run,
     time: finiteOr0(time),
     values,
     measurement,
     repeat,
-    ...(command.atMs === undefined ? {} : { atMs: command.atMs }),
   };
-  const event: SearchEvent = {
-    type: "ObservationRecorded",
-    data: {
-      ...data,
-      ...(missing === null ? {} : { missing }),
-      ...(step === data.time ? {} : { step }),
-    },
-  };
+  if (command.atMs !== undefined) data.atMs = command.atMs;
+  if (missing !== null) data.missing = missing;
+  if (step !== data.time) data.step = step;
+  const event: SearchEvent = { type: "ObservationRecorded", data };
   const failure =
     missing === null
       ? timeWentBack(trial, command, time, search.plan)

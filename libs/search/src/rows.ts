@@ -1,7 +1,7 @@
 /**
- * Items of one kind by columns, an array for each of their fields, numbers in typed ones: what a search keeps of each of a
- * hundred thousand trials is then a few hundred bytes less, and nothing that the garbage collector has to go through.
- * A kind of rows is a subclass; the name of its layout leads to it from a snapshot.
+ * Items of one kind as rows of numbers, one beside the other in one array, and what is no number in lists beside it: what
+ * a search keeps of each of a hundred thousand trials is then some dozen bytes that lie together, and hardly anything that
+ * the garbage collector has to go through. A kind of rows is a subclass; the name of its layout leads to it from a snapshot.
  */
 import { assert } from "@trainyard/kernel";
 
@@ -10,31 +10,33 @@ export type ItemChange<Item> = { readonly index: number; readonly item: Item | t
 
 export const none = Symbol("none");
 
-export type Column = Float64Array | Uint32Array | Uint8Array | unknown[];
-
 export type StoredRows = {
   readonly layout: string;
   readonly size: number;
-  readonly columns: readonly (readonly unknown[])[];
+  /** Row after row. What is not a number is null. */
+  readonly numbers: readonly (number | null)[];
+  readonly lists: readonly (readonly unknown[])[];
 };
 
 const CAPACITY_FIRST = 8;
 
 export abstract class Rows<Row> {
   size = 0;
-  capacity = 0;
-  abstract readonly layout: string;
-  /** The same columns in the same order always. */
-  columns: Column[];
+  readonly layout: string;
+  /** Numbers of a row. */
+  readonly stride: number;
+  numbers = new Float64Array(0);
+  /** Of each row one item, in each of them. */
+  readonly lists: unknown[][];
 
-  constructor(columns: readonly Column[]) {
-    this.columns = [...columns];
+  constructor(layout: string, stride: number, lists: number) {
+    this.layout = layout;
+    this.stride = stride;
+    this.lists = Array.from({ length: lists }, () => []);
   }
 
   abstract get(index: number): Row;
   abstract set(index: number, row: Row): void;
-  /** After `columns` have become others. */
-  abstract named(): void;
   /** An empty one of the same layout. */
   abstract empty(): Rows<Row>;
 
@@ -43,7 +45,9 @@ export abstract class Rows<Row> {
     if (item === none) this.size -= 1;
     else {
       if (index === this.size) {
-        if (this.size === this.capacity) this.grow(Math.max(CAPACITY_FIRST, this.capacity * 2));
+        if (index * this.stride === this.numbers.length) {
+          this.hold(Math.max(CAPACITY_FIRST, index * 2));
+        }
         this.size += 1;
       }
       this.set(index, item);
@@ -51,35 +55,27 @@ export abstract class Rows<Row> {
     return { index, item: before };
   }
 
-  grow(capacity: number): void {
-    this.columns = this.columns.map((column) => grown(column, capacity));
-    this.capacity = capacity;
-    this.named();
+  /** Makes room for so many rows. */
+  hold(rows: number): void {
+    const larger = new Float64Array(rows * this.stride);
+    larger.set(this.numbers);
+    this.numbers = larger;
   }
 
   copy(): Rows<Row> {
     const copy = this.empty();
-    copy.grow(Math.max(CAPACITY_FIRST, this.size));
+    copy.hold(this.size);
     for (let index = 0; index < this.size; index += 1) copy.set(index, this.get(index));
     copy.size = this.size;
     return copy;
   }
 
   toJSON(): StoredRows {
-    const columns = this.columns.map((column) =>
-      // JSON has no NaN, and makes null of it.
-      Array.from(column, (value) => (Number.isNaN(value) ? null : value)).slice(0, this.size),
-    );
-    return { layout: this.layout, size: this.size, columns };
+    const { layout, size, stride } = this;
+    const held = this.numbers.subarray(0, size * stride);
+    const numbers = Array.from(held, (number) => (Number.isNaN(number) ? null : number));
+    return { layout, size, numbers, lists: this.lists.map((list) => list.slice(0, size)) };
   }
-}
-
-function grown(column: Column, capacity: number): Column {
-  if (Array.isArray(column)) return column;
-  const Kind = column.constructor as new (capacity: number) => Exclude<Column, unknown[]>;
-  const larger = new Kind(capacity);
-  larger.set(column);
-  return larger;
 }
 
 const layouts = new Map<string, () => Rows<unknown>>();
@@ -89,18 +85,14 @@ export function registerLayout(empty: () => Rows<unknown>): void {
   layouts.set(empty().layout, empty);
 }
 
-export function rowsOf<Row>({ layout, size, columns }: StoredRows): Rows<Row> {
+export function rowsOf<Row>({ layout, size, numbers, lists }: StoredRows): Rows<Row> {
   const rows = layouts.get(layout)?.() as Rows<Row> | undefined;
   assert(rows !== undefined, `rows of ${layout} are known`);
-  rows.grow(Math.max(CAPACITY_FIRST, size));
-  for (const [at, column] of rows.columns.entries()) {
-    const stored = columns[at] ?? [];
-    for (let index = 0; index < size; index += 1) {
-      // What is not a number has become null.
-      column[index] = Array.isArray(column) ? stored[index] : ((stored[index] as number) ?? NaN);
-    }
+  rows.hold(Math.max(CAPACITY_FIRST, size));
+  for (const [at, number] of numbers.entries()) rows.numbers[at] = number ?? Number.NaN;
+  for (const [at, list] of rows.lists.entries()) {
+    for (const item of lists[at] ?? []) list.push(item);
   }
-  rows.named();
   rows.size = size;
   return rows;
 }

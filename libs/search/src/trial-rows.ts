@@ -1,119 +1,75 @@
-/** What a search keeps of its trials, by columns. */
+/** What a search keeps of its trials, as rows. */
 import type { TrialOutcome } from "@trainyard/contracts/events";
-import { type Column, Rows, registerLayout } from "./rows.ts";
+import { registerLayout, Rows } from "./rows.ts";
 import { noTimes, type Run } from "./times.ts";
 import type { TrialState, TrialWanted } from "./trial-state.ts";
 import type { Vector } from "./vector.ts";
 
 const wants: readonly TrialWanted[] = ["run", "suspended", "stopped", "failed"];
 
-const noColumns = (): Column[] => [
-  new Uint8Array(0),
-  new Uint8Array(0),
-  new Float64Array(0),
-  new Float64Array(0),
-  new Float64Array(0),
-  new Float64Array(0),
-  new Uint32Array(0),
-  new Uint32Array(0),
-  new Float64Array(0),
-  [],
-  [],
-  [],
-];
+/** Places of the numbers in a row: eight, which is a line of the processor's cache. `STATE` is the wanted and four times the outcome. */
+const [STATE, BEST, BEST_AT, FIRST, STEP, COUNT, RUN, RUN_TIME] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+const STRIDE = 8;
+
+export const noLateTimes: readonly number[] = [];
+
+/** The times of a trial that did not report at a steady pace. */
+type Unsteady = { readonly earlier: Vector<Run>; readonly lateTimes: readonly number[] };
 
 export class TrialRows extends Rows<TrialState> {
-  readonly layout = "trial";
-  wanted = this.columns[0] as Uint8Array;
-  outcome = this.columns[1] as Uint8Array;
-  /** NaN for none. */
-  best = this.columns[2] as Float64Array;
-  bestAt = this.columns[3] as Float64Array;
-  first = this.columns[4] as Float64Array;
-  step = this.columns[5] as Float64Array;
-  count = this.columns[6] as Uint32Array;
-  run = this.columns[7] as Uint32Array;
-  runTime = this.columns[8] as Float64Array;
-  /** Null for none, as of most trials. */
-  earlier = this.columns[9] as (Vector<Run> | null)[];
-  lateTimes = this.columns[10] as (readonly number[] | null)[];
-  measurement = this.columns[11] as string[];
+  readonly measurements = this.lists[0] as string[];
+  /** Null for most trials. */
+  readonly unsteady = this.lists[1] as (Unsteady | null)[];
 
   constructor() {
-    super(noColumns());
+    super("trial", STRIDE, 2);
   }
 
   empty(): TrialRows {
     return new TrialRows();
   }
 
-  named(): void {
-    [
-      this.wanted,
-      this.outcome,
-      this.best,
-      this.bestAt,
-      this.first,
-      this.step,
-      this.count,
-      this.run,
-      this.runTime,
-      this.earlier,
-      this.lateTimes,
-      this.measurement,
-    ] = this.columns as [
-      Uint8Array,
-      Uint8Array,
-      Float64Array,
-      Float64Array,
-      Float64Array,
-      Float64Array,
-      Uint32Array,
-      Uint32Array,
-      Float64Array,
-      (Vector<Run> | null)[],
-      (readonly number[] | null)[],
-      string[],
-    ];
-  }
-
-  get(at: number): TrialState {
-    const best = this.best[at] as number;
+  get(index: number): TrialState {
+    const { numbers } = this;
+    const at = index * STRIDE;
+    const state = numbers[at + STATE] as number;
+    const best = numbers[at + BEST] as number;
+    const unsteady = this.unsteady[index];
     return {
-      wanted: wants[this.wanted[at] as number] as TrialWanted,
-      outcome: this.outcome[at] as TrialOutcome,
+      wanted: wants[state & 3] as TrialWanted,
+      outcome: (state >> 2) as TrialOutcome,
       best: Number.isNaN(best) ? null : best,
-      bestAt: this.bestAt[at] as number,
+      bestAt: numbers[at + BEST_AT] as number,
       times: {
-        first: this.first[at] as number,
-        step: this.step[at] as number,
-        count: this.count[at] as number,
-        earlier: this.earlier[at] ?? noTimes.earlier,
+        first: numbers[at + FIRST] as number,
+        step: numbers[at + STEP] as number,
+        count: numbers[at + COUNT] as number,
+        earlier: unsteady?.earlier ?? noTimes.earlier,
       },
-      lateTimes: this.lateTimes[at] ?? noLateTimes,
-      run: this.run[at] as number,
-      runTime: this.runTime[at] as number,
-      measurement: this.measurement[at] as string,
+      lateTimes: unsteady?.lateTimes ?? noLateTimes,
+      run: numbers[at + RUN] as number,
+      runTime: numbers[at + RUN_TIME] as number,
+      measurement: this.measurements[index] as string,
     };
   }
 
-  set(at: number, row: TrialState): void {
+  set(index: number, row: TrialState): void {
+    const { numbers } = this;
     const { times, lateTimes } = row;
-    this.wanted[at] = wants.indexOf(row.wanted);
-    this.outcome[at] = row.outcome;
-    this.best[at] = row.best ?? Number.NaN;
-    this.bestAt[at] = row.bestAt;
-    this.first[at] = times.first;
-    this.step[at] = times.step;
-    this.count[at] = times.count;
-    this.run[at] = row.run;
-    this.runTime[at] = row.runTime;
-    this.earlier[at] = times.earlier.size === 0 ? null : times.earlier;
-    this.lateTimes[at] = lateTimes.length === 0 ? null : lateTimes;
-    this.measurement[at] = row.measurement;
+    const { earlier } = times;
+    const at = index * STRIDE;
+    numbers[at + STATE] = wants.indexOf(row.wanted) + row.outcome * 4;
+    numbers[at + BEST] = row.best ?? Number.NaN;
+    numbers[at + BEST_AT] = row.bestAt;
+    numbers[at + FIRST] = times.first;
+    numbers[at + STEP] = times.step;
+    numbers[at + COUNT] = times.count;
+    numbers[at + RUN] = row.run;
+    numbers[at + RUN_TIME] = row.runTime;
+    this.measurements[index] = row.measurement;
+    const steady = earlier.size === 0 && lateTimes.length === 0;
+    this.unsteady[index] = steady ? null : { earlier, lateTimes };
   }
 }
-
-export const noLateTimes: readonly number[] = [];
 
 registerLayout(() => new TrialRows());

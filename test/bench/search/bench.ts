@@ -1,6 +1,9 @@
 /** Searches: how good ours are beside Optuna's of the same kind, and how fast. */
 import type { BenchContext, BenchResult } from "../support/bench.ts";
 import { compareCurves } from "./curves.ts";
+import { measureDurable } from "./durable.ts";
+import { measureFolds } from "./fold.ts";
+import { measureOpening } from "./opening.ts";
 import { Peer } from "./peer.ts";
 import { measurePopulation } from "./population.ts";
 import { functions } from "./problems.ts";
@@ -20,6 +23,11 @@ const bar = (id: string, goal: number | null) => ({ id, unit: "regret", floor: n
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
   const { size, say } = context;
+  const folds = [
+    ...(await measureFolds(context)),
+    ...(await measureDurable(context)),
+    ...(await measureOpening(context)),
+  ];
   const python = await peerPython(context);
   const seeds = Array.from({ length: { tiny: 1, short: 5, full: 20 }[size] }, (_, i) => i + 1);
   const compared = async (of: Omit<Comparison, "bar">, id: string, goal: number | null) => {
@@ -33,6 +41,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     );
   };
   const results = [
+    ...folds,
     await compared(tpe, "tpe_vs_optuna_median", 1),
     await compared(gp, "gp_vs_optuna_median", 1),
   ];

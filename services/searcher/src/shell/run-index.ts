@@ -23,6 +23,8 @@ export class RunIndex {
   note(trial: string, run: number, position: number): void {
     const known = this.#known.get(trial);
     if (known !== undefined) known.requests = withRequest(known.requests, { run, position });
+    // There is none before the first: nothing has to be read when its reports come.
+    else if (run === 1) this.#known.set(trial, { requests: [{ run, position }] });
   }
 
   /** The run of the trial that was requested last before the position; 0 for none. */

@@ -1,0 +1,41 @@
+/** How fast searches are as pure folds, and whether a hundred thousand trials slow them down. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
+
+const run = promisify(execFile);
+
+type Measured = {
+  readonly few: number;
+  readonly many: number;
+  readonly stateMb: number;
+  readonly rssMb: number;
+};
+
+const flatness = { id: "asha_fold_flatness", unit: "reports/s", floor: 0.5, goal: 0.8 };
+
+export async function measureFolds({ size, say }: BenchContext): Promise<readonly BenchResult[]> {
+  const trials = size === "tiny" ? 2_000 : 100_000;
+  const rounds = { tiny: 1, short: 3, full: 7 }[size];
+  const results: BenchResult[] = [];
+  for (const kind of ["asha", "median", "no_improvement"]) {
+    say(`${kind} as a pure fold, ${trials} trials`);
+    const main = join(import.meta.dirname, "fold-main.ts");
+    const { stdout } = await run(process.execPath, [
+      "--expose-gc",
+      main,
+      kind,
+      String(trials),
+      String(kind === "asha" ? rounds : 1),
+    ]);
+    const { few, many, stateMb, rssMb } = JSON.parse(stdout) as Measured;
+    const bar =
+      kind === "asha"
+        ? flatness
+        : { id: `${kind}_fold_flatness`, unit: "reports/s", floor: null, goal: 0.5 };
+    const note = `reports decided a second of processor time at ${trials} trials; at 1,000 trials; the state takes ${stateMb.toFixed(0)} MB, the process at most ${rssMb.toFixed(0)} MB`;
+    results.push(rateResult(bar, many, few, note));
+  }
+  return results;
+}
