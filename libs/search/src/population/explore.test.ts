@@ -121,4 +121,44 @@ describe("explore", () => {
       { numRuns: 50 },
     );
   });
+
+  it("keeps to the constraints, and to what has a condition being there or not", () => {
+    const search = new DrivenSearch();
+    const config = pbtOf({ resample_probability: 0.3 });
+    const conditional: HyperparameterSpace = {
+      lr: { type: "double", ...range(0, 1) },
+      name: { type: "categorical", vals: ["sgd", "adam"] },
+      momentum: { type: "double", ...range(0, 1), when: { "/name": ["sgd"] } },
+    };
+    const constraints = ["lr < 0.5"];
+    search.start(configOf({ ...config, constraints }, conditional), 3);
+    const { plan } = search.state;
+    if (plan === null) throw new Error("the search has started");
+    let point: JsonObject = { lr: 0.45, name: "sgd", momentum: 0.5 };
+    const names = new Set<unknown>();
+    for (let trial = 1; trial <= 60; trial += 1) {
+      const found = explored(plan, config, point, trial);
+      point = found.hyperparameters;
+      names.add(point["name"]);
+      expect(point["lr"]).toBeLessThan(0.5);
+      expect(point["momentum"] !== undefined).toBe(point["name"] === "sgd");
+      if (point["name"] === "adam") {
+        expect(found.changes.map(({ hyperparameter }) => hyperparameter)).not.toContain("momentum");
+      }
+    }
+    expect(names).toEqual(new Set(["sgd", "adam"]));
+  });
+
+  it("leaves a point as it is where the constraints allow nothing near it", () => {
+    const search = new DrivenSearch();
+    const config = pbtOf({ resample_probability: 0 });
+    const one: HyperparameterSpace = { lr: { type: "double", ...range(0, 1) } };
+    search.start(configOf({ ...config, constraints: ["lr >= 0.5", "lr <= 0.5"] }, one), 3);
+    const { plan } = search.state;
+    if (plan === null) throw new Error("the search has started");
+    expect(explored(plan, config, { lr: 0.5 }, 1)).toEqual({
+      hyperparameters: { lr: 0.5 },
+      changes: [],
+    });
+  });
 });
