@@ -83,9 +83,12 @@ export function generatedTable(family: Family, seed: number): Table {
     for (let step = 1; step <= steps; step += 1) values[row * steps + step - 1] = curve(step);
   }
   const rows = shares.map(
-    (at): JsonObject => Object.fromEntries(names.map((key, j) => [key, at[j] ?? 0])),
+    (at): JsonObject => Object.fromEntries(names.map((key, j) => [key, valueOf(j, at[j] ?? 0)])),
   );
-  const columns = names.map((key, j) => ({ name: key, values: shares.map((at) => at[j] ?? 0) }));
+  const columns = names.map((key, j) => ({
+    name: key,
+    values: shares.map((at) => valueOf(j, at[j] ?? 0)),
+  }));
   return {
     name: `${name}-${seed}`,
     space: spaceOfColumns(columns),
@@ -94,6 +97,11 @@ export function generatedTable(family: Family, seed: number): Table {
     smallerIsBetter: true,
     valueAt: (row, step) => values[row * steps + step - 1] ?? Number.NaN,
   };
+}
+
+/** Every second hyperparameter is one that spans orders of magnitude, as a learning rate does. */
+function valueOf(index: number, share: number): number {
+  return index % 2 === 0 ? 10 ** (4 * share - 5) : 1 + share;
 }
 
 function curveOf(
