@@ -55,6 +55,10 @@ describe("a space", () => {
       "refused: searcher.warm_start.points[0] gives a hyperparameter that is not there: its condition does not hold",
     ],
     [
+      "random, max_trials: 2, warm_start: {points: [{a: 1}, {a: 2}, {a: 3}]}",
+      "warned: searcher.warm_start.points are 3, of which the last are not tried: the search has 2 trials",
+    ],
+    [
       "grid, warm_start: {points: [{a: 3}]}",
       "warned: searcher.warm_start.points has no effect in a grid search, which tries its own points",
     ],

@@ -44,6 +44,11 @@ export function spaceFindings(
   const own = ownPoints[config.searcher.name];
   if (own === undefined) {
     if (problems.length === 0) problems.push(...givenProblems(searched));
+    const [given, trials] = [givenTrials(searched), trialsOf(searched)];
+    if (given > trials) {
+      const detail = `are ${given}, of which the last are not tried: the search has ${trials} trials`;
+      warnings.push({ path: "searcher.warm_start.points", detail });
+    }
   } else if (givenTrials(searched) > 0) {
     const detail = `has no effect in a ${config.searcher.name} search, ${own}`;
     warnings.push({ path: "searcher.warm_start.points", detail });
@@ -54,6 +59,13 @@ export function spaceFindings(
     warnings.push({ path: "searcher.warm_start.experiments", detail });
   }
   return { problems, warnings };
+}
+
+/** How many trials there will be, as far as the configuration says it. */
+function trialsOf({ searcher }: SearchedSpace): number {
+  if (searcher["name"] === "single") return 1;
+  const trials = searcher["max_trials"];
+  return typeof trials === "number" && trials > 0 ? trials : Number.POSITIVE_INFINITY;
 }
 
 const ownPoints: Readonly<Record<string, string>> = {
