@@ -16,7 +16,11 @@ import { unwarped, warped } from "./warp.ts";
 
 /** Results that the parameters are fitted to: the cost grows with their cube. */
 const FITTED_MAX = 100;
-/** Climbs that start from the best candidates of the whole box, and from those about the best results. */
+/**
+ * Climbs that start from the best candidates of the whole box, and from those about the best results: the latter for each
+ * second trial only. What is to be gained beside the best result is soon little, and found each time all the same; a search
+ * gets out of a hollow by the trials that do not look there first.
+ */
 const WIDE_STARTS = 7;
 const NEAR_STARTS = 3;
 /** Two places nearer than this on every axis are one. */
@@ -61,11 +65,11 @@ export function suggestionFor({
     pending.some((other) => place.every((x, axis) => Math.abs(x - (other[axis] ?? 0)) < SAME));
   const centres = order.map((i) => inputs[i] ?? []);
   const wide = pointsOf(categorical, wideCandidates(plan, trial, axes));
-  const near = pointsOf(categorical, nearCandidates(plan, trial, axes, centres));
-  const groups = [
-    { candidates: wide, starts: WIDE_STARTS },
-    { candidates: near, starts: NEAR_STARTS },
-  ];
+  const groups = [{ candidates: wide, starts: WIDE_STARTS }];
+  if (trial % 2 === 0) {
+    const near = pointsOf(categorical, nearCandidates(plan, trial, axes, centres));
+    groups.push({ candidates: near, starts: NEAR_STARTS });
+  }
   const searched = { process, axes, best, groups };
   const free: Settle = (place) => (isTaken(place) ? null : settle(place));
   const place = bestPlace({ ...searched, settle: free }) ?? bestPlace({ ...searched, settle });
