@@ -1,0 +1,108 @@
+/**
+ * An ASHA search of trials that train nothing, through all services as processes: the searcher has to keep up with the
+ * reports, is killed in the middle, and must have decided what an undisturbed one decides on the same inputs.
+ */
+import { eventually } from "../world/eventually.ts";
+import { World } from "../world/world.ts";
+
+export type Lag = {
+  readonly reports: number;
+  /** Milliseconds from the commit of a report to that of the decision on it. */
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+};
+
+export type Thousand = {
+  readonly violations: readonly string[];
+  readonly lag: Lag;
+  readonly seconds: number;
+};
+
+const overMs = 60 * 60_000;
+
+export async function thousand(options: {
+  readonly trials: number;
+  readonly slots: number;
+  readonly seed: number;
+  readonly log: (line: string) => void;
+}): Promise<Thousand> {
+  const { trials, slots, seed, log } = options;
+  await using world = await World.start({ processes: true, slots });
+  const startedMs = performance.now();
+  const id = await world.submit(configOf(trials, slots, seed), world.code("noop"));
+  await proposed(world, id, Math.ceil(trials / 2));
+  log(`kill -9 searcher with ${Math.ceil(trials / 2)} of ${trials} trials proposed`);
+  await world.untilUp("searcher", await world.kill("searcher"));
+  await eventually(`experiment ${id} has ended`, async () => hasEnded(world, id), overMs);
+  const seconds = (performance.now() - startedMs) / 1_000;
+  return {
+    violations: await violationsOf(world, id, trials),
+    lag: await lagOf(world, id),
+    seconds,
+  };
+}
+
+function configOf(trials: number, slots: number, seed: number): string {
+  return `
+name: thousand
+entrypoint: python3 train.py
+hyperparameters: { lr: { type: double, minval: 0, maxval: 1 } }
+searcher: { name: asha, metric: loss, max_trials: ${trials}, max_time: 9, min_time: 1, divisor: 3, max_concurrent_trials: ${slots} }
+reproducibility: { experiment_seed: ${seed} }
+`;
+}
+
+async function proposed(world: World, id: string, trials: number): Promise<void> {
+  await eventually(
+    `${trials} trials are proposed`,
+    async () => {
+      const experiment = await world.client.call("getExperiment", { experiment: id });
+      return experiment.trials >= trials;
+    },
+    overMs,
+  );
+}
+
+async function hasEnded(world: World, id: string): Promise<boolean> {
+  const { state } = await world.client.call("getExperiment", { experiment: id });
+  return ["COMPLETED", "CANCELED", "ERROR"].includes(state);
+}
+
+async function violationsOf(world: World, id: string, trials: number): Promise<string[]> {
+  const found: string[] = [];
+  const { state, reason } = await world.client.call("getExperiment", { experiment: id });
+  if (state !== "COMPLETED") found.push(`the experiment is ${state}: ${reason}`);
+  const replay = await world.yard("search", "replay", id);
+  if (!/ decisions, 0 differences\n$/.test(replay.out)) found.push(`${replay.out}${replay.err}`);
+  const proposals = await countProposals(world, id);
+  if (proposals < trials) found.push(`${proposals} trials were proposed, not ${trials}`);
+  const { items: parked } = await world.client.call("listParked", {});
+  found.push(...parked.map((one) => `parked: ${one.consumer} ${one.key} ${one.reason}`));
+  return found;
+}
+
+async function countProposals(world: World, id: string): Promise<number> {
+  let count = 0;
+  for await (const { message } of world.client.stream("watchEvents", { noFollow: true })) {
+    if (message.type.includes(".TrialProposed.") && message.subject === `search-${id}`) count += 1;
+  }
+  return count;
+}
+
+async function lagOf(world: World, id: string): Promise<Lag> {
+  const reportedAt = new Map<string, number>();
+  const lags: number[] = [];
+  for await (const { message } of world.client.stream("watchEvents", { noFollow: true })) {
+    if (message.type.includes(".ValidationReported.")) reportedAt.set(message.id, message.timeMs);
+    if (!message.type.includes(".ObservationRecorded.")) continue;
+    if (message.subject !== `search-${id}`) continue;
+    const at = reportedAt.get(String(message.data?.["measurement"]));
+    if (at !== undefined) lags.push(message.timeMs - at);
+  }
+  lags.sort((a, b) => a - b);
+  const at = (share: number): number =>
+    lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? 0;
+  return { reports: lags.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+}

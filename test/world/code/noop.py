@@ -1,0 +1,17 @@
+"""Trains nothing: validates step after step, as fast as it can, until it is told to stop."""
+
+import trainyard
+
+STEPS = 1_000
+
+
+def main():
+    with trainyard.init() as ctx:
+        rate = ctx.info.hparams["lr"]
+        for step in range(1, STEPS + 1):
+            ctx.train.report_validation_metrics(step, {"loss": rate + 1.0 / step})
+            if ctx.preempt.should_preempt():
+                return
+
+
+main()
