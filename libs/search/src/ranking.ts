@@ -16,8 +16,8 @@ type Change = { readonly entry: Entry; readonly comes: boolean };
 
 const BLOCK_MAX = 128;
 
-/** The values are kept apart from their entries: a search through them touches little memory. */
-type Block = { readonly values: number[]; readonly entries: Entry[] };
+/** Entries by what they have, so that a block is three lists of numbers: little to search through, nothing to collect. */
+type Block = { readonly values: number[]; readonly orders: number[]; readonly trials: number[] };
 
 class Blocks implements Root<Change> {
   blocks: Block[] = [];
@@ -29,7 +29,11 @@ class Blocks implements Root<Change> {
     const made = new Blocks();
     for (let from = 0; from < entries.length; from += BLOCK_MAX / 2) {
       const own = entries.slice(from, from + BLOCK_MAX / 2);
-      made.blocks.push({ values: own.map(({ value }) => value), entries: own });
+      made.blocks.push({
+        values: own.map(({ value }) => value),
+        orders: own.map(({ order }) => order),
+        trials: own.map(({ trial }) => trial),
+      });
     }
     made.size = entries.length;
     made.recount();
@@ -47,20 +51,24 @@ class Blocks implements Root<Change> {
   insert(at: number, block: Block | undefined, entry: Entry): void {
     this.size += 1;
     if (block === undefined) {
-      this.blocks.push({ values: [entry.value], entries: [entry] });
+      this.blocks.push({ values: [entry.value], orders: [entry.order], trials: [entry.trial] });
       this.recount();
       return;
     }
     const place = placeIn(block, entry);
     block.values.splice(place, 0, entry.value);
-    block.entries.splice(place, 0, entry);
+    block.orders.splice(place, 0, entry.order);
+    block.trials.splice(place, 0, entry.trial);
     if (block.values.length <= BLOCK_MAX) {
       this.count(at, 1);
       return;
     }
     const half = BLOCK_MAX / 2;
-    const second = { values: block.values.splice(half), entries: block.entries.splice(half) };
-    this.blocks.splice(at + 1, 0, second);
+    this.blocks.splice(at + 1, 0, {
+      values: block.values.splice(half),
+      orders: block.orders.splice(half),
+      trials: block.trials.splice(half),
+    });
     this.recount();
   }
 
@@ -68,7 +76,8 @@ class Blocks implements Root<Change> {
     this.size -= 1;
     const place = placeIn(block, entry);
     block.values.splice(place, 1);
-    block.entries.splice(place, 1);
+    block.orders.splice(place, 1);
+    block.trials.splice(place, 1);
     if (block.values.length > 0) {
       this.count(at, -1);
       return;
@@ -105,7 +114,7 @@ class Blocks implements Root<Change> {
     let high = this.blocks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if (isBefore(entry, this.blocks[middle]?.entries[0] as Entry)) high = middle - 1;
+      if (isBeforeAt(entry, this.blocks[middle] as Block, 0)) high = middle - 1;
       else low = middle;
     }
     return low;
@@ -125,7 +134,7 @@ class Blocks implements Root<Change> {
   }
 
   all(): Entry[] {
-    return this.blocks.flatMap(({ entries }) => entries);
+    return this.blocks.flatMap((block) => block.values.map((_, at) => entryIn(block, at)));
   }
 
   copy(): Blocks {
@@ -137,18 +146,28 @@ class Blocks implements Root<Change> {
   }
 }
 
-function isBefore(a: Entry, b: Entry): boolean {
-  return a.value < b.value || (a.value === b.value && a.order < b.order);
+function entryIn({ values, orders, trials }: Block, at: number): Entry {
+  return {
+    value: values[at] as number,
+    order: orders[at] as number,
+    trial: trials[at] as number,
+  };
+}
+
+/** Whether the entry comes before the one at a place of the block. */
+function isBeforeAt({ value, order }: Entry, { values, orders }: Block, at: number): boolean {
+  const other = values[at] as number;
+  return value < other || (value === other && order < (orders[at] as number));
 }
 
 /** How many entries of the block come before this one. */
-function placeIn({ values, entries }: Block, { value, order }: Entry): number {
+function placeIn({ values, orders }: Block, { value, order }: Entry): number {
   let low = 0;
   let high = values.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const other = values[middle] as number;
-    if (other < value || (other === value && (entries[middle] as Entry).order < order)) {
+    if (other < value || (other === value && (orders[middle] as number) < order)) {
       low = middle + 1;
     } else {
       high = middle;
@@ -182,9 +201,10 @@ export function removed(ranking: Ranking, entry: Entry): Ranking {
   const version = versionOf(ranking);
   const root = rootOf(version);
   const block = root.blocks[root.blockOf(entry)];
-  const found = block?.entries[placeIn(block, entry)];
-  if (found === undefined || isBefore(entry, found)) return ranking;
-  return changed(version, { entry: found, comes: false });
+  if (block === undefined) return ranking;
+  const place = placeIn(block, entry);
+  if (place === block.values.length || isBeforeAt(entry, block, place)) return ranking;
+  return changed(version, { entry: entryIn(block, place), comes: false });
 }
 
 /** How many entries come before this one, whether or not it is among them. */
@@ -198,9 +218,8 @@ export function placeOf(ranking: Ranking, entry: Entry): number {
 export function entryAt(ranking: Ranking, place: number): Entry | undefined {
   if (place < 0 || place >= ranking.size) return undefined;
   const root = rootOf(versionOf(ranking));
-  if (place === 0) return root.blocks[0]?.entries[0];
-  const { at, before } = root.blockAt(place);
-  return root.blocks[at]?.entries[place - before];
+  const { at, before } = place === 0 ? { at: 0, before: 0 } : root.blockAt(place);
+  return entryIn(root.blocks[at] as Block, place - before);
 }
 
 /** The entries from a place up to before another, in order: O(log n) beyond what it gives. */
@@ -212,10 +231,10 @@ export function entriesBetween(ranking: Ranking, from: number, to: number): Entr
   const root = rootOf(versionOf(ranking));
   let { at, before } = root.blockAt(place);
   while (place < last) {
-    const entries = root.blocks[at]?.entries ?? [];
-    const end = Math.min(entries.length, last - before);
-    for (let i = place - before; i < end; i += 1) found.push(entries[i] as Entry);
-    before += entries.length;
+    const block = root.blocks[at] as Block;
+    const end = Math.min(block.values.length, last - before);
+    for (let i = place - before; i < end; i += 1) found.push(entryIn(block, i));
+    before += block.values.length;
     place = before;
     at += 1;
   }
