@@ -66,20 +66,22 @@ test("a search whose experiment was stopped while it was away is canceled when i
 
 test("a search by a model proposes what its thread suggests", async () => {
   const example = experimentCreated();
-  const searcher = { ...exampleConfig.searcher, name: "gp", max_trials: 16 };
+  const searcher = { ...exampleConfig.searcher, name: "gp", max_trials: 500 };
   const config = { ...exampleConfig, searcher: { ...searcher, max_concurrent_trials: 8 } };
   await stage.tell("experiment-4", { ...example, data: { ...example.data, config } });
-  for (let trial = 1; trial <= 8; trial += 1) {
+  const proposals = async () =>
+    (await stage.events("search-4")).filter(({ type }) => type === "TrialProposed");
+  // A place does not wait for a thread that starts slowly, so which proposal is the first by the model is not known.
+  for (let trial = 1; trial <= 400; trial += 1) {
+    await expect.poll(async () => (await proposals()).length, { timeout: 10_000 }).toBe(trial + 7);
+    if ((await proposals()).some(({ data }) => "origin" in data && data.origin === "model")) return;
     const id = `4.${trial}`;
     const report = { trial: id, run: 0, step: 1, scalars: { loss: trial }, reportKey: "0" };
     await stage.tell(`measurement-${id}`, { type: "ValidationReported", data: report });
     await stage.tell(`trial-${id}`, trialEnded(TrialOutcome.COMPLETED));
   }
-  // Seven were proposed as the first eight ended, before there was a model.
-  await expect
-    .poll(async () => (await stage.events("search-4")).at(-1), { timeout: 10_000 })
-    .toMatchObject({ type: "TrialProposed", data: { number: 16, origin: "model" } });
-});
+  expect.fail("the model has suggested nothing");
+}, 60_000);
 
 test("a budget of time ends a search whose trials say nothing, also after a restart", async () => {
   const { type, data } = experimentCreated();
