@@ -75,7 +75,7 @@ async function violationsOf(world: World, id: string, trials: number): Promise<s
   const { state, reason } = await world.client.call("getExperiment", { experiment: id });
   if (state !== "COMPLETED") found.push(`the experiment is ${state}: ${reason}`);
   const replay = await world.yard("search", "replay", id);
-  if (!/ decisions, 0 differences\n$/.test(replay.out)) found.push(`${replay.out}${replay.err}`);
+  if (!replay.out.endsWith(" decisions, 0 differences\n")) found.push(`${replay.out}${replay.err}`);
   const proposals = await countProposals(world, id);
   if (proposals < trials) found.push(`${proposals} trials were proposed, not ${trials}`);
   const { items: parked } = await world.client.call("listParked", {});

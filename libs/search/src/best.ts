@@ -1,6 +1,6 @@
 /** Which trial is the best so far. Values that are not finite are never the best, and of equal values the first stands. */
 import type { Best, SearchState, TrialState } from "./state.ts";
-import { itemsOf } from "./vector.ts";
+import { itemsOf } from "./persistent/vector.ts";
 
 export function isBetter(value: number, than: number | null, smallerIsBetter: boolean): boolean {
   if (!Number.isFinite(value)) return false;

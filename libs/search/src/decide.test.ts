@@ -3,7 +3,13 @@ import type { SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import type { SearchCommand } from "./commands.ts";
 import { searchDecider } from "./decider.ts";
-import { configOf, DrivenSearch, randomOf, spaceOfTwo, validation } from "./test-searches.ts";
+import {
+  configOf,
+  DrivenSearch,
+  randomOf,
+  spaceOfTwo,
+  validation,
+} from "./testing/test-searches.ts";
 
 const { COMPLETED, STOPPED_EARLY, FAILED, CANCELED, INVALID_HYPERPARAMETERS } = TrialOutcome;
 

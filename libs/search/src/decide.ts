@@ -31,7 +31,7 @@ import {
   trialOf,
   type TrialState,
 } from "./state.ts";
-import { keepAll, keepSome } from "./versions.ts";
+import { keepAll, keepSome } from "./persistent/versions.ts";
 
 type Decided = readonly SearchEvent[] | Rejection;
 type Writable<Data> = { -readonly [Key in keyof Data]: Data[Key] };

@@ -6,7 +6,7 @@ import type { Decision, StartFrom } from "./algorithm.ts";
 import { recordedAlgorithm } from "./algorithms/registry.ts";
 import type { SearchEvent } from "./events.ts";
 import { budgetOfTrials, trialsAllowed } from "./policies/judge.ts";
-import { trialSeed } from "./space.ts";
+import { trialSeed } from "./space/space.ts";
 import { proposedTrials, type RunningSearch } from "./state.ts";
 
 /** Decisions as events, without the proposals that come after the search was told to finish, or that a budget does not allow. */

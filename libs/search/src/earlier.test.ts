@@ -5,9 +5,16 @@ import { chosenEarlier, EarlierReader, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
 import { autoOf, bohbOf } from "./halving/test-halving.ts";
 import { replaySearch } from "./replay/replay.ts";
-import { simulate } from "./simulate.ts";
-import { branin } from "./test-functions.ts";
-import { configOf, DrivenSearch, gpOf, randomOf, tpeOf, validation } from "./test-searches.ts";
+import { simulate } from "./simulation/simulate.ts";
+import { branin } from "./testing/test-functions.ts";
+import {
+  configOf,
+  DrivenSearch,
+  gpOf,
+  randomOf,
+  tpeOf,
+  validation,
+} from "./testing/test-searches.ts";
 
 const space: HyperparameterSpace = {
   a: { type: "int", minval: 1, maxval: 9, count: null },

@@ -14,8 +14,8 @@ import { isBetter } from "./best.ts";
 import type { SearchEvent } from "./events.ts";
 import { searchLimits } from "./limits.ts";
 import { type Objective, objectivesOf, valuesOfAll } from "./objectives.ts";
-import { fullPoint } from "./space.ts";
-import { putAtKeys, valueAtKeys, withoutAbsent } from "./space-rules/conditions.ts";
+import { fullPoint } from "./space/space.ts";
+import { putAtKeys, valueAtKeys, withoutAbsent } from "./space/rules/conditions.ts";
 
 export type EarlierTrials = NonNullable<EventData<"SearchStarted">["earlier"]>;
 export type EarlierTrial = EarlierTrials["trials"][number];

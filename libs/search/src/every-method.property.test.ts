@@ -7,11 +7,11 @@ import { describe, expect, it } from "vitest";
 import type { SearchCommand } from "./commands.ts";
 import { searchDecider } from "./decider.ts";
 import type { SearchEvent } from "./events.ts";
-import { exampleOf, methods } from "./examples.ts";
+import { exampleOf, methods } from "./testing/examples.ts";
 import { replaySearch } from "./replay/replay.ts";
 import { decodeSearch, encodeSearch } from "./snapshot.ts";
 import { isOpen, trialOf } from "./state.ts";
-import { DrivenSearch, validation } from "./test-searches.ts";
+import { DrivenSearch, validation } from "./testing/test-searches.ts";
 
 type Step = {
   readonly pick: number;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { evolve } from "./evolve.ts";
 import { decodeSearch, encodeSearch } from "./snapshot.ts";
 import { initialSearch, trialOf } from "./state.ts";
-import { configOf, DrivenSearch, randomOf } from "./test-searches.ts";
+import { configOf, DrivenSearch, randomOf } from "./testing/test-searches.ts";
 
 function started(): DrivenSearch {
   const search = new DrivenSearch();

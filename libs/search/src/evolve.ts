@@ -22,9 +22,9 @@ import {
   type TrialWanted,
   trialOf,
 } from "./state.ts";
-import { includesTime, isLater, noTimes, withLater } from "./times.ts";
+import { includesTime, isLater, noTimes, withLater } from "./persistent/times.ts";
 import { noLateTimes, TrialRows } from "./trial-rows.ts";
-import { pushed, vectorOf, withItem } from "./vector.ts";
+import { pushed, vectorOf, withItem } from "./persistent/vector.ts";
 
 /**
  * The step that was made last: `decide` folds an event to see what follows from it, and whoever carries the decision out

@@ -1,4 +1,4 @@
-export { acceptExperiment } from "./accepted.ts";
+export { acceptExperiment } from "./space/accepted.ts";
 export type { Algorithm, Decision, Observation, Question, Size, Suggestion } from "./algorithm.ts";
 export type {
   CancelSearch,
@@ -57,9 +57,9 @@ export {
   simulate,
   type TrialResult,
   type World,
-} from "./simulate.ts";
+} from "./simulation/simulate.ts";
 export { decodeSearch, encodeSearch } from "./snapshot.ts";
-export { gridPoint, sampledPoint, trialSeed } from "./space.ts";
+export { gridPoint, sampledPoint, trialSeed } from "./space/space.ts";
 export {
   type Best,
   type OutcomeCounts,

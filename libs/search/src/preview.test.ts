@@ -10,7 +10,7 @@ import {
 } from "./halving/test-halving.ts";
 import { pbtOf } from "./population/test-population.ts";
 import { previewSearch } from "./preview.ts";
-import { gridOf, randomOf } from "./test-searches.ts";
+import { gridOf, randomOf } from "./testing/test-searches.ts";
 
 describe("the preview of a search", () => {
   it("counts the trials that end at each rung, by bracket and in all", () => {

@@ -9,7 +9,7 @@ import type {
 import type { PoliciesMemory } from "./policies/memory.ts";
 import type { TrialState } from "./trial-state.ts";
 import type { EarlierTrial } from "./earlier.ts";
-import { emptyVector, itemAt, type Vector } from "./vector.ts";
+import { emptyVector, itemAt, type Vector } from "./persistent/vector.ts";
 
 export type { TrialState, TrialWanted } from "./trial-state.ts";
 

@@ -1,9 +1,9 @@
 /** What a search keeps of its trials, as rows. */
 import type { TrialOutcome } from "@trainyard/contracts/events";
-import { registerLayout, Rows } from "./rows.ts";
-import { noTimes, type Run } from "./times.ts";
+import { registerLayout, Rows } from "./persistent/rows.ts";
+import { noTimes, type Run } from "./persistent/times.ts";
 import type { TrialState, TrialWanted } from "./trial-state.ts";
-import type { Vector } from "./vector.ts";
+import type { Vector } from "./persistent/vector.ts";
 
 const wants: readonly TrialWanted[] = ["run", "suspended", "stopped", "failed"];
 

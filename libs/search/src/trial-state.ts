@@ -1,5 +1,5 @@
 import type { TrialOutcome } from "@trainyard/contracts/events";
-import type { Times } from "./times.ts";
+import type { Times } from "./persistent/times.ts";
 
 /** failed: stopped, to count as failed. */
 export type TrialWanted = "run" | "suspended" | "stopped" | "failed";

@@ -83,7 +83,7 @@ class Load implements AsyncDisposable {
   #tail: AsyncDisposable | null = null;
   #on = false;
   #decided = 0;
-  #failed: unknown = null;
+  #failed: Error | null = null;
 
   private constructor(searcher: RealSearcher) {
     this.#searcher = searcher;
@@ -184,7 +184,7 @@ class Load implements AsyncDisposable {
     const writes = [{ stream, expectedVersion, events: [event] }];
     const request = { commitId: newEventId(), writes, guards: [], meta };
     const result = await this.#searcher.log.append(request).catch((error: unknown) => {
-      this.#failed = error;
+      this.#failed = error instanceof Error ? error : new Error(String(error));
       return null;
     });
     if (result?.kind !== "committed") this.#failed ??= new Error(JSON.stringify(result));

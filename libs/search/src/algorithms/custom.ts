@@ -12,7 +12,7 @@ import {
   initialCustomMemory,
 } from "../custom/memory.ts";
 import { isRunning, type RunningSearch, trialOf } from "../state.ts";
-import { itemAt } from "../vector.ts";
+import { itemAt } from "../persistent/vector.ts";
 
 export const custom: Algorithm = {
   name: "custom",

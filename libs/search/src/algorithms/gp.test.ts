@@ -8,11 +8,11 @@ import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { stored } from "../replay/test-record.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
-import { incumbents, simulate } from "../simulate.ts";
+import { incumbents, simulate } from "../simulation/simulate.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { branin, hartmann6, type TestFunction } from "../test-functions.ts";
+import { branin, hartmann6, type TestFunction } from "../testing/test-functions.ts";
 import { suggestionOf } from "../suggestions.ts";
-import { configOf, DrivenSearch, gpOf, randomOf, sobolOf } from "../test-searches.ts";
+import { configOf, DrivenSearch, gpOf, randomOf, sobolOf } from "../testing/test-searches.ts";
 
 const { COMPLETED, FAILED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 

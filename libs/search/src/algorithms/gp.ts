@@ -13,7 +13,7 @@
 import type { Json, JsonObject } from "@trainyard/experiment-config";
 import type { Algorithm, Model, Observation, ProposedPoint, Suggestion } from "../algorithm.ts";
 import type { SearchEvent } from "../events.ts";
-import { givenTrials } from "../points.ts";
+import { givenTrials } from "../space/points.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
 import { learnedFrom } from "./gp/inputs.ts";

@@ -6,7 +6,7 @@
  */
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
-import { gridOf } from "../space-rules/grid.ts";
+import { gridOf } from "../space/rules/grid.ts";
 import { topUp } from "./top-up.ts";
 
 export const grid: Algorithm = {

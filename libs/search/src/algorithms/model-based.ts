@@ -1,6 +1,6 @@
 import type { Algorithm, ProposedPoint } from "../algorithm.ts";
-import { givenTrials, pointOfTrial } from "../points.ts";
-import { isAllowed } from "../space-rules/constraints.ts";
+import { givenTrials, pointOfTrial } from "../space/points.ts";
+import { isAllowed } from "../space/rules/constraints.ts";
 import type { RunningSearch } from "../state.ts";
 import { evolveModelMemory, initialModelMemory } from "./model-memory.ts";
 import { wantedTrials } from "./random.ts";

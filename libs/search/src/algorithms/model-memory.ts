@@ -1,7 +1,7 @@
 /** What a searcher that follows a model remembers: where each trial lies, and the best of those that have ended. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { Json } from "@trainyard/experiment-config";
-import { type Axis, axesOf, placeOf } from "../axes.ts";
+import { type Axis, axesOf, placeOf } from "../space/axes.ts";
 import type { SearchEvent } from "../events.ts";
 import { type RunningSearch, type SearchPlan, trialOf } from "../state.ts";
 import {
@@ -11,7 +11,7 @@ import {
   proposedSeveral,
   type SeveralMemory,
 } from "./several-objectives.ts";
-import { emptyVector, itemAt, pushed, type Vector } from "../vector.ts";
+import { emptyVector, itemAt, pushed, type Vector } from "../persistent/vector.ts";
 
 /** Trials that count as good, at most. */
 export const GOOD_MAX = 40;

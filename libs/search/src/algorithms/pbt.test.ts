@@ -3,7 +3,7 @@ import type { HyperparameterSpace, PbtSearcher } from "@trainyard/experiment-con
 import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
 import { pbtOf } from "../population/test-population.ts";
-import { configOf, DrivenSearch, validation } from "../test-searches.ts";
+import { configOf, DrivenSearch, validation } from "../testing/test-searches.ts";
 
 const { CANCELED, COMPLETED, FAILED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 

@@ -19,7 +19,7 @@ import type { Json, JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/e
 import { assert } from "@trainyard/kernel";
 import type { Algorithm, Decision } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { pointOfTrial } from "../points.ts";
+import { pointOfTrial } from "../space/points.ts";
 import { trialsAllowed } from "../policies/judge.ts";
 import { compared, type Donor, replacementDonor } from "../population/exploit.ts";
 import { explored } from "../population/explore.ts";

@@ -1,8 +1,8 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
 import { searchLimits } from "../limits.ts";
-import { sampledPoint, trialSeed } from "../space.ts";
-import { configOf, DrivenSearch, randomOf, spaceOfTwo } from "../test-searches.ts";
+import { sampledPoint, trialSeed } from "../space/space.ts";
+import { configOf, DrivenSearch, randomOf, spaceOfTwo } from "../testing/test-searches.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 

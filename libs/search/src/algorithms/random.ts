@@ -8,8 +8,8 @@
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm, Size } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { pointOfTrial } from "../points.ts";
-import { isConstant } from "../space.ts";
+import { pointOfTrial } from "../space/points.ts";
+import { isConstant } from "../space/space.ts";
 import type { RunningSearch } from "../state.ts";
 import { topUp } from "./top-up.ts";
 

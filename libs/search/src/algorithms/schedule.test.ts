@@ -3,7 +3,7 @@ import type { HyperparameterSpace, ScheduleSearcher } from "@trainyard/experimen
 import { describe, expect, it } from "vitest";
 import { bestTrialOf, lineOf, scheduleOf } from "../population/lineage.ts";
 import { pbtOf } from "../population/test-population.ts";
-import { configOf, DrivenSearch, validation } from "../test-searches.ts";
+import { configOf, DrivenSearch, validation } from "../testing/test-searches.ts";
 
 const space: HyperparameterSpace = {
   lr: { type: "double", minval: 0, maxval: 1, count: null },

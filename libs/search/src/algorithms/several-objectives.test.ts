@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { paretoTrials, SearchRecord } from "../analysis/record.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../test-searches.ts";
+import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../testing/test-searches.ts";
 import { modelMemory } from "./model-memory.ts";
 import { bestOfSeveral } from "./several-objectives.ts";
 

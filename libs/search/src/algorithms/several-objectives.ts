@@ -7,7 +7,7 @@
 import { bestByFronts } from "../analysis/pareto.ts";
 import { objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
 import type { SearchPlan } from "../state.ts";
-import { emptyVector, itemAt, pushed, type Vector, withItem } from "../vector.ts";
+import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
 
 /** Contenders are thinned out to half of this when they are as many: fronts of more take too long. */
 const MOST = 1_000;

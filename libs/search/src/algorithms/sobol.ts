@@ -7,10 +7,10 @@
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import type { Algorithm, ProposedPoint } from "../algorithm.ts";
-import { axesOf, pointAt } from "../axes.ts";
+import { axesOf, pointAt } from "../space/axes.ts";
 import { searchLimits } from "../limits.ts";
-import { givenTrials, pointOfTrial } from "../points.ts";
-import { isAllowed, isConstrained } from "../space-rules/constraints.ts";
+import { givenTrials, pointOfTrial } from "../space/points.ts";
+import { isAllowed, isConstrained } from "../space/rules/constraints.ts";
 import type { SearchPlan } from "../state.ts";
 import { wantedTrials } from "./random.ts";
 import {

@@ -6,9 +6,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
-import { simulate } from "../simulate.ts";
+import { simulate } from "../simulation/simulate.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch, sobolOf, tpeOf } from "../test-searches.ts";
+import { configOf, DrivenSearch, sobolOf, tpeOf } from "../testing/test-searches.ts";
 import { modelMemory } from "./model-memory.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;

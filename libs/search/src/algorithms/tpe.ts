@@ -10,8 +10,8 @@
  * waited for. It does not model how a value grows with training.
  */
 import type { ProposedPoint } from "../algorithm.ts";
-import { coordinatesOf, pointAt } from "../axes.ts";
-import { allowedPlace } from "../space-rules/places.ts";
+import { coordinatesOf, pointAt } from "../space/axes.ts";
+import { allowedPlace } from "../space/rules/places.ts";
 import type { RunningSearch, SearchPlan } from "../state.ts";
 import { modelBased } from "./model-based.ts";
 import { axesOfPlan, modelMemory } from "./model-memory.ts";

@@ -1,6 +1,6 @@
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
-import { sampledPoint } from "../space.ts";
+import { sampledPoint } from "../space/space.ts";
 import { type Importances, importancesOf } from "./importance.ts";
 import { SearchRecord } from "./record.ts";
 

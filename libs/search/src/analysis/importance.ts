@@ -8,8 +8,8 @@
  * Each axis is looked at alone: of two that matter only together it sees little. A trial counts with its best value,
  * so one that was stopped early counts as it was then.
  */
-import { type Axis, axesOf, isDiscrete, placeOf } from "../axes.ts";
-import { normalProbability } from "../normal.ts";
+import { type Axis, axesOf, isDiscrete, placeOf } from "../space/axes.ts";
+import { normalProbability } from "../numeric/normal.ts";
 import type { SearchRecord, TrialRecord } from "./record.ts";
 
 /** Fewer trials than this say nothing: a tenth of them would be two or three. */

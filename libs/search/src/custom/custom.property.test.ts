@@ -10,7 +10,7 @@ import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { proposedTrials, type SearchState } from "../state.ts";
-import type { DrivenSearch } from "../test-searches.ts";
+import type { DrivenSearch } from "../testing/test-searches.ts";
 import { operationResults } from "./decide.ts";
 import type { SearchOperation } from "./operations.ts";
 import {

@@ -4,7 +4,7 @@ import { searchDecider } from "../decider.ts";
 import { budget } from "../policies/test-policies.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch, randomOf } from "../test-searches.ts";
+import { configOf, DrivenSearch, randomOf } from "../testing/test-searches.ts";
 import { operationResults } from "./decide.ts";
 import type { SearchOperation } from "./operations.ts";
 import {

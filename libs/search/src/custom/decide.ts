@@ -10,7 +10,7 @@ import type { PostOperations } from "../commands.ts";
 import { eventsOf, exhausted, goesOn } from "../decision-events.ts";
 import type { SearchEvent } from "../events.ts";
 import { evolve } from "../evolve.ts";
-import { valueOfId } from "../id-map.ts";
+import { valueOfId } from "../persistent/id-map.ts";
 import {
   isOpen,
   isStopped,
@@ -20,9 +20,9 @@ import {
   type TrialState,
   trialOf,
 } from "../state.ts";
-import { lastTime } from "../times.ts";
-import { itemAt } from "../vector.ts";
-import { keepAll, keepSome } from "../versions.ts";
+import { lastTime } from "../persistent/times.ts";
+import { itemAt } from "../persistent/vector.ts";
+import { keepAll, keepSome } from "../persistent/versions.ts";
 import { givenPoint } from "./given-point.ts";
 import { customMemory, NO_PLACE, type Posted } from "./memory.ts";
 import {

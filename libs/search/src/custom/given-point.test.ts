@@ -1,7 +1,7 @@
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sampledPoint } from "../space.ts";
+import { sampledPoint } from "../space/space.ts";
 import { givenPoint as givenPointOf } from "./given-point.ts";
 
 const space: HyperparameterSpace = {

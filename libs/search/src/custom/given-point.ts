@@ -12,9 +12,9 @@ import {
   whyNoValue,
 } from "@trainyard/experiment-config";
 import type { FieldProblem } from "@trainyard/kernel";
-import { fullPoint } from "../space.ts";
-import { valueAtKeys, withoutAbsent } from "../space-rules/conditions.ts";
-import { brokenConstraints, type SearchedSpace } from "../space-rules/constraints.ts";
+import { fullPoint } from "../space/space.ts";
+import { valueAtKeys, withoutAbsent } from "../space/rules/conditions.ts";
+import { brokenConstraints, type SearchedSpace } from "../space/rules/constraints.ts";
 
 export type GivenPoint =
   | { readonly point: JsonObject }

@@ -6,9 +6,9 @@
 import type { EventData } from "@trainyard/contracts";
 import type { Json } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
-import { emptyIdMap, type IdMap, withId } from "../id-map.ts";
+import { emptyIdMap, type IdMap, withId } from "../persistent/id-map.ts";
 import type { RunningSearch } from "../state.ts";
-import { emptyVector, itemAt, pushed, type Vector, withItem } from "../vector.ts";
+import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
 import { digestOf, type WishOf, wishOf } from "./operations.ts";
 
 /** Of a trial that there is no place for. */

@@ -1,6 +1,6 @@
 /** Why successive halving decides as it does about a trial, as its events carry it. */
 import type { JsonObject } from "@trainyard/experiment-config";
-import { entriesBetween, entryAt, placeOf, type Ranking } from "../ranking.ts";
+import { entriesBetween, entryAt, placeOf, type Ranking } from "../persistent/ranking.ts";
 import { type Halving, type Place, rungOf, unitsOf, WORST } from "./memory.ts";
 import { isClosed, keptOf } from "./rungs.ts";
 

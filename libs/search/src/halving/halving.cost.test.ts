@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 import type { SearchCommand } from "../commands.ts";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
-import { readsOf } from "../test-reads.ts";
-import { configOf, validation } from "../test-searches.ts";
+import { readsOf } from "../testing/test-reads.ts";
+import { configOf, validation } from "../testing/test-searches.ts";
 import { ashaOf } from "./test-halving.ts";
 
 /** A search that has come to trial `reached`, and how many values of its state the next 100 trials read. */

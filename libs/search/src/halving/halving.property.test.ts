@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { type DrivenSearch, validation } from "../test-searches.ts";
+import { type DrivenSearch, validation } from "../testing/test-searches.ts";
 import { activeTrials, placeOfTrial, rungOf } from "./memory.ts";
 import { autoPlan } from "../algorithms/auto.ts";
 import {

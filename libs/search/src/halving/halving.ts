@@ -4,10 +4,10 @@ import type { Json, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
 import type { SearchEvent } from "../events.ts";
 import { axesOfPlan } from "../algorithms/model-memory.ts";
-import { placeOf } from "../axes.ts";
+import { placeOf } from "../space/axes.ts";
 import { searchLimits } from "../limits.ts";
-import { pointOfTrial } from "../points.ts";
-import { isConstant } from "../space.ts";
+import { pointOfTrial } from "../space/points.ts";
+import { isConstant } from "../space/space.ts";
 import type { RunningSearch, SearchPlan } from "../state.ts";
 import {
   emptyHalving,

@@ -10,8 +10,21 @@
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
-import { type Entry, emptyRanking, inserted, type Ranking, removed } from "../ranking.ts";
-import { emptyVector, itemAt, pushed, type Vector, vectorOf, withItem } from "../vector.ts";
+import {
+  type Entry,
+  emptyRanking,
+  inserted,
+  type Ranking,
+  removed,
+} from "../persistent/ranking.ts";
+import {
+  emptyVector,
+  itemAt,
+  pushed,
+  type Vector,
+  vectorOf,
+  withItem,
+} from "../persistent/vector.ts";
 import { PlaceRows } from "./place-rows.ts";
 import type { HalvingPlan } from "./plan.ts";
 import { fullTrust, type Trust } from "./trust.ts";

@@ -1,6 +1,6 @@
 /** The places of the trials of a search that halves, as rows. */
-import type { Entry } from "../ranking.ts";
-import { registerLayout, Rows } from "../rows.ts";
+import type { Entry } from "../persistent/ranking.ts";
+import { registerLayout, Rows } from "../persistent/rows.ts";
 import type { Place, PlaceState } from "./memory.ts";
 
 const states: readonly PlaceState[] = ["coming", "due", "waiting", "over"];

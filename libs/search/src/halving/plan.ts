@@ -6,7 +6,7 @@
  */
 
 import { floorLog, hyperbandTrials } from "@trainyard/experiment-config";
-import { integerPower } from "../math.ts";
+import { integerPower } from "../numeric/math.ts";
 import type { TrustPlan } from "./trust.ts";
 
 /** `promote` suspends a trial at a rung and resumes the best; `stop` ends what is not good enough when it arrives; `wait`

@@ -1,6 +1,6 @@
 /** Whom a rung lets through, and when it is over. */
-import { entryAt, placeOf } from "../ranking.ts";
-import { itemAt } from "../vector.ts";
+import { entryAt, placeOf } from "../persistent/ranking.ts";
+import { itemAt } from "../persistent/vector.ts";
 import { type Halving, mayCreate, rungOf } from "./memory.ts";
 import { isProbe } from "./trust.ts";
 

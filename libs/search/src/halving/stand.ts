@@ -1,7 +1,7 @@
 /** How a search that halves stands: who has come to which rung, and who is on the way where. For people and for checks. */
 import type { SearchState } from "../state.ts";
-import { entryAt } from "../ranking.ts";
-import { itemsOf } from "../vector.ts";
+import { entryAt } from "../persistent/ranking.ts";
+import { itemsOf } from "../persistent/vector.ts";
 import type { Halving } from "./memory.ts";
 
 export type RungStand = {

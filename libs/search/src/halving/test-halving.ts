@@ -10,7 +10,7 @@ import type {
   HyperbandSearcher,
 } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
-import { configOf, DrivenSearch } from "../test-searches.ts";
+import { configOf, DrivenSearch } from "../testing/test-searches.ts";
 import { type Halving, placeOfTrial, unitsOf } from "./memory.ts";
 
 const timed = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { searchDecider } from "../decider.ts";
 import { runSearch } from "../simulation/run.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { configOf } from "../test-searches.ts";
+import { configOf } from "../testing/test-searches.ts";
 import type { Halving } from "./memory.ts";
 import { autoOf } from "./test-halving.ts";
 import {

@@ -6,7 +6,7 @@
  */
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { type Entry, entryAt, placeOf } from "../ranking.ts";
+import { type Entry, entryAt, placeOf } from "../persistent/ranking.ts";
 import { standing } from "./evidence.ts";
 import {
   type Halving,

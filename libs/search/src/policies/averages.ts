@@ -16,7 +16,7 @@ import {
   inserted,
   placeOf,
   type Ranking,
-} from "../ranking.ts";
+} from "../persistent/ranking.ts";
 import { WORST } from "./ranked.ts";
 
 /** Times of comparison that are taken as they come: more than most trainings have validations. */

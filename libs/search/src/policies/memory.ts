@@ -13,12 +13,12 @@ import {
 import type { EventData } from "@trainyard/contracts";
 import type { SearchEvent } from "../events.ts";
 import { isOpen, isStopped, type SearchPlan, type SearchState, trialOf } from "../state.ts";
-import { emptyVector, itemAt, pushed, type Vector, withItem } from "../vector.ts";
+import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
 import { type Averages, advanced, type Course, gone, noAverages, noCourse } from "./averages.ts";
 import { type Patience, waited } from "./patience.ts";
 import { isLower, noStanding, placeAmong, type Standing, withValue } from "./population.ts";
 import { rankedValue } from "./ranked.ts";
-import { emptyRanking, inserted, type Ranking, removed } from "../ranking.ts";
+import { emptyRanking, inserted, type Ranking, removed } from "../persistent/ranking.ts";
 
 /** Raised when the same history would be judged otherwise. */
 export const POLICIES_VERSION = 1;

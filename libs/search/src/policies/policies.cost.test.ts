@@ -6,8 +6,8 @@ import { expect, it } from "vitest";
 import type { SearchCommand } from "../commands.ts";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
-import { readsOf } from "../test-reads.ts";
-import { configOf, randomOf, validation } from "../test-searches.ts";
+import { readsOf } from "../testing/test-reads.ts";
+import { configOf, randomOf, validation } from "../testing/test-searches.ts";
 import { median, noImprovement, pbt, percentile } from "./test-policies.ts";
 
 const REPORTS = 4;

@@ -11,7 +11,7 @@ import { replaySearch } from "../replay/replay.ts";
 import { stored } from "../replay/test-record.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { isRunning, trialOf } from "../state.ts";
-import { configOf, DrivenSearch, randomOf, validation } from "../test-searches.ts";
+import { configOf, DrivenSearch, randomOf, validation } from "../testing/test-searches.ts";
 import {
   budget,
   courseOf,

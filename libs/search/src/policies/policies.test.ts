@@ -4,7 +4,7 @@ import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
 import { ashaOf, shortly, startedSearch } from "../halving/test-halving.ts";
-import { configOf, DrivenSearch, validation } from "../test-searches.ts";
+import { configOf, DrivenSearch, validation } from "../testing/test-searches.ts";
 import { pbtOf } from "../population/test-population.ts";
 import {
   budget,

@@ -2,7 +2,7 @@
  * The trials that have not ended by the value that each reported last: who is at the lower end of a population, as
  * population-based training counts it (n_q = ⌈q n⌉, at most half, of two or more).
  */
-import { inserted, placeOf, type Ranking, removed } from "../ranking.ts";
+import { inserted, placeOf, type Ranking, removed } from "../persistent/ranking.ts";
 
 /** The value is what stands in the ranking; null for a trial that is not in it. */
 export type Standing = { readonly value: number | null; readonly donor: boolean };

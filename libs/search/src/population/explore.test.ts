@@ -1,7 +1,7 @@
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configOf, DrivenSearch } from "../test-searches.ts";
+import { configOf, DrivenSearch } from "../testing/test-searches.ts";
 import { explored } from "./explore.ts";
 import { pbtOf } from "./test-population.ts";
 

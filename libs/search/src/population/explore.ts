@@ -15,11 +15,11 @@ import {
   type TypedHyperparameter,
 } from "@trainyard/experiment-config";
 import { draw, drawInteger } from "@trainyard/kernel";
-import { canonical } from "../axes.ts";
-import { power } from "../math.ts";
-import { pointOf, valueAtShare } from "../space.ts";
-import { valueAtKeys } from "../space-rules/conditions.ts";
-import { isAllowed } from "../space-rules/constraints.ts";
+import { canonical } from "../space/axes.ts";
+import { power } from "../numeric/math.ts";
+import { pointOf, valueAtShare } from "../space/space.ts";
+import { valueAtKeys } from "../space/rules/conditions.ts";
+import { isAllowed } from "../space/rules/constraints.ts";
 import type { SearchPlan } from "../state.ts";
 
 export type Change = {

@@ -9,7 +9,7 @@ import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch } from "../test-searches.ts";
+import { configOf, DrivenSearch } from "../testing/test-searches.ts";
 import { quantileSize } from "./exploit.ts";
 import type { Population } from "./memory.ts";
 import { pbtOf } from "./test-population.ts";

@@ -2,7 +2,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
 import { adaptiveOf, ashaOf, hyperbandOf } from "../halving/test-halving.ts";
-import { configOf, DrivenSearch, randomOf, sobolOf, tpeOf } from "../test-searches.ts";
+import { configOf, DrivenSearch, randomOf, sobolOf, tpeOf } from "../testing/test-searches.ts";
 import { replaySearch } from "./replay.ts";
 import { recordedSearch, stored } from "./test-record.ts";
 

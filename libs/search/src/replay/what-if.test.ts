@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ashaOf } from "../halving/test-halving.ts";
-import { configOf, DrivenSearch, randomOf } from "../test-searches.ts";
+import { configOf, DrivenSearch, randomOf } from "../testing/test-searches.ts";
 import { recordedSearch, stored } from "./test-record.ts";
 import { replayWith } from "./what-if.ts";
 

@@ -5,8 +5,8 @@
  */
 import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
 import { assert, draw, drawInteger } from "@trainyard/kernel";
-import { type Axis, axesOf, coordinatesOf, placeOf } from "../axes.ts";
-import { log } from "../math.ts";
+import { type Axis, axesOf, coordinatesOf, placeOf } from "../space/axes.ts";
+import { log } from "../numeric/math.ts";
 
 export type Table = {
   readonly name: string;

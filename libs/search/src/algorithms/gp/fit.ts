@@ -2,8 +2,8 @@
  * The parameters of a process with the largest posterior (C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for
  * Machine Learning", 2006, §5.4), under the priors of Optuna's sampler, by steps of the gradient in their logarithms.
  */
-import { log } from "../../math.ts";
-import { fastExp } from "../../normal.ts";
+import { log } from "../../numeric/math.ts";
+import { fastExp } from "../../numeric/normal.ts";
 import { type Parameters, type Points } from "./kernel.ts";
 import { descend } from "./lbfgs.ts";
 import { factorise, inverseColumns, inverseElement, solveLower, solveUpper } from "./matrix.ts";

@@ -1,6 +1,6 @@
 /** Expected improvement over the smallest value (D. R. Jones, M. Schonlau, W. J. Welch, 1998), as its logarithm. */
-import { log } from "../../math.ts";
-import { normalDensity, normalProbability, SQRT_2_PI } from "../../normal.ts";
+import { log } from "../../numeric/math.ts";
+import { normalDensity, normalProbability, SQRT_2_PI } from "../../numeric/normal.ts";
 import type { Moments } from "./model.ts";
 
 /** Below this the improvement's own digits are lost, and its asymptotic series is better than a thousandth. */

@@ -1,6 +1,6 @@
 /** What a Gaussian process learns from: the trials that have ended, as points of the box with standardised values. */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { coordinatesOf } from "../../axes.ts";
+import { coordinatesOf } from "../../space/axes.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
 import { axesOfPlan, modelMemory, placeOfTrial } from "../model-memory.ts";
 

@@ -4,7 +4,7 @@
  * values to be normal; those of a search often spread over decades, and then it sees nothing but the worst of them. The
  * order of the values stays what it is. Quarter powers are square roots, which are exact to the last bit everywhere.
  */
-import { exp, integerPower, log, power } from "../../math.ts";
+import { exp, integerPower, log, power } from "../../numeric/math.ts";
 
 export type Warp = {
   /** The mean is 0, the deviation 1. */

@@ -2,9 +2,9 @@
  * A density over the box of the axes: a kernel about each place, and the even prior counting as one more. A continuous or
  * ordered axis has normals cut off at its ends, of one width; a choice without order has its own mass and shares the rest.
  */
-import { type Axis, isDiscrete } from "../../axes.ts";
-import { power } from "../../math.ts";
-import { fastExp, SQRT_2_PI } from "../../normal.ts";
+import { type Axis, isDiscrete } from "../../space/axes.ts";
+import { power } from "../../numeric/math.ts";
+import { fastExp, SQRT_2_PI } from "../../numeric/normal.ts";
 import {
   choiceAt,
   choiceMass,

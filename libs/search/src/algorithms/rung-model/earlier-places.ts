@@ -1,5 +1,5 @@
 /** The places of earlier searches' trials, the best first: what a model of a rung knows before any trial has come to one. */
-import { placeOf } from "../../axes.ts";
+import { placeOf } from "../../space/axes.ts";
 import type { SearchPlan } from "../../state.ts";
 import { axesOfPlan } from "../model-memory.ts";
 

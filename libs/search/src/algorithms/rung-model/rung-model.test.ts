@@ -1,10 +1,10 @@
 import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
-import { axesOf, placeOf } from "../../axes.ts";
+import { axesOf, placeOf } from "../../space/axes.ts";
 import type { Halving } from "../../halving/memory.ts";
 import { autoOf, bohbOf, halvingOf, startedSearch } from "../../halving/test-halving.ts";
 import { runSearch } from "../../simulation/run.ts";
-import { configOf, type DrivenSearch, spaceOfTwo } from "../../test-searches.ts";
+import { configOf, type DrivenSearch, spaceOfTwo } from "../../testing/test-searches.ts";
 import { densityAt, densityOf, placeFrom, spreadWidth } from "./density.ts";
 import { comparedAt, rankedAt, rankedFrom } from "./ranked-trials.ts";
 

@@ -10,13 +10,13 @@
  */
 import { draw } from "@trainyard/kernel";
 import type { ProposedPoint } from "../../algorithm.ts";
-import { type Axis, coordinatesOf, pointAt } from "../../axes.ts";
+import { type Axis, coordinatesOf, pointAt } from "../../space/axes.ts";
 import { type Halving, unitsOf } from "../../halving/memory.ts";
 import type { Proposer } from "../../halving/proposer.ts";
-import { givenTrials, pointOfTrial } from "../../points.ts";
-import { allowedPlace } from "../../space-rules/places.ts";
+import { givenTrials, pointOfTrial } from "../../space/points.ts";
+import { allowedPlace } from "../../space/rules/places.ts";
 import type { SearchPlan } from "../../state.ts";
-import { itemAt } from "../../vector.ts";
+import { itemAt } from "../../persistent/vector.ts";
 import { axesOfPlan } from "../model-memory.ts";
 import { earlierPlaces } from "./earlier-places.ts";
 import { densityAt, densityOf, placeFrom, type Sample } from "./density.ts";

@@ -2,7 +2,7 @@ import type { HyperparameterSpace } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { axesOf } from "../../axes.ts";
+import { axesOf } from "../../space/axes.ts";
 import { jointPlace, placeByAxis } from "./candidates.ts";
 import { boxOf, densityAt, densityOnAxis, type Estimator, estimatorOf } from "./estimator.ts";
 import type { Sample } from "./split.ts";

@@ -5,8 +5,8 @@
  * each axis of a product kernel (S. Watanabe, "Tree-structured Parzen estimator", 2023, §3.3). On an int axis of few values
  * the gaps are those between cells with trials. The densities are joint (`densityAt`), or of one axis (`densityOnAxis`).
  */
-import { type Axis, isDiscrete } from "../../axes.ts";
-import { fastExp, SQRT_2_PI } from "../../normal.ts";
+import { type Axis, isDiscrete } from "../../space/axes.ts";
+import { fastExp, SQRT_2_PI } from "../../numeric/normal.ts";
 import { Gaps } from "./gaps.ts";
 import { choiceMass, massInCell, massInside } from "./kernels.ts";
 import type { Sample } from "./split.ts";

@@ -4,7 +4,7 @@
  * and what follows from a width is computed again only where the width is another. What is kept never changes a result: a
  * trial is known by its place itself, and orders, widths and masses follow from the places alone.
  */
-import { SQRT_2_PI } from "../../normal.ts";
+import { SQRT_2_PI } from "../../numeric/normal.ts";
 import { massInside } from "./kernels.ts";
 
 type Place = readonly number[];

@@ -1,5 +1,5 @@
 /** Kernels on one axis from 0 to 1: normals cut off at its ends, their mass in cells, and choices without order. */
-import { normalProbability, normalQuantile } from "../../normal.ts";
+import { normalProbability, normalQuantile } from "../../numeric/normal.ts";
 
 /** The probability that a normal about `mean` gives to what lies between 0 and 1. */
 export function massInside(mean: number, sigma: number): number {

@@ -6,7 +6,7 @@
  * improvement, which one value far off can spoil.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { log } from "../../math.ts";
+import { log } from "../../numeric/math.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
 import { bestOfSeveral } from "../several-objectives.ts";
 import { GOOD_MAX, type ModelMemory, modelMemory, placeOfTrial } from "../model-memory.ts";

@@ -3,8 +3,14 @@ import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-con
 import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { incumbents, simulate } from "./simulate.ts";
-import { ackley5, branin, hartmann6, rosenbrock4, type TestFunction } from "./test-functions.ts";
-import { configOf, randomOf, sobolOf, tpeOf } from "./test-searches.ts";
+import {
+  ackley5,
+  branin,
+  hartmann6,
+  rosenbrock4,
+  type TestFunction,
+} from "../testing/test-functions.ts";
+import { configOf, randomOf, sobolOf, tpeOf } from "../testing/test-searches.ts";
 
 const config = (searcher: SearcherConfig, { space }: TestFunction): NormalisedConfig =>
   configOf(searcher, space);

@@ -8,7 +8,7 @@ import type {
   JsonObject,
   TypedHyperparameter,
 } from "@trainyard/experiment-config";
-import { log } from "./math.ts";
+import { log } from "../numeric/math.ts";
 import { pointOf, valueAtShare } from "./space.ts";
 
 export type Axis = {

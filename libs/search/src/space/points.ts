@@ -5,12 +5,12 @@
  */
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
-import type { ProposedPoint } from "./algorithm.ts";
-import { searchLimits } from "./limits.ts";
+import type { ProposedPoint } from "../algorithm.ts";
+import { searchLimits } from "../limits.ts";
 import { fullPoint, valueAtShare } from "./space.ts";
-import { valueAtKeys, withoutAbsent } from "./space-rules/conditions.ts";
-import { isAllowed, isConstrained, type SearchedSpace } from "./space-rules/constraints.ts";
-import type { SearchPlan } from "./state.ts";
+import { valueAtKeys, withoutAbsent } from "./rules/conditions.ts";
+import { isAllowed, isConstrained, type SearchedSpace } from "./rules/constraints.ts";
+import type { SearchPlan } from "../state.ts";
 
 /** The point that a trial gets without a model: a function of the plan and the trial's number. */
 export function pointOfTrial(plan: SearchPlan, trial: number): ProposedPoint {

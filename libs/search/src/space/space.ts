@@ -13,8 +13,8 @@ import {
   type TypedHyperparameter,
 } from "@trainyard/experiment-config";
 import { assertNever, draw, drawInteger } from "@trainyard/kernel";
-import { power, roundHalfAway } from "./math.ts";
-import { withoutAbsent } from "./space-rules/conditions.ts";
+import { power, roundHalfAway } from "../numeric/math.ts";
+import { withoutAbsent } from "./rules/conditions.ts";
 
 /** A trial's own seed is one that NumPy, PyTorch and Python all take: 0 ≤ seed < 2^31. */
 const TRIAL_SEED_BELOW = 2 ** 31;

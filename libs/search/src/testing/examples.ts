@@ -1,8 +1,8 @@
 /** Every search method that is registered, each with a small configuration, for suites that all of them must pass: new ones join by themselves. */
 import { exportJsonSchema, type NormalisedConfig } from "@trainyard/experiment-config";
 import { isRejection } from "@trainyard/kernel";
-import { acceptExperiment } from "./accepted.ts";
-import { algorithmNames } from "./algorithms/registry.ts";
+import { acceptExperiment } from "../space/accepted.ts";
+import { algorithmNames } from "../algorithms/registry.ts";
 
 /** What the keys of a searcher are set to, where it has them. */
 const settings: Readonly<Record<string, unknown>> = {

@@ -13,7 +13,7 @@ import {
   type JsonObject,
 } from "@trainyard/experiment-config";
 import { assertNever } from "@trainyard/kernel";
-import { exp, integerPower, log, power, roundHalfAway } from "../math.ts";
+import { exp, integerPower, log, power, roundHalfAway } from "../../numeric/math.ts";
 import { valueAtKeys } from "./conditions.ts";
 
 /** undefined: unknown. */

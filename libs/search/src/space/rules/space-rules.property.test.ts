@@ -14,7 +14,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { pointOfTrial } from "../points.ts";
 import { gridPoint } from "../space.ts";
-import { configOf, DrivenSearch, gridOf as gridSearcher, randomOf } from "../test-searches.ts";
+import {
+  configOf,
+  DrivenSearch,
+  gridOf as gridSearcher,
+  randomOf,
+} from "../../testing/test-searches.ts";
 import { evaluation } from "./evaluate.ts";
 import { gridOf } from "./grid.ts";
 

@@ -1,6 +1,6 @@
 /** What the configuration's constraints say of a point. */
 import { type JsonObject, parseExpression } from "@trainyard/experiment-config";
-import type { SearchPlan } from "../state.ts";
+import type { SearchPlan } from "../../state.ts";
 import { type Evaluation, evaluation } from "./evaluate.ts";
 
 /** What constraints and given points are read from: all of a search's plan that they need. */

@@ -12,7 +12,7 @@ import {
   type JsonObject,
   type TypedHyperparameter,
 } from "@trainyard/experiment-config";
-import { searchLimits } from "../limits.ts";
+import { searchLimits } from "../../limits.ts";
 import { axisValue, gridPoint, pointOf, sortedNodes } from "../space.ts";
 import {
   areMet,

@@ -1,6 +1,6 @@
 /** A search against a function in virtual time: a trial takes what the world says, and reports one value at its end. */
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
-import { runSearch, type SimulatedRun } from "./simulation/run.ts";
+import { runSearch, type SimulatedRun } from "./run.ts";
 
 /** What becomes of a trial. `duration` > 0 is in units of the world's own; a value of null is a trial that failed. */
 export type TrialResult = { readonly value: number | null; readonly duration: number };

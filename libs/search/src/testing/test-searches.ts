@@ -3,11 +3,11 @@ import type { EventData } from "@trainyard/contracts";
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
 import { fold, isRejection } from "@trainyard/kernel";
-import type { RecordValidation, SearchCommand } from "./commands.ts";
-import { searchDecider } from "./decider.ts";
-import type { SearchEvent } from "./events.ts";
-import type { SearchState } from "./state.ts";
-import { suggestionOf } from "./suggestions.ts";
+import type { RecordValidation, SearchCommand } from "../commands.ts";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import type { SearchState } from "../state.ts";
+import { suggestionOf } from "../suggestions.ts";
 
 const storage = { save_experiment_best: 0, save_trial_best: 1, save_trial_latest: 1 };
 

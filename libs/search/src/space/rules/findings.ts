@@ -10,8 +10,8 @@ import {
   type NormalisedConfig,
 } from "@trainyard/experiment-config";
 import type { FieldProblem } from "@trainyard/kernel";
-import { newestAlgorithm } from "../algorithms/registry.ts";
-import { searchLimits } from "../limits.ts";
+import { newestAlgorithm } from "../../algorithms/registry.ts";
+import { searchLimits } from "../../limits.ts";
 import { firstDrawn, givenPoints, givenTrials, includesGiven, probe } from "../points.ts";
 import { gridPoint } from "../space.ts";
 import { withoutAbsent } from "./conditions.ts";

@@ -3,10 +3,10 @@
  * Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
  */
 
-import type { SearchCommand } from "./commands.ts";
-import { searchDecider } from "./decider.ts";
-import type { SearchEvent } from "./events.ts";
-import type { SearchState } from "./state.ts";
+import type { SearchCommand } from "../commands.ts";
+import { searchDecider } from "../decider.ts";
+import type { SearchEvent } from "../events.ts";
+import type { SearchState } from "../state.ts";
 
 const behind = new WeakMap<object, unknown>();
 
