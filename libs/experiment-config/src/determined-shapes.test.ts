@@ -146,7 +146,7 @@ describe("what every searcher takes", () => {
     ["adaptive_asha", []],
     ["hyperband", []],
     ["pbt", ["divisor"]],
-    ["custom", ["divisor", "max_time"]],
+    ["custom", ["divisor"]],
   ])("has an effect in %s, or a warning", (name, unused) => {
     const own = name === "pbt" ? ", population_size: 4" : "";
     const { config, warnings } = accepted(

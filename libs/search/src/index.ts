@@ -59,6 +59,7 @@ export {
   type World,
 } from "./simulation/simulate.ts";
 export { decodeSearch, encodeSearch } from "./snapshot.ts";
+export { timesOf } from "./persistent/times.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space/space.ts";
 export {
   type Best,

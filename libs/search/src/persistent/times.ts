@@ -2,7 +2,7 @@
  * The times at which a trial was observed, as far as they came in increasing order. Trials report at a steady pace, so they
  * are kept as runs of equal steps: one run for most trials, however long they train.
  */
-import { emptyVector, itemAt, pushed, type Vector } from "./vector.ts";
+import { emptyVector, itemAt, itemsOf, pushed, type Vector } from "./vector.ts";
 
 /** `count` times from `first`, each `step` after the one before. */
 export type Run = { readonly first: number; readonly step: number; readonly count: number };
@@ -40,6 +40,13 @@ export function withLater(times: Times, time: number): Times {
   // Only what the numbers themselves give back belongs to the run.
   if (count > 1 && first + step * count === time) return { first, step, count: count + 1, earlier };
   return { first: time, step: 0, count: 1, earlier: pushed(earlier, { first, step, count }) };
+}
+
+/** All of them, in order. */
+export function* timesOf(times: Times): Generator<number> {
+  for (const { first, step, count } of [...itemsOf(times.earlier), times]) {
+    for (let i = 0; i < count; i += 1) yield first + i * step;
+  }
 }
 
 export function includesTime(times: Times, time: number): boolean {
