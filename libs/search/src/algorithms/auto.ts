@@ -14,14 +14,14 @@ import { type Ranked, rungProposer } from "./rung-model/rung-model.ts";
 
 /** Decided by measurement on generated families of learning curves (`test/bench/search`). */
 const trust: TrustPlan = {
-  probesFirst: 16,
-  probeEvery: 10,
-  measuredMin: 12,
+  probesFirst: 8,
+  probeEvery: 15,
+  measuredMin: 8,
   measuredMax: 48,
   threshold: 0.4,
-  laterProbes: 8,
-  laterMin: 6,
-  laterThreshold: 0.1,
+  laterProbes: 4,
+  laterMin: 4,
+  laterThreshold: 0,
   laterShare: 1 / 3,
   probesAfterRise: 8,
 };

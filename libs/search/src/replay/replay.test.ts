@@ -2,7 +2,14 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
 import { adaptiveOf, ashaOf, hyperbandOf } from "../halving/test-halving.ts";
-import { configOf, DrivenSearch, randomOf, sobolOf, tpeOf } from "../testing/test-searches.ts";
+import {
+  configOf,
+  DrivenSearch,
+  gpOf,
+  randomOf,
+  sobolOf,
+  tpeOf,
+} from "../testing/test-searches.ts";
 import { replaySearch } from "./replay.ts";
 import { recordedSearch, stored } from "./test-record.ts";
 
@@ -52,6 +59,19 @@ describe("a recorded search, decided once more", () => {
     expect(differences[0]?.version).toBe(at + 1);
     expect(differences[0]?.recorded).toEqual(events[at]);
     expect(differences[0]?.decided).toEqual(event);
+  });
+
+  it("computes each suggestion of a model once more", () => {
+    const events = stored(recordedSearch(gpOf(12, 2), 7, 2).events);
+    const at = events.findLastIndex(({ type }) => type === "SuggestionPrepared");
+    expect(at).toBeGreaterThan(0);
+    expect(replaySearch(events).differences).toEqual([]);
+    const event = events[at];
+    if (event?.type !== "SuggestionPrepared") throw new Error("something was suggested");
+    const hyperparameters = { ...event.data.hyperparameters, units: 5 };
+    events[at] = { ...event, data: { ...event.data, hyperparameters } };
+    const { differences } = replaySearch(events);
+    expect(differences[0]).toEqual({ version: at + 1, recorded: events[at], decided: event });
   });
 
   it("shows what is decided now and was not recorded, and the other way round", () => {

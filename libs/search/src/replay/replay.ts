@@ -1,12 +1,13 @@
 /**
  * Decides a recorded search once more: each recorded input is given to the decider at the state that it met, and what
- * is decided must be what was recorded. The recorded events are folded, so that one difference does not bring on others.
+ * is decided must be what was recorded; so must a model's suggestion be what the state that it rests on gives. The recorded events are folded, so that one difference does not bring on others.
  */
 import { fold, isRejection } from "@trainyard/kernel";
-import type { SearchCommand } from "../commands.ts";
+import type { OfferSuggestion, SearchCommand } from "../commands.ts";
 import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
+import { suggestionOf } from "../suggestions.ts";
 import { recordedCommand, recordsCancellation } from "./recorded.ts";
 import { isSame } from "./same.ts";
 
@@ -33,6 +34,7 @@ export function replaySearch(events: readonly SearchEvent[]): Replay {
   let state: SearchState = searchDecider.initial;
   let inputs = 0;
   const differences: Difference[] = [];
+  const suggestions = new Suggestions(events);
   for (let at = 0; at < events.length; ) {
     const { command, recorded } = stepAt(events, at);
     const decided = command === null ? [] : searchDecider.decide(state, command);
@@ -42,11 +44,41 @@ export function replaySearch(events: readonly SearchEvent[]): Replay {
       differences.push({ version: at + 1, recorded: recorded[0] ?? null, decided: decided.detail });
       break;
     }
+    differences.push(...suggestions.differencesOf(recorded[0], at));
     differences.push(...differencesOf(decided, recorded, at));
     state = fold(searchDecider.evolve, state, recorded);
+    suggestions.note(state);
     at += recorded.length;
   }
   return { events: events.length, inputs, decisions: events.length - inputs, differences };
+}
+
+/** A model's suggestions are inputs, and yet each follows from the state that it rests on: they are computed once more. */
+class Suggestions {
+  readonly #restedOn: ReadonlySet<number>;
+  readonly #answers = new Map<number, OfferSuggestion | null>();
+
+  constructor(events: readonly SearchEvent[]) {
+    this.#restedOn = new Set(
+      events.flatMap((event) =>
+        event.type === "SuggestionPrepared" ? [event.data.searchVersion] : [],
+      ),
+    );
+  }
+
+  /** At the state itself: one that others have followed on is not looked at for long. */
+  note(state: SearchState): void {
+    if (this.#restedOn.has(state.version)) this.#answers.set(state.version, suggestionOf(state));
+  }
+
+  differencesOf(recorded: SearchEvent | undefined, at: number): readonly Difference[] {
+    if (recorded?.type !== "SuggestionPrepared") return [];
+    const suggestion = this.#answers.get(recorded.data.searchVersion) ?? null;
+    if (suggestion === null) return [{ version: at + 1, recorded, decided: null }];
+    const { type: _type, ...data } = suggestion;
+    const decided: SearchEvent = { type: "SuggestionPrepared", data };
+    return isSame(recorded, decided) ? [] : [{ version: at + 1, recorded, decided }];
+  }
 }
 
 /** A command and all that was recorded with it; no command where an event was decided out of nothing. */
