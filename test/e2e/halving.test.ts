@@ -11,13 +11,16 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const STEPS = 1_000;
 
+/** A suspension has to reach a trial before it has trained as long as it may: 18 steps. */
+const STEP_SECONDS = 0.2;
+
 const config = (searcher: string): string => `
 name: halving
 entrypoint: python3 train.py
 hyperparameters: { lr: { type: double, minval: 0, maxval: 1 } }
 searcher: ${searcher}
 reproducibility: { experiment_seed: 21 }
-environment: { environment_variables: ["STEPS=${STEPS}", "STEP_SECONDS=0.03"] }
+environment: { environment_variables: ["STEPS=${STEPS}", "STEP_SECONDS=${STEP_SECONDS}"] }
 `;
 
 type Shown = { readonly id: string; readonly state: string; readonly stepsCompleted: number };

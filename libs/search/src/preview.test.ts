@@ -39,10 +39,10 @@ describe("the preview of a search", () => {
   it("counts the probes that go on from the first rung of auto", () => {
     const config = autoOf({ max_time: 27, max_trials: 90 });
     expect(previewSearch(config, {}).total).toEqual([
-      { units: 1, trials: 44 },
-      { units: 3, trials: 31 },
-      { units: 9, trials: 10 },
-      { units: 27, trials: 5 },
+      { units: 1, trials: 51 },
+      { units: 3, trials: 26 },
+      { units: 9, trials: 9 },
+      { units: 27, trials: 4 },
     ]);
     const bohb = bohbOf({ max_time: 27, max_trials: 90 });
     expect(previewSearch(bohb, {})).toEqual(
