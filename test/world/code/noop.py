@@ -1,8 +1,11 @@
-"""Trains nothing: validates step after step, as fast as it can, until it is told to stop."""
+"""Trains nothing: validates step after step, a moment apart, until it is told to stop."""
+
+import time
 
 import trainyard
 
 STEPS = 1_000
+STEP_SECONDS = 0.1
 
 
 def main():
@@ -12,6 +15,7 @@ def main():
             ctx.train.report_validation_metrics(step, {"loss": rate + 1.0 / step})
             if ctx.preempt.should_preempt():
                 return
+            time.sleep(STEP_SECONDS)
 
 
 main()
