@@ -87,7 +87,7 @@ bind_mounts:
   - host_path: /tmp
     container_path: /data
   - host_path: /tmp
-    container_path: /root/.cache
+    container_path: /data/cache
     read_only: false
 environment:
   proxy_ports:
