@@ -46,7 +46,7 @@ export {
   ReactionLoop,
   type ReactionSpec,
 } from "./reactions.ts";
-export { experimentKey, reactionMeta } from "./story.ts";
+export { emptyMeta, experimentKey, reactionMeta } from "./story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service.ts";
 export { shownBeside } from "./shown-beside.ts";

@@ -1,15 +1,15 @@
 /** What holds for every search method that is registered, whatever its trials do and however often it is told. */
-import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { foldedInTwo } from "./testing/folded-in-two.ts";
 import type { SearchCommand } from "./commands.ts";
 import { searchDecider } from "./decider.ts";
 import type { SearchEvent } from "./events.ts";
 import { exampleOf, methods } from "./testing/examples.ts";
 import { replaySearch } from "./replay/replay.ts";
-import { decodeSearch, encodeSearch } from "./snapshot.ts";
+import { encodeSearch } from "./snapshot.ts";
 import { isOpen, trialOf } from "./state.ts";
 import { DrivenSearch, validation } from "./testing/test-searches.ts";
 
@@ -176,11 +176,7 @@ describe.each(methods)("%s", { timeout: 60_000 }, (method) => {
     fc.assert(
       fc.property(seeds, steps, fc.nat(), (seed, happening, cut) => {
         const { search } = driven(method, seed, happening);
-        const stored = search.events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
-        const at = cut % (stored.length + 1);
-        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
-        const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
-        const whole = fold(searchDecider.evolve, restored, stored.slice(at));
+        const { stored, whole } = foldedInTwo(search.events, cut);
         expect(encodeSearch(whole)).toBe(encodeSearch(search.state));
         expect(replaySearch(stored).differences).toEqual([]);
       }),

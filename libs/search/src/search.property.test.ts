@@ -1,5 +1,5 @@
 /** What holds for every search, whatever order its trials end in and however often it hears of it. */
-import { decodeEvent, type EventData, encodeEvent } from "@trainyard/contracts";
+import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   gridSize,
@@ -9,11 +9,12 @@ import {
 import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { foldedInTwo } from "./testing/folded-in-two.ts";
 import type { SearchCommand } from "./commands.ts";
 import { searchDecider } from "./decider.ts";
 import type { SearchEvent } from "./events.ts";
 import { searchLimits } from "./limits.ts";
-import { decodeSearch, encodeSearch } from "./snapshot.ts";
+import { encodeSearch } from "./snapshot.ts";
 import { readsOf } from "./testing/test-reads.ts";
 import {
   configOf,
@@ -170,16 +171,7 @@ describe("every search", { timeout: 60_000 }, () => {
           live[search.events.length] = encodeSearch(search.state);
         };
         const { events } = driven(config, seed, happening, { look });
-        const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
-        const at = cut % (stored.length + 1);
-        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
-        const restored = decodeSearch(encodeSearch(half));
-        expect(restored).not.toBe(null);
-        const whole = fold(
-          searchDecider.evolve,
-          restored ?? searchDecider.initial,
-          stored.slice(at),
-        );
+        const { at, half, whole } = foldedInTwo(events, cut);
         expect(encodeSearch(whole)).toBe(live[events.length]);
         if (live[at] !== undefined) expect(encodeSearch(half)).toBe(live[at]);
       }),

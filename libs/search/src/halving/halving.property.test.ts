@@ -1,13 +1,11 @@
 /** What holds for every search that halves, whatever its trials report, in whatever order and however often. */
-import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HalvingSearcher } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { foldedInTwo } from "../testing/folded-in-two.ts";
 import type { SearchEvent } from "../events.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { encodeSearch } from "../snapshot.ts";
 import { type DrivenSearch, validation } from "../testing/test-searches.ts";
 import { activeTrials, placeOfTrial, rungOf } from "./memory.ts";
 import { autoPlan } from "../algorithms/auto.ts";
@@ -186,11 +184,7 @@ describe("every search that halves", { timeout: 60_000 }, () => {
           live[search.events.length] = encodeSearch(search.state);
         };
         const { events } = driven(config, seed, happening, { look });
-        const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
-        const at = cut % (stored.length + 1);
-        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
-        const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
-        const whole = fold(searchDecider.evolve, restored, stored.slice(at));
+        const { at, half, whole } = foldedInTwo(events, cut);
         expect(encodeSearch(whole)).toBe(live[events.length]);
         if (live[at] !== undefined) expect(encodeSearch(half)).toBe(live[at]);
       }),

@@ -1,14 +1,13 @@
 /** What holds for every population, whatever order its members report in and however often that is heard. */
-import { decodeEvent, encodeEvent, type EventData } from "@trainyard/contracts";
+import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, PbtSearcher } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { foldedInTwo } from "../testing/folded-in-two.ts";
 import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { encodeSearch } from "../snapshot.ts";
 import { configOf, DrivenSearch } from "../testing/test-searches.ts";
 import { quantileSize } from "./exploit.ts";
 import type { Population } from "./memory.ts";
@@ -191,11 +190,7 @@ describe("every population", { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(searcher, seeds, steps, fc.nat(), (config, seed, happening, cut) => {
         const search = driven(config, seed, happening);
-        const stored = search.events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
-        const at = cut % (stored.length + 1);
-        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
-        const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
-        const whole = fold(searchDecider.evolve, restored, stored.slice(at));
+        const { stored, whole } = foldedInTwo(search.events, cut);
         expect(encodeSearch(whole)).toBe(encodeSearch(search.state));
         expect(replaySearch(stored).differences).toEqual([]);
       }),

@@ -8,16 +8,8 @@ import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
 import { EffectLoop, type Executor, foldOf, type Logger } from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
 import { limits } from "../limits.ts";
+import { ownMeta } from "./own-meta.ts";
 import { searches } from "./searches.ts";
-
-const meta = {
-  source: "/trainyard/searcher",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 
 type BudgetDeps = {
   readonly executor: Executor;
@@ -84,7 +76,7 @@ export class Budgets {
     const { executor, clock, logger } = this.#deps;
     this.#dueMs.delete(id);
     const command = { type: "NoteTime", atMs: clock.nowMs() } as const;
-    await executor.execute({ commitId: newEventId(), meta }, async (work) => {
+    await executor.execute({ commitId: newEventId(), meta: ownMeta }, async (work) => {
       const decided = await work.decide(searches, id, command);
       if (isRejection(decided)) logger.warn({ search: id, ...decided }, "budget_not_looked_at");
     });

@@ -18,6 +18,7 @@ import type { SearcherTelemetry } from "../events.ts";
 import { limits } from "../limits.ts";
 import type { AskingSearches } from "./asking-searches.ts";
 import type { SuggestingModel } from "./model/model.ts";
+import { ownMeta } from "./own-meta.ts";
 import { searches } from "./searches.ts";
 
 export type SuggestionsDeps = {
@@ -27,15 +28,6 @@ export type SuggestionsDeps = {
   readonly telemetry: Pick<SearcherTelemetry, "suggestionTook">;
   readonly model: SuggestingModel;
   readonly asking: AskingSearches;
-};
-
-const meta = {
-  source: "/trainyard/searcher",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
 };
 
 type Wait = { readonly trial: number; readonly sinceMs: number };
@@ -136,7 +128,7 @@ export class Suggestions {
 
   /** What has come too late is nothing to the search. */
   async #send(id: string, command: OfferSuggestion | GoWithoutSuggestion): Promise<void> {
-    const identity = { commitId: newEventId(), meta };
+    const identity = { commitId: newEventId(), meta: ownMeta };
     const done = await this.#deps.executor.execute(identity, async (work) => {
       const decided = await work.decide(searches, id, command);
       return isRejection(decided) ? decided : undefined;
