@@ -16,9 +16,16 @@ export type Lag = {
 
 export type Thousand = {
   readonly violations: readonly string[];
+  /** Of the reports that met a searcher at work. */
   readonly lag: Lag;
+  /** Of the reports that met none: committed from its death until its successor had worked off what was waiting. */
+  readonly takeover: Lag;
   readonly seconds: number;
 };
+
+type Outage = { readonly fromMs: number; readonly upMs: number };
+
+type Decided = { readonly reportedMs: number; readonly decidedMs: number };
 
 const overMs = 60 * 60_000;
 
@@ -34,12 +41,14 @@ export async function thousand(options: {
   const id = await world.submit(configOf(trials, slots, seed), world.code("noop"));
   await proposed(world, id, Math.ceil(trials / 2));
   log(`kill -9 searcher with ${Math.ceil(trials / 2)} of ${trials} trials proposed`);
+  const fromMs = Date.now();
   await world.untilUp("searcher", await world.kill("searcher"));
+  const outage = { fromMs, upMs: Date.now() };
   await eventually(`experiment ${id} has ended`, async () => hasEnded(world, id), overMs);
   const seconds = (performance.now() - startedMs) / 1_000;
   return {
     violations: await violationsOf(world, id, trials),
-    lag: await lagOf(world, id),
+    ...lags(await decisionsOf(world, id), outage),
     seconds,
   };
 }
@@ -91,18 +100,30 @@ async function countProposals(world: World, id: string): Promise<number> {
   return count;
 }
 
-async function lagOf(world: World, id: string): Promise<Lag> {
+/** When each report was committed, and when the decision on it. */
+async function decisionsOf(world: World, id: string): Promise<Decided[]> {
   const reportedAt = new Map<string, number>();
-  const lags: number[] = [];
+  const decided: Decided[] = [];
   for await (const { message } of world.client.stream("watchEvents", { noFollow: true })) {
     if (message.type.includes(".ValidationReported.")) reportedAt.set(message.id, message.timeMs);
     if (!message.type.includes(".ObservationRecorded.")) continue;
     if (message.subject !== `search-${id}`) continue;
-    const at = reportedAt.get(String(message.data?.["measurement"]));
-    if (at !== undefined) lags.push(message.timeMs - at);
+    const reportedMs = reportedAt.get(String(message.data?.["measurement"]));
+    if (reportedMs !== undefined) decided.push({ reportedMs, decidedMs: message.timeMs });
   }
-  lags.sort((a, b) => a - b);
+  return decided;
+}
+
+function lags(decided: readonly Decided[], { fromMs, upMs }: Outage): { lag: Lag; takeover: Lag } {
+  const waiting = decided.filter((one) => one.reportedMs <= upMs && one.decidedMs >= fromMs);
+  const levelMs = Math.max(upMs, ...waiting.map((one) => one.decidedMs));
+  const met = (one: Decided): boolean => one.decidedMs < fromMs || one.reportedMs > levelMs;
+  return { lag: lagOf(decided.filter(met)), takeover: lagOf(decided.filter((one) => !met(one))) };
+}
+
+function lagOf(decided: readonly Decided[]): Lag {
+  const sorted = decided.map((one) => one.decidedMs - one.reportedMs).toSorted((a, b) => a - b);
   const at = (share: number): number =>
-    lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? 0;
-  return { reports: lags.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { reports: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
