@@ -1,0 +1,26 @@
+"""Sampling of a loader that a script makes itself."""
+
+from __future__ import annotations
+
+from torch.utils.data import BatchSampler
+
+from .. import samplers
+
+
+def adapt_batch_sampler(
+    batch_sampler: BatchSampler,
+    repeat: bool = False,
+    skip: int = 0,
+    num_replicas: int = 1,
+    rank: int = 0,
+) -> BatchSampler:
+    """A batch sampler that is repeated, dealt out over ranks and begun after ``skip`` batches of the
+    rank, by the classes of ``trainyard.pytorch.samplers``.
+    """
+    if repeat:
+        batch_sampler = samplers.RepeatBatchSampler(batch_sampler)
+    if num_replicas > 1:
+        batch_sampler = samplers.DistributedBatchSampler(batch_sampler, num_replicas, rank)
+    if skip > 0:
+        batch_sampler = samplers.SkipBatchSampler(batch_sampler, skip)
+    return batch_sampler

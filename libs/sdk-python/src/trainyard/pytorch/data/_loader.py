@@ -1,0 +1,224 @@
+"""The description of a data loader that a trial returns."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, Iterator, Optional
+
+import torch
+from torch.utils.data import BatchSampler, Dataset, IterableDataset
+from torch.utils.data.distributed import DistributedSampler
+
+from ._batches import EachOnce, Plan, Steps, TrainSamples, TrainUnits
+from ._orders import Sampled, order_of, seed_of
+from ._seeds import mix
+from ._streams import Stream, StreamLoader, stream_length
+
+
+class DataLoader:
+    """Describes how to load a dataset, with the arguments of ``torch.utils.data.DataLoader``.
+
+    ``batch_size`` is in samples of one slot. Nothing is loaded until ``get_data_loader`` makes a
+    loader of torch for one rank. Iterated over itself it is that of a single process, reshuffled at
+    each pass.
+
+    Raises what torch raises for arguments that contradict each other.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: Optional[int] = 1,
+        shuffle: Optional[bool] = False,
+        sampler: Optional[Iterable[Any]] = None,
+        batch_sampler: Optional[Iterable[Any]] = None,
+        num_workers: int = 0,
+        collate_fn: Optional[Callable[[Any], Any]] = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Optional[Callable[[int], None]] = None,
+        multiprocessing_context: Any = None,
+        generator: Optional[torch.Generator] = None,
+        *,
+        prefetch_factor: Optional[int] = None,
+        persistent_workers: bool = False,
+    ) -> None:
+        if isinstance(dataset, IterableDataset) and shuffle is False:
+            shuffle = None
+        self._settle(
+            torch.utils.data.DataLoader(
+                dataset,
+                batch_size=batch_size,
+                shuffle=shuffle,
+                sampler=sampler,
+                batch_sampler=batch_sampler,
+                num_workers=num_workers,
+                collate_fn=collate_fn,
+                pin_memory=pin_memory,
+                drop_last=drop_last,
+                timeout=timeout,
+                worker_init_fn=worker_init_fn,
+                multiprocessing_context=multiprocessing_context,
+                generator=generator,
+                prefetch_factor=prefetch_factor,
+                persistent_workers=persistent_workers,
+            )
+        )
+
+    @classmethod
+    def from_torch(cls, loader: torch.utils.data.DataLoader) -> DataLoader:
+        """The description of a loader that torch made: the same dataset, sampling and loading."""
+        if not isinstance(loader, torch.utils.data.DataLoader):
+            raise TypeError(
+                f"DataLoader.from_torch takes a torch.utils.data.DataLoader, not a "
+                f"{type(loader).__name__}"
+            )
+        described = cls.__new__(cls)
+        described._settle(loader)
+        return described
+
+    def _settle(self, loader: torch.utils.data.DataLoader) -> None:
+        self._torch = loader
+        self._passes = 0
+        self.dataset = loader.dataset
+        self.batch_size = loader.batch_size
+        self.drop_last = loader.drop_last
+        self.sampler = loader.sampler
+        self.batch_sampler = loader.batch_sampler
+        self.num_workers = loader.num_workers
+        self.collate_fn = loader.collate_fn
+        self.pin_memory = loader.pin_memory
+        self.timeout = loader.timeout
+        self.worker_init_fn = loader.worker_init_fn
+        self._streams = isinstance(loader.dataset, IterableDataset)
+        if type(self.batch_sampler) is BatchSampler:
+            # Samples are batched here, so that the last global batch can be shared out.
+            self.sampler = self.batch_sampler.sampler
+            self._size: Optional[int] = self.batch_sampler.batch_size
+            self._drops = self.batch_sampler.drop_last
+        else:
+            self._size, self._drops = self.batch_size, self.drop_last
+        # Taken here, since reading the sampler sets its generator to other seeds.
+        self._own_seed = seed_of(self.sampler)
+        if self._streams and self.num_workers > 1:
+            raise ValueError(
+                "DataLoader(num_workers=...) of an IterableDataset can be 0 or 1, since each "
+                "loading process would give all of the stream: use a dataset with __getitem__, or "
+                "a torch.utils.data.DataLoader after "
+                "context.experimental.disable_dataset_reproducibility_checks()"
+            )
+
+    def get_data_loader(
+        self,
+        repeat: bool = False,
+        skip: int = 0,
+        num_replicas: int = 1,
+        rank: int = 0,
+        *,
+        seed: int = 0,
+        epoch: int = 0,
+    ) -> torch.utils.data.DataLoader:
+        """The loader of one rank.
+
+        With ``repeat`` it is that of training: epoch follows epoch without an end, every rank has
+        the same number of batches in each, and ``len`` is that number. Without, it is that of a
+        validation: one pass, in which each sample is on one rank once; ranks may have different
+        numbers of batches.
+
+        ``skip`` is in batches of this rank since the beginning of ``epoch``: the first batch is the
+        one after them, also in the middle of an epoch. The skipped ones of an indexed dataset are
+        not loaded. The order is a function of ``seed`` and the epoch, and nothing is drawn from the
+        global random generators.
+        """
+        _check_place(skip, num_replicas, rank)
+        if self._streams:
+            return self._stream(repeat, skip, num_replicas, rank, seed, epoch)
+        steps = Steps(
+            self._plan(repeat, num_replicas, rank, seed),
+            repeat=repeat,
+            skip=skip,
+            seed=seed,
+            epoch=epoch,
+        )
+        if self._size is None and self.batch_sampler is None:
+            return torch.utils.data.DataLoader(
+                self.dataset, batch_size=None, sampler=steps, **self._loading(seed, rank)
+            )
+        return torch.utils.data.DataLoader(
+            self.dataset, batch_sampler=steps, **self._loading(seed, rank)
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        epoch, self._passes = self._passes, self._passes + 1
+        return iter(self.get_data_loader(seed=torch.initial_seed(), epoch=epoch))
+
+    def __len__(self) -> int:
+        """The batches of an epoch of a single process."""
+        if self._streams:
+            size = 1 if self._size is None else self._size
+            batches, rest = divmod(stream_length(self.dataset), size)
+            return batches if self._drops or rest == 0 else batches + 1
+        return self._plan(repeat=False, replicas=1, rank=0, seed=0).steps
+
+    def _plan(self, repeat: bool, replicas: int, rank: int, seed: int) -> Plan:
+        if isinstance(self.sampler, DistributedSampler) and self.sampler.num_replicas > 1:
+            raise ValueError(
+                "DataLoader(sampler=...) takes no DistributedSampler, since it gives each slot "
+                "its part itself: pass shuffle=True, or a sampler of the whole dataset"
+            )
+        if self._own_seed is not None:
+            seed = mix(seed, self._own_seed)
+        if self._size is None:
+            units = self.sampler if self.batch_sampler is None else self.batch_sampler
+            told = "sampler" if self.batch_sampler is None else "batch_sampler"
+            order = Sampled(units, seed, told)
+            kind = TrainUnits if repeat else EachOnce
+            return kind(order, replicas, rank)
+        order = order_of(self.sampler, self.dataset, seed)
+        if repeat:
+            return TrainSamples(order, replicas, rank, self._size, self._drops)
+        return EachOnce(order, replicas, rank, self._size, self._drops)
+
+    def _stream(
+        self, repeat: bool, skip: int, replicas: int, rank: int, seed: int, epoch: int
+    ) -> torch.utils.data.DataLoader:
+        stream = Stream(
+            self.dataset,
+            batch_size=self._size,
+            drop_last=self._drops,
+            repeat=repeat,
+            skip=skip,
+            replicas=replicas,
+            rank=rank,
+            seed=seed,
+            epoch=epoch,
+        )
+        return StreamLoader(stream, batch_size=None, **self._loading(seed, rank))
+
+    def _loading(self, seed: int, rank: int) -> dict:
+        """What does not concern the order. The generator, from which torch draws the seed of its
+        loading processes, is one of our own: those draws leave the global generator alone.
+        """
+        generator = torch.Generator()
+        generator.manual_seed(mix(seed, rank, "loading"))
+        given = self._torch
+        return {
+            "num_workers": given.num_workers,
+            "collate_fn": given.collate_fn,
+            "pin_memory": given.pin_memory and torch.cuda.is_available(),
+            "timeout": given.timeout,
+            "worker_init_fn": given.worker_init_fn,
+            "multiprocessing_context": given.multiprocessing_context,
+            "generator": generator,
+            "prefetch_factor": given.prefetch_factor if given.num_workers > 0 else None,
+            "persistent_workers": given.persistent_workers,
+        }
+
+
+def _check_place(skip: int, replicas: int, rank: int) -> None:
+    if not 0 <= rank < replicas:
+        raise ValueError(
+            f"get_data_loader: rank must be from 0 to num_replicas - 1, not {rank} of {replicas}"
+        )
+    if skip < 0:
+        raise ValueError(f"get_data_loader: skip must be 0 batches or more, not {skip}")

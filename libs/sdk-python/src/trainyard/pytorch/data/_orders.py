@@ -1,0 +1,150 @@
+"""In which order the units of a dataset are read in an epoch: a function of the seed and the epoch.
+
+A unit is what a sampler gives: the index of a sample, or a whole batch of a batch sampler. An order
+is asked for one epoch at a time, which gives a sequence whose slices are lists. It can be asked for
+any epoch, in any order, and gives the same again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Iterable, List, Optional, Sized
+
+import torch
+from torch.utils.data import RandomSampler, SequentialSampler
+
+from ._seeds import drawn_from, mix
+
+
+class Epoch:
+    """The units of one epoch."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def part(self, start: int, end: int) -> List[Any]:
+        """The units from ``start`` to before ``end``."""
+        raise NotImplementedError
+
+
+class Listed(Epoch):
+    def __init__(self, units: List[Any]) -> None:
+        self._units = units
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def part(self, start: int, end: int) -> List[Any]:
+        return self._units[start:end]
+
+
+class _Counted(Epoch):
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def part(self, start: int, end: int) -> List[Any]:
+        return list(range(start, min(end, self._size)))
+
+
+class _Permuted(Epoch):
+    """Keeps 8 bytes a unit, where a list of integers would take 36."""
+
+    def __init__(self, units: torch.Tensor) -> None:
+        self._units = units
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def part(self, start: int, end: int) -> List[Any]:
+        return self._units[start:end].tolist()
+
+
+class Order:
+    """The orders of all epochs. ``size`` is the number of units of each."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def epoch(self, number: int) -> Epoch:
+        raise NotImplementedError
+
+
+class Sequential(Order):
+    def epoch(self, number: int) -> Epoch:
+        return _Counted(self.size)
+
+
+class Shuffled(Order):
+    def __init__(self, size: int, seed: int) -> None:
+        super().__init__(size)
+        self._seed = seed
+
+    def epoch(self, number: int) -> Epoch:
+        generator = torch.Generator()
+        generator.manual_seed(mix(self._seed, "epoch", number))
+        return _Permuted(torch.randperm(self.size, generator=generator))
+
+
+class Sampled(Order):
+    """What a sampler of the user's gives, made a function of the seed and the epoch.
+
+    While the sampler is read, the global generators of Python, NumPy and torch are at a seed of the
+    epoch, and so is a generator that the sampler holds as ``generator``. ``set_epoch`` is called
+    where there is one. A sampler that keeps a state of its own from epoch to epoch is beyond this.
+    """
+
+    def __init__(self, sampler: Iterable[Any], seed: int, told: str) -> None:
+        super().__init__(_length(sampler, told))
+        self._sampler = sampler
+        self._seed = seed
+        self._told = told
+        generator = getattr(sampler, "generator", None)
+        self._generator = generator if isinstance(generator, torch.Generator) else None
+
+    def epoch(self, number: int) -> Epoch:
+        seed = mix(self._seed, "epoch", number)
+        if self._generator is not None:
+            self._generator.manual_seed(seed)
+        set_epoch = getattr(self._sampler, "set_epoch", None)
+        if callable(set_epoch):
+            set_epoch(number)
+        with drawn_from(seed):
+            # One more than it should have, which also ends the reading of one that never ends.
+            units = list(itertools.islice(iter(self._sampler), self.size + 1))
+        if len(units) != self.size:
+            gave = "more" if len(units) > self.size else str(len(units))
+            raise ValueError(
+                f"the {self._told} of a DataLoader says by __len__ that an epoch has {self.size} "
+                f"and its __iter__ gave {gave}: let __len__ return what __iter__ gives"
+            )
+        return Listed(units)
+
+
+def order_of(sampler: Iterable[Any], dataset: Sized, seed: int) -> Order:
+    """The order in which a sampler of samples gives them."""
+    if type(sampler) is SequentialSampler:
+        return Sequential(_length(sampler.data_source, "dataset"))
+    if type(sampler) is RandomSampler and not sampler.replacement:
+        size = _length(dataset, "dataset")
+        if sampler.num_samples == size:
+            return Shuffled(size, seed)
+    return Sampled(sampler, seed, "sampler")
+
+
+def seed_of(sampler: Any) -> Optional[int]:
+    """The seed that a sampler's own generator was given; None where it has none."""
+    generator = getattr(sampler, "generator", None)
+    return generator.initial_seed() if isinstance(generator, torch.Generator) else None
+
+
+def _length(sized: Any, told: str) -> int:
+    try:
+        return len(sized)
+    except TypeError as error:
+        raise TypeError(
+            f"the {told} of a DataLoader has no length, from which the length of an epoch follows: "
+            f"give {type(sized).__name__} a __len__"
+        ) from error

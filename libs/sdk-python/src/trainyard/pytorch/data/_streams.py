@@ -1,0 +1,122 @@
+"""IterableDataset: a stream of samples has an order of its own, so sharding and skipping read it.
+
+Every rank reads the whole stream and keeps its part of each global batch, as ranks do with the order
+of an indexed dataset; skipped samples are read and dropped without being made into batches. The
+stream must give the same samples on every rank and after a restart: it is told the epoch by
+``set_epoch(epoch)`` where it has that, and in a loading process the global generators are seeded at
+the beginning of each epoch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Iterator, List, Optional
+
+import torch
+from torch.utils.data import IterableDataset, get_worker_info
+
+from ._batches import share_of_rest
+from ._orders import Listed
+from ._seeds import mix, set_all
+
+
+class Stream(IterableDataset):
+    """One rank's batches of a stream, each a list of samples."""
+
+    def __init__(
+        self,
+        dataset: IterableDataset,
+        *,
+        batch_size: Optional[int],
+        drop_last: bool,
+        repeat: bool,
+        skip: int,
+        replicas: int,
+        rank: int,
+        seed: int,
+        epoch: int,
+    ) -> None:
+        self._dataset = dataset
+        self._whole = batch_size is None
+        self._batch_size = 1 if batch_size is None else batch_size
+        self._drop_last = drop_last
+        self._repeat = repeat
+        self._skip = skip
+        self._replicas = replicas
+        self._rank = rank
+        self._seed = seed
+        self._epoch = epoch
+
+    def steps(self) -> int:
+        """The batches of an epoch on this rank, or what is left of it where it is not repeated."""
+        samples, size = stream_length(self._dataset), self._batch_size
+        if self._repeat:
+            steps, rest = divmod(samples, size * self._replicas)
+            return steps if self._drop_last or rest == 0 else steps + 1
+        batches = samples // size if self._drop_last else -(-samples // size)
+        return max(0, -(-(batches - self._rank) // self._replicas) - self._skip)
+
+    def __iter__(self) -> Iterator[Any]:
+        epoch, step = self._epoch, self._skip
+        if self._repeat and self._skip:
+            epochs, step = divmod(self._skip, self.steps())
+            epoch += epochs
+        while True:
+            given = 0
+            for batch in self._epoch_of(epoch, step):
+                given += 1
+                yield batch[0] if self._whole else batch
+            if not self._repeat:
+                return
+            if given == 0 and step == 0:
+                raise ValueError(
+                    f"build_training_data_loader: {type(self._dataset).__name__} gave no batch in "
+                    f"epoch {epoch}: let its __iter__ begin anew at every call"
+                )
+            epoch, step = epoch + 1, 0
+
+    def _epoch_of(self, epoch: int, step: int) -> Iterator[List[Any]]:
+        set_epoch = getattr(self._dataset, "set_epoch", None)
+        if callable(set_epoch):
+            set_epoch(epoch)
+        if get_worker_info() is not None:
+            set_all(mix(self._seed, "stream", epoch))
+        at_once = self._batch_size * self._replicas
+        samples = itertools.islice(iter(self._dataset), step * at_once, None)
+        while True:
+            chunk = list(itertools.islice(samples, at_once))
+            batch = self._mine(chunk, at_once)
+            if batch:
+                yield batch
+            if len(chunk) < at_once:
+                return
+
+    def _mine(self, chunk: List[Any], at_once: int) -> List[Any]:
+        size, rank = self._batch_size, self._rank
+        if self._repeat and 0 < len(chunk) < at_once:
+            # The beginning of the epoch is gone, so a rank without a share takes what is at hand.
+            return [] if self._drop_last else _share(chunk, self._replicas, rank)
+        batch = chunk[rank * size : (rank + 1) * size]
+        return [] if self._drop_last and len(batch) < size else batch
+
+
+def _share(chunk: List[Any], replicas: int, rank: int) -> List[Any]:
+    return share_of_rest(Listed(chunk), 0, replicas, rank)
+
+
+def stream_length(dataset: IterableDataset) -> int:
+    """The samples of an epoch of a stream."""
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError) as error:
+        raise TypeError(
+            "build_training_data_loader: an IterableDataset without a length has no epochs: give "
+            f"{type(dataset).__name__} a __len__ that returns its samples in an epoch"
+        ) from error
+
+
+class StreamLoader(torch.utils.data.DataLoader):
+    """A loader of a Stream: its length is in batches, which the Stream tells."""
+
+    def __len__(self) -> int:
+        return self.dataset.steps()

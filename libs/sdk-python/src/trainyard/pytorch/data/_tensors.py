@@ -1,0 +1,76 @@
+"""Batches of any nesting: how many samples they have, and how they get to a device."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any, Dict, Mapping, Optional, Sequence, Set, Union
+
+import torch
+
+TorchData = Union[Dict[str, torch.Tensor], Sequence[torch.Tensor], torch.Tensor]
+
+_log = logging.getLogger("trainyard.pytorch")
+
+
+def data_length(data: Any) -> int:
+    """The samples of a batch: the length of the first tensor or array that is found in it, through
+    dicts, lists and tuples; of a list without any, its own. Raises TypeError where there is none.
+    """
+    found = _first_length(data)
+    if found is None:
+        raise TypeError(
+            f"get_batch_length found no tensor or array in a batch of type {type(data).__name__}: "
+            "override get_batch_length(batch) in the trial and return its samples"
+        )
+    return found
+
+
+def _first_length(data: Any) -> Optional[int]:
+    if isinstance(data, torch.Tensor) or _is_array(data):
+        return len(data) if data.ndim > 0 else 1
+    if isinstance(data, Mapping):
+        return next((n for n in map(_first_length, data.values()) if n is not None), None)
+    if isinstance(data, (list, tuple)):
+        found = next((n for n in map(_first_length, data) if n is not None), None)
+        return len(data) if found is None and data else found
+    return None
+
+
+def _is_array(data: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(data, numpy.ndarray)
+
+
+def to_device(
+    data: Any,
+    device: Union[str, torch.device],
+    warned_types: Optional[Set[type]] = None,
+    *,
+    non_blocking: bool = False,
+) -> Any:
+    """The data on a device: tensors are moved, arrays become tensors, dicts, lists and tuples are
+    gone through, and what has a method ``to`` is asked to move itself. Anything else stays as it is,
+    with one warning for each type that is in ``warned_types`` from then on.
+    """
+    warned = set() if warned_types is None else warned_types
+    return _moved(data, torch.device(device), warned, non_blocking)
+
+
+def _moved(data: Any, device: torch.device, warned: Set[type], non_blocking: bool) -> Any:
+    if isinstance(data, torch.Tensor):
+        return data.to(device, non_blocking=non_blocking)
+    if _is_array(data):
+        return torch.from_numpy(data).to(device, non_blocking=non_blocking)
+    if callable(getattr(data, "to", None)):
+        return data.to(device)
+    if isinstance(data, dict):
+        return {name: _moved(value, device, warned, non_blocking) for name, value in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*(_moved(value, device, warned, non_blocking) for value in data))
+    if isinstance(data, (list, tuple)):
+        return type(data)(_moved(value, device, warned, non_blocking) for value in data)
+    if type(data) not in warned and data is not None:
+        warned.add(type(data))
+        _log.warning("to_device: a %s cannot be moved to %s", type(data).__name__, device)
+    return data
