@@ -1,37 +1,56 @@
-// npm test: every suite at its short size. The last line is `N passed, N failed`.
+// npm test: every suite at its short size. The last line is `N passed, N failed`, and says how many could not be run.
 import { startVitest } from "vitest/node";
+import { needs } from "../../test/world/torch.ts";
+import { makePythonEnvironment, torchRequired } from "../lib/python-environment.ts";
 import { root } from "../lib/root.ts";
 
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const environment = await makePythonEnvironment(say);
+if (environment.python === null) say(environment.why);
+if (environment.python === null && torchRequired()) {
+  say("TRAINYARD_REQUIRE asks for torch: without it no test is run");
+  process.exit(1);
+}
+
 const vitest = await startVitest("test", process.argv.slice(2), { root, watch: false });
-const tests = vitest.state.getFiles().flatMap((file) => file.tasks);
-const { passed, failed } = count(tests);
+const counted = count(vitest.state.getFiles().flatMap((file) => file.tasks));
 const brokenFiles = vitest.state
   .getFiles()
   .filter((file) => file.result?.state === "fail" && file.tasks.length === 0).length;
 const errors = vitest.state.getUnhandledErrors().length;
 await vitest.close();
-process.stdout.write(`${passed} passed, ${failed + brokenFiles + errors} failed\n`);
+const failed = counted.failed + brokenFiles + errors;
+const skipped = [...counted.skipped.values()].reduce((sum, tests) => sum + tests, 0);
+for (const [why, tests] of counted.skipped) {
+  process.stdout.write(`${tests} ${tests === 1 ? "test" : "tests"} skipped: ${why}\n`);
+}
+const last = `${counted.passed} passed, ${failed} failed`;
+process.stdout.write(skipped === 0 ? `${last}\n` : `${last}, ${skipped} skipped\n`);
 // A run that saw no test proves nothing.
-process.exitCode = failed + brokenFiles + errors === 0 && passed > 0 ? 0 : 1;
+process.exitCode = failed === 0 && counted.passed > 0 ? 0 : 1;
 
 type Task = {
   readonly type: string;
   readonly mode: string;
-  readonly result?: { readonly state: string } | undefined;
+  readonly result?: { readonly state: string; readonly note?: string | undefined } | undefined;
   readonly tasks?: readonly Task[];
 };
 
-/** A test that did not run counts as failed: a silent skip would pass for a success. */
-function count(tasks: readonly Task[]): { passed: number; failed: number } {
-  let passed = 0;
-  let failed = 0;
-  for (const task of tasks) {
-    if (task.tasks !== undefined) {
-      const inner = count(task.tasks);
-      passed += inner.passed;
-      failed += inner.failed;
-    } else if (task.result?.state === "pass") passed += 1;
-    else failed += 1;
+type Counts = { passed: number; failed: number; readonly skipped: Map<string, number> };
+
+/** A test that did not run, and does not say what it lacks, counts as failed: a silent skip would pass for a success. */
+function count(
+  tasks: readonly Task[],
+  counts: Counts = { passed: 0, failed: 0, skipped: new Map() },
+): Counts {
+  for (const { tasks: inner, result } of tasks) {
+    const note = result?.note ?? "";
+    if (inner !== undefined) count(inner, counts);
+    else if (result?.state === "pass") counts.passed += 1;
+    else if (result?.state === "skip" && note.startsWith(needs)) {
+      const why = note.slice(needs.length);
+      counts.skipped.set(why, (counts.skipped.get(why) ?? 0) + 1);
+    } else counts.failed += 1;
   }
-  return { passed, failed };
+  return counts;
 }

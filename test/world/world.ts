@@ -14,6 +14,7 @@ import {
   clusterStatus,
   clusterUp,
 } from "@trainyard/local-cluster";
+import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { eventually } from "./eventually.ts";
 
 export type Said = { readonly code: number; readonly out: string; readonly err: string };
@@ -23,6 +24,8 @@ export type WorldOptions = {
   readonly agents?: number;
   readonly slots?: number;
   readonly restart?: boolean;
+  /** Makes `python3` of an entrypoint the project's own, which has PyTorch; a test asks first whether it is there. */
+  readonly python?: boolean;
 };
 
 export class World implements AsyncDisposable {
@@ -49,14 +52,11 @@ export class World implements AsyncDisposable {
   }
 
   async up(): Promise<ClusterInfo> {
-    return (
-      await clusterUp({
-        home: this.home,
-        slots: 4,
-
-        ...this.#options,
-      })
-    ).cluster;
+    const { python = false, ...options } = this.#options;
+    const environment = pythonEnvironment();
+    const pathFirst = python && environment.python !== null ? environment.bin : undefined;
+    const up = { home: this.home, slots: 4, ...options };
+    return (await clusterUp(pathFirst === undefined ? up : { ...up, pathFirst })).cluster;
   }
 
   async down(): Promise<void> {

@@ -1,6 +1,6 @@
 /** What `yard cluster …` calls. Everything that goes wrong for a person's reasons is a ClusterError with one sentence. */
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { readJson } from "./atomic-file.ts";
 import { ClusterError } from "./cluster-error.ts";
 import type { ClusterInfo } from "./cluster-info.ts";
@@ -30,6 +30,8 @@ export type UpResult = {
 
 export type UpOptions = Partial<ClusterOptions> & {
   readonly home?: string;
+  /** Goes before the caller's PATH, for training processes that need programs of there. */
+  readonly pathFirst?: string;
   /** What is being done, whenever that changes. */
   readonly onProgress?: (step: string) => void;
 };
@@ -43,20 +45,30 @@ export async function clusterUp(options: UpOptions = {}): Promise<UpResult> {
   }
   if (running !== null) await untilGone(home);
   prepareHome(home);
-  const launched = await startSupervisor(home, {
-    agents: options.agents ?? 1,
-    slots: options.slots ?? null,
-    processes: options.processes ?? false,
-    restart: options.restart ?? true,
-    servicesModule: options.servicesModule ?? null,
-  });
+  const launched = await startSupervisor(
+    home,
+    {
+      agents: options.agents ?? 1,
+      slots: options.slots ?? null,
+      processes: options.processes ?? false,
+      restart: options.restart ?? true,
+      servicesModule: options.servicesModule ?? null,
+    },
+    options.pathFirst,
+  );
   const cluster = await untilReady(home, launched, options.onProgress);
   const own = cluster.processes.find((one) => one.kind === "supervisor");
   return { cluster, alreadyUp: own?.pid !== launched.child.pid };
 }
 
-function startSupervisor(home: Home, options: ClusterOptions): Promise<Launched> {
+function startSupervisor(
+  home: Home,
+  options: ClusterOptions,
+  pathFirst: string | undefined,
+): Promise<Launched> {
   rmSync(failureFile(home), { force: true });
+  const inherited = inheritedEnvironment(process.env, new Set());
+  const path = [pathFirst, inherited["PATH"]].filter((part) => part !== undefined).join(delimiter);
   return launch(
     {
       program: process.execPath,
@@ -64,7 +76,7 @@ function startSupervisor(home: Home, options: ClusterOptions): Promise<Launched>
         join(import.meta.dirname, "supervisor-main.ts"),
         ...optionArguments(home.path, options),
       ],
-      environment: inheritedEnvironment(process.env, new Set()),
+      environment: { ...inherited, PATH: path },
       folder: checkout,
       user: null,
     },

@@ -1,8 +1,9 @@
-"""Runs this folder's tests and prints one JSON object a line, for a runner that is not Python's.
+"""Runs the tests of a folder and prints one JSON object a line, for a runner that is not Python's.
 
-``run_tests.py list`` prints ``{"id": …}`` for each test; ``run_tests.py run [MODULE]`` runs them, or
-those of one file, and prints ``{"id": …, "failure": … or null}`` as each one ends. A failing subtest
-fails its test.
+``run_tests.py list FOLDER`` prints ``{"id": …}`` for each test; ``run_tests.py run FOLDER [MODULE]``
+runs them, or those of one file, and prints ``{"id": …, "failure": … or null, "skipped": … or null}``
+as each one ends. A failing subtest fails its test. A warning that our own modules cause is an error;
+of others' modules it is one under ``-W error``. Tests find what this file's folder holds.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import json
 import sys
 import unittest
+import warnings
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
+OURS = r"trainyard|test_|fake_"
 
 
 def say(message: Any) -> None:
@@ -31,11 +34,12 @@ def each(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 
 
 class Result(unittest.TestResult):
-    """Says how each test ended. A skipped one has not passed."""
+    """Says how each test ended."""
 
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
         self._failures: list = []
+        self._skipped: Optional[str] = None
 
     def addError(self, test: unittest.TestCase, error: Any) -> None:
         super().addError(test, error)
@@ -52,7 +56,7 @@ class Result(unittest.TestResult):
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         super().addSkip(test, reason)
-        self._note(test, f"skipped: {reason}")
+        self._skipped = reason
 
     def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:
         super().addUnexpectedSuccess(test)
@@ -60,26 +64,28 @@ class Result(unittest.TestResult):
 
     def stopTest(self, test: unittest.TestCase) -> None:
         super().stopTest(test)
-        say({"id": test.id(), "failure": "\n".join(self._failures) or None})
+        failure = "\n".join(self._failures) or None
+        say({"id": test.id(), "failure": failure, "skipped": self._skipped})
 
     def _note(self, test: unittest.TestCase, text: str) -> None:
         if hasattr(self, "_failures"):
             self._failures.append(text)
         else:
             # An error outside of any test, as in setUpClass.
-            say({"id": test.id(), "failure": text})
+            say({"id": test.id(), "failure": text, "skipped": None})
 
 
-def main(task: str, module: str = "test*") -> None:
-    suite = unittest.defaultTestLoader.discover(str(TESTS), pattern=f"{module}.py")
+def main(task: str = "", folder: str = str(TESTS), module: str = "test*") -> None:
+    suite = unittest.defaultTestLoader.discover(folder, pattern=f"{module}.py")
     if task == "list":
         for test in each(suite):
             say({"id": test.id()})
     elif task == "run":
+        warnings.filterwarnings("error", module=OURS)
         suite.run(Result())
     else:
-        raise SystemExit("usage: run_tests.py list|run [MODULE]")
+        raise SystemExit("usage: run_tests.py list|run [FOLDER [MODULE]]")
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or [""]))
+    main(*sys.argv[1:])

@@ -1,0 +1,65 @@
+/**
+ * Virtual environments of Python that the project makes for itself below `.cache/`, with pip as the machine has it set up.
+ * What is asked of pip is asked once: a registry that says no has said so, and one that does not answer is not waited for.
+ */
+import { execFile } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const installMs = 600_000;
+const call = promisify(execFile);
+
+export const pythonOf = (folder: string): string => join(folder, "bin", "python");
+
+/** Makes the environment anew, with the first of the lists of packages that can be installed; null, or what was wrong. */
+export async function makeVirtualEnvironment(
+  folder: string,
+  wishes: readonly (readonly string[])[],
+  say: (line: string) => void,
+): Promise<string | null> {
+  let problem = "no packages were asked for";
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    await call("python3", ["-m", "venv", folder]);
+  } catch (error) {
+    return lastLine(error);
+  }
+  for (const packages of wishes) {
+    const wrong = await install(pythonOf(folder), packages);
+    if (wrong === null) return null;
+    problem = `pip install ${packages.join(" ")}: ${wrong}`;
+    if (wishes.length > 1) say(`  ${problem}`);
+  }
+  return problem;
+}
+
+/** Whether a Python imports all of the modules, given as in an import statement. */
+export async function pythonImports(python: string, modules: string): Promise<boolean> {
+  try {
+    await call(python, ["-c", `import ${modules}`]);
+    return true;
+  } catch {
+    // It is not there, or lacks one of them.
+    return false;
+  }
+}
+
+async function install(python: string, packages: readonly string[]): Promise<string | null> {
+  try {
+    const env = { ...process.env, PIP_RETRIES: "0", PIP_DISABLE_PIP_VERSION_CHECK: "1" };
+    await call(python, ["-m", "pip", "install", "--quiet", ...packages], {
+      env,
+      timeout: installMs,
+    });
+    return null;
+  } catch (error) {
+    return lastLine(error);
+  }
+}
+
+function lastLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.trim().split("\n").at(-1) ?? "";
+}
