@@ -1,0 +1,19 @@
+"""Metrics of ``trainyard.pytorch``: from what each batch gave on each rank to what is reported.
+
+Every rank calls these at the same point, and every rank gets the same result.
+"""
+
+from ._average import average_training_metrics, reduce_validation_metrics
+from ._reducer import MetricReducer, Reducer
+from ._reducers import MetricReducers, join_metrics
+from ._values import metrics_of
+
+__all__ = [
+    "MetricReducer",
+    "MetricReducers",
+    "Reducer",
+    "average_training_metrics",
+    "join_metrics",
+    "metrics_of",
+    "reduce_validation_metrics",
+]

@@ -1,0 +1,117 @@
+"""Averages over batches and ranks."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
+
+from ._reducer import Reducer
+from ._values import columns_of, total
+
+METHOD = "evaluation_reducer"
+
+
+def average_training_metrics(distributed: Any, per_batch: List[Dict[str, Any]]) -> Dict[str, float]:
+    """The mean of each metric over the batches of all ranks.
+
+    ``per_batch`` is what ``metrics_of`` made of each batch of this rank. A metric that some batches
+    or ranks do not have is averaged over those that do. Every rank has to call it; it gathers once.
+    """
+    mine = {name: list(column.values()) for name, column in columns_of(per_batch).items()}
+    sums = {name: (total(values), len(values)) for name, values in mine.items()}
+    return {
+        name: _quotient(total([part for part, _ in parts]), sum(count for _, count in parts))
+        for name, parts in _by_name(_all(distributed, sums)).items()
+    }
+
+
+def reduce_validation_metrics(
+    distributed: Any,
+    per_batch: List[Dict[str, Any]],
+    records: Sequence[int],
+    reducer: Union[Reducer, Mapping[str, Reducer]] = Reducer.AVG,
+) -> Dict[str, float]:
+    """Each metric of a validation, over all batches of all ranks.
+
+    ``records`` are the samples in each batch of ``per_batch``: AVG weighs each batch by them, so
+    that the result is the mean over samples, however they are spread over batches and ranks. A rank
+    may have no batches. ``reducer`` is what ``evaluation_reducer()`` returned: one for all metrics,
+    or one for each by name. Every rank has to call it; it gathers once.
+    """
+    if len(records) != len(per_batch):
+        raise ValueError(
+            f"reduce_validation_metrics: {len(records)} numbers of records for {len(per_batch)} "
+            "batches"
+        )
+    mine = {
+        name: _reduced_here(name, column, records, _reducer_for(name, reducer))
+        for name, column in columns_of(per_batch).items()
+    }
+    return {
+        name: _reduced_across(parts, _reducer_for(name, reducer))
+        for name, parts in _by_name(_all(distributed, mine)).items()
+    }
+
+
+def _reduced_here(
+    name: str, column: Dict[int, float], records: Sequence[int], reducer: Reducer
+) -> Tuple[float, float]:
+    """The rank's value, and its weight where it is an average."""
+    values = list(column.values())
+    if reducer is Reducer.AVG:
+        weights = [records[place] for place in column]
+        if min(weights) < 0:
+            raise ValueError(
+                f"get_batch_length returned {min(weights)} for a batch with the metric {name!r}: "
+                "return its number of samples"
+            )
+        weighted = [value * weight for value, weight in zip(values, weights) if weight > 0]
+        return total(weighted), sum(weights)
+    return _fold(values, reducer), len(values)
+
+
+def _reduced_across(parts: List[Tuple[float, float]], reducer: Reducer) -> float:
+    if reducer is Reducer.AVG:
+        return _quotient(total([part for part, _ in parts]), sum(weight for _, weight in parts))
+    return _fold([part for part, _ in parts], reducer)
+
+
+def _fold(values: List[float], reducer: Reducer) -> float:
+    if reducer is Reducer.SUM:
+        return total(values)
+    # What is not a number stays so, wherever it stands: max and min would lose it by its place.
+    strange = [value for value in values if value != value]
+    if strange:
+        return strange[0]
+    return max(values) if reducer is Reducer.MAX else min(values)
+
+
+def _reducer_for(name: str, reducer: Union[Reducer, Mapping[str, Reducer]]) -> Reducer:
+    found = reducer.get(name) if isinstance(reducer, Mapping) else reducer
+    if found is None:
+        raise ValueError(
+            f"{METHOD} returned no reducer for the metric {name!r}: add it to the dict, or return "
+            "one Reducer for all"
+        )
+    if not isinstance(found, Reducer):
+        raise TypeError(
+            f"{METHOD} returned {found!r} for the metric {name!r}: return one of Reducer.AVG, SUM, "
+            "MAX and MIN"
+        )
+    return found
+
+
+def _all(distributed: Any, mine: Any) -> List[Any]:
+    return distributed.allgather(mine) if distributed.size > 1 else [mine]
+
+
+def _by_name(ranks: List[Dict[str, Any]]) -> Dict[str, List[Any]]:
+    """The parts of each metric, in the order of the ranks that have it."""
+    found: Dict[str, List[Any]] = {}
+    for parts in ranks:
+        for name, part in parts.items():
+            found.setdefault(name, []).append(part)
+    return found
+
+
+def _quotient(value: float, weight: float) -> float:
+    return value / weight if weight else float("nan")

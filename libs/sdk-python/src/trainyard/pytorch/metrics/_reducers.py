@@ -1,0 +1,121 @@
+"""The reducers that a trial has made known."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Union
+
+from ._reducer import FunctionReducer, MetricReducer
+
+
+class _Known(NamedTuple):
+    reducer: MetricReducer
+    name: Optional[str]
+    for_training: bool
+    for_validation: bool
+
+    def serves(self, for_training: bool) -> bool:
+        return self.for_training if for_training else self.for_validation
+
+    def __str__(self) -> str:
+        named = f" named {self.name!r}" if self.name is not None else ""
+        if isinstance(self.reducer, FunctionReducer):
+            function = self.reducer.function
+            return f"the reducer {getattr(function, '__name__', type(function).__name__)}(){named}"
+        return f"the reducer {type(self.reducer).__name__}{named}"
+
+
+class MetricReducers:
+    """What ``wrap_reducer`` of a context was given. Values on all ranks become metrics by one
+    gathering for all reducers.
+    """
+
+    def __init__(self, distributed: Any) -> None:
+        self._distributed = distributed
+        self._known: List[_Known] = []
+
+    def wrap_reducer(
+        self,
+        reducer: Union[MetricReducer, Callable[[List[Any]], Any]],
+        name: Optional[str] = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> MetricReducer:
+        """Makes a reducer known and returns it; of a function, one with ``update(value)``, whose
+        function is called with the list of everything that was fed on all ranks.
+
+        ``name`` is that of its metric; without, the reducer gives a dict of metrics.
+        """
+        if any(known.reducer is reducer for known in self._known):
+            raise ValueError(
+                f"wrap_reducer was called twice with the same {type(reducer).__name__}: make one "
+                "for each metric"
+            )
+        if name is not None and any(known.name == name for known in self._known):
+            raise ValueError(
+                f"wrap_reducer was called twice with the name {name!r}: give each metric its own"
+            )
+        if isinstance(reducer, type) or not (
+            isinstance(reducer, MetricReducer) or callable(reducer)
+        ):
+            raise TypeError(
+                f"wrap_reducer takes a function or an object of a subclass of MetricReducer, not "
+                f"{reducer!r}"
+            )
+        wrapped = reducer if isinstance(reducer, MetricReducer) else FunctionReducer(reducer)
+        self._known.append(_Known(wrapped, name, for_training, for_validation))
+        return wrapped
+
+    def reset_reducers(self) -> None:
+        """Every reducer forgets what it was fed."""
+        for known in self._known:
+            _called(known, "reset")
+
+    def reduce_metrics(self, for_training: bool) -> Dict[str, Any]:
+        """The metrics of the reducers for training, or for validation. Every rank has to call it."""
+        serving = [known for known in self._known if known.serves(for_training)]
+        if not serving:
+            return {}
+        mine = [_called(known, "per_slot_reduce") for known in serving]
+        slots = self._distributed.allgather(mine) if self._distributed.size > 1 else [mine]
+        metrics: Dict[str, Any] = {}
+        for known, values in zip(serving, zip(*slots)):
+            found = _named(known, _called(known, "cross_slot_reduce", list(values)))
+            metrics = join_metrics(metrics, found, "cross_slot_reduce")
+        return metrics
+
+
+def join_metrics(
+    metrics: Mapping[str, Any], reduced: Mapping[str, Any], method: str
+) -> Dict[str, Any]:
+    """Both together. Raises ValueError where ``method`` and a reducer give a metric of one name."""
+    twice = sorted(set(metrics) & set(reduced))
+    if twice:
+        raise ValueError(
+            f"{method} and a reducer both give the metric {twice[0]!r}: name the reducer's metric "
+            "otherwise in wrap_reducer"
+        )
+    return {**metrics, **reduced}
+
+
+def _called(known: _Known, method: str, *arguments: Any) -> Any:
+    try:
+        return getattr(known.reducer, method)(*arguments)
+    except Exception as error:
+        raise RuntimeError(
+            f"{known} failed in {method}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _named(known: _Known, found: Any) -> Mapping[str, Any]:
+    if known.name is None:
+        if not isinstance(found, Mapping):
+            raise TypeError(
+                f"{known} returned a {type(found).__name__}: return a dict of metrics by name, or "
+                "give wrap_reducer a name for the one metric"
+            )
+        return found
+    if isinstance(found, Mapping):
+        raise TypeError(
+            f"{known} returned a dict: return one value, or give wrap_reducer no name"
+        )
+    return {known.name: found}

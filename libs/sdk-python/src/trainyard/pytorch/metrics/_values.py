@@ -1,0 +1,85 @@
+"""What a trial's method returned for one batch, checked; and many of them as numbers."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any, Dict, List, Mapping
+
+import torch
+
+
+def metrics_of(returned: Any, method: str) -> Dict[str, Any]:
+    """The metrics that ``method`` returned for a batch: a dict, or a tensor of one element, which is
+    the metric ``loss``.
+
+    Tensors stay on their device, apart from the graph, so that nothing waits for a GPU. None stands
+    for no value and is left out. Raises TypeError or ValueError for what is not a number.
+    """
+    if isinstance(returned, torch.Tensor):
+        returned = {"loss": returned}
+    if not isinstance(returned, Mapping):
+        raise TypeError(
+            f"{method} returned a {type(returned).__name__}: return a dict of metrics by name, or "
+            "the loss as a tensor"
+        )
+    return {
+        name: _checked(name, value, method) for name, value in returned.items() if value is not None
+    }
+
+
+def _checked(name: Any, value: Any, method: str) -> Any:
+    if not isinstance(name, str):
+        raise TypeError(f"{method} returned the metric {name!r}: name metrics by strings")
+    if isinstance(value, torch.Tensor):
+        if value.numel() != 1:
+            raise ValueError(
+                f"{method} returned the metric {name!r} of shape {tuple(value.shape)}: return one "
+                f"number, as {name}.mean() is"
+            )
+        # A copy, since the caller may go on to change it in place; of one element.
+        return value.detach().reshape(()).clone()
+    if isinstance(value, numbers.Real):
+        return float(value)
+    size = getattr(value, "size", None)
+    if size == 1 and callable(getattr(value, "item", None)):
+        return _checked(name, value.item(), method)
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        raise ValueError(
+            f"{method} returned the metric {name!r} of shape {tuple(shape)}: return one number, as "
+            f"{name}.mean() is"
+        )
+    raise TypeError(
+        f"{method} returned the metric {name!r} as a {type(value).__name__}: return a number or a "
+        "tensor of one element"
+    )
+
+
+def columns_of(per_batch: List[Mapping[str, Any]]) -> Dict[str, Dict[int, float]]:
+    """By metric, its value for each batch that has it, as Python numbers.
+
+    The tensors of a metric are brought together on their device first, so that each metric is
+    waited for once, however many batches there are.
+    """
+    columns: Dict[str, Dict[int, Any]] = {}
+    for place, metrics in enumerate(per_batch):
+        for name, value in metrics.items():
+            columns.setdefault(name, {})[place] = value
+    return {name: _as_numbers(column) for name, column in columns.items()}
+
+
+def _as_numbers(column: Dict[int, Any]) -> Dict[int, float]:
+    tensors = {place: v for place, v in column.items() if isinstance(v, torch.Tensor)}
+    if not tensors:
+        return column
+    # Not every device knows numbers of 64 bits.
+    stacked = torch.stack(list(tensors.values())).cpu().to(torch.float64)
+    return {**column, **dict(zip(tensors, stacked.tolist()))}
+
+
+def total(values: List[float]) -> float:
+    """The exactly rounded sum. What is not finite adds up as floating-point numbers do."""
+    if all(map(math.isfinite, values)):
+        return math.fsum(values)
+    return sum(values)
