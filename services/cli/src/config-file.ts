@@ -1,11 +1,7 @@
+/** Reading and checking a configuration here. The libraries that know it are loaded by those commands only that need them. */
 import { readFile } from "node:fs/promises";
-import {
-  type ParsedExperiment,
-  parseForRecorded,
-  type RecordedTrainings,
-} from "@trainyard/experiment-config";
+import type { ParsedExperiment, RecordedTrainings } from "@trainyard/experiment-config";
 import { isRejection, type Rejection } from "@trainyard/kernel";
-import { acceptExperiment } from "@trainyard/search";
 import { Option } from "commander";
 import { callerPath } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
@@ -35,16 +31,18 @@ export async function readConfig(file: string, given: readonly string[]): Promis
 const defaults = { checkpoint_storage: { type: "directory", container_path: "/checkpoints" } };
 
 /** A configuration by the rules that every cluster has; what is wrong with it is a usage error, a line a key. */
-export function parseHere(text: string, given: readonly string[]): ParsedExperiment {
+export async function parseHere(text: string, given: readonly string[]): Promise<ParsedExperiment> {
+  const { acceptExperiment } = await import("@trainyard/search");
   return rightOnly(acceptExperiment(text, { overrides: given, defaults }));
 }
 
 /** A configuration for a search against trainings that are recorded. */
-export function parseForTable(
+export async function parseForTable(
   text: string,
   given: readonly string[],
   recorded: RecordedTrainings,
-): ParsedExperiment {
+): Promise<ParsedExperiment> {
+  const { parseForRecorded } = await import("@trainyard/experiment-config");
   return rightOnly(parseForRecorded(text, { overrides: given, defaults }, recorded));
 }
 

@@ -1,5 +1,5 @@
 import { Client } from "@trainyard/client";
-import { clusterAccess } from "@trainyard/local-cluster";
+import { clusterAccess } from "@trainyard/local-cluster/access";
 import { namedCluster } from "./environment.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 

@@ -1,5 +1,5 @@
 import { ApiError, Unreachable } from "@trainyard/client";
-import { ClusterError } from "@trainyard/local-cluster";
+import { ClusterError } from "@trainyard/local-cluster/cluster-error";
 import { Command, CommanderError, Option } from "commander";
 import { addCheckpointCommands } from "./commands/checkpoint.ts";
 import { addClusterCommands } from "./commands/cluster.ts";

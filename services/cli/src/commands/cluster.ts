@@ -1,13 +1,6 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import {
-  type ClusterInfo,
-  clusterDown,
-  clusterStatus,
-  clusterUp,
-  processLog,
-  restartProcess,
-} from "@trainyard/local-cluster";
+import type { ClusterInfo } from "@trainyard/local-cluster";
 import { type Command, InvalidArgumentError } from "commander";
 import { outputOf } from "../context.ts";
 import type { Output } from "../output.ts";
@@ -40,6 +33,7 @@ export function addClusterCommands(program: Command): void {
     .argument("<name>", "a process of cluster status")
     .description("the log of one process")
     .action(async (name: string) => {
+      const { processLog } = await embedded();
       await pipeline(createReadStream(processLog(name)), process.stdout, { end: false });
     });
   group
@@ -47,6 +41,7 @@ export function addClusterCommands(program: Command): void {
     .argument("<name>", "a process of cluster status")
     .description("stop one process and start it again")
     .action(async (name: string, _options: object, command: Command) => {
+      const { restartProcess } = await embedded();
       await restartProcess(name);
       outputOf(command).note(`${name} was restarted`);
     });
@@ -56,10 +51,14 @@ export function addClusterCommands(program: Command): void {
     .description("stop everything, trials gracefully")
     .action(async (options: { purge?: boolean }, command: Command) => {
       const output = outputOf(command);
+      const { clusterDown } = await embedded();
       const stopped = await clusterDown(undefined, { purge: options.purge ?? false });
       output.note(stopped ? "the cluster is down" : "no cluster was up");
     });
 }
+
+/** Loaded by the commands of this group only. */
+const embedded = () => import("@trainyard/local-cluster");
 
 function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text))
@@ -68,6 +67,7 @@ function wholeNumber(text: string): number {
 }
 
 async function up(options: UpOptions, output: Output): Promise<void> {
+  const { clusterUp } = await embedded();
   const { cluster, alreadyUp } = await clusterUp({
     ...options,
     onProgress: (step) => output.note(step),
@@ -78,6 +78,7 @@ async function up(options: UpOptions, output: Output): Promise<void> {
 }
 
 async function status(output: Output): Promise<void> {
+  const { clusterStatus } = await embedded();
   const cluster = await clusterStatus();
   if (cluster === null) {
     throw new Failure('No cluster runs here. Start one with "npm run -s yard -- cluster up".');

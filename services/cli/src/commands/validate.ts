@@ -4,7 +4,6 @@ import {
   type CreateExperimentResponse,
   CreateExperimentResponseSchema,
 } from "@trainyard/contracts/api";
-import { exportJsonSchema } from "@trainyard/experiment-config";
 import type { Command } from "commander";
 import { overrides, parseHere, readConfig } from "../config-file.ts";
 import { connectIfUp } from "../connection.ts";
@@ -23,7 +22,8 @@ export function addValidate(group: Command): void {
   group
     .command("schema")
     .description("the JSON Schema of a configuration, for editors")
-    .action((_options: unknown, command: Command) => {
+    .action(async (_options: unknown, command: Command) => {
+      const { exportJsonSchema } = await import("@trainyard/experiment-config");
       outputOf(command).line(JSON.stringify(exportJsonSchema(), null, 2));
     });
 }
@@ -34,7 +34,7 @@ async function validate(file: string, options: ValidateOptions, command: Command
   const client = connectIfUp();
   const answer =
     client === null
-      ? validateHere(config, options.config, output)
+      ? await validateHere(config, options.config, output)
       : await client.call(
           "createExperiment",
           { config, overrides: [...options.config], validateOnly: true },
@@ -46,12 +46,12 @@ async function validate(file: string, options: ValidateOptions, command: Command
 }
 
 /** By the rules that every cluster has; what a cluster knows besides is its agents' slots. */
-function validateHere(
+async function validateHere(
   config: string,
   given: readonly string[],
   output: Output,
-): Plain<CreateExperimentResponse> {
+): Promise<Plain<CreateExperimentResponse>> {
   output.note("No cluster runs here: whether its agents have the slots is not looked at.");
-  const { warnings } = parseHere(config, given);
+  const { warnings } = await parseHere(config, given);
   return { warnings: warnings.map(({ path, detail }) => `${path}: ${detail}`), position: "0" };
 }

@@ -1,4 +1,3 @@
-import { previewSearch } from "@trainyard/search";
 import type { Command } from "commander";
 import { overrides, parseHere, readConfig } from "../../config-file.ts";
 import { outputOf } from "../../context.ts";
@@ -18,7 +17,8 @@ async function preview(
   command: Command,
 ): Promise<void> {
   const output = outputOf(command);
-  const { config } = parseHere(await readConfig(file, options.config), options.config);
+  const { config } = await parseHere(await readConfig(file, options.config), options.config);
+  const { previewSearch } = await import("@trainyard/search");
   if (config.searcher.name === "custom") {
     output.note(
       "the trials of a custom search are its client's to propose; max_trials is the most",

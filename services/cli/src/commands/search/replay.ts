@@ -1,11 +1,4 @@
-import {
-  type Difference,
-  type Fate,
-  replaySearch,
-  replayWith,
-  type SearchEvent,
-  type WhatIf,
-} from "@trainyard/search";
+import type { Difference, Fate, Replay, SearchEvent, WhatIf } from "@trainyard/search";
 import type { Command } from "commander";
 import { overrides, parseHere, readConfig } from "../../config-file.ts";
 import { argument, type Context, withPlatform } from "../../context.ts";
@@ -35,18 +28,18 @@ async function replay(
     throw new UsageError("--config changes the file of --with, which is not given.");
   }
   const config =
-    other === undefined ? null : parseHere(await readConfig(other, given), given).config;
+    other === undefined ? null : (await parseHere(await readConfig(other, given), given)).config;
+  const { replaySearch, replayWith } = await import("@trainyard/search");
   const events = await recordedSearch(context.client, experiment);
   const [first] = events;
   if (first?.type !== "SearchStarted") {
     throw new Failure(`The search of experiment ${experiment} has not started yet.`);
   }
-  if (config === null) verify(context, events);
+  if (config === null) verify(context, replaySearch(events));
   else compare(context, replayWith(events, config, first.data.seed));
 }
 
-function verify({ output }: Context, events: readonly SearchEvent[]): void {
-  const replayed = replaySearch(events);
+function verify({ output }: Context, replayed: Replay): void {
   const { inputs, decisions, differences } = replayed;
   if (output.json) output.line(JSON.stringify(replayed));
   else {

@@ -1,4 +1,4 @@
-import { bestTrialOf, type LineSegment, lineOf, scheduleOf } from "@trainyard/search";
+import type { LineSegment } from "@trainyard/search";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../../context.ts";
 import { UsageError } from "../../usage-error.ts";
@@ -17,6 +17,7 @@ export function addSchedule(group: Command): void {
 }
 
 async function schedule({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const { bestTrialOf, lineOf, scheduleOf } = await import("@trainyard/search");
   const experiment = argument(args, 0);
   const asked = trialNumber(experiment, args[1]);
   const events = await recordedSearch(client, experiment);

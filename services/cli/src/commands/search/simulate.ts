@@ -2,16 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { isRejection, type Rejection } from "@trainyard/kernel";
-import {
-  type BudgetSummary,
-  curveTable,
-  gridTable,
-  lengthened,
-  runOnTable,
-  summaryOf,
-  type Table,
-  type TableRun,
-} from "@trainyard/search";
+import type { BudgetSummary, Table, TableRun } from "@trainyard/search";
 import { type Command, InvalidArgumentError } from "commander";
 import { overrides, parseForTable, readConfig } from "../../config-file.ts";
 import { outputOf } from "../../context.ts";
@@ -67,10 +58,11 @@ function counted(text: string): number {
 
 async function simulate(file: string, options: Options, command: Command): Promise<void> {
   const output = outputOf(command);
+  const { lengthened, runOnTable, summaryOf } = await import("@trainyard/search");
   const { workers, budget } = options;
   const text = await readConfig(file, options.config);
   const table = await readTable(options.table);
-  const { config, warnings } = parseForTable(text, options.config, {
+  const { config, warnings } = await parseForTable(text, options.config, {
     space: table.space,
     metric: "valid",
     smallerIsBetter: table.smallerIsBetter,
@@ -109,6 +101,7 @@ function show(output: Output, seeds: readonly TableRun[], summary: readonly Budg
 }
 
 async function readTable(file: string): Promise<Table> {
+  const { curveTable, gridTable } = await import("@trainyard/search");
   const path = callerPath(file);
   const extension = extname(path);
   const name = basename(path, extension);
