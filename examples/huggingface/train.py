@@ -1,0 +1,105 @@
+"""Fine-tunes a model on film reviews with the Hugging Face ``Trainer``.
+
+python3 train.py                          a tiny model with random weights, four epochs
+python3 train.py learning_rate=0.001 num_train_epochs=8
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+try:
+    import trainyard
+except ModuleNotFoundError:
+    # Outside of a task, in a checkout in which the SDK was not installed.
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
+    import trainyard
+
+import transformers
+from reviews import Review, generate
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from trainyard.transformers import Callback, training_arguments
+
+# What the platform gives each trial, for a run without it.
+LOCAL_HPARAMS = {"learning_rate": 0.003, "num_train_epochs": 4, "reviews": 512}
+
+
+def main(ctx: trainyard.Context) -> None:
+    arguments = training_arguments(
+        ctx,
+        per_device_train_batch_size=16,
+        per_device_eval_batch_size=64,
+        logging_steps=8,
+        eval_strategy="epoch",
+        save_steps=16,
+        use_cpu=ctx.info.hparams.get("use_cpu", False),
+    )
+    transformers.set_seed(arguments.seed)
+    training, validation = split(generate(ctx.info.hparams["reviews"], seed=1895))
+    model, tokenizer = model_of(ctx.info.hparams, [review.text for review in training])
+    callback = Callback(ctx)
+    trainer = transformers.Trainer(
+        model=model,
+        args=arguments,
+        data_collator=transformers.DataCollatorWithPadding(tokenizer),
+        train_dataset=encode(training, tokenizer),
+        eval_dataset=encode(validation, tokenizer),
+        compute_metrics=accuracy_of,
+        callbacks=[callback],
+    )
+    callback.train(trainer)
+
+
+def model_of(hparams: Dict[str, Any], texts: List[str]) -> Tuple[Any, Any]:
+    """The model that ``pretrained`` names, where the host can load it; else a tiny one with random
+    weights and a vocabulary of the texts' words.
+    """
+    name = hparams.get("pretrained")
+    if name:
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(name, num_labels=2)
+        return model, transformers.AutoTokenizer.from_pretrained(name)
+    words = ["[PAD]", "[UNK]", *sorted({word for text in texts for word in text.split()})]
+    vocabulary = Tokenizer(WordLevel({word: i for i, word in enumerate(words)}, "[UNK]"))
+    vocabulary.pre_tokenizer = Whitespace()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=vocabulary, pad_token="[PAD]", unk_token="[UNK]"
+    )
+    config = transformers.BertConfig(
+        vocab_size=len(words),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=32,
+        num_labels=2,
+    )
+    return transformers.BertForSequenceClassification(config), tokenizer
+
+
+def split(reviews: List[Review]) -> Tuple[List[Review], List[Review]]:
+    """Three quarters to train on, a quarter for validation."""
+    boundary = len(reviews) * 3 // 4
+    return reviews[:boundary], reviews[boundary:]
+
+
+def encode(reviews: List[Review], tokenizer: Any) -> List[Dict[str, Any]]:
+    return [{**tokenizer(review.text), "labels": review.label} for review in reviews]
+
+
+def accuracy_of(predicted: Any) -> Dict[str, float]:
+    chosen = predicted.predictions.argmax(axis=-1)
+    return {"accuracy": float((chosen == predicted.label_ids).mean())}
+
+
+def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    given = dict(argument.split("=", 1) for argument in arguments)
+    return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
+
+
+if __name__ == "__main__":
+    with trainyard.init(local_hparams=local_hparams(sys.argv[1:])) as context:
+        main(context)

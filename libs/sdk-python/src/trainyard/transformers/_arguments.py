@@ -1,0 +1,59 @@
+"""``TrainingArguments`` from a trial's hyperparameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Any, Dict, Mapping, Optional, Set
+
+from .._context import Context
+from .._frameworks import require
+
+transformers = require("transformers", "trainyard.transformers")
+torch = require("torch", "trainyard.transformers")
+
+SECTION = "training_arguments"
+
+
+def training_arguments(ctx: Context, arguments_class: Optional[type] = None, **defaults: Any) -> Any:
+    """The Trainer's arguments: ``defaults``, and over them what the trial's hyperparameters say.
+
+    A hyperparameter that is named as an argument sets it (``learning_rate``, ``weight_decay``,
+    ``per_device_train_batch_size``, …), and so does each of the section ``training_arguments``. In
+    the section unknown names are refused; outside of it they are the script's own. ``seed`` is the
+    trial's seed, ``output_dir`` a folder of the run, ``report_to`` nothing and ``save_total_limit``
+    1 (the platform keeps the checkpoints) unless they are given. ``arguments_class`` is
+    ``transformers.TrainingArguments`` or made from it, as ``Seq2SeqTrainingArguments`` is.
+
+    Raises ValueError for an unknown name in the section.
+    """
+    made = arguments_class or transformers.TrainingArguments
+    known = {field.name for field in dataclasses.fields(made) if field.init}
+    values: Dict[str, Any] = {
+        "output_dir": str(ctx.info.run_dir / "trainer"),
+        "seed": ctx.info.trial_seed,
+        "report_to": "none",
+        "save_total_limit": 1,
+        # A bar that is redrawn is no line of a log.
+        "disable_tqdm": not sys.stderr.isatty(),
+        "dataloader_pin_memory": torch.cuda.is_available(),
+        **defaults,
+        **overrides_of(ctx.info.hparams, known, made.__name__),
+    }
+    return made(**values)
+
+
+def overrides_of(hparams: Mapping[str, Any], known: Set[str], owner: str) -> Dict[str, Any]:
+    """The arguments that hyperparameters set; those of the section win."""
+    section = hparams.get(SECTION, {})
+    if not isinstance(section, Mapping):
+        raise ValueError(
+            f"the hyperparameter '{SECTION}' must be a section of arguments, not {section!r}"
+        )
+    unknown = sorted(set(section) - known)
+    if unknown:
+        raise ValueError(
+            f"{owner} has no argument {', '.join(unknown)}: correct or take out the "
+            f"hyperparameter '{SECTION}.{unknown[0]}'"
+        )
+    return {**{name: value for name, value in hparams.items() if name in known}, **section}

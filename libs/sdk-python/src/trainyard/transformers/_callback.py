@@ -1,0 +1,169 @@
+"""The callback that connects the Hugging Face ``Trainer`` with the platform.
+
+The Trainer keeps deciding when to log, to evaluate and to save (``logging_steps``, ``eval_strategy``,
+``save_strategy``); what it logs is reported, and what it saves becomes a checkpoint of the trial. At
+the end of each step it is asked whether the platform wants the run to stop; then the Trainer saves
+and ends its loop there, whatever its own save strategy.
+
+A resumed Trainer skips the batches of the epoch that it has seen and restores weights, optimizer,
+schedule and random states, so on CPU a run that was killed ends with the weights of one that was
+not, to the bit. Not so what it logs: it forgets the losses between its last log and the checkpoint,
+and so averages the first logged loss over fewer steps, and ``train_loss`` in its summary over those
+of the last run only.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any, Dict, Mapping, Optional
+
+from .. import _log as log
+from .._context import Context
+from .._frameworks import require
+from ..errors import CheckpointError
+from ._resume import resume_from_checkpoint
+
+transformers = require("transformers", "trainyard.transformers")
+
+_RUNTIME = "_runtime"
+
+
+class _NothingLeftError(Exception):
+    """The checkpoint that the Trainer resumed from holds all of its steps."""
+
+
+class Callback(transformers.TrainerCallback):
+    """Reports metrics and progress, stores checkpoints and stops the ``Trainer`` when asked.
+
+    Training logs are reported as training metrics, evaluations as validation metrics, an evaluation
+    with a prefix of its own (``metric_key_prefix="test"``) in a group of that name, and the
+    Trainer's last line of totals in the group ``summary``; names stay the Trainer's, as in
+    ``eval_loss``, and steps are its optimizer steps.
+    """
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._stored: Dict[int, str] = {}
+        self._ends_when_complete = False
+
+    def train(self, trainer: Any, **arguments: Any) -> Any:
+        """Calls ``trainer.train`` from the trial's latest checkpoint, or from the start.
+
+        Returns what that returns; None when the checkpoint holds all steps of a training whose
+        last epoch is a part of one (``max_steps``), where the Trainer would train another step.
+        Its weights are in ``trainer.model`` then.
+        """
+        self._ends_when_complete = True
+        try:
+            with resume_from_checkpoint(self._ctx) as path:
+                return trainer.train(resume_from_checkpoint=path, **arguments)
+        except _NothingLeftError:
+            trainer.is_in_train = False
+            return None
+        finally:
+            self._ends_when_complete = False
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Brings the best checkpoint so far back, for ``load_best_model_at_end``."""
+        if args.load_best_model_at_end and state.global_step > 0:
+            self._restore_best(args, state)
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Ends a training that has no step left."""
+        if self._ends_when_complete and state.global_step >= state.max_steps:
+            raise _NothingLeftError
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Asks whether to stop. After the last step there is nothing left to stop."""
+        if control.should_training_stop or state.global_step >= state.max_steps:
+            return
+        if self._ctx.preempt.should_preempt():
+            control.should_training_stop = True
+            control.should_save = True
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Saves where another callback, such as ``EarlyStoppingCallback``, ended the training."""
+        steps_kept = args.save_strategy in ("steps", "epoch")
+        if control.should_training_stop and steps_kept and state.global_step not in self._stored:
+            control.should_save = True
+
+    def on_log(
+        self, args: Any, state: Any, control: Any, logs: Optional[Mapping[str, Any]] = None, **more: Any
+    ) -> None:
+        """Reports what the training logs. Evaluations are reported by ``on_evaluate``."""
+        if not logs:
+            return
+        if "train_runtime" in logs:
+            self._ctx.train.report_metrics("summary", state.global_step, dict(logs))
+        elif _prefix_of(logs) is None:
+            self._ctx.train.report_training_metrics(state.global_step, dict(logs))
+            self._report_progress(state)
+
+    def on_evaluate(
+        self,
+        args: Any,
+        state: Any,
+        control: Any,
+        metrics: Optional[Mapping[str, Any]] = None,
+        **more: Any,
+    ) -> None:
+        """Reports an evaluation."""
+        if not metrics:
+            return
+        prefix = _prefix_of(metrics) or "eval"
+        if prefix == "eval" or prefix.startswith("eval_"):
+            self._ctx.train.report_validation_metrics(state.global_step, dict(metrics))
+        else:
+            self._ctx.train.report_metrics(prefix, state.global_step, dict(metrics))
+
+    def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Stores the folder that the Trainer has just written as a checkpoint of the trial."""
+        folder = _folder_of(args, state.global_step)
+        metadata = {"steps_completed": state.global_step, "epoch": state.epoch}
+        best = state.best_global_step
+        if best is not None:
+            metadata["best_steps"] = best
+            if best in self._stored:
+                metadata["best_checkpoint"] = self._stored[best]
+        self._stored[state.global_step] = self._ctx.checkpoint.upload(folder, metadata)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Reports how far the training came."""
+        self._report_progress(state)
+
+    def _report_progress(self, state: Any) -> None:
+        if state.max_steps > 0:
+            self._ctx.train.report_progress(min(1.0, state.global_step / state.max_steps))
+
+    def _restore_best(self, args: Any, state: Any) -> None:
+        """The Trainer looks for its best checkpoint in its own folder, which may be another host's."""
+        latest = self._ctx.info.latest_checkpoint
+        if latest is None or state.best_global_step is None or state.best_model_checkpoint:
+            return
+        metadata = self._ctx.checkpoint.get_metadata(latest)
+        itself = metadata.get("best_steps") == metadata["steps_completed"]
+        best = latest if itself else metadata.get("best_checkpoint")
+        if best is None:
+            return
+        folder = _folder_of(args, state.best_global_step)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            self._ctx.checkpoint.download(best, folder)
+        except CheckpointError as error:
+            log.warning("the best checkpoint so far cannot be brought back: %s", error)
+            return
+        self._stored[state.best_global_step] = best
+        state.best_model_checkpoint = str(folder)
+
+
+def _folder_of(args: Any, steps: int) -> Path:
+    return Path(args.output_dir, f"checkpoint-{steps}")
+
+
+def _prefix_of(metrics: Mapping[str, Any]) -> Optional[str]:
+    """The prefix of an evaluation's metrics, which always tell its duration; None for others."""
+    for name in metrics:
+        if name.endswith(_RUNTIME):
+            return str(name[: -len(_RUNTIME)])
+    return None

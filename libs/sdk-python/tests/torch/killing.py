@@ -1,0 +1,111 @@
+"""What the tests of integrations share: a training that is killed, and a platform that asks to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import runpy
+import signal
+import sys
+import tempfile
+import traceback
+import unittest
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional
+from unittest import mock
+
+from fake_platform import FakePlatform
+
+import trainyard
+
+EXAMPLES = Path(trainyard.__file__).resolve().parents[4] / "examples"
+
+
+def kill_myself() -> None:
+    """Ends this process as ``kill -9`` does."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_child(work: Callable[[], None]) -> int:
+    """Runs a piece of work in a forked process and returns how it ended: 0, or minus the signal.
+
+    A fork, since importing a framework again would take longer than the test.
+    """
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+class FrameworkCase(unittest.TestCase):
+    """A folder of its own, no task around, one thread of computation."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        environment = mock.patch.dict(os.environ)
+        environment.start()
+        self.addCleanup(environment.stop)
+        for name in [name for name in os.environ if name.startswith("TRAINYARD_")]:
+            del os.environ[name]
+
+    def open_local(self, name: str = "here", **arguments: Any) -> trainyard.Context:
+        with contextlib.redirect_stderr(io.StringIO()):
+            return trainyard.init(local_dir=self.folder / name, **arguments)
+
+    @contextlib.contextmanager
+    def a_platform(self, **env: str) -> Iterator[FakePlatform]:
+        """The environment of a task of a fake platform."""
+        platform = FakePlatform(self.folder / "storage")
+        try:
+            with mock.patch.dict(os.environ, platform.env(self.folder / "run", **env)):
+                yield platform
+        finally:
+            platform.stop()
+
+    def ask_to_stop(self, platform: FakePlatform, ctx: trainyard.Context) -> None:
+        """Asks, and waits until the context has heard it: its thread ends with the first stop."""
+        platform.ask_to_stop("pause")
+        watcher = ctx.preempt._watcher
+        assert watcher is not None
+        watcher._thread.join(20)
+        self.assertFalse(watcher._thread.is_alive())
+
+    def run_example(self, script: str, *arguments: str) -> None:
+        """Runs a script of ``examples`` without a cluster, in a forked process, into ``here``."""
+
+        def run() -> None:
+            path = EXAMPLES / script
+            os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / "here")
+            os.chdir(self.folder)
+            sys.argv = [str(path), *arguments]
+            sys.path.insert(0, str(path.parent))
+            with open(self.folder / "said", "a") as said:
+                with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                    runpy.run_path(str(path), run_name="__main__")
+
+        self.assertEqual(in_a_child(run), 0)
+
+    def reports(self, group: str, name: str = "here", run: int = 1) -> List[Dict[str, Any]]:
+        file = self.folder / name / f"run-{run}/spool/reports.ndjson"
+        found = [json.loads(line) for line in file.read_text().splitlines() if line]
+        return [report for report in found if report["group"] == group]
+
+    def steps(self, group: str, name: str = "here", run: int = 1) -> List[float]:
+        return [report["stepsCompleted"] for report in self.reports(group, name, run)]
+
+    def latest(self, name: str = "here") -> Optional[Path]:
+        """The folder of the latest complete checkpoint."""
+        lines = (self.folder / name / "checkpoints/complete.ndjson").read_text().split()
+        return self.folder / name / "checkpoints" / json.loads(lines[-1])["uuid"]
