@@ -33,9 +33,10 @@ export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
 }
 
 /** `model_def:Trial`: Determined's way to name a class, which its own last release refuses too. */
-const legacyEntrypoint = /^[A-Za-z0-9_.]+:[A-Za-z0-9_]+$/;
+const legacyEntrypoint = /^[A-Za-z0-9_.]+:[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/;
 
-function checkEntrypoint(entrypoint: Json | undefined, note: Note): void {
+function checkEntrypoint(given: Json | undefined, note: Note): void {
+  const entrypoint = Array.isArray(given) && given.length === 1 ? given[0] : given;
   if (entrypoint === undefined) {
     note("entrypoint", 'is missing: it is the command that trains, for example "python3 train.py"');
   } else if (typeof entrypoint === "string" && legacyEntrypoint.test(entrypoint.trim())) {

@@ -5,6 +5,23 @@ import { defaults, parsed, problems } from "./test-documents.ts";
 const accepted = (text: string) => parsed(text, { defaults });
 
 describe("Determined's configurations", () => {
+  it("have nothing but what a search needs, and no length where the code has its own", () => {
+    const { config, warnings } = accepted(`
+name: stage 1
+entrypoint: python3 1_metrics.py --epochs 2
+
+# One run of the script.
+searcher:
+   name: single
+   # Nothing compares it.
+   metric: x
+
+max_restarts: 0
+`);
+    expect(config).toMatchObject({ max_restarts: 0, hyperparameters: {} });
+    expect(warnings).toEqual([]);
+  });
+
   it("search adaptively by an own time metric, with fractions that begin with a dot", () => {
     const { config, warnings } = accepted(`
 name: tutorial
@@ -178,8 +195,9 @@ describe("the length of older configurations", () => {
     );
     expect(config.searcher).toMatchObject({ max_time: 9, time_metric: "epochs" });
     const without = "{name: adaptive_asha, metric: loss, max_trials: 8, max_length: 0}";
-    expect(problems(`{entrypoint: "true", searcher: ${without}}`)[0]).toMatch(
-      /max_time is missing/,
-    );
+    expect(problems(`{entrypoint: "true", searcher: ${without}}`)).toEqual([
+      expect.stringMatching(/^searcher\.max_time is missing: .*: the most that one trial trains/),
+      expect.stringMatching(/^searcher\.time_metric is missing: .*batches or epochs$/),
+    ]);
   });
 });

@@ -265,31 +265,8 @@ describe("the cluster's defaults", () => {
   });
 });
 
-describe("warnings", () => {
-  it("name every key without effect, and only those that were written", () => {
-    const text = `
-profiling: {enabled: true}
-resources: {weight: 2, slots_per_trial: 2}
-searcher: {name: single, metric: loss, max_length: {epochs: 3}}
-environment: {image: x, registry_auth: {password: secret}}
-checkpoint_storage: {type: directory, container_path: /a}
-hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
-    const { config: filled, warnings } = parsed(yaml(text));
-    expect(Object.fromEntries(warnings.map(({ path, detail }) => [path, detail]))).toEqual({
-      profiling: "is accepted and has no effect yet",
-      "resources.weight": "is accepted and has no effect yet",
-      "searcher.max_length": "is accepted and has no effect yet",
-      "environment.image": "is accepted and has no effect yet",
-      "environment.registry_auth":
-        "is accepted and has no effect yet; credentials in it are not stored",
-      "hyperparameters.a[0]":
-        "is inside a list, which is handed over as written: it is not searched",
-    });
-    expect(filled).toMatchObject({ profiling: { enabled: true }, resources: { weight: 2 } });
-    expect(JSON.stringify(filled)).not.toContain("secret");
-  });
-
-  it("credentials of pachyderm are not stored, webhooks beside them are", () => {
+describe("credentials", () => {
+  it("of pachyderm are not stored, webhooks beside them are", () => {
     const text = "integrations: {pachyderm: {dataset: {token: secret}}, webhooks: {exclude: true}}";
     expect(config(text)).toMatchObject({ integrations: { webhooks: { exclude: true } } });
     expect(JSON.stringify(config(text))).not.toContain("secret");

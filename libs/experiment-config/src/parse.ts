@@ -11,27 +11,22 @@ import { readYaml } from "./document.ts";
 import {
   describeValue,
   isMapping,
-  itemPath,
   type Json,
   type JsonObject,
-  keyPath,
-  pathOf,
   utf8Bytes,
   valueAt,
 } from "./json.ts";
 import { configLimits } from "./limits.ts";
 import { constraintProblems } from "./constraints.ts";
 import { normalise } from "./normalise.ts";
-import { timeFromLength, withTimeFromLength } from "./older-length.ts";
+import { withTimeFromLength } from "./older-length.ts";
 import { withOverrides } from "./overrides.ts";
 import { experiment } from "./parts/experiment.ts";
 import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
-import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
-import { unusedKeys } from "./schema/searcher.ts";
-import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
 import { populationProblems } from "./population-space.ts";
 import { gridSize, isConditional } from "./space.ts";
 import { pointProblems } from "./warm-start.ts";
+import { warningsOf } from "./warnings.ts";
 
 export type ParseOptions = {
   /** "a.b=value" each, the value read as YAML; a later one stands over an earlier one. */
@@ -146,77 +141,4 @@ function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
   if (points <= configLimits.trialsPerSearchMax) return [];
   const detail = `make a grid of ${points} points; the limit is ${configLimits.trialsPerSearchMax}`;
   return [{ path: "hyperparameters", detail }];
-}
-
-function warningsOf(document: JsonObject): readonly FieldProblem[] {
-  const warnings: FieldProblem[] = [];
-  for (const path of pathsWithoutEffect) {
-    const written = path.reduce<Json | undefined>(
-      (value, key) => (isMapping(value) ? valueAt(value, key) : undefined),
-      document,
-    );
-    if (written === undefined || actsAnyway(path, document)) continue;
-    if (path[1] === "max_length" && noteLength(document, warnings)) continue;
-    const secret = pathsOfSecrets.some(
-      (hidden) => hidden[0] === path[0] && path.every((key, i) => hidden[i] === key),
-    );
-    const detail = secret
-      ? "is accepted and has no effect yet; credentials in it are not stored"
-      : "is accepted and has no effect yet";
-    warnings.push({ path: pathOf(path), detail });
-  }
-  noteUnusedKeys(valueAt(document, "searcher"), warnings);
-  noteListedHyperparameters(
-    valueAt(document, "hyperparameters") ?? {},
-    "hyperparameters",
-    warnings,
-  );
-  return warnings;
-}
-
-/** Whether the searcher's length stands for its longest time. */
-function noteLength(document: JsonObject, warnings: FieldProblem[]): boolean {
-  const searcher = valueAt(document, "searcher");
-  const time = isMapping(searcher) ? timeFromLength(searcher) : null;
-  if (time === null || !isMapping(searcher)) return false;
-  const unit = String(valueAt(searcher, "time_metric") ?? time.unit);
-  const detail = `is read as max_time: ${time.length} and time_metric: ${unit}`;
-  warnings.push({ path: "searcher.max_length", detail });
-  return true;
-}
-
-function noteUnusedKeys(searcher: Json | undefined, warnings: FieldProblem[]): void {
-  if (!isMapping(searcher)) return;
-  const name = valueAt(searcher, "name");
-  for (const key of unusedKeys(name)) {
-    if (valueAt(searcher, key) === undefined) continue;
-    const detail = `has no effect: the searcher ${String(name)} has no use for it`;
-    warnings.push({ path: keyPath("searcher", key), detail });
-  }
-}
-
-/** A directory's container_path is where the checkpoints lie; a shared_fs has it without effect. */
-function actsAnyway(path: readonly string[], document: JsonObject): boolean {
-  const storage = valueAt(document, "checkpoint_storage");
-  const directory = isMapping(storage) && valueAt(storage, "type") === "directory";
-  return directory && path[0] === "checkpoint_storage" && path[1] === "container_path";
-}
-
-/** In Determined too a list is one constant, whatever is written inside. */
-function noteListedHyperparameters(value: Json, path: string, warnings: FieldProblem[]): void {
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      if (isHyperparameterType(writtenType(item))) {
-        const detail = "is inside a list, which is handed over as written: it is not searched";
-        warnings.push({ path: itemPath(path, index), detail });
-      }
-    }
-  } else if (isMapping(value) && writtenType(value) === "nested") {
-    const inside = valueAt(value, "hyperparameters") ?? {};
-    noteListedHyperparameters(inside, keyPath(path, "hyperparameters"), warnings);
-  } else if (isMapping(value) && writtenType(value) === null) {
-    for (const [key, item] of Object.entries(value)) {
-      noteListedHyperparameters(item, keyPath(path, key), warnings);
-    }
-  }
 }

@@ -46,7 +46,10 @@ describe("the searcher pbt", () => {
   });
 
   it.each([
-    ["name: pbt", "searcher.max_time is missing: the searcher pbt needs it"],
+    [
+      "name: pbt",
+      "searcher.max_time is missing: the searcher pbt needs it: the most that one trial trains, counted in time_metric",
+    ],
     ["name: pbt, max_time: 1", /^searcher\.max_time must be at least 2/],
     [
       "name: pbt, max_time: 9, population_size: 1",

@@ -25,6 +25,12 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     "entrypoint: model_def:Trial",
     /^entrypoint names a trial class \(model_def:Trial\), which is not run any more; give the command/,
   ],
+  ["entrypoint: a.b:trials.Inner", /^entrypoint names a trial class \(a\.b:trials\.Inner\)/],
+  ["entrypoint: ['model_def:Trial']", /^entrypoint names a trial class \(model_def:Trial\)/],
+  [
+    "validation_period: {batches: 1}",
+    'validation_period is not a key that is known here; "min_validation_period" is',
+  ],
   ["searcher: {metric: loss}", `searcher.name is missing: it must be one of ${running}`],
   ["searcher: {name: single}", /^searcher\.metric is missing/],
   ["searcher: single", 'searcher must be a mapping, not "single"'],
@@ -58,7 +64,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "searcher: {name: async_halving, metric: loss, num_rungs: 3, max_trials: 4, max_time: 9}",
-    "searcher.time_metric is missing: the searcher async_halving needs it",
+    "searcher.time_metric is missing: the searcher async_halving needs it: the name of what max_time counts, for example batches or epochs",
   ],
   [
     "searcher: {name: asha, metric: loss, max_trials: 4, max_time: 9, min_time: 10}",

@@ -21,7 +21,7 @@ export function editDistance(a: string, b: string): number {
 /** The longest word that is compared: keys are shorter, and the comparison is quadratic. */
 const WORD_CHARS_MAX = 64;
 
-/** Names that other tools have for what is meant here, as their users write them. */
+/** Names that other tools and Determined's first releases have for what is meant here, as their users write them. */
 const synonyms: Readonly<Record<string, string>> = {
   grace_period: "grace",
   n_warmup_steps: "grace",
@@ -38,6 +38,10 @@ const synonyms: Readonly<Record<string, string>> = {
   plateau: "no_improvement",
   patience: "no_improvement",
   nan: "not_finite",
+  validation_period: "min_validation_period",
+  checkpoint_period: "min_checkpoint_period",
+  slots_per_task: "slots_per_trial",
+  length_per_round: "interval",
 };
 
 /**

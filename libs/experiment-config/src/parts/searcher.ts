@@ -45,12 +45,22 @@ const required: Partial<Record<SearcherName, readonly string[]>> = {
 
 const metric = "it is the name of the validation metric that the search compares";
 
+/** What a key is that many a configuration of an older release does not have. */
+const meaning: Readonly<Record<string, string>> = {
+  max_time: "the most that one trial trains, counted in time_metric",
+  time_metric: "the name of what max_time counts, for example batches or epochs",
+};
+
 function partOf(name: SearcherName): Part {
-  const needs = `the searcher ${name} needs it`;
+  const needs = (key: string): string => {
+    const means = Object.hasOwn(meaning, key) ? `: ${meaning[key]}` : "";
+    return `the searcher ${name} needs it${means}`;
+  };
+  const needed = (required[name] ?? []).map((key) => [key, needs(key)]);
   return {
     schema: searchers[name],
     defaults: { smaller_is_better: true, ...(defaults[name] ?? concurrent) },
-    required: { metric, ...Object.fromEntries((required[name] ?? []).map((key) => [key, needs])) },
+    required: { metric, ...Object.fromEntries(needed) },
   };
 }
 

@@ -89,7 +89,9 @@ test("where no cluster runs, it is held against the rules that all have", async 
   const { code, out, err } = await validate([file, "-o", "json"]);
   expect([code, JSON.parse(out)]).toEqual([
     0,
-    expect.objectContaining({ warnings: ["records_per_epoch: is accepted and has no effect yet"] }),
+    expect.objectContaining({
+      warnings: ["records_per_epoch: has no effect: the training code counts its epochs itself"],
+    }),
   ]);
   expect(err).toMatch(/^No cluster runs here: /);
   const wrong = await validate([file, "--config", "max_restarts=-1"]);

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { parsed, yaml } from "./test-documents.ts";
+
+/** Each warning's path with its sentence, of a good configuration to which `more` is added. */
+const warned = (more: string, drop: readonly string[] = []): Record<string, string> =>
+  Object.fromEntries(parsed(yaml(more, drop)).warnings.map(({ path, detail }) => [path, detail]));
+
+const notYet = "is accepted and has no effect yet";
+
+describe("warnings", () => {
+  it("name every key without effect, and only those that were written", () => {
+    const text = `
+bind_mounts: [{host_path: /data, container_path: data}]
+resources: {weight: 2, slots_per_trial: 2}
+searcher: {name: single, metric: loss, max_length: {epochs: 3}}
+environment: {image: x, registry_auth: {password: secret}}
+checkpoint_storage: {type: directory, container_path: /a}
+hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
+    expect(warned(text)).toEqual({
+      bind_mounts: notYet,
+      "resources.weight": notYet,
+      "searcher.max_length": expect.stringMatching(/^does not end a trial: /),
+      "environment.image": notYet,
+      "environment.registry_auth": `${notYet}; credentials in it are not stored`,
+      "hyperparameters.a[0]":
+        "is inside a list, which is handed over as written: it is not searched",
+    });
+    const { config } = parsed(yaml(text));
+    expect(config).toMatchObject({ resources: { weight: 2 } });
+    expect(JSON.stringify(config)).not.toContain("secret");
+  });
+
+  it.each([
+    ["min_validation_period: {epochs: 1}", "min_validation_period", /training code decides when/],
+    ["checkpoint_policy: all", "checkpoint_policy", /training code decides after which/],
+    ["records_per_epoch: 900", "records_per_epoch", /counts its epochs itself/],
+    ["optimizations: {aggregation_frequency: 2}", "optimizations", /training code decides how/],
+    ["resources: {slots: 0}", "resources.slots", /slots_per_trial says/],
+    ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
+  ])("say what decides in a key's place: %s", (text, path, sentence) => {
+    expect(warned(text)).toEqual({ [path]: expect.stringMatching(sentence) });
+  });
+
+  it("speak of credentials only where there are some", () => {
+    const layer = "has no effect: the training code reads its data itself";
+    expect(warned("data_layer: {type: shared_fs}")).toEqual({ data_layer: layer });
+    expect(
+      warned("data_layer: {type: s3, bucket: b, bucket_directory_path: p, access_key: k}"),
+    ).toEqual({ data_layer: `${layer}; credentials in it are not stored` });
+    expect(warned("integrations: {webhooks: {webhook_name: [a]}}")).toEqual({
+      integrations: notYet,
+    });
+  });
+});
+
+describe("a launcher of Determined in the entrypoint", () => {
+  const of = (entrypoint: string) => warned(`entrypoint: ${entrypoint}`)["entrypoint"];
+
+  it.each([
+    [
+      ">-\n  python3 -m determined.launch.torch_distributed\n  python3 train.py",
+      "torch_distributed",
+    ],
+    ['[python3, -m, determined.launch.deepspeed, --trial, "model_def:Net"]', "deepspeed"],
+    ["python3 -m determined.launch.horovod --trial m:T", "horovod"],
+  ])("is named: %j", (entrypoint, module) => {
+    expect(of(entrypoint)).toBe(
+      `runs determined.launch.${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md says what takes its place`,
+    );
+  });
+
+  it.each([
+    "python3 -m trainyard.launch.torch python3 train.py",
+    "python3 -m determinedly train.py",
+    "python3 determined.py -m x",
+    "[python3, train.py]",
+  ])("is none in %s", (entrypoint) => {
+    expect(of(entrypoint)).toBe(undefined);
+  });
+});

@@ -1,0 +1,130 @@
+/** What a configuration says that is accepted and has no effect, or not the one that it looks like. */
+import type { FieldProblem } from "@trainyard/kernel";
+import {
+  isMapping,
+  itemPath,
+  type Json,
+  type JsonObject,
+  keyPath,
+  pathOf,
+  valueAt,
+} from "./json.ts";
+import { timeFromLength } from "./older-length.ts";
+import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
+import { unusedKeys } from "./schema/searcher.ts";
+import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
+
+const NOT_YET = "is accepted and has no effect yet";
+/** Of keys that will not have one: what decides in their place. */
+const instead: Readonly<Record<string, string>> = {
+  min_validation_period: "has no effect: the training code decides when it validates",
+  min_checkpoint_period: "has no effect: the training code decides when it writes a checkpoint",
+  checkpoint_policy:
+    "has no effect: the training code decides after which validations it writes a checkpoint",
+  perform_initial_validation:
+    "has no effect: the training code decides whether it validates before it trains",
+  scheduling_unit:
+    "has no effect: the training code decides how often it reports and asks whether to stop",
+  records_per_epoch: "has no effect: the training code counts its epochs itself",
+  optimizations: "has no effect: the training code decides how gradients are put together",
+  data_layer: "has no effect: the training code reads its data itself",
+  slurm: "has no effect: trials do not run under Slurm",
+  pbs: "has no effect: trials do not run under PBS",
+  security: "has no effect",
+  internal: "has no effect",
+  "resources.slots":
+    "has no effect on an experiment: slots_per_trial says how many slots a trial has",
+  "resources.agent_label": "has no effect: resource_pool says where trials run",
+  "resources.native_parallel":
+    "has no effect: slots_per_trial alone says how many slots a trial trains on",
+  "searcher.max_length":
+    "does not end a trial: it is handed to the training code, which decides how long it trains; max_time ends one",
+  "searcher.unit": "has no effect: what the search's client asks for is counted in time_metric",
+};
+
+export function warningsOf(document: JsonObject): readonly FieldProblem[] {
+  const warnings = pathsWithoutEffect.flatMap((path) => noteKey(path, document));
+  noteUnusedKeys(valueAt(document, "searcher"), warnings);
+  noteModule(valueAt(document, "entrypoint"), warnings);
+  noteListedHyperparameters(
+    valueAt(document, "hyperparameters") ?? {},
+    "hyperparameters",
+    warnings,
+  );
+  return warnings;
+}
+
+function valueOn(path: readonly string[], document: JsonObject): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (value, key) => (isMapping(value) ? valueAt(value, key) : undefined),
+    document,
+  );
+}
+
+function noteKey(path: readonly string[], document: JsonObject): FieldProblem[] {
+  if (valueOn(path, document) === undefined || actsAnyway(path, document)) return [];
+  const key = pathOf(path);
+  const read = key === "searcher.max_length" ? lengthRead(document) : null;
+  const detail = read ?? (Object.hasOwn(instead, key) ? (instead[key] ?? NOT_YET) : NOT_YET);
+  const secret = pathsOfSecrets.some(
+    (hidden) =>
+      path.every((part, i) => hidden[i] === part) && valueOn(hidden, document) !== undefined,
+  );
+  return [{ path: key, detail: secret ? `${detail}; credentials in it are not stored` : detail }];
+}
+
+/** A directory's container_path is where the checkpoints lie; a shared_fs has it without effect. */
+function actsAnyway(path: readonly string[], document: JsonObject): boolean {
+  return (
+    pathOf(path) === "checkpoint_storage.container_path" &&
+    valueOn(["checkpoint_storage", "type"], document) === "directory"
+  );
+}
+
+/** What the searcher's length is read as where it stands for its longest time. */
+function lengthRead(document: JsonObject): string | null {
+  const searcher = valueAt(document, "searcher");
+  const time = isMapping(searcher) ? timeFromLength(searcher) : null;
+  if (time === null || !isMapping(searcher)) return null;
+  const unit = String(valueAt(searcher, "time_metric") ?? time.unit);
+  return `is read as max_time: ${time.length} and time_metric: ${unit}`;
+}
+
+function noteUnusedKeys(searcher: Json | undefined, warnings: FieldProblem[]): void {
+  if (!isMapping(searcher)) return;
+  const name = valueAt(searcher, "name");
+  for (const key of unusedKeys(name)) {
+    if (valueAt(searcher, key) === undefined) continue;
+    const detail = `has no effect: the searcher ${String(name)} has no use for it`;
+    warnings.push({ path: keyPath("searcher", key), detail });
+  }
+}
+
+/** Determined's launchers come with its own package, which trials here do not have. */
+function noteModule(entrypoint: Json | undefined, warnings: FieldProblem[]): void {
+  const words = Array.isArray(entrypoint) ? entrypoint.join(" ") : entrypoint;
+  if (typeof words !== "string") return;
+  const module = /(?:^|\s)-m\s+(determined(?:\.\w+)*)(?=\s|$)/.exec(words)?.[1];
+  if (module === undefined) return;
+  const detail = `runs ${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md says what takes its place`;
+  warnings.push({ path: "entrypoint", detail });
+}
+
+/** In Determined too a list is one constant, whatever is written inside. */
+function noteListedHyperparameters(value: Json, path: string, warnings: FieldProblem[]): void {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      if (isHyperparameterType(writtenType(item))) {
+        const detail = "is inside a list, which is handed over as written: it is not searched";
+        warnings.push({ path: itemPath(path, index), detail });
+      }
+    }
+  } else if (isMapping(value) && writtenType(value) === "nested") {
+    const inside = valueAt(value, "hyperparameters") ?? {};
+    noteListedHyperparameters(inside, keyPath(path, "hyperparameters"), warnings);
+  } else if (isMapping(value) && writtenType(value) === null) {
+    for (const [key, item] of Object.entries(value)) {
+      noteListedHyperparameters(item, keyPath(path, key), warnings);
+    }
+  }
+}
