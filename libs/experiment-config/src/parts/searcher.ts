@@ -56,7 +56,7 @@ function partOf(name: SearcherName): Part {
     const means = Object.hasOwn(meaning, key) ? `: ${meaning[key]}` : "";
     return `the searcher ${name} needs it${means}`;
   };
-  const needed = (required[name] ?? []).map((key) => [key, needs(key)]);
+  const needed = (required[name] ?? []).map((key): [string, string] => [key, needs(key)]);
   return {
     schema: searchers[name],
     defaults: { smaller_is_better: true, ...(defaults[name] ?? concurrent) },
