@@ -6,6 +6,7 @@ import type {
   CheckpointService,
   ClusterService,
   ExperimentService,
+  ProfileService,
   RunService,
   SearchService,
 } from "@trainyard/contracts/api";
@@ -15,6 +16,7 @@ type MethodsOf<Service> =
 
 type AllMethods = MethodsOf<typeof ExperimentService> &
   MethodsOf<typeof CheckpointService> &
+  MethodsOf<typeof ProfileService> &
   MethodsOf<typeof RunService> &
   MethodsOf<typeof SearchService> &
   MethodsOf<typeof ClusterService> &

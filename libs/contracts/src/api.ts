@@ -149,6 +149,16 @@ export {
   TrialSchema,
 } from "./gen/trainyard/api/v1/experiments_pb.ts";
 export {
+  type GetTrialProfileRequest,
+  type ListTrialSystemMetricsRequest,
+  type ListTrialSystemMetricsResponse,
+  ListTrialSystemMetricsResponseSchema,
+  ProfileService,
+  type SystemSummary,
+  type TrialProfile,
+  TrialProfileSchema,
+} from "./gen/trainyard/api/v1/profile_pb.ts";
+export {
   ReportService,
   type RunReport,
   RunReportSchema,

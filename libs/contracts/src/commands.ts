@@ -23,16 +23,27 @@ export {
   WriteLinesSchema,
 } from "./gen/trainyard/command/v1/logs_pb.ts";
 export {
+  type Pace,
   type Point,
   type PointPage,
   PointPageSchema,
   PointSchema,
+  type ProfileSummary,
+  ProfileSummarySchema,
   type Progress,
   ProgressSchema,
   type QueryPoints,
   QueryPointsSchema,
+  type QueryProfile,
+  QueryProfileSchema,
   type QueryProgress,
   QueryProgressSchema,
+  type QuerySystemPoints,
+  QuerySystemPointsSchema,
+  type SystemPoint,
+  type SystemPointPage,
+  SystemPointPageSchema,
+  type SystemTotal,
 } from "./gen/trainyard/command/v1/metrics_pb.ts";
 export {
   type RetryParked,
@@ -84,3 +95,4 @@ export {
   type Rejected,
   RejectedSchema,
 } from "./gen/trainyard/common/v1/envelope_pb.ts";
+export { type SystemSample } from "./gen/trainyard/common/v1/system_pb.ts";

@@ -9,6 +9,7 @@ import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
 import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
+import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
 import { ReportService } from "./gen/trainyard/api/v1/reports_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
@@ -38,6 +39,7 @@ export const gatewayServices: readonly DescService[] = [
   ExperimentService,
   CheckpointService,
   RunService,
+  ProfileService,
   SearchService,
   ClusterService,
   AnalysisService,

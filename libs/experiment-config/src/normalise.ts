@@ -58,6 +58,7 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
     },
     data: sortedKeys(mappingAt(full, "data")) as JsonObject,
     debug: valueAt(full, "debug") === true,
+    ...normaliseProfiling(document),
     ...withoutEffectIn(document),
   };
 }
@@ -80,6 +81,12 @@ function numberAt(mapping: JsonObject, key: string, otherwise = 0): number {
 function seedAt(reproducibility: JsonObject): number | null {
   const seed = valueAt(reproducibility, "experiment_seed");
   return typeof seed === "number" ? seed : null;
+}
+
+/** As it was written: the SDK reads it. */
+function normaliseProfiling(document: JsonObject): JsonObject {
+  const written = valueAt(document, "profiling");
+  return isMapping(written) ? { profiling: sortedKeys(written) } : {};
 }
 
 /** What is accepted without effect stays readable for the training code, save credentials. */

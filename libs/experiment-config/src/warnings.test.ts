@@ -36,9 +36,18 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     ["records_per_epoch: 900", "records_per_epoch", /counts its epochs itself/],
     ["optimizations: {aggregation_frequency: 2}", "optimizations", /training code decides how/],
     ["resources: {slots: 0}", "resources.slots", /slots_per_trial says/],
+    ["profiling: {enabled: true, sync_timings: false}", "profiling.sync_timings", /times nothing/],
     ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
   ])("say what decides in a key's place: %s", (text, path, sentence) => {
     expect(warned(text)).toEqual({ [path]: expect.stringMatching(sentence) });
+  });
+
+  it("say nothing of what is profiled, and the training code reads it as it was written", () => {
+    const text = "profiling: {enabled: true, begin_on_batch: 5, end_after_batch: 9}";
+    expect(warned(text)).toEqual({});
+    expect(parsed(yaml(text)).config).toMatchObject({
+      profiling: { enabled: true, begin_on_batch: 5, end_after_batch: 9 },
+    });
   });
 
   it("speak of credentials only where there are some", () => {

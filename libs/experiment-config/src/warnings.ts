@@ -37,6 +37,7 @@ const instead: Readonly<Record<string, string>> = {
   "resources.agent_label": "has no effect: resource_pool says where trials run",
   "resources.native_parallel":
     "has no effect: slots_per_trial alone says how many slots a trial trains on",
+  "profiling.sync_timings": "has no effect: the profiler times nothing inside of the training loop",
   "searcher.max_length":
     "does not end a trial: it is handed to the training code, which decides how long it trains; max_time ends one",
   "searcher.unit": "has no effect: what the search's client asks for is counted in time_metric",

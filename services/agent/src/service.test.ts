@@ -353,6 +353,18 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   expect(RunFolder.open(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
+test("what stands in the spool behind reports of a superseded run is delivered all the same", async () => {
+  platform.supersededKey = "0-7";
+  const launch = launchOf(
+    `mkdir -p "$TRAINYARD_RUN_DIR/spool"
+     seq -f '{"key":"0-%.0f","metrics":{}}' 1001 > "$TRAINYARD_RUN_DIR/spool/reports.ndjson"`,
+  );
+  platform.run(launch);
+  expect((await platform.ended(launch)).exit?.code).toBe(0);
+  expect(platform.received.map(({ key }) => key)).toEqual(["0-1001"]);
+  expect(RunFolder.open(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+});
+
 test("a supervisor that was killed takes its run with it, and nobody claims to know how it would have ended", async () => {
   const launch = launchOf("trap '' TERM; echo up; sleep 1000 & wait");
   platform.run(launch);

@@ -4,6 +4,10 @@ export const metricsLimits = {
   requestBytesMax: 4 * 1024 * 1024,
   /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
   metricsBytesMax: 192 * 1024,
+  /** The quantities of one device: more than any driver tells. */
+  systemValuesMax: 16,
+  /** Nothing that a machine measures comes near it, and sums over years stay finite. */
+  systemValueMax: 1e18,
   /** What the SDK allows. A key is part of an index entry, a group of a subject; both have room for it. */
   nameCharactersMax: 255,
   /** How long a request waits until this replica knows of the run's grant, before 503. */
@@ -15,6 +19,8 @@ export const metricsLimits = {
   rowsWaitingMax: 50_000,
   /** Points of one answer, and their bytes: an answer is one message on the bus, of 1 MiB at most. */
   pointsPerPageMax: 1_000,
+  /** System points of one answer: 16 values of 100 bytes each fill three quarters of a message. */
+  systemPointsPerPageMax: 500,
   pageBytesMax: 512 * 1024,
   /** A live copy larger than this is left out: dashboards query what they do not hear. */
   liveCopyBytesMax: 512 * 1024,

@@ -20,6 +20,8 @@ import { LogFollower } from "./shell/log-follower.ts";
 import { PointTable } from "./shell/point-table.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";
+import { systemQueryCommands } from "./shell/system-queries.ts";
+import { SystemTable } from "./shell/system-table.ts";
 
 const name = "metrics";
 
@@ -37,6 +39,7 @@ export async function createService(
   const pool = openTables(stack, name, config, overrides, logger);
   const cache = new FoldCache(log);
   const table = new PointTable(pool);
+  const system = new SystemTable(pool);
   const stopping = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => (state === "ready" ? null : state);
@@ -48,8 +51,11 @@ export async function createService(
       const feed = stack.use(await EventFeed.open(log, bus, clock));
       const follower = new LogFollower(log, feed, cache, { clock, logger });
       const executor = new Executor(log, cache);
-      const ingest = new Ingest({ executor, bus, table, events: metricsEvents(registry) });
-      const commands = queryCommands({ table, cache, follower });
+      const ingest = new Ingest({ executor, bus, table, system, events: metricsEvents(registry) });
+      const commands = {
+        ...queryCommands({ table, cache, follower }),
+        ...systemQueryCommands({ table, system }),
+      };
       const partition = new Partition(name, 0, { log, bus, clock, logger }, async () => ({
         reactions: { consumer: name, handlers: reactions },
         commands: {},

@@ -3,6 +3,7 @@ import { isMapping, type Json, valueAt } from "../json.ts";
 import { dataLayer as dataLayerSchema, dataLayers } from "../schema/data-layer.ts";
 import { experiment as experimentSchema } from "../schema/experiment.ts";
 import { hyperparameters as hyperparametersSchema } from "../schema/hyperparameters.ts";
+import { profiling as profilingSchema } from "../schema/profiling.ts";
 import {
   deviceEntry,
   devices as devicesSchema,
@@ -87,7 +88,7 @@ const resources: Part = {
   },
 };
 const profiling: Part = {
-  schema: schemas.profiling,
+  schema: profilingSchema,
   check: checkProfiling,
   defaults: { enabled: false, begin_on_batch: 0, sync_timings: true },
 };

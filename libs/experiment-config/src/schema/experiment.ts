@@ -5,6 +5,7 @@ import { checkpointStorage } from "./checkpoint-storage.ts";
 import { earlyStopping } from "./early-stopping.ts";
 import { environment } from "./environment.ts";
 import { hyperparameters } from "./hyperparameters.ts";
+import { profiling } from "./profiling.ts";
 import { resources } from "./resources.ts";
 import { searcher } from "./searcher.ts";
 import { anyText, count, flag, freeMapping, oneOf, section, text, texts } from "./values.ts";
@@ -29,6 +30,7 @@ export const experiment = section({
   max_restarts: z.int().min(0).max(configLimits.restartsMax),
   checkpoint_storage: checkpointStorage,
   environment,
+  profiling,
   reproducibility: section({ experiment_seed: count }),
   ...withoutEffect,
 });

@@ -36,13 +36,6 @@ export const bindMount = entry(
 );
 export const bindMounts = z.array(bindMount);
 
-export const profiling = section({
-  enabled: flag,
-  begin_on_batch: count,
-  end_after_batch: count,
-  sync_timings: flag,
-});
-
 export const optimizations = section({
   aggregation_frequency: positive,
   auto_tune_tensor_fusion: flag,
@@ -90,7 +83,6 @@ export const withoutEffect = {
   perform_initial_validation: flag,
   preemption_timeout: count,
   bind_mounts: bindMounts,
-  profiling,
   optimizations,
   log_policies: logPolicies,
   retention_policy: retentionPolicy,
@@ -125,6 +117,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "drop_capabilities",
     "pod_spec",
   ],
+  profiling: ["sync_timings"],
   searcher: ["source_trial_id", "source_checkpoint_uuid", "max_length", "unit"],
   checkpoint_storage: ["container_path", "checkpoint_path", "tensorboard_path", "propagation"],
 };

@@ -24,6 +24,7 @@ from ._signals import STOP_FILE, SignalWatcher
 from ._spool import Spool
 from ._train import TrainContext
 from .errors import NotInTaskError
+from .profiler._context import ProfilerContext
 
 
 def init(
@@ -81,8 +82,8 @@ def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
 
 
 class Context:
-    """The open run: ``info``, ``train``, ``checkpoint`` and ``preempt``. May be used from several
-    threads.
+    """The open run: ``info``, ``train``, ``checkpoint``, ``preempt`` and ``profiler``. May be used
+    from several threads.
 
     A forked child may report through it; the run ends when the process that opened it leaves the
     context.
@@ -105,6 +106,10 @@ class Context:
         self._store = store
         self.checkpoint = CheckpointContext(store)
         self.preempt = PreemptContext(watcher, self._end)
+        self.profiler = ProfilerContext(
+            spool, sender, lambda: self.train.latest_steps, info.rank
+        )
+        self.profiler._follow(info.config)
         self._pid = os.getpid()
         self._closed = False
         atexit.register(self._close_at_exit)
@@ -138,6 +143,7 @@ class Context:
         """Waits a few seconds for what is not delivered yet; the agent delivers the rest."""
         self._closed = True
         deadline = time.monotonic() + FLUSH_S
+        self.profiler.off()
         if self._watcher is not None:
             self._watcher.close()
         if self._sender is not None:

@@ -69,10 +69,17 @@ class Spool:
         Raises ValueError when the report is larger than the limit, OSError when the disk does not
         take it.
         """
+        return self._append(group, steps_completed, "metrics", metrics)
+
+    def append_system(self, group: str, steps_completed: float, sample: dict[str, Any]) -> str:
+        """The same for what a machine was doing: ``sample`` is a SystemSample as proto JSON."""
+        return self._append(group, steps_completed, "system", sample)
+
+    def _append(self, group: str, steps: float, kind: str, content: dict[str, Any]) -> str:
         at_ms = time.time_ns() // 1_000_000
         # Everything but the key, encoded before the lock is taken.
         rest = _values.encode(
-            {"group": group, "stepsCompleted": steps_completed, "atMs": at_ms, "metrics": metrics}
+            {"group": group, "stepsCompleted": steps, "atMs": at_ms, kind: content}
         )[1:]
         if len(rest) > REPORT_BYTES_MAX:
             raise ValueError(

@@ -46,6 +46,11 @@ class TrainContext:
         # A forked child writes to the spool, and its parent's sender delivers.
         self._sender_pid = os.getpid()
 
+    @property
+    def latest_steps(self) -> float:
+        """The most steps that were reported, or that the run began with."""
+        return self._latest_steps
+
     def report_training_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
         """Reports metrics of the training after ``steps_completed`` steps (batches, or whatever the
         script counts).

@@ -25,13 +25,17 @@ export type DeliveryDeps = {
 
 type Answer =
   | { readonly kind: "taken" }
+  | { readonly kind: "superseded" }
   | { readonly kind: "split" }
   | { readonly kind: "refused"; readonly status: number }
   | { readonly kind: "later"; readonly retryAfterMs: number; readonly why: string };
 
 type Piece = { readonly lines: readonly string[]; readonly end: number };
 
-/** Resolves when nothing is left, or when the metrics service wants none of it any more; null when the signal aborts. */
+/**
+ * Resolves when nothing is left, or when the metrics service wants none of it any more; null when the signal aborts. What
+ * a later run does again is passed over: what machines did meanwhile may stand behind it, and counts.
+ */
 export async function deliverReports(
   deps: DeliveryDeps,
   signal: AbortSignal,
@@ -40,15 +44,21 @@ export async function deliverReports(
   const backoff = new Backoff(signal);
   let offset = acknowledged(spool);
   let reportsMax: number = limits.reportsPerRequest;
+  let whole = true;
   while (!signal.aborted) {
     const piece = readPiece(join(spool, "reports.ndjson"), offset, reportsMax);
-    if (piece.end === offset) return "delivered";
+    if (piece.end === offset) return whole ? "delivered" : "refused";
     const answer = piece.lines.length === 0 ? taken : await post(deps, piece.lines, signal);
     if (answer.kind === "split" && piece.lines.length > 1) {
       reportsMax = Math.max(1, Math.floor(piece.lines.length / 2));
-    } else if (answer.kind === "taken" || answer.kind === "split") {
-      if (answer.kind === "split") deps.events.reportRefused(deps.folder.launch.allocation, offset);
-      else deps.events.reportsDelivered(piece.lines.length);
+    } else if (answer.kind !== "refused" && answer.kind !== "later") {
+      const { allocation } = deps.folder.launch;
+      if (answer.kind === "split") deps.events.reportRefused(allocation, offset);
+      else if (answer.kind === "taken") deps.events.reportsDelivered(piece.lines.length);
+      else if (whole) {
+        deps.events.reportsRefused(allocation, supersededStatus);
+        whole = false;
+      }
       offset = piece.end;
       acknowledge(spool, offset);
       reportsMax = Math.min(reportsMax * 2, limits.reportsPerRequest);
@@ -65,6 +75,8 @@ export async function deliverReports(
 }
 
 const taken: Answer = { kind: "taken" };
+/** A later run does again what some of these measured; the others were taken. */
+const supersededStatus = 409;
 
 async function post(
   { folder, metricsUrl }: DeliveryDeps,
@@ -91,7 +103,8 @@ async function post(
 function answerOf({ status, headers }: Response): Answer {
   if (status >= 200 && status < 300) return taken;
   if (status === 400 || status === 413 || status === 422) return { kind: "split" };
-  if (status === 401 || status === 403 || status === 409) return { kind: "refused", status };
+  if (status === supersededStatus) return { kind: "superseded" };
+  if (status === 401 || status === 403) return { kind: "refused", status };
   const seconds = Number(headers.get("retry-after"));
   const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1_000, limits.retryLastMs) : 0;
   return { kind: "later", retryAfterMs, why: `the metrics service answered ${status}` };

@@ -38,6 +38,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly contexts = new Map<string, Buffer>();
   /** What every request to the metrics service is answered with. */
   metricsStatus = 200;
+  /** A report that a later run does again: the request that holds it is answered 409. */
+  supersededKey = "";
   /** What every request about checkpoints is answered with; 200 keeps them, once their run is not over. */
   checkpointStatus = 200;
   checkpointRequests = 0;
@@ -150,11 +152,12 @@ export class ScriptedPlatform implements AsyncDisposable {
       response.writeHead(200).end("{}");
       return;
     }
-    if (this.metricsStatus === 200) {
-      const { reports } = JSON.parse(body) as { reports: { key: string }[] };
+    const { reports } = JSON.parse(body) as { reports: { key: string }[] };
+    const status = reports.some(({ key }) => key === this.supersededKey) ? 409 : this.metricsStatus;
+    if (status === 200) {
       for (const { key } of reports) this.received.push({ key, authorization });
     }
-    response.writeHead(this.metricsStatus, { "retry-after": "0" }).end();
+    response.writeHead(status, { "retry-after": "0" }).end();
   }
 
   #checkpointAnswer(body: string): string {

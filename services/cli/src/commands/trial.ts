@@ -12,6 +12,7 @@ import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
 import { number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
+import { profile } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
   const group = program.command("trial").alias("t").description("the trials of experiments");
@@ -40,6 +41,12 @@ export function addTrialCommands(program: Command): void {
     .option("--superseded", "also points of runs that a later run replaced")
     .description("every stored point")
     .action(withPlatform<{ group?: string; superseded?: boolean }>(metrics));
+  group
+    .command("profile")
+    .argument("<trial>")
+    .option("--run <number>", "another run than the latest", Number)
+    .description("what its machines did while it trained, where profiling was on")
+    .action(withPlatform<{ run?: number }>(profile));
 }
 
 export async function listTrials({ client, output }: Context, experiment: string): Promise<void> {

@@ -5,6 +5,7 @@ import { analysisHandlers } from "./analysis.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
 import { experimentHandlers } from "./experiments.ts";
+import { profileHandlers } from "./profile.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { logHandlers } from "./trial-logs.ts";
@@ -24,6 +25,7 @@ export function apiHandlers(
     unary: {
       ...experimentHandlers(backend, checkpointDir),
       ...metricHandlers(backend),
+      ...profileHandlers(backend, checkpointDir),
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...checkpoints.unary,

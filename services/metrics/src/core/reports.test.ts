@@ -34,6 +34,7 @@ test("a report is taken as it is", () => {
       atMs: 1_700_000_000_000,
       metrics: { loss: 0.5 },
       metricsText: '{"loss":0.5}',
+      system: null,
     },
   ]);
 });
@@ -93,4 +94,42 @@ describe("what is wrong is named by its path", () => {
 test("more reports than a request takes are refused as such", () => {
   const reports = Array.from({ length: metricsLimits.reportsPerRequestMax + 1 }, () => report);
   expect(parse({ reports })).toMatchObject({ rejected: "too_many_reports" });
+});
+
+describe("what a machine was doing", () => {
+  const value = { name: "utilization_percent", min: 1, mean: 2, max: 3 };
+  const system = { node: 1, device: "0", samples: 10, values: [value] };
+  const { metrics: _metrics, ...moment } = { ...report, group: "gpu" };
+
+  test("is taken instead of metrics", () => {
+    expect(parse({ reports: [{ ...moment, system }] })).toMatchObject([
+      { group: "gpu", metrics: {}, system },
+    ]);
+  });
+
+  test("without a device, and from the first node, is the same", () => {
+    const { node: _node, device: _device, ...rest } = system;
+    expect(parse({ reports: [{ ...moment, system: rest }] })).toMatchObject([
+      { system: { ...rest, node: 0, device: "" } },
+    ]);
+  });
+
+  test.each([
+    ["with metrics", { ...report, system }],
+    ["of no samples", { ...moment, system: { ...system, samples: 0 } }],
+    ["of nothing", { ...moment, system: { ...system, values: [] } }],
+    ["of one thing twice", { ...moment, system: { ...system, values: [value, value] } }],
+    ["without a name", { ...moment, system: { ...system, values: [{ ...value, name: "" }] } }],
+    [
+      "that is not finite",
+      { ...moment, system: { ...system, values: [{ ...value, max: "NaN" }] } },
+    ],
+    [
+      "beyond all machines",
+      { ...moment, system: { ...system, values: [{ ...value, max: 1e19 }] } },
+    ],
+    ["of a device that is no name", { ...moment, system: { ...system, device: "a\u0000b" } }],
+  ])("is refused %s", (_, bad) => {
+    expect(problems({ reports: [bad] })).toMatchObject([{ path: "reports[0].system" }]);
+  });
 });

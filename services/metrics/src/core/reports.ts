@@ -1,6 +1,7 @@
 /** The body of a report request: what is in it, or what is wrong where. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type RunReport, RunReportSchema } from "@trainyard/contracts/api";
+import type { SystemSample } from "@trainyard/contracts/commands";
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
 import { type JsonObject, metricsText } from "./values.ts";
 
@@ -12,12 +13,16 @@ export type Report = {
   readonly metrics: JsonObject;
   /** As it is stored. */
   readonly metricsText: string;
+  /** What a machine was doing, instead of metrics; null for reports of the training. */
+  readonly system: Plain<SystemSample> | null;
 };
 
 export type ReportLimits = {
   readonly reportsPerRequestMax: number;
   readonly metricsBytesMax: number;
   readonly nameCharactersMax: number;
+  readonly systemValuesMax: number;
+  readonly systemValueMax: number;
 };
 
 export const validationGroup = "validation";
@@ -82,6 +87,7 @@ function parseReport(
     atMs: report.atMs,
     metrics: report.metrics ?? {},
     metricsText: text,
+    system: report.system ?? null,
   };
 }
 
@@ -115,6 +121,7 @@ function problemsOf(
     "metrics",
     "is an object of names and values",
   );
+  if (report.system !== undefined) problems.push(...systemProblemsOf(report, limits));
   claim(
     !unstorable.test(text),
     "metrics",
@@ -127,6 +134,34 @@ function problemsOf(
   );
   return problems;
 }
+
+function systemProblemsOf(
+  { system, metrics }: Plain<RunReport>,
+  { nameCharactersMax, systemValuesMax, systemValueMax }: ReportLimits,
+): readonly FieldProblem[] {
+  if (system === undefined) return [];
+  const { device, samples, values } = system;
+  const size = (value: number): boolean => Math.abs(value) <= systemValueMax;
+  const wrong = [
+    Object.keys(metrics ?? {}).length > 0 ? "comes with metrics; a report holds one of them" : "",
+    device !== "" && !isName(device, nameCharactersMax) ? "has a device that is no name" : "",
+    samples < 1 || samples >= 2 ** 31 ? "is of no samples, or of too many" : "",
+    values.length < 1 || values.length > systemValuesMax
+      ? `has ${values.length} values, not 1 to ${systemValuesMax}`
+      : "",
+    new Set(values.map(({ name }) => name)).size < values.length ? "names a value twice" : "",
+    values.every(({ name }) => isName(name, systemNameCharactersMax))
+      ? ""
+      : "has a value without a name, or with too long a one",
+    values.every(({ min, mean, max }) => size(min) && size(mean) && size(max))
+      ? ""
+      : `has a value that is not a number of at most ${systemValueMax} in size`,
+  ];
+  return wrong.filter((detail) => detail !== "").map((detail) => ({ path: "system", detail }));
+}
+
+/** A quantity with its unit. */
+const systemNameCharactersMax = 64;
 
 /**
  * In JSON text: the escape of U+0000, or of a surrogate, which is written as an escape only when it stands alone. Read

@@ -24,6 +24,7 @@ import { metricsLimits } from "../limits.ts";
 import { measurements, runHistoryFold } from "./folds.ts";
 import { Lanes } from "./lanes.ts";
 import { type PointRow, type PointTable, pointName } from "./point-table.ts";
+import type { SystemRow, SystemTable } from "./system-table.ts";
 
 export type Taken =
   | { readonly kind: "unknown_run" }
@@ -39,6 +40,9 @@ type RunContext = RunParts & { readonly id: string };
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
 
+type MachineReport = Report & { readonly system: NonNullable<Report["system"]> };
+
+const isOfMachine = (report: Report): report is MachineReport => report.system !== null;
 const isValidation = (report: Report): boolean => report.group === validationGroup;
 
 export class Ingest {
@@ -47,12 +51,14 @@ export class Ingest {
   readonly #events: MetricsEvents;
   readonly #table: PointTable;
   readonly #batches: Batches<PointRow, ReadonlySet<string>>;
+  readonly #systemBatches: Batches<SystemRow, void>;
   readonly #lanes = new Lanes();
 
   constructor(deps: {
     readonly executor: Executor;
     readonly bus: Bus;
     readonly table: PointTable;
+    readonly system: SystemTable;
     readonly events: MetricsEvents;
   }) {
     this.#executor = deps.executor;
@@ -60,6 +66,7 @@ export class Ingest {
     this.#events = deps.events;
     this.#table = deps.table;
     this.#batches = new Batches(metricsLimits, (rows) => deps.table.insert(rows));
+    this.#systemBatches = new Batches(metricsLimits, (rows) => deps.system.insert(rows));
   }
 
   /** Resolves after the commit. */
@@ -68,11 +75,14 @@ export class Ingest {
     const history = await this.#historyOf(run);
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);
-    const counting = reports.filter((report) => report.step <= lastStep);
-    const kept = counting.some(isValidation)
+    const ofMachines = reports.filter(isOfMachine);
+    const counting = reports.filter((report) => report.system === null && report.step <= lastStep);
+    const keptOfTraining = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
         await this.#lanes.run(run.trial, () => this.#announceAndStore(run, counting))
       : await this.#store(run, counting);
+    await this.#storeSystem(run, ofMachines);
+    const kept = keptOfTraining + ofMachines.length;
     const refused = reports.length - kept;
     this.#events.taken(kept, refused);
     return { kind: "taken", stored: kept, refused };
@@ -144,6 +154,14 @@ export class Ingest {
       if (inserted.has(pointName(row))) this.#publish(run, row);
     }
     return reports.length;
+  }
+
+  /** What a machine was doing counts whatever later runs do again. */
+  async #storeSystem(run: RunContext, reports: readonly MachineReport[]): Promise<void> {
+    if (reports.length === 0) return;
+    await this.#systemBatches.add(
+      reports.map((report) => ({ ...report, trial: run.trial, run: run.run })),
+    );
   }
 
   #publish(run: RunContext, report: Report): void {

@@ -1,4 +1,6 @@
 /** The table of points. */
+import type { Plain } from "@trainyard/contracts";
+import type { Pace } from "@trainyard/contracts/commands";
 import { Fault } from "@trainyard/kernel";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { metricsLimits } from "../limits.ts";
@@ -153,6 +155,17 @@ export class PointTable {
       values: [trial, group],
     });
     return rows[0]?.metrics ?? null;
+  }
+
+  /** From the first training report of each run to its last. */
+  async paces(trial: string): Promise<readonly Plain<Pace>[]> {
+    return this.#query<Plain<Pace>>({
+      name: "training-paces",
+      text: `select run, max(step) - min(step) as steps, (max(at_ms) - min(at_ms)) / 1000 as seconds
+             from metrics.points where trial = $1 and group_name = 'training'
+             group by run order by run`,
+      values: [trial],
+    });
   }
 
   async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {

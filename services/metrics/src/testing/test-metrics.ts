@@ -3,8 +3,12 @@
 import type { Plain } from "@trainyard/contracts";
 import {
   PointPageSchema,
+  ProfileSummarySchema,
   type QueryPoints,
   QueryPointsSchema,
+  QueryProfileSchema,
+  QuerySystemPointsSchema,
+  SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import { runToken, type TableOverrides } from "@trainyard/runtime";
@@ -95,6 +99,19 @@ export class TestMetrics implements AsyncDisposable {
     return answer.reply;
   }
 
+  async systemPage(trial: string, { group = "", after = "", limit = 0 } = {}) {
+    const query = { trial, group, after, limit };
+    const answer = await this.stage.ask([QuerySystemPointsSchema, query], SystemPointPageSchema);
+    assert(answer.kind === "ok", `points are answered: ${JSON.stringify(answer)}`);
+    return answer.reply;
+  }
+
+  async profile(trial: string) {
+    const answer = await this.stage.ask([QueryProfileSchema, { trial }], ProfileSummarySchema);
+    assert(answer.kind === "ok", `a profile is answered: ${JSON.stringify(answer)}`);
+    return answer.reply;
+  }
+
   /** What counts of a trial, as "run group step", as soon as the answer reflects all that was told. */
   async points(trial: string, superseded = false): Promise<readonly string[]> {
     const told = await this.stage.head();
@@ -127,4 +144,16 @@ export function report(
   metrics: Readonly<Record<string, unknown>> = { loss: 0.5 },
 ) {
   return { key: `0-${n}`, group, stepsCompleted, atMs: 1_700_000_000_000 + n, metrics };
+}
+
+/** What a machine was doing, as the SDK sends it: `mean` percent, give or take one. */
+export function systemReport(n: number, stepsCompleted: number, mean: number, node = 0) {
+  const value = { name: "utilization_percent", min: mean - 1, mean, max: mean + 1 };
+  return {
+    key: `${node}-${n}`,
+    group: "cpu",
+    stepsCompleted,
+    atMs: 1_700_000_000_000 + n,
+    system: { node, samples: 10, values: [value] },
+  };
 }

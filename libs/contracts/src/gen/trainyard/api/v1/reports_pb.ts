@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { SystemSample } from "../../common/v1/system_pb.ts";
+import { file_trainyard_common_v1_system } from "../../common/v1/system_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/api/v1/reports.proto.
  */
 export const file_trainyard_api_v1_reports: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiUAoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0InkKCVJ1blJlcG9ydBILCgNrZXkYASABKAkSDQoFZ3JvdXAYAiABKAkSFwoPc3RlcHNfY29tcGxldGVkGAMgASgBEg0KBWF0X21zGAQgASgBEigKB21ldHJpY3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IigKFFdyaXRlUmVwb3J0c1Jlc3BvbnNlEhAKCGFjY2VwdGVkGAEgASgNMpYBCg1SZXBvcnRTZXJ2aWNlEoQBCgxXcml0ZVJlcG9ydHMSJS50cmFpbnlhcmQuYXBpLnYxLldyaXRlUmVwb3J0c1JlcXVlc3QaJi50cmFpbnlhcmQuYXBpLnYxLldyaXRlUmVwb3J0c1Jlc3BvbnNlIiWC0+STAh86ASoiGi9hcGkvdjEvcnVucy97cnVufS9yZXBvcnRzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3JlcG9ydHMucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiUAoTV3JpdGVSZXBvcnRzUmVxdWVzdBILCgNydW4YASABKAkSLAoHcmVwb3J0cxgCIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuUnVuUmVwb3J0IrwBCglSdW5SZXBvcnQSCwoDa2V5GAEgASgJEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARIoCgdtZXRyaWNzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI2CgZzeXN0ZW0YBiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVNhbXBsZUgAiAEBQgkKB19zeXN0ZW0iKAoUV3JpdGVSZXBvcnRzUmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKA0ylgEKDVJlcG9ydFNlcnZpY2UShAEKDFdyaXRlUmVwb3J0cxIlLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVxdWVzdBomLnRyYWlueWFyZC5hcGkudjEuV3JpdGVSZXBvcnRzUmVzcG9uc2UiJYLT5JMCHzoBKiIaL2FwaS92MS9ydW5zL3tydW59L3JlcG9ydHNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_trainyard_common_v1_system]);
 
 /**
  * @generated from message trainyard.api.v1.WriteReportsRequest
@@ -72,6 +74,14 @@ export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
    * @generated from field: google.protobuf.Struct metrics = 5;
    */
   metrics?: JsonObject | undefined;
+
+  /**
+   * Instead of metrics, of a machine: of the moment at_ms, at whatever step. No later run supersedes it, and it is told
+   * apart from the training's metrics whatever its group is called.
+   *
+   * @generated from field: optional trainyard.common.v1.SystemSample system = 6;
+   */
+  system?: SystemSample | undefined;
 };
 
 /**

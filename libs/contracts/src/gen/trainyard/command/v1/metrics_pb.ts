@@ -5,13 +5,15 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { SystemSample, SystemValue } from "../../common/v1/system_pb.ts";
+import { file_trainyard_common_v1_system } from "../../common/v1/system_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/command/v1/metrics.proto.
  */
 export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
-  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24iWAoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAEi8wEKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFiBnByb3RvMw", [file_google_protobuf_struct]);
+  fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24iWAoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAEi8wEKBVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYAyABKAESDQoFYXRfbXMYBCABKAESOQoHc2NhbGFycxgFIAMoCzIoLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50LlNjYWxhcnNFbnRyeRInCgZvdGhlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnN1cGVyc2VkZWQYByABKAgaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiTwoRUXVlcnlTeXN0ZW1Qb2ludHMSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSDQoFYWZ0ZXIYAyABKAkSDQoFbGltaXQYBCABKA0iUgoPU3lzdGVtUG9pbnRQYWdlEjEKBnBvaW50cxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVBvaW50EgwKBG5leHQYAiABKAkihAEKC1N5c3RlbVBvaW50EgsKA3J1bhgBIAEoDRINCgVncm91cBgCIAEoCRINCgVhdF9tcxgDIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBCABKAESMQoGc2FtcGxlGAUgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiHQoMUXVlcnlQcm9maWxlEg0KBXRyaWFsGAEgASgJIm4KDlByb2ZpbGVTdW1tYXJ5EjEKBnRvdGFscxgBIAMoCzIhLnRyYWlueWFyZC5jb21tYW5kLnYxLlN5c3RlbVRvdGFsEikKBXBhY2VzGAIgAygLMhoudHJhaW55YXJkLmNvbW1hbmQudjEuUGFjZSKJAQoLU3lzdGVtVG90YWwSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFZ3JvdXAYAyABKAkSDgoGZGV2aWNlGAQgASgJEg8KB3NhbXBsZXMYBSABKAESLwoFdmFsdWUYBiABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjMKBFBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAFiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_system]);
 
 /**
  * Subject ty.cmd.metrics.QueryPoints. Answers PointPage. Points are in the order (run, steps completed, key).
@@ -177,4 +179,219 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
  */
 export const PointSchema: GenMessage<Point> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 4);
+
+/**
+ * Answers SystemPointPage, in the order (time, run, key).
+ *
+ * @generated from message trainyard.command.v1.QuerySystemPoints
+ */
+export type QuerySystemPoints = Message<"trainyard.command.v1.QuerySystemPoints"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+
+  /**
+   * Empty for all groups.
+   *
+   * @generated from field: string group = 2;
+   */
+  group: string;
+
+  /**
+   * After this cursor; empty for the first.
+   *
+   * @generated from field: string after = 3;
+   */
+  after: string;
+
+  /**
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QuerySystemPoints.
+ * Use `create(QuerySystemPointsSchema)` to create a new message.
+ */
+export const QuerySystemPointsSchema: GenMessage<QuerySystemPoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 5);
+
+/**
+ * @generated from message trainyard.command.v1.SystemPointPage
+ */
+export type SystemPointPage = Message<"trainyard.command.v1.SystemPointPage"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.SystemPoint points = 1;
+   */
+  points: SystemPoint[];
+
+  /**
+   * Where the next page goes on; empty after the last point.
+   *
+   * @generated from field: string next = 2;
+   */
+  next: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.SystemPointPage.
+ * Use `create(SystemPointPageSchema)` to create a new message.
+ */
+export const SystemPointPageSchema: GenMessage<SystemPointPage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 6);
+
+/**
+ * @generated from message trainyard.command.v1.SystemPoint
+ */
+export type SystemPoint = Message<"trainyard.command.v1.SystemPoint"> & {
+  /**
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+
+  /**
+   * @generated from field: string group = 2;
+   */
+  group: string;
+
+  /**
+   * @generated from field: double at_ms = 3;
+   */
+  atMs: number;
+
+  /**
+   * @generated from field: double steps_completed = 4;
+   */
+  stepsCompleted: number;
+
+  /**
+   * @generated from field: trainyard.common.v1.SystemSample sample = 5;
+   */
+  sample?: SystemSample | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.SystemPoint.
+ * Use `create(SystemPointSchema)` to create a new message.
+ */
+export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 7);
+
+/**
+ * What there is of all system points of a trial, and how fast its runs were. Answers ProfileSummary.
+ *
+ * @generated from message trainyard.command.v1.QueryProfile
+ */
+export type QueryProfile = Message<"trainyard.command.v1.QueryProfile"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QueryProfile.
+ * Use `create(QueryProfileSchema)` to create a new message.
+ */
+export const QueryProfileSchema: GenMessage<QueryProfile> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 8);
+
+/**
+ * @generated from message trainyard.command.v1.ProfileSummary
+ */
+export type ProfileSummary = Message<"trainyard.command.v1.ProfileSummary"> & {
+  /**
+   * In the order of run, node, group, device and name.
+   *
+   * @generated from field: repeated trainyard.command.v1.SystemTotal totals = 1;
+   */
+  totals: SystemTotal[];
+
+  /**
+   * @generated from field: repeated trainyard.command.v1.Pace paces = 2;
+   */
+  paces: Pace[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.ProfileSummary.
+ * Use `create(ProfileSummarySchema)` to create a new message.
+ */
+export const ProfileSummarySchema: GenMessage<ProfileSummary> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 9);
+
+/**
+ * All samples of one quantity.
+ *
+ * @generated from message trainyard.command.v1.SystemTotal
+ */
+export type SystemTotal = Message<"trainyard.command.v1.SystemTotal"> & {
+  /**
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+
+  /**
+   * @generated from field: uint32 node = 2;
+   */
+  node: number;
+
+  /**
+   * @generated from field: string group = 3;
+   */
+  group: string;
+
+  /**
+   * @generated from field: string device = 4;
+   */
+  device: string;
+
+  /**
+   * @generated from field: double samples = 5;
+   */
+  samples: number;
+
+  /**
+   * @generated from field: trainyard.common.v1.SystemValue value = 6;
+   */
+  value?: SystemValue | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.SystemTotal.
+ * Use `create(SystemTotalSchema)` to create a new message.
+ */
+export const SystemTotalSchema: GenMessage<SystemTotal> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 10);
+
+/**
+ * From the first training report of a run to its last.
+ *
+ * @generated from message trainyard.command.v1.Pace
+ */
+export type Pace = Message<"trainyard.command.v1.Pace"> & {
+  /**
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+
+  /**
+   * @generated from field: double steps = 2;
+   */
+  steps: number;
+
+  /**
+   * @generated from field: double seconds = 3;
+   */
+  seconds: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.Pace.
+ * Use `create(PaceSchema)` to create a new message.
+ */
+export const PaceSchema: GenMessage<Pace> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_metrics, 11);
 

@@ -1,0 +1,230 @@
+"""What there is to sample on this machine: the files under ``/proc``, and the GPUs.
+
+Each source gives, for the moment that it is asked, its group, the device (empty for what a machine has
+once) and the values. Rates are over the time since the source was asked before; the first answer has
+none. Names end in the unit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Optional, Tuple
+
+if TYPE_CHECKING:
+    from ._context import Throughput
+
+Reading = Tuple[str, str, Dict[str, float]]
+
+PROC = Path("/proc")
+
+# /proc/diskstats counts in these, whatever the disk's own sectors are.
+SECTOR_BYTES = 512
+# Not disks of their own: memory, files, optical drives, and what is made of other disks.
+_NOT_DISKS = re.compile(r"(loop|ram|zram|sr|fd|dm-|md)")
+# Not wires of their own: the loopback, and what bridges or bundles others.
+_NOT_WIRES = re.compile(r"(lo$|veth|docker|br-|virbr|cni|flannel|cali|bond|dummy|ifb)")
+
+
+class Source:
+    """Something to sample. ``read`` may raise OSError, ValueError or IndexError: then this sample is
+    missing.
+    """
+
+    group = ""
+
+    def read(self, now_s: float) -> List[Reading]:
+        """The values of this moment."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Gives back what it holds."""
+
+
+class Rates:
+    """Differences of counters that only grow, over time."""
+
+    def __init__(self) -> None:
+        self._before: Optional[Tuple[float, Dict[str, float]]] = None
+
+    def of(self, now_s: float, counters: Dict[str, float]) -> Dict[str, float]:
+        """Per second since the last call; empty at the first."""
+        before, self._before = self._before, (now_s, counters)
+        if before is None or now_s <= before[0]:
+            return {}
+        seconds = now_s - before[0]
+        # A device that went away takes its counts with it: that is no negative rate.
+        return {
+            name: max(0.0, count - before[1].get(name, count)) / seconds
+            for name, count in counters.items()
+        }
+
+
+class Cpu(Source):
+    """All cores together, from ``/proc/stat``; the load average where there is one."""
+
+    group = "cpu"
+
+    def __init__(self, proc: Path) -> None:
+        self._path = proc / "stat"
+        self._has_proc = self._path.is_file()
+        self._before: Optional[Tuple[int, int, int]] = None
+
+    def read(self, now_s: float) -> List[Reading]:
+        values = {"load_average": os.getloadavg()[0]}
+        if self._has_proc:
+            values.update(self._shares())
+        return [(self.group, "", values)]
+
+    def _shares(self) -> Dict[str, float]:
+        with open(self._path, "rb") as file:
+            fields = [int(field) for field in file.readline().split()[1:9]]
+        # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
+        total, waiting = sum(fields), fields[4]
+        idle = fields[3] + waiting
+        before, self._before = self._before, (total, idle, waiting)
+        ticks = 0 if before is None else total - before[0]
+        if before is None or ticks <= 0:
+            return {}
+        return {
+            "utilization_percent": _percent(ticks - (idle - before[1]), ticks),
+            "iowait_percent": _percent(waiting - before[2], ticks),
+        }
+
+
+class Memory(Source):
+    """What is used, in the sense of not to be had by a new process."""
+
+    group = "memory"
+
+    def __init__(self, proc: Path) -> None:
+        self._path = proc / "meminfo"
+
+    def read(self, now_s: float) -> List[Reading]:
+        kib: Dict[bytes, int] = {}
+        with open(self._path, "rb") as file:
+            for line in file:
+                name, _, rest = line.partition(b":")
+                kib[name] = int(rest.split()[0])
+                if name == b"MemAvailable":
+                    break
+        total, available = kib.get(b"MemTotal", 0), kib.get(b"MemAvailable", 0)
+        values = {
+            "used_bytes": float(total - available) * 1024,
+            "available_bytes": float(available) * 1024,
+            "utilization_percent": _percent(total - available, total),
+        }
+        return [(self.group, "", values)]
+
+
+class Disk(Source):
+    """All disks together: partitions are in their disk already."""
+
+    group = "disk"
+
+    def __init__(self, proc: Path) -> None:
+        self._path = proc / "diskstats"
+        self._rates = Rates()
+
+    def read(self, now_s: float) -> List[Reading]:
+        with open(self._path, "rb") as file:
+            lines = [line.split() for line in file]
+        disks = whole_disks(line[2].decode() for line in lines if len(line) > 9)
+        counters = {
+            "read_bytes_per_second": 0.0,
+            "written_bytes_per_second": 0.0,
+            "operations_per_second": 0.0,
+        }
+        for line in lines:
+            if len(line) > 9 and line[2].decode() in disks:
+                counters["operations_per_second"] += int(line[3]) + int(line[7])
+                counters["read_bytes_per_second"] += int(line[5]) * SECTOR_BYTES
+                counters["written_bytes_per_second"] += int(line[9]) * SECTOR_BYTES
+        return _of_rates(self.group, self._rates.of(now_s, counters))
+
+
+class Network(Source):
+    """All wires together, as this process sees them."""
+
+    group = "network"
+
+    def __init__(self, proc: Path) -> None:
+        self._path = proc / "net" / "dev"
+        self._rates = Rates()
+
+    def read(self, now_s: float) -> List[Reading]:
+        counters = {"received_bytes_per_second": 0.0, "sent_bytes_per_second": 0.0}
+        with open(self._path, "rb") as file:
+            for line in file:
+                name, colon, rest = line.partition(b":")
+                if colon and not _NOT_WIRES.match(name.strip().decode()):
+                    fields = rest.split()
+                    counters["received_bytes_per_second"] += int(fields[0])
+                    counters["sent_bytes_per_second"] += int(fields[8])
+        return _of_rates(self.group, self._rates.of(now_s, counters))
+
+
+class Counted(Source):
+    """What the training loop counts; nothing as long as it counts nothing."""
+
+    group = "throughput"
+
+    def __init__(self, throughput: "Throughput") -> None:
+        self._throughput = throughput
+        self._rates = Rates()
+
+    def read(self, now_s: float) -> List[Reading]:
+        counted = {
+            "batches_per_second": float(self._throughput.batches),
+            "samples_per_second": float(self._throughput.samples),
+        }
+        rates = self._rates.of(now_s, counted)
+        return _of_rates(self.group, {name: rates[name] for name in rates if counted[name] > 0})
+
+
+def whole_disks(names: Iterable[str]) -> List[str]:
+    """Those of a kernel's block devices that are disks, without their partitions.
+
+    A partition's name is its disk's and a number, with a p between where the disk's ends in a digit.
+    """
+    all_names = [name for name in names if not _NOT_DISKS.match(name)]
+    known = set(all_names)
+    return [name for name in all_names if _disk_of(name) not in known]
+
+
+def _disk_of(name: str) -> str:
+    stem = name.rstrip("0123456789")
+    if stem == name:
+        return ""
+    if stem.endswith("p") and stem[-2:-1].isdigit():
+        return stem[:-1]
+    return "" if stem[-1:].isdigit() else stem
+
+
+def sources_here(
+    throughput: "Throughput", proc: Path = PROC
+) -> Tuple[List[Source], List[str]]:
+    """The sources of this machine, and the groups that it has none for."""
+    from ._gpus import gpus_here
+
+    found: List[Source] = []
+    missing: List[str] = []
+    kinds: List[Callable[[Path], Source]] = [Cpu, Memory, Disk, Network]
+    for kind in kinds:
+        source = kind(proc)
+        try:
+            source.read(0.0)
+            found.append(source)
+        except (OSError, ValueError, IndexError):
+            missing.append(source.group)
+    # A machine without GPUs is nothing to warn of.
+    return [*found, Counted(throughput), *gpus_here()], missing
+
+
+def _percent(part: float, whole: float) -> float:
+    return 0.0 if whole <= 0 else max(0.0, min(100.0, 100.0 * part / whole))
+
+
+def _of_rates(group: str, rates: Dict[str, float]) -> List[Reading]:
+    return [(group, "", rates)] if rates else []

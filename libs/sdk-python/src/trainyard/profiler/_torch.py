@@ -1,0 +1,44 @@
+"""PyTorch's own profiler over a training loop, its traces beside the TensorBoard files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Optional
+
+
+class TorchProfiler:
+    """``torch.profiler.profile`` with its traces put where TensorBoard finds them.
+
+    ``arguments`` are those of ``torch.profiler.profile``: ``activities``, ``schedule``,
+    ``record_shapes``, ``profile_memory`` and so on. Without ``on_trace_ready`` each trace becomes a
+    file ``rank-<n>.<time>.pt.trace.json.gz`` in ``folder``; without ``schedule`` the third to the
+    fifth batch are traced, once, since a trace of everything grows without bound. Call ``start``, then
+    ``step`` after each batch, then ``stop``: what is traced by then becomes a file too.
+    """
+
+    def __init__(self, folder: Path, rank: int, **arguments: Any) -> None:
+        import torch.profiler
+
+        defaults = {
+            "schedule": torch.profiler.schedule(wait=1, warmup=1, active=3, repeat=1),
+            "on_trace_ready": torch.profiler.tensorboard_trace_handler(
+                str(folder), worker_name=f"rank-{rank}", use_gzip=True
+            ),
+        }
+        self._profile: Optional[Any] = torch.profiler.profile(**{**defaults, **arguments})
+
+    def start(self) -> None:
+        """Begins: the schedule counts from here."""
+        if self._profile is not None:
+            self._profile.start()
+
+    def step(self) -> None:
+        """Says that a batch is over."""
+        if self._profile is not None:
+            self._profile.step()
+
+    def stop(self) -> None:
+        """Ends; a second call does nothing."""
+        profile, self._profile = self._profile, None
+        if profile is not None:
+            profile.stop()

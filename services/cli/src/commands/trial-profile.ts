@@ -1,0 +1,90 @@
+import type { Plain } from "@trainyard/contracts";
+import {
+  type SystemSummary,
+  type TrialProfile,
+  TrialProfileSchema,
+} from "@trainyard/contracts/api";
+import { argument, type Context } from "../context.ts";
+import { number } from "../output.ts";
+import { Failure, UsageError } from "../usage-error.ts";
+
+const throughput = "throughput";
+
+/** Min, mean and max of what each node of a run did, how fast it went, and where the traces lie. */
+export async function profile(
+  { client, output }: Context,
+  args: readonly string[],
+  options: { readonly run?: number },
+): Promise<void> {
+  const whole = await client.call("getTrialProfile", { trial: argument(args, 0) });
+  const run = runOf(whole, options.run);
+  if (output.json) {
+    output.message(TrialProfileSchema, whole);
+    return;
+  }
+  const summaries = whole.summaries.filter((summary) => summary.run === run);
+  output.table(summaries, [
+    { title: "NODE", value: nodeOf },
+    { title: "GROUP", value: ({ group }) => group },
+    { title: "DEVICE", value: ({ device }) => device },
+    { title: "MEASURED", value: ({ value }) => value?.name ?? "" },
+    { title: "MIN", value: ({ value }) => amount(value?.name, value?.min), right: true },
+    { title: "MEAN", value: ({ value }) => amount(value?.name, value?.mean), right: true },
+    { title: "MAX", value: ({ value }) => amount(value?.name, value?.max), right: true },
+    { title: "SAMPLES", value: ({ samples }) => String(samples), right: true },
+  ]);
+  output.line("");
+  output.fields([
+    ["run", `${run} of ${runsOf(whole).join(", ")}`],
+    ["pace", paceOf(whole, run)],
+    ["traces", whole.tensorboardPath],
+  ]);
+}
+
+function runsOf({ summaries }: Plain<TrialProfile>): readonly number[] {
+  return [...new Set(summaries.map(({ run }) => run))];
+}
+
+/** The one that is asked for, or the latest of those that were profiled. */
+function runOf(whole: Plain<TrialProfile>, asked: number | undefined): number {
+  if (asked !== undefined && !Number.isInteger(asked)) {
+    throw new UsageError("--run takes the number of a run.");
+  }
+  const runs = runsOf(whole);
+  const run = asked ?? runs.at(-1);
+  if (run !== undefined && runs.includes(run)) return run;
+  if (run !== undefined && runs.length > 0) {
+    const there = `runs ${runs.join(", ")} of trial ${whole.trial}`;
+    throw new Failure(`Run ${run} was not profiled; there are figures of ${there}.`);
+  }
+  throw new Failure(
+    whole.enabled
+      ? `Trial ${whole.trial} has reported nothing of its machines yet: the first figures come about 10 s after trainyard.init().`
+      : `Trial ${whole.trial} was not profiled: set profiling.enabled to true in its configuration, or call ctx.profiler.on() in its script.`,
+  );
+}
+
+function nodeOf({ node, agent }: Plain<SystemSummary>): string {
+  return agent === "" ? String(node) : `${node} (${agent})`;
+}
+
+/** Steps by the training metrics; batches and samples are in the table, where the script counts them. */
+function paceOf({ paces, summaries }: Plain<TrialProfile>, run: number): string {
+  const pace = paces.find((one) => one.run === run);
+  if (pace !== undefined) return `${number(pace.steps / pace.seconds)} steps a second`;
+  const counted = summaries.some((one) => one.run === run && one.group === throughput);
+  return counted ? "" : "unknown: fewer than two training reports";
+}
+
+const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** Bytes as people read them; everything else is in the unit that its name ends in. */
+function amount(name: string | undefined, value: number | undefined): string {
+  if (name === undefined || value === undefined) return "";
+  if (!/_bytes(_per_second)?$/.test(name)) return number(value);
+  const power = Math.min(
+    units.length - 1,
+    Math.max(0, Math.floor(Math.log2(Math.max(value, 1)) / 10)),
+  );
+  return `${number(value / 1024 ** power)} ${units[power]}`;
+}

@@ -1,0 +1,83 @@
+import type { Plain } from "@trainyard/contracts";
+import {
+  type Pace,
+  ProfileSummarySchema,
+  QueryProfileSchema,
+  QuerySystemPointsSchema,
+  SystemPointPageSchema,
+} from "@trainyard/contracts/commands";
+import { isTrialId, reject } from "@trainyard/kernel";
+import { type CommandSpec, command } from "@trainyard/runtime";
+import { metricsLimits } from "../limits.ts";
+import type { PointTable } from "./point-table.ts";
+import type { SystemCursor, SystemTable } from "./system-table.ts";
+
+export type SystemQueryDeps = { readonly table: PointTable; readonly system: SystemTable };
+
+export function systemQueryCommands({
+  table,
+  system,
+}: SystemQueryDeps): Readonly<Record<string, CommandSpec>> {
+  return {
+    QuerySystemPoints: command(
+      QuerySystemPointsSchema,
+      SystemPointPageSchema,
+      async ({ trial, group, after, limit }) => {
+        if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+        const cursor = after === "" ? null : decodeSystemCursor(after);
+        if (after !== "" && cursor === null) {
+          return reject("invalid_request", `${after} is no cursor of a page of system points`);
+        }
+        const { systemPointsPerPageMax } = metricsLimits;
+        const most = Math.min(limit || systemPointsPerPageMax, systemPointsPerPageMax);
+        const found = await system.select({
+          trial,
+          group: group === "" ? null : group,
+          after: cursor,
+          limit: most + 1,
+        });
+        const rows = found.slice(0, most);
+        const last = rows.at(-1);
+        return {
+          points: rows.map((row) => ({
+            run: row.run,
+            group: row.group,
+            atMs: row.atMs,
+            stepsCompleted: row.step,
+            sample: row.system,
+          })),
+          next: found.length > most && last !== undefined ? encodeSystemCursor(last) : "",
+        };
+      },
+    ),
+    QueryProfile: command(QueryProfileSchema, ProfileSummarySchema, async ({ trial }) => {
+      if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+      const [totals, paces] = await Promise.all([system.totals(trial), table.paces(trial)]);
+      return { totals, paces: paces.filter(isPace) };
+    }),
+  };
+}
+
+/** One report, or several of one step or moment, tell of no pace. */
+const isPace = ({ steps, seconds }: Plain<Pace>): boolean => steps > 0 && seconds > 0;
+
+export function encodeSystemCursor({ atMs, run, key }: SystemCursor): string {
+  return Buffer.from(JSON.stringify([atMs, run, key])).toString("base64url");
+}
+
+/** Null for what this service never gave out. */
+export function decodeSystemCursor(text: string): SystemCursor | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (!Array.isArray(value) || value.length !== 3) return null;
+    const [atMs, run, key] = value as readonly unknown[];
+    const whole = typeof run === "number" && Number.isInteger(run) && Math.abs(run) < 2 ** 31;
+    if (!whole || typeof atMs !== "number" || typeof key !== "string" || key.includes("\0")) {
+      return null;
+    }
+    return { atMs, run, key };
+  } catch {
+    // Not base64url of JSON.
+    return null;
+  }
+}

@@ -1,0 +1,173 @@
+/** The tables of what machines did: every point, and the totals of each run. */
+import type { Plain } from "@trainyard/contracts";
+import type { SystemSample, SystemTotal } from "@trainyard/contracts/commands";
+import { Fault } from "@trainyard/kernel";
+import type { Pool, QueryConfig, QueryResultRow } from "pg";
+
+export type SystemRow = {
+  readonly trial: string;
+  readonly run: number;
+  readonly key: string;
+  readonly group: string;
+  readonly step: number;
+  readonly atMs: number;
+  readonly system: Plain<SystemSample>;
+};
+
+export type SystemCursor = { readonly atMs: number; readonly run: number; readonly key: string };
+
+export type SystemQuery = {
+  readonly trial: string;
+  /** Null for all. */
+  readonly group: string | null;
+  readonly after: SystemCursor | null;
+  readonly limit: number;
+};
+
+// Points that are there already add nothing to the totals. Replicas meet the rows of both tables in the same order.
+const insert = `
+with inserted as (
+  insert into metrics.system_points (trial, run, key, group_name, node, device, at_ms, step, samples, measured)
+  select * from unnest(
+    $1::text[], $2::integer[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::double precision[],
+    $8::double precision[], $9::integer[], $10::text[])
+  on conflict (trial, run, key) do nothing
+  returning trial, run, node, group_name, device, samples, measured
+)
+insert into metrics.system_totals as known (trial, run, node, group_name, device, name, samples, total, min, max)
+select trial, run, node, group_name, device, value.name,
+  sum(samples), sum(value.mean * samples), min(value.min), max(value.max)
+from inserted, jsonb_to_recordset(measured::jsonb)
+  as value (name text, min double precision, mean double precision, max double precision)
+group by trial, run, node, group_name, device, value.name
+order by trial, run, node, group_name, device, value.name
+on conflict (trial, run, node, group_name, device, name) do update set
+  samples = known.samples + excluded.samples,
+  total = known.total + excluded.total,
+  min = least(known.min, excluded.min),
+  max = greatest(known.max, excluded.max)`;
+
+const select = `
+select run, key, group_name, node, device, at_ms, step, samples, measured
+from metrics.system_points
+where trial = $1
+  and ($2::text is null or group_name = $2)
+  and ($3::double precision is null or (at_ms, run, key) > ($3, $4::integer, $5::text))
+order by at_ms, run, key
+limit $6`;
+
+const selectTotals = `
+select run, node, group_name, device, name, samples, total / samples as mean, min, max
+from metrics.system_totals
+where trial = $1
+order by run, node, group_name, device, name`;
+
+type SelectedPoint = {
+  readonly run: number;
+  readonly key: string;
+  readonly group_name: string;
+  readonly node: number;
+  readonly device: string;
+  readonly at_ms: number;
+  readonly step: number;
+  readonly samples: number;
+  readonly measured: string;
+};
+
+type SelectedTotal = {
+  readonly run: number;
+  readonly node: number;
+  readonly group_name: string;
+  readonly device: string;
+  readonly name: string;
+  readonly samples: number;
+  readonly mean: number;
+  readonly min: number;
+  readonly max: number;
+};
+
+function byName(a: SystemRow, b: SystemRow): number {
+  const [left, right] = [a, b].map((row) => `${row.trial}#${row.run} ${row.key}`) as [
+    string,
+    string,
+  ];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+export class SystemTable {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Stores what is not there yet and adds it to the totals, in one commit. */
+  async insert(unordered: readonly SystemRow[]): Promise<void> {
+    const rows = unordered.toSorted(byName);
+    await this.#query({
+      name: "insert-system-points",
+      text: insert,
+      values: [
+        rows.map((row) => row.trial),
+        rows.map((row) => row.run),
+        rows.map((row) => row.key),
+        rows.map((row) => row.group),
+        rows.map((row) => row.system.node),
+        rows.map((row) => row.system.device),
+        rows.map((row) => row.atMs),
+        rows.map((row) => row.step),
+        rows.map((row) => row.system.samples),
+        rows.map((row) => JSON.stringify(row.system.values)),
+      ],
+    });
+  }
+
+  /** In the order (time, run, key). */
+  async select({ trial, group, after, limit }: SystemQuery): Promise<readonly SystemRow[]> {
+    const selected = await this.#query<SelectedPoint>({
+      name: "select-system-points",
+      text: select,
+      values: [trial, group, after?.atMs ?? null, after?.run ?? null, after?.key ?? null, limit],
+    });
+    return selected.map((row) => ({
+      trial,
+      run: row.run,
+      key: row.key,
+      group: row.group_name,
+      step: row.step,
+      atMs: row.at_ms,
+      system: {
+        node: row.node,
+        device: row.device,
+        samples: row.samples,
+        values: JSON.parse(row.measured) as SystemRow["system"]["values"], // Written by insert.
+      },
+    }));
+  }
+
+  /** In the order (run, node, group, device, name). */
+  async totals(trial: string): Promise<readonly Plain<SystemTotal>[]> {
+    const selected = await this.#query<SelectedTotal>({
+      name: "select-system-totals",
+      text: selectTotals,
+      values: [trial],
+    });
+    return selected.map(({ run, node, group_name, device, samples, name, min, mean, max }) => ({
+      run,
+      node,
+      group: group_name,
+      device,
+      samples,
+      value: { name, min, mean, max },
+    }));
+  }
+
+  async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
+    try {
+      return (await this.#pool.query<Row>(query)).rows;
+    } catch (cause) {
+      const detail = "the tables of system points are out of reach";
+      throw new Fault("points_unavailable", detail, { retry: "later", cause });
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** What the machines of a trial did, from the sampling in its script to `yard trial profile`. */
+import type { Plain } from "@trainyard/contracts";
+import type { TrialProfile } from "@trainyard/contracts/api";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ slots: 2 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const config = (sampled: boolean): string => `
+name: profiled
+entrypoint: python3 train.py
+hyperparameters: { sampled: ${sampled} }
+searcher: { name: single, metric: loss }
+profiling: { enabled: ${sampled} }
+`;
+
+test("yard trial profile: each run by itself, also beyond the step that the next one started from", async () => {
+  const id = await world.submit(config(true), world.code("profiled"));
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  const trial = `${id}.1`;
+
+  const profile = (await world.json("trial", "profile", trial)) as Plain<TrialProfile>;
+  expect(profile.enabled).toBe(true);
+  const utilization = profile.summaries.filter(
+    ({ group, value }) => group === "cpu" && value?.name === "utilization_percent",
+  );
+  expect(utilization.map(({ run, node }) => [run, node])).toEqual([
+    [1, 0],
+    [2, 0],
+  ]);
+  for (const { value, samples, agent } of utilization) {
+    expect(samples).toBeGreaterThan(2);
+    expect(agent).not.toBe("");
+    expect(value?.max).toBeLessThanOrEqual(100);
+    expect(value?.min).toBeLessThanOrEqual(value?.mean ?? 0);
+    expect(value?.mean).toBeLessThanOrEqual(value?.max ?? 0);
+  }
+  const groups = new Set(profile.summaries.map(({ group }) => group));
+  expect([...groups]).toEqual(
+    expect.arrayContaining(["cpu", "disk", "memory", "network", "throughput"]),
+  );
+  expect(profile.paces.map(({ run, steps }) => [run, steps])).toEqual([
+    [1, 3],
+    [2, 3],
+  ]);
+
+  // Run 1 died at step 4, and what it trained beyond step 2 was done again.
+  const told = await world.client.call("listTrialSystemMetrics", { trial, group: "cpu" });
+  const ofRun1 = told.items.filter(({ run }) => run === 1);
+  expect(Math.max(...ofRun1.map(({ stepsCompleted }) => stepsCompleted))).toBeGreaterThan(2);
+  const metrics = await world.client.call("listTrialMetrics", { trial });
+  expect(new Set(metrics.items.map(({ group }) => group))).toEqual(
+    new Set(["training", "validation"]),
+  );
+  expect(
+    metrics.items.filter(({ run }) => run === 1).map(({ stepsCompleted }) => stepsCompleted),
+  ).toEqual([1, 2]);
+
+  const table = (await world.yard("trial", "profile", trial, "--run", "1")).out;
+  expect(table).toMatch(/^NODE +GROUP +DEVICE +MEASURED +MIN +MEAN +MAX +SAMPLES$/m);
+  expect(table).toMatch(/cpu +utilization_percent/);
+  expect(table).toMatch(/^pace +[\d.]+ steps a second$/m);
+  expect(table).toMatch(/^run +1 of 1, 2$/m);
+  expect(table).toContain(profile.tensorboardPath);
+});
+
+test("yard trial profile of a trial that was not profiled says how it would have been", async () => {
+  const id = await world.submit(config(false), world.code("profiled"));
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  const said = await world.yard("trial", "profile", `${id}.1`);
+  expect(said).toMatchObject({ code: 1, out: "" });
+  expect(said.err).toContain("set profiling.enabled to true");
+  expect((await world.yard("trial", "profile", "99.1")).code).toBe(2);
+});
