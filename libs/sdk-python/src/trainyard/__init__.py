@@ -14,20 +14,30 @@ with trainyard.init() as ctx:
 
 from ._checkpoint import CheckpointContext
 from ._context import Context, init
+from ._distributed import DistributedContext
 from ._info import Info
-from ._preempt import PreemptContext
+from ._preempt import PreemptContext, PreemptMode
 from ._train import EarlyExitReason, TrainContext
 from ._version import __version__
-from .errors import CheckpointError, NotInTaskError, RunSupersededError, TrainyardError
+from .errors import (
+    CheckpointError,
+    DistributedError,
+    NotInTaskError,
+    RunSupersededError,
+    TrainyardError,
+)
 
 __all__ = [
     "CheckpointContext",
     "CheckpointError",
     "Context",
+    "DistributedContext",
+    "DistributedError",
     "EarlyExitReason",
     "Info",
     "NotInTaskError",
     "PreemptContext",
+    "PreemptMode",
     "RunSupersededError",
     "TrainContext",
     "TrainyardError",

@@ -15,12 +15,14 @@ from ._checkpoint_sender import CheckpointSender
 from ._checkpoint_spool import CheckpointSpool
 from ._checkpoint_spooled import SpooledStore
 from ._checkpoint_store import CheckpointStore, RemoteStore
+from ._distributed import DistributedContext
+from ._distributed._context import alone
 from ._files import PathLike
 from ._info import Info
 from ._limits import FLUSH_S
-from ._preempt import PreemptContext
+from ._preempt import PreemptContext, PreemptMode
 from ._sender import Sender
-from ._signals import STOP_FILE, SignalWatcher
+from ._signals import STOP_FILE, SignalWatcher, StopFile
 from ._spool import Spool
 from ._train import TrainContext
 from .errors import NotInTaskError
@@ -29,6 +31,8 @@ from .profiler._context import ProfilerContext
 
 def init(
     *,
+    distributed: Optional[DistributedContext] = None,
+    preempt_mode: PreemptMode = PreemptMode.WorkersAskChief,
     local_dir: Optional[PathLike] = None,
     local_hparams: Optional[Mapping[str, Any]] = None,
     local_config: Optional[Mapping[str, Any]] = None,
@@ -42,32 +46,51 @@ def init(
     folder under ``./trainyard-local``). A folder that was used before is continued: the run's
     number rises, and its latest checkpoint is the one to restore.
 
+    In distributed training every rank calls it with a DistributedContext, which the context closes at
+    its end. Without one each process is a run's only one, as far as it knows.
+
     Raises NotInTaskError when the environment is neither.
     """
     env = os.environ
+    together = distributed if distributed is not None else alone()
     if _info.in_task(env):
-        return _open_in_task(env)
-    folder = _local.folder_of(local_dir, env)
-    info = _local.info_of(folder, local_hparams or {}, local_config or {}, local_seed)
-    print(f"trainyard: not in a task, writing to {folder}", file=sys.stderr)
+        return _open_in_task(env, together, preempt_mode)
+    if together.rank == 0:
+        folder = _local.folder_of(local_dir, env)
+        info = _local.info_of(folder, local_hparams or {}, local_config or {}, local_seed)
+        print(f"trainyard: not in a task, writing to {folder}", file=sys.stderr)
+        together.broadcast((folder, info))
+    else:
+        folder, info = together.broadcast(None)
+    info = info._replace(rank=together.cross_rank, nnodes=together.cross_size)
     spool = Spool(info.run_dir / "spool", info.rank)
-    return Context(info, spool, None, None, _local.LocalStore(folder / "checkpoints"))
+    store = _local.LocalStore(folder / "checkpoints")
+    return Context(info, spool, None, None, store, together, preempt_mode)
 
 
-def _open_in_task(env: Mapping[str, str]) -> "Context":
+def _open_in_task(
+    env: Mapping[str, str], together: DistributedContext, preempt_mode: PreemptMode
+) -> "Context":
     info = _info.info_of(env)
     connection = _info.connection_of(env)
     run, token = info.run_id, connection.token
+    asks = together.rank == 0 or preempt_mode is PreemptMode.WorkersAskPlatform
+    sender: Optional[Sender] = None
+    watcher: Optional[SignalWatcher] = None
     try:
         # The addresses are looked at here, and used later.
         store = _store_of(info, connection)
         spool = Spool(info.run_dir / "spool", info.rank)
-        sender = Sender(spool, connection.metrics_url, run, token)
-        watcher = SignalWatcher(connection.url, run, token, info.run_dir / STOP_FILE)
+        # Another host's spool has at least what its first process measures of it.
+        if together.local_rank == 0:
+            sender = Sender(spool, connection.metrics_url, run, token)
+        if asks:
+            watcher = SignalWatcher(connection.url, run, token, info.run_dir / STOP_FILE)
     except ValueError as error:
         raise NotInTaskError(f"the environment of this task cannot be used: {error}") from None
-    sender.start()
-    return Context(info, spool, sender, watcher, store)
+    if sender is not None:
+        sender.start()
+    return Context(info, spool, sender, watcher, store, together, preempt_mode)
 
 
 def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
@@ -82,8 +105,8 @@ def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
 
 
 class Context:
-    """The open run: ``info``, ``train``, ``checkpoint``, ``preempt`` and ``profiler``. May be used
-    from several threads.
+    """The open run: ``info``, ``train``, ``checkpoint``, ``preempt``, ``profiler`` and ``distributed``.
+    May be used from several threads.
 
     A forked child may report through it; the run ends when the process that opened it leaves the
     context.
@@ -96,16 +119,21 @@ class Context:
         sender: Optional[Sender],
         watcher: Optional[SignalWatcher],
         store: CheckpointStore,
+        distributed: DistributedContext,
+        preempt_mode: PreemptMode,
     ) -> None:
         self.info = info
+        self.distributed = distributed
         self._spool = spool
         self._sender = sender
         self._watcher = watcher
         self._end = _end.EndRecord(info.run_dir)
-        self.train = TrainContext(spool, sender, self._end, info.steps_completed)
+        is_chief = distributed.rank == 0
+        self.train = TrainContext(spool, sender, self._end, info.steps_completed, is_chief)
         self._store = store
         self.checkpoint = CheckpointContext(store)
-        self.preempt = PreemptContext(watcher, self._end)
+        stop_file = StopFile(info.run_dir / STOP_FILE) if distributed.local_rank == 0 else None
+        self.preempt = PreemptContext(watcher, self._end, distributed, preempt_mode, stop_file)
         self.profiler = ProfilerContext(
             spool, sender, lambda: self.train.latest_steps, info.rank
         )
@@ -128,10 +156,18 @@ class Context:
             return
         failure = _failure_of(error)
         if failure is not None:
-            self._end.write(_end.ERROR, failure)
-        elif not self.preempt.acknowledged:
+            self._fail(failure, error)
+        elif self.distributed.rank == 0 and not self.preempt.acknowledged:
             self._end.write(_end.FINISHED, "")
         self._close()
+
+    def _fail(self, message: str, error: Optional[BaseException]) -> None:
+        if self.distributed.size == 1:
+            self._end.write(_end.ERROR, message)
+            return
+        follows = error is not None and _end.is_of_lost_peer(error)
+        named = f"rank {self.distributed.rank}: {message}"
+        self._end.write(_end.ERROR, named, follows=follows)
 
     def close(self) -> None:
         """Ends the run as finished, for scripts that cannot use ``with``. A second call does
@@ -143,6 +179,8 @@ class Context:
         """Waits a few seconds for what is not delivered yet; the agent delivers the rest."""
         self._closed = True
         deadline = time.monotonic() + FLUSH_S
+        # First, so that the others of a failing rank learn of it at once.
+        self.distributed.close()
         self.profiler.off()
         if self._watcher is not None:
             self._watcher.close()
@@ -161,7 +199,7 @@ class Context:
         # here, so nothing is recorded otherwise: the agent sees the code.
         error = getattr(sys, "last_value", None)
         if error is not None:
-            self._end.write(_end.ERROR, _end.describe(error))
+            self._fail(_end.describe(error), error)
         self._close()
 
 

@@ -65,3 +65,15 @@ COPY_BYTES = 1 << 20
 REPLY_BYTES_MAX = 16 * 1024 * 1024
 # What is kept of an exception's text in the end record.
 MESSAGE_CHARACTERS_MAX = 2_000
+
+# How long the processes of a run wait for each other to come: a node may still be unpacking its code.
+JOIN_S = 600.0
+# A stranger that connects and says nothing keeps the others waiting for at most this.
+HANDSHAKE_S = 10.0
+# How often a process looks whether the chief listens already.
+CONNECT_BACKOFF_S = 0.05
+# A peer's host that vanishes is noticed after about this times the count.
+KEEPALIVE_S = 15
+KEEPALIVE_COUNT = 4
+# Read from a peer in pieces of this size.
+WIRE_BYTES = 1 << 18

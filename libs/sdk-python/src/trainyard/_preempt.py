@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Optional
 
 from . import _end
-from ._signals import SignalWatcher
+from ._distributed import DistributedContext
+from ._distributed._context import alone
+from ._signals import SignalWatcher, StopFile
+
+
+class PreemptMode(enum.Enum):
+    """Who learns of a stop, where several processes train together."""
+
+    WorkersAskChief = "WORKERS_ASK_CHIEF"
+    """Every rank calls ``should_preempt`` at the same point of its loop and gets the chief's answer,
+    so that all stop at the same batch. The default.
+    """
+    ChiefOnly = "CHIEF_ONLY"
+    """Only the chief may ask. The script tells the others itself."""
+    WorkersAskPlatform = "WORKERS_ASK_PLATFORM"
+    """Each rank asks for itself, at its own moment: for scripts whose ranks agree by other means."""
+    WorkersAskMaster = "WORKERS_ASK_PLATFORM"
+    """The same, by the name that scripts for Determined use."""
 
 
 class PreemptContext:
-    """Asks without waiting; the answer is kept up to date in the background."""
+    """Asks without waiting for the platform; the answer is kept up to date in the background."""
 
-    def __init__(self, watcher: Optional[SignalWatcher], end: _end.EndRecord) -> None:
+    def __init__(
+        self,
+        watcher: Optional[SignalWatcher],
+        end: _end.EndRecord,
+        distributed: Optional[DistributedContext] = None,
+        mode: PreemptMode = PreemptMode.WorkersAskChief,
+        stop_file: Optional[StopFile] = None,
+    ) -> None:
         self._watcher = watcher
         self._end = end
+        self._distributed = distributed if distributed is not None else alone()
+        self._mode = mode
+        # On a host without the chief the agent's own request is known to that host only.
+        self._stop_file = stop_file
+        self._asks_chief = mode is PreemptMode.WorkersAskChief and self._distributed.size > 1
+        self._told: Optional[str] = None
+        self._noted = False
         self._acknowledged = False
 
     def should_preempt(self, auto_ack: bool = True) -> bool:
@@ -25,30 +57,75 @@ class PreemptContext:
         (after a cancel or a search's stop). With ``auto_ack=False`` the script promises by
         ``acknowledge_preemption_signal``.
 
-        In distributed training ask on one process and send the answer to the others: they ask at
-        different moments.
+        In distributed training every rank asks at the same point of its loop, as often as the others,
+        and gets the same answer (see PreemptMode); DistributedError is raised when another rank is
+        gone.
         """
-        if self._watcher is None or not self._watcher.stop:
-            return False
-        if auto_ack:
+        if self._asks_chief:
+            stop = self._ask_chief()
+        else:
+            self._check_may_ask()
+            stop = self._watcher is not None and self._watcher.stop
+        if stop and auto_ack:
             self.acknowledge_preemption_signal()
-        return True
+        return stop
 
     def acknowledge_preemption_signal(self) -> None:
-        """Promises to stop; without a stop request it does nothing."""
-        if self._acknowledged or self._watcher is None or not self._watcher.stop:
+        """Promises to stop; without a stop request it does nothing. In distributed training the
+        chief's promise counts.
+        """
+        if self._acknowledged or not self._knows_of_stop():
             return
         self._acknowledged = True
-        self._end.write(_end.ACKNOWLEDGED_STOP, self.why)
+        if self._distributed.rank == 0 or self._mode is PreemptMode.WorkersAskPlatform:
+            self._end.write(_end.ACKNOWLEDGED_STOP, self.why)
 
     @property
     def why(self) -> str:
         """Why to stop: ``pause``, ``search_stop``, ``cancel``, ``preempted``, …; empty while there
         is no stop.
         """
+        if self._told is not None:
+            return self._told
         return self._watcher.why if self._watcher is not None else ""
 
     @property
     def acknowledged(self) -> bool:
         """Whether the script has promised to stop."""
         return self._acknowledged
+
+    def _knows_of_stop(self) -> bool:
+        if self._asks_chief:
+            return self._told is not None
+        return self._watcher is not None and self._watcher.stop
+
+    def _check_may_ask(self) -> None:
+        if self._mode is PreemptMode.ChiefOnly and self._distributed.rank != 0:
+            raise RuntimeError(
+                "should_preempt may be called on the chief only with PreemptMode.ChiefOnly: "
+                "call it on rank 0, or use PreemptMode.WorkersAskChief"
+            )
+
+    def _ask_chief(self) -> bool:
+        """The chief's answer. The ranks call this equally often, so that after a yes nobody needs to
+        be asked any more.
+        """
+        if self._told is None:
+            if self._distributed.rank != 0:
+                self._note_stop_file()
+            self._told = self._distributed.broadcast(self._chiefs_answer())
+        return self._told is not None
+
+    def _note_stop_file(self) -> None:
+        why = self._stop_file.why() if self._stop_file is not None and not self._noted else None
+        if why is not None:
+            self._noted = True
+            self._distributed._note(why)
+
+    def _chiefs_answer(self) -> Optional[str]:
+        if self._distributed.rank != 0:
+            return None
+        if self._watcher is not None and self._watcher.stop:
+            return self._watcher.why
+        notes = self._distributed._notes()
+        return str(notes[0]) if notes else None

@@ -33,12 +33,35 @@ from ._limits import (
 STOP_FILE = "stop.json"
 
 
+class StopFile:
+    """The agent's request to stop, a file in the run's folder. Asks for it at most twice a second."""
+
+    def __init__(self, path: Optional[Path]) -> None:
+        self._path = path
+        self._look_at = 0.0
+        self._why: Optional[str] = None
+
+    def why(self) -> Optional[str]:
+        """Why to stop; None while there is no such request."""
+        now = time.monotonic()
+        if self._path is None or self._why is not None or now < self._look_at:
+            return self._why
+        self._look_at = now + STOP_FILE_S
+        try:
+            # Written by rename, and so never a part of it.
+            request = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return None
+        why = request.get("why") if isinstance(request, dict) else None
+        self._why = str(why or "stop")
+        return self._why
+
+
 class SignalWatcher:
     """Knows whether the run was asked to stop, and why."""
 
     def __init__(self, url: str, run: str, token: str, stop_file: Optional[Path] = None) -> None:
-        self._stop_file = stop_file
-        self._look_at = 0.0
+        self._stop_file = StopFile(stop_file)
         self._url = url
         self._token = token
         self._path = f"/api/v1/runs/{quote(run, safe='')}/signals?wait_ms={SIGNAL_WAIT_MS}"
@@ -53,7 +76,9 @@ class SignalWatcher:
             # A forked child has its parent's answer so far, but not its thread.
             self._start_thread()
         if not self._stop:
-            self._look()
+            why = self._stop_file.why()
+            if why is not None:
+                self._request_stop(why)
         return self._stop
 
     @property
@@ -67,20 +92,6 @@ class SignalWatcher:
         self._connection.abort()
         if self._thread.is_alive():
             self._thread.join(1.0)
-
-    def _look(self) -> None:
-        """Takes the agent's request, when there is one."""
-        now = time.monotonic()
-        if self._stop_file is None or now < self._look_at:
-            return
-        self._look_at = now + STOP_FILE_S
-        try:
-            # Written by rename, and so never a part of it.
-            request = json.loads(self._stop_file.read_bytes())
-        except (OSError, ValueError):
-            return
-        why = request.get("why") if isinstance(request, dict) else None
-        self._request_stop(str(why or "stop"))
 
     def _start_thread(self) -> None:
         self._pid = os.getpid()

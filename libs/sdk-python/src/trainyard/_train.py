@@ -34,11 +34,20 @@ class TrainContext:
     network, the platform or this process; none of the calls waits for the network or raises because
     of it. They raise TypeError or ValueError for arguments that cannot be stored, and OSError when
     the disk does not take the report.
+
+    In distributed training the chief reports: on the other ranks the ``report_…`` calls do nothing,
+    so that all ranks can run the same code. ``report_early_exit`` counts from any rank.
     """
 
     def __init__(
-        self, spool: Spool, sender: Optional[Sender], end: _end.EndRecord, steps: float
+        self,
+        spool: Spool,
+        sender: Optional[Sender],
+        end: _end.EndRecord,
+        steps: float,
+        is_chief: bool = True,
     ) -> None:
+        self._is_chief = is_chief
         self._spool = spool
         self._sender = sender
         self._end = end
@@ -72,6 +81,10 @@ class TrainContext:
         kept), which are charted, or strings, booleans, None, lists and dicts, which are kept. One
         report takes up to 128 KiB as JSON.
         """
+        if not self._is_chief:
+            # A profiler on another host goes by the steps.
+            self._latest_steps = max(self._latest_steps, _values.steps_of(steps_completed))
+            return
         if _values.group_of(group) == PROGRESS:
             raise ValueError("the group 'progress' belongs to report_progress")
         steps = _values.steps_of(steps_completed)
@@ -80,6 +93,8 @@ class TrainContext:
 
     def report_progress(self, progress: float) -> None:
         """Reports how much of the training is done, from 0 to 1."""
+        if not self._is_chief:
+            return
         value = _values.to_json(progress, "progress")
         if isinstance(value, (bool, str)) or not isinstance(value, (int, float)):
             if isinstance(value, str) and not isinstance(progress, str):

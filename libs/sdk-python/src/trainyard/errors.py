@@ -17,3 +17,7 @@ class RunSupersededError(CheckpointError):
 
 class NotInTaskError(TrainyardError):
     """The environment of a task is incomplete, so neither that nor local mode is meant."""
+
+
+class DistributedError(TrainyardError):
+    """The processes of the run cannot go on together: one is gone, or does not fit."""

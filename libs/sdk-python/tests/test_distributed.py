@@ -1,0 +1,269 @@
+"""The processes of one run agree with each other, and notice who is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import textwrap
+import unittest
+from unittest import mock
+
+from fake_platform import wait_until
+from test_context import ContextCase
+
+import trainyard
+from trainyard._distributed import _join, _meeting
+from trainyard._distributed._place import Place
+
+PREAMBLE = """
+import os, signal, sys, trainyard
+together = trainyard.DistributedContext.from_torch_distributed()
+rank = together.rank
+"""
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+class DistributedCase(ContextCase):
+    def launch(self, script, size=3, hosts=1, **env):
+        """Starts a process for each rank; a host has a run's folder of its own."""
+        port, per_host = str(free_port()), size // hosts
+        env = {"TMPDIR": str(self.folder), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, **env}
+        if hosts > 1:
+            env.setdefault("TRAINYARD_CHIEF_PORT", str(free_port()))
+        processes = []
+        for rank in range(size):
+            host, local = divmod(rank, per_host)
+            self.run_dir = self.folder / f"run-{host}"
+            of_rank = {"RANK": rank, "WORLD_SIZE": size, "LOCAL_RANK": local}
+            of_rank.update(LOCAL_WORLD_SIZE=per_host, GROUP_RANK=host, GROUP_WORLD_SIZE=hosts)
+            of_rank.update(TRAINYARD_NODE_RANK=host, TRAINYARD_NNODES=hosts)
+            named = {name: str(value) for name, value in of_rank.items()}
+            processes.append(self.start(PREAMBLE + textwrap.dedent(script), **env, **named))
+        self.run_dir = self.folder / "run-0"
+        return processes
+
+    def finish(self, processes, codes=None):
+        """Each rank's output. ``codes`` are the exit codes that are wanted, None for any."""
+        told = [process.communicate(timeout=60) for process in processes]
+        for n, process in enumerate(processes):
+            wanted = codes[n] if codes is not None else 0
+            if wanted is not None:
+                self.assertEqual(process.returncode, wanted, told[n][1])
+        return [out for out, _ in told], [err for _, err in told]
+
+    def together(self, script, codes=None, **more):
+        return self.finish(self.launch(script, **more), codes)
+
+
+EXCHANGE = """
+    local, hosts = together.local_size, together.cross_size
+    assert together.gather(rank) == (list(range(together.size)) if rank == 0 else None)
+    assert together.allgather({"rank": rank})[rank] == {"rank": rank}
+    assert together.broadcast(f"from {rank}") == "from 0"
+    first = together.cross_rank * local
+    assert together.allgather_local(rank) == list(range(first, first + local))
+    assert together.broadcast_local(rank) == first
+    mine = together.gather_local(rank)
+    assert (mine is None) == (together.local_rank != 0), mine
+    large = os.urandom(3_000_000)
+    assert len(set(together.allgather(large))) == together.size
+    assert len(together.broadcast(large)) == len(large)
+    together.barrier()
+    together.close()
+    together.close()
+    try:
+        together.barrier()
+    except trainyard.DistributedError as error:
+        print(error)
+"""
+
+
+class Exchange(DistributedCase):
+    def test_on_one_host(self):
+        out, _ = self.together(EXCHANGE, size=3)
+        self.assertTrue(all("the context is closed" in text for text in out), out)
+        # Nothing is left by which a later run could be misled.
+        self.assertEqual([f.name for f in self.folder.glob("trainyard-*/*.chief")], [])
+
+    def test_on_two_hosts(self):
+        self.together(EXCHANGE, size=4, hosts=2)
+
+    def test_without_a_task_and_its_token(self):
+        self.together(EXCHANGE, size=2, TRAINYARD_TRIAL_ID="", TRAINYARD_TOKEN="")
+
+    def test_one_process_needs_nobody(self):
+        alone = trainyard.DistributedContext(
+            rank=0, size=1, local_rank=0, local_size=1, cross_rank=0, cross_size=1
+        )
+        self.assertEqual(alone.gather(1), [1])
+        self.assertEqual(alone.allgather_local(1), [1])
+        self.assertEqual(alone.broadcast("x"), "x")
+        alone.barrier()
+        alone.close()
+
+    def test_contexts_one_after_the_other(self):
+        script = """
+            for n in range(3):
+                assert together.allgather(n) == [n] * together.size
+                together.close()
+                together = trainyard.DistributedContext.from_torch_distributed()
+            """
+        self.together(script)
+
+    def test_a_forked_child_is_no_member(self):
+        script = """
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    together.barrier()
+                except trainyard.DistributedError as error:
+                    assert "forked" in str(error)
+                    os._exit(7)
+                os._exit(1)
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+            assert together.allgather(rank) == [0, 1]
+            """
+        self.together(script, size=2)
+
+
+LOST = """
+    try:
+        for n in range(1_000_000):
+            if rank == 1 and n == 3:
+                {}
+            together.allgather(n)
+    except trainyard.DistributedError as error:
+        print(n, error, flush=True)
+"""
+
+
+class Lost(DistributedCase):
+    def test_a_rank_that_dies_is_named_on_the_others(self):
+        for how in ("os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "together.close(); break"):
+            for hosts in (1, 2):
+                with self.subTest(how, hosts=hosts):
+                    out, _ = self.together(LOST.format(how), [0, None, 0, 0], size=4, hosts=hosts)
+                    for rank in (0, 2, 3):
+                        self.assertRegex(out[rank], "^3 rank 1 has ended or left the context")
+
+    def test_the_chief(self):
+        out, _ = self.together(
+            LOST.format("pass").replace("rank == 1", "rank == 0").replace("pass", "os._exit(9)"),
+            [9, 0, 0],
+        )
+        for text in out[1:]:
+            self.assertRegex(text, "^3 rank 0 has ended")
+
+    def test_a_hanging_rank_is_waited_for_and_its_end_is_noticed(self):
+        script = """
+            print(os.getpid(), flush=True)
+            if rank == 1:
+                signal.pause()
+            together.barrier()
+            """
+        processes = self.launch(script)
+        pids = [int(process.stdout.readline()) for process in processes]
+        self.assertEqual([process.poll() for process in processes], [None, None, None])
+        os.kill(pids[1], signal.SIGKILL)
+        _, err = self.finish(processes, [1, -signal.SIGKILL, 1])
+        for rank in (0, 2):
+            self.assertIn("DistributedError: rank 1 has ended", err[rank])
+
+    def test_calls_that_differ_are_told(self):
+        script = """
+            together.barrier()
+            if rank == 1:
+                together.gather(1)
+                together.gather(1)
+            else:
+                together.gather(1)
+                together.broadcast(1)
+            together.barrier()
+            """
+        _, err = self.together(script, [1, 1, 1])
+        for rank in (0, 2):
+            self.assertIn("make the same calls on every rank", err[rank])
+
+
+def place(rank, size=2):
+    return Place(rank, size, rank, size, 0, 1)
+
+
+class Joining(DistributedCase):
+    def meeting(self, **env):
+        env = {"TMPDIR": str(self.folder), "MASTER_PORT": "1", **env}
+        return _meeting.meeting_of(env, 1, None, None)
+
+    def test_who_does_not_come_is_named(self):
+        with mock.patch.object(_join, "JOIN_S", 0.2):
+            with self.assertRaisesRegex(trainyard.DistributedError, "^ranks 1, 2 did not join"):
+                _join.join(place(0, 3), self.meeting())
+            with self.assertRaisesRegex(trainyard.DistributedError, "^rank 1 could not join"):
+                _join.join(place(1), self.meeting())
+
+    def test_strangers_are_left_outside(self):
+        with mock.patch.object(_join, "JOIN_S", 3.0), mock.patch.object(_join, "HANDSHAKE_S", 0.2):
+            meeting = self.meeting()
+            pid = os.fork()
+            if pid == 0:
+                code = 1
+                try:
+                    _join.join(place(0), meeting)
+                    code = 0
+                finally:
+                    os._exit(code)
+            wait_until(lambda: meeting.known_port() is not None)
+            with socket.create_connection(("127.0.0.1", meeting.known_port())) as stranger:
+                stranger.sendall(os.urandom(64))
+                with mock.patch.object(_join, "JOIN_S", 0.2):
+                    with self.assertRaisesRegex(trainyard.DistributedError, "secret"):
+                        _join.join(place(1), meeting._replace(secret=b"another"))
+            star, _ = _join.join(place(1), meeting)
+            star.close()
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+    def test_a_rank_that_is_there_twice(self):
+        script = "import trainyard\nprint(trainyard.DistributedContext({}))\n"
+        given = "rank={0}, size=3, local_rank={0}, local_size=3, cross_rank=0, cross_size=1"
+        env = {"TMPDIR": str(self.folder), "MASTER_PORT": "2"}
+        processes = [self.start(script.format(given.format(r)), **env) for r in (0, 1, 1)]
+        _, err = self.finish(processes, [1, 1, 1])
+        for text in err:
+            self.assertIn("two processes joined as rank 1", text)
+
+    def test_sizes_that_differ(self):
+        script = "import trainyard\nprint(trainyard.DistributedContext({}))\n"
+        given = "rank={0}, size={1}, local_rank={0}, local_size={1}, cross_rank=0, cross_size=1"
+        env = {"TMPDIR": str(self.folder), "MASTER_PORT": "3"}
+        processes = [self.start(script.format(given.format(r, 2 + r)), **env) for r in (0, 1)]
+        _, err = self.finish(processes, [1, 1])
+        for text in err:
+            self.assertIn("the same size= and cross_size= on every rank", text)
+
+    def test_places_that_cannot_be(self):
+        fields = {"rank": 0, "size": 1, "local_rank": 0, "local_size": 1}
+        fields.update(cross_rank=0, cross_size=1)
+        for wrong in ({"rank": 1}, {"local_rank": -1}, {"size": 0}, {"local_size": 2}):
+            with self.assertRaises(ValueError, msg=wrong):
+                trainyard.DistributedContext(**{**fields, **wrong})
+        with self.assertRaises(TypeError):
+            trainyard.DistributedContext(**{**fields, "rank": "0"})
+
+    def test_an_environment_that_says_too_little(self):
+        with mock.patch.dict(os.environ, clear=True):
+            with self.assertRaisesRegex(trainyard.DistributedError, "LOCAL_WORLD_SIZE"):
+                trainyard.DistributedContext.from_torch_distributed()
+        with self.assertRaisesRegex(trainyard.DistributedError, "chief_port="):
+            _meeting.meeting_of({}, 1, None, None)
+        with self.assertRaisesRegex(trainyard.DistributedError, "TRAINYARD_DISTRIBUTED_SECRET"):
+            _meeting.meeting_of({"MASTER_PORT": "1"}, 2, None, None)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,146 @@
+"""The processes of one run report and end as one, and stop at the same batch."""
+
+from __future__ import annotations
+
+import unittest
+
+from test_distributed import DistributedCase
+
+import trainyard
+
+REPORTS = """
+    with trainyard.init(distributed=together) as ctx:
+        assert ctx.distributed is together
+        for step in range(1, 4):
+            ctx.train.report_training_metrics(step, {"rank": rank})
+            ctx.train.report_validation_metrics(step, {"rank": rank})
+            ctx.train.report_progress(step / 3)
+"""
+
+
+class Reports(DistributedCase):
+    def test_only_the_chief_reports_and_ends_the_run(self):
+        self.together(REPORTS, size=4, hosts=2)
+        self.assertEqual(self.platform.values("training", "rank"), [0, 0, 0])
+        self.assertEqual(self.platform.values("validation", "rank"), [0, 0, 0])
+        self.assert_end("FINISHED")
+        self.assertFalse((self.folder / "run-1" / "end.json").exists())
+
+    def test_without_a_cluster_there_is_one_folder(self):
+        env = {"TRAINYARD_TRIAL_ID": "", "TRAINYARD_LOCAL_DIR": str(self.folder / "local")}
+        _, err = self.together(REPORTS, **env)
+        self.assertEqual(sum("not in a task" in text for text in err), 1, err)
+        self.assertEqual([f.name for f in (self.folder / "local").iterdir()], ["run-1"])
+
+    def test_any_rank_can_say_that_the_hyperparameters_are_unfit(self):
+        script = """
+            with trainyard.init(distributed=together) as ctx:
+                if rank == 1:
+                    ctx.train.report_early_exit(trainyard.EarlyExitReason.INVALID_HP)
+            """
+        self.together(script)
+        self.assert_end("INVALID_HYPERPARAMETERS")
+
+    def test_the_first_to_fail_is_the_runs_error(self):
+        script = """
+            with trainyard.init(distributed=together) as ctx:
+                together.barrier()
+                if rank == 1:
+                    raise ValueError("boom")
+                together.barrier()
+            """
+        _, err = self.together(script, [1, 1, 1])
+        self.assertIn("DistributedError", err[0])
+        self.assert_end("ERROR", r"^rank 1: ValueError: boom \(<string>, line 9\)$")
+
+    def test_a_neighbours_complaint_gives_way_to_the_cause(self):
+        script = """
+            with trainyard.init(distributed=together) as ctx:
+                if rank == 1:
+                    together.close()
+                    # Not before the others have complained.
+                    while not os.path.exists(os.environ["TRAINYARD_RUN_DIR"] + "/end.json"):
+                        pass
+                    raise ValueError("the cause")
+                together.barrier()
+            """
+        self.together(script, [1, 1, 1])
+        self.assert_end("ERROR", "^rank 1: ValueError: the cause")
+
+
+TRAINING = """
+    with trainyard.init(distributed=together) as ctx:
+        for batch in range(1, 1_000_000):
+            # Ranks are as far apart as synchronous training lets them be.
+            together.gather(batch)
+            if rank == 0:
+                together.broadcast(batch)
+            else:
+                together.broadcast(None)
+            if batch == 5:
+                print("under way", flush=True)
+            if ctx.preempt.should_preempt():
+                break
+        print(batch, ctx.preempt.why, flush=True)
+"""
+
+
+class Preemption(DistributedCase):
+    def stops(self, processes, ask):
+        for process in processes:
+            self.assertEqual(process.stdout.readline(), "under way\n")
+        ask()
+        out, _ = self.finish(processes)
+        self.assertEqual(len(set(out)), 1, out)
+        return out[0].split()[1]
+
+    def test_all_ranks_stop_at_the_same_batch(self):
+        for hosts in (1, 2):
+            processes = self.launch(TRAINING, size=4, hosts=hosts)
+            self.assertEqual(
+                self.stops(processes, lambda: self.platform.ask_to_stop("pause")), "pause"
+            )
+            self.assert_end("ACKNOWLEDGED_STOP", "^pause$")
+            self.platform.stop_why = None
+
+    def test_the_shutdown_of_another_host_stops_all(self):
+        processes = self.launch(TRAINING, size=4, hosts=2)
+        stop_file = self.folder / "run-1" / "stop.json"
+        why = self.stops(processes, lambda: stop_file.write_text('{"why": "shutdown"}'))
+        self.assertEqual(why, "shutdown")
+        self.assert_end("ACKNOWLEDGED_STOP", "^shutdown$")
+
+    def test_the_chief_only(self):
+        script = """
+            mode = trainyard.PreemptMode.ChiefOnly
+            with trainyard.init(distributed=together, preempt_mode=mode) as ctx:
+                if rank == 0:
+                    assert not ctx.preempt.should_preempt()
+                else:
+                    try:
+                        ctx.preempt.should_preempt()
+                    except RuntimeError as error:
+                        assert "call it on rank 0" in str(error)
+                together.barrier()
+            """
+        self.together(script)
+
+    def test_each_for_itself(self):
+        self.assertIs(
+            trainyard.PreemptMode.WorkersAskMaster, trainyard.PreemptMode.WorkersAskPlatform
+        )
+        script = """
+            mode = trainyard.PreemptMode.WorkersAskPlatform
+            with trainyard.init(distributed=together, preempt_mode=mode) as ctx:
+                while not ctx.preempt.should_preempt():
+                    pass
+                print(ctx.preempt.why)
+            """
+        self.platform.ask_to_stop("cancel")
+        out, _ = self.together(script)
+        self.assertEqual(out, ["cancel\n"] * 3)
+        self.assert_end("ACKNOWLEDGED_STOP", "^cancel$")
+
+
+if __name__ == "__main__":
+    unittest.main()
