@@ -67,6 +67,11 @@ class MetricReducers:
         self._known.append(_Known(wrapped, name, for_training, for_validation))
         return wrapped
 
+    @property
+    def reducers(self) -> List[MetricReducer]:
+        """Those that are known, in the order in which they became so."""
+        return [known.reducer for known in self._known]
+
     def reset_reducers(self) -> None:
         """Every reducer forgets what it was fed."""
         for known in self._known:
