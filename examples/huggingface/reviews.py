@@ -1,4 +1,5 @@
-"""Generated film reviews: short sentences that praise or complain, sometimes with a turn in the middle.
+"""Generated film reviews: short sentences that praise or complain, sometimes with a turn in the
+middle.
 
 The same number of reviews and seed give the same reviews.
 """

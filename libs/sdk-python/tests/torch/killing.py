@@ -1,4 +1,6 @@
-"""What the tests of integrations share: a training that is killed, and a platform that asks to stop."""
+"""What the tests of integrations share: a training that is killed, and a platform that asks to
+stop.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import json
 import os
 import runpy
 import signal
+import socket
 import sys
 import tempfile
 import traceback
@@ -33,6 +36,11 @@ def in_a_child(work: Callable[[], None]) -> int:
 
     A fork, since importing a framework again would take longer than the test.
     """
+    return os.waitstatus_to_exitcode(os.waitpid(start_child(work), 0)[1])
+
+
+def start_child(work: Callable[[], None]) -> int:
+    """Forks and returns the child's process id."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -44,7 +52,21 @@ def in_a_child(work: Callable[[], None]) -> int:
         finally:
             sys.stderr.flush()
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return child
+
+
+def in_children(count: int, work: Callable[[], None]) -> List[int]:
+    """The same in several processes that find each other as the launcher's do."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    children = []
+    for rank in range(count):
+        place = {"RANK": rank, "WORLD_SIZE": count, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": count}
+        host = {"GROUP_RANK": 0, "GROUP_WORLD_SIZE": 1, "MASTER_PORT": port}
+        env = {name: str(value) for name, value in {**place, **host}.items()}
+        with mock.patch.dict(os.environ, {**env, "MASTER_ADDR": "127.0.0.1"}):
+            children.append(start_child(work))
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
 class FrameworkCase(unittest.TestCase):
@@ -64,6 +86,11 @@ class FrameworkCase(unittest.TestCase):
         with contextlib.redirect_stderr(io.StringIO()):
             return trainyard.init(local_dir=self.folder / name, **arguments)
 
+    def open_together(self, name: str = "here", **arguments: Any) -> trainyard.Context:
+        """In a child of ``in_children``: one context of all."""
+        distributed = trainyard.DistributedContext.from_torch_distributed()
+        return self.open_local(name, distributed=distributed, **arguments)
+
     @contextlib.contextmanager
     def a_platform(self, **env: str) -> Iterator[FakePlatform]:
         """The environment of a task of a fake platform."""
@@ -82,12 +109,14 @@ class FrameworkCase(unittest.TestCase):
         watcher._thread.join(20)
         self.assertFalse(watcher._thread.is_alive())
 
-    def run_example(self, script: str, *arguments: str) -> None:
-        """Runs a script of ``examples`` without a cluster, in a forked process, into ``here``."""
+    def run_example(
+        self, script: str, *arguments: str, processes: int = 1, name: str = "here"
+    ) -> None:
+        """Runs a script of ``examples`` without a cluster, in forked processes, into a folder."""
 
         def run() -> None:
             path = EXAMPLES / script
-            os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / "here")
+            os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
             os.chdir(self.folder)
             sys.argv = [str(path), *arguments]
             sys.path.insert(0, str(path.parent))
@@ -95,7 +124,8 @@ class FrameworkCase(unittest.TestCase):
                 with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
                     runpy.run_path(str(path), run_name="__main__")
 
-        self.assertEqual(in_a_child(run), 0)
+        ended = [in_a_child(run)] if processes == 1 else in_children(processes, run)
+        self.assertEqual(ended, [0] * processes, (self.folder / "said").read_text()[-2000:])
 
     def reports(self, group: str, name: str = "here", run: int = 1) -> List[Dict[str, Any]]:
         file = self.folder / name / f"run-{run}/spool/reports.ndjson"

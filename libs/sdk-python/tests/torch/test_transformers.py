@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shutil
 import signal
 import unittest
 
-from killing import FrameworkCase, in_a_child, kill_myself
+from killing import FrameworkCase, in_a_child, in_children, kill_myself
 
 STEPS = 30
 
@@ -155,8 +156,8 @@ class Stops(TrainerCase):
             with self.open_local() as ctx:
                 self.fit(ctx, save_steps=100, seed=5)
             last = [c for c in resumed.checkpoints.values() if c["stepsCompleted"] == STEPS]
-        weights = (self.folder / "storage" / last[0]["checkpoint"] / "model.safetensors").read_bytes()
-        self.assertEqual(weights, self.weights("whole"))
+        folder = self.folder / "storage" / last[0]["checkpoint"]
+        self.assertEqual((folder / "model.safetensors").read_bytes(), self.weights("whole"))
 
     def test_another_callback_that_ends_the_training_leaves_a_checkpoint(self):
         class EndEarly(transformers.TrainerCallback):
@@ -166,6 +167,38 @@ class Stops(TrainerCase):
         with self.open_local() as ctx:
             self.fit(ctx, EndEarly())
         self.assertEqual(ctx.checkpoint.get_metadata(self.latest().name)["steps_completed"], 4)
+
+
+class Together(TrainerCase):
+    """Two processes."""
+
+    def train(self, name, *others, **arguments):
+        with self.open_together(name) as ctx:
+            given = {"use_cpu": True, "ddp_backend": "gloo", "max_steps": 10, "save_steps": 4}
+            self.fit(ctx, *others, **given, **arguments)
+
+    def test_killed_and_resumed_ends_with_the_same_weights_on_all_ranks(self):
+        self.assertEqual(in_children(2, lambda: self.train("whole")), [0, 0])
+        stored = {file.name for file in self.latest("whole").iterdir()}
+        self.assertLess({"rng_state_0.pth", "rng_state_1.pth", "model.safetensors"}, stored)
+        self.assertEqual(self.steps("training", "whole"), [5, 10])
+
+        def die():
+            if os.environ["RANK"] == "1":
+                kill_myself()
+
+        ended = in_children(2, lambda: self.train("killed", at_step(6, die)))
+        self.assertEqual(ended, [1, -signal.SIGKILL])
+        self.assertEqual(in_children(2, lambda: self.train("killed")), [0, 0])
+        self.assertEqual(self.weights("killed"), self.weights("whole"))
+
+    def test_a_run_that_knows_of_one_process_only_is_refused(self):
+        def alone():
+            with self.open_local(os.environ["RANK"]) as ctx:
+                with self.assertRaisesRegex(ValueError, "has 2 processes and the run 1"):
+                    self.fit(ctx, use_cpu=True, ddp_backend="gloo")
+
+        self.assertEqual(in_children(2, alone), [0, 0])
 
 
 class Best(TrainerCase):

@@ -1,9 +1,9 @@
 """The callback that connects the Hugging Face ``Trainer`` with the platform.
 
-The Trainer keeps deciding when to log, to evaluate and to save (``logging_steps``, ``eval_strategy``,
-``save_strategy``); what it logs is reported, and what it saves becomes a checkpoint of the trial. At
-the end of each step it is asked whether the platform wants the run to stop; then the Trainer saves
-and ends its loop there, whatever its own save strategy.
+The Trainer keeps deciding when to log, to evaluate and to save (``logging_steps``,
+``eval_strategy``, ``save_strategy``); what it logs is reported, and what it saves becomes a
+checkpoint of the trial. At the end of each step it is asked whether the platform wants the run to
+stop; then the Trainer saves and ends its loop there, whatever its own save strategy.
 
 A resumed Trainer skips the batches of the epoch that it has seen and restores weights, optimizer,
 schedule and random states, so on CPU a run that was killed ends with the weights of one that was
@@ -20,7 +20,7 @@ from typing import Any, Dict, Mapping, Optional
 
 from .. import _log as log
 from .._context import Context
-from .._frameworks import require
+from .._frameworks import check_processes, require, upload_together
 from ..errors import CheckpointError
 from ._resume import resume_from_checkpoint
 
@@ -66,6 +66,7 @@ class Callback(transformers.TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Brings the best checkpoint so far back, for ``load_best_model_at_end``."""
+        check_processes(self._ctx, args.world_size, "Trainer")
         if args.load_best_model_at_end and state.global_step > 0:
             self._restore_best(args, state)
 
@@ -89,7 +90,12 @@ class Callback(transformers.TrainerCallback):
             control.should_save = True
 
     def on_log(
-        self, args: Any, state: Any, control: Any, logs: Optional[Mapping[str, Any]] = None, **more: Any
+        self,
+        args: Any,
+        state: Any,
+        control: Any,
+        logs: Optional[Mapping[str, Any]] = None,
+        **more: Any,
     ) -> None:
         """Reports what the training logs. Evaluations are reported by ``on_evaluate``."""
         if not logs:
@@ -126,7 +132,7 @@ class Callback(transformers.TrainerCallback):
             metadata["best_steps"] = best
             if best in self._stored:
                 metadata["best_checkpoint"] = self._stored[best]
-        self._stored[state.global_step] = self._ctx.checkpoint.upload(folder, metadata)
+        self._stored[state.global_step] = upload_together(self._ctx, folder, metadata)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Reports how far the training came."""
@@ -137,7 +143,8 @@ class Callback(transformers.TrainerCallback):
             self._ctx.train.report_progress(min(1.0, state.global_step / state.max_steps))
 
     def _restore_best(self, args: Any, state: Any) -> None:
-        """The Trainer looks for its best checkpoint in its own folder, which may be another host's."""
+        """The Trainer looks for its best checkpoint in its own folder, which may be another host's.
+        """
         latest = self._ctx.info.latest_checkpoint
         if latest is None or state.best_global_step is None or state.best_model_checkpoint:
             return
@@ -147,14 +154,19 @@ class Callback(transformers.TrainerCallback):
         if best is None:
             return
         folder = _folder_of(args, state.best_global_step)
+        fetched = self._ctx.distributed.local_rank == 0 and self._fetch(best, folder)
+        if all(self._ctx.distributed.allgather_local(fetched)[:1]):
+            self._stored[state.best_global_step] = best
+            state.best_model_checkpoint = str(folder)
+
+    def _fetch(self, uuid: str, folder: Path) -> bool:
         try:
             shutil.rmtree(folder, ignore_errors=True)
-            self._ctx.checkpoint.download(best, folder)
+            self._ctx.checkpoint.download(uuid, folder)
         except CheckpointError as error:
             log.warning("the best checkpoint so far cannot be brought back: %s", error)
-            return
-        self._stored[state.best_global_step] = best
-        state.best_model_checkpoint = str(folder)
+            return False
+        return True
 
 
 def _folder_of(args: Any, steps: int) -> Path:

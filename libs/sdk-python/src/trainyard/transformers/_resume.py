@@ -10,11 +10,11 @@ from .._context import Context
 
 @contextlib.contextmanager
 def resume_from_checkpoint(ctx: Context) -> Iterator[Optional[str]]:
-    """Yields what ``Trainer.train(resume_from_checkpoint=…)`` takes: the folder of the trial's latest
-    checkpoint, or None for a trial that has none.
+    """Yields what ``Trainer.train(resume_from_checkpoint=…)`` takes: the folder of the trial's
+    latest checkpoint, or None for a trial that has none.
 
-    The folder may be read until the block is left. ``Callback.train`` uses this, and also knows what to
-    do with a checkpoint that holds all of the training.
+    The folder may be read until the block is left. ``Callback.train`` uses this, and also knows
+    what to do with a checkpoint that holds all of the training.
     """
     if ctx.info.latest_checkpoint is None:
         yield None

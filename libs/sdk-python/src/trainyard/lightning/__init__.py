@@ -1,0 +1,23 @@
+"""Trainyard in PyTorch Lightning, imported as ``lightning`` or as ``pytorch_lightning``.
+
+import lightning
+import trainyard
+from trainyard.lightning import Callback, Environment, Logger
+
+with trainyard.init() as ctx:
+    callback = Callback(ctx, every_n_train_steps=100)
+    trainer = lightning.Trainer(
+        max_epochs=3, logger=Logger(ctx), callbacks=[callback], plugins=[Environment(ctx)]
+    )
+    callback.fit(trainer, model)
+
+Import the one of the two packages that the script uses before this; else it is ``lightning`` where
+both are installed.
+"""
+
+from ._callback import Callback, checkpoint_path
+from ._environment import Environment
+from ._loader import ResumableDataLoader
+from ._logger import Logger
+
+__all__ = ["Callback", "Environment", "Logger", "ResumableDataLoader", "checkpoint_path"]

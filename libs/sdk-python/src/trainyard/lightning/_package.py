@@ -1,0 +1,29 @@
+"""Which of Lightning's two packages is meant. Their classes have the same names and no relation."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+from .._frameworks import require
+
+USER = "trainyard.lightning"
+
+
+def chosen() -> str:
+    """The package that the script has imported, else the first that is installed."""
+    if "lightning" in sys.modules:
+        return "lightning.pytorch"
+    if "pytorch_lightning" in sys.modules:
+        return "pytorch_lightning"
+    if importlib.util.find_spec("lightning") is None:
+        if importlib.util.find_spec("pytorch_lightning") is not None:
+            return "pytorch_lightning"
+    return "lightning.pytorch"
+
+
+package = chosen()
+torch = require("torch", USER)
+callbacks = require(f"{package}.callbacks", USER)
+loggers = require(f"{package}.loggers", USER)
+environments = require(f"{package}.plugins.environments", USER)
