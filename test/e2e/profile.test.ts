@@ -1,4 +1,6 @@
 /** What the machines of a trial did, from the sampling in its script to `yard trial profile`. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { TrialProfile } from "@trainyard/contracts/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -67,6 +69,11 @@ test("yard trial profile: each run by itself, also beyond the step that the next
   expect(table).toMatch(/^pace +[\d.]+ steps a second$/m);
   expect(table).toMatch(/^run +1 of 1, 2$/m);
   expect(table).toContain(profile.tensorboardPath);
+
+  // Where the script wrote is where the platform says: a file for each run.
+  const folder = await world.yard("trial", "tensorboard", trial);
+  expect(folder).toMatchObject({ code: 0, out: `${profile.tensorboardPath}\n` });
+  expect(readdirSync(join(profile.tensorboardPath, "metrics")).length).toBe(2);
 });
 
 test("yard trial profile of a trial that was not profiled says how it would have been", async () => {
@@ -76,4 +83,7 @@ test("yard trial profile of a trial that was not profiled says how it would have
   expect(said).toMatchObject({ code: 1, out: "" });
   expect(said.err).toContain("set profiling.enabled to true");
   expect((await world.yard("trial", "profile", "99.1")).code).toBe(2);
+  const folder = await world.yard("trial", "tensorboard", `${id}.1`);
+  expect(folder).toMatchObject({ code: 1, out: "" });
+  expect(folder.err).toContain("has written no TensorBoard files");
 });

@@ -52,6 +52,8 @@ describe("the folder of a checkpoint", () => {
 
   test("is only ever named by a checkpoint's id", () => {
     expect(checkpointFolder({ type: "directory", container_path: "/c" }, "../x")).toBeNull();
+    // Where the SDK puts TensorBoard files: nothing that deletes a checkpoint reaches them.
+    expect(checkpointFolder({ type: "directory", container_path: "/c" }, "tensorboard")).toBeNull();
   });
 });
 

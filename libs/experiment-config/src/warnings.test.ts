@@ -50,6 +50,11 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     });
   });
 
+  it("say nothing of a list or a mapping with nothing in it", () => {
+    const text = "bind_mounts: []\nslurm: {}\nenvironment: {ports: {}, add_capabilities: []}";
+    expect(warned(text)).toEqual({});
+  });
+
   it("speak of credentials only where there are some", () => {
     const layer = "has no effect: the training code reads its data itself";
     expect(warned("data_layer: {type: shared_fs}")).toEqual({ data_layer: layer });

@@ -63,7 +63,8 @@ function valueOn(path: readonly string[], document: JsonObject): Json | undefine
 }
 
 function noteKey(path: readonly string[], document: JsonObject): FieldProblem[] {
-  if (valueOn(path, document) === undefined || actsAnyway(path, document)) return [];
+  const value = valueOn(path, document);
+  if (value === undefined || asksForNothing(value) || actsAnyway(path, document)) return [];
   const key = pathOf(path);
   const read = key === "searcher.max_length" ? lengthRead(document) : null;
   const detail = read ?? (Object.hasOwn(instead, key) ? (instead[key] ?? NOT_YET) : NOT_YET);
@@ -72,6 +73,11 @@ function noteKey(path: readonly string[], document: JsonObject): FieldProblem[] 
       path.every((part, i) => hidden[i] === part) && valueOn(hidden, document) !== undefined,
   );
   return [{ path: key, detail: secret ? `${detail}; credentials in it are not stored` : detail }];
+}
+
+/** Configurations that a platform gives back have every list and mapping, most of them empty. */
+function asksForNothing(value: Json): boolean {
+  return Array.isArray(value) || isMapping(value) ? Object.keys(value).length === 0 : false;
 }
 
 /** A directory's container_path is where the checkpoints lie; a shared_fs has it without effect. */

@@ -224,9 +224,9 @@ class OnAndOff(ProfilerCase):
         self.assertIsNotNone(second._sampler)
 
     def test_a_rank_beside_the_nodes_first_does_not(self):
-        context = self.context()
         with mock.patch.dict(os.environ, {"LOCAL_RANK": "1"}):
-            context.on()
+            context = self.context()
+        context.on()
         self.assertIsNone(context._sampler)
 
     def test_arguments_that_are_none_of_these(self):

@@ -27,6 +27,7 @@ from ._spool import Spool
 from ._train import TrainContext
 from .errors import NotInTaskError
 from .profiler._context import ProfilerContext
+from .tensorboard._context import TensorBoardContext
 
 
 def init(
@@ -105,8 +106,8 @@ def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
 
 
 class Context:
-    """The open run: ``info``, ``train``, ``checkpoint``, ``preempt``, ``profiler`` and ``distributed``.
-    May be used from several threads.
+    """The open run: ``info``, ``train``, ``checkpoint``, ``preempt``, ``profiler``, ``tensorboard``
+    and ``distributed``. May be used from several threads.
 
     A forked child may report through it; the run ends when the process that opened it leaves the
     context.
@@ -135,9 +136,11 @@ class Context:
         stop_file = StopFile(info.run_dir / STOP_FILE) if distributed.local_rank == 0 else None
         self.preempt = PreemptContext(watcher, self._end, distributed, preempt_mode, stop_file)
         self.profiler = ProfilerContext(
-            spool, sender, lambda: self.train.latest_steps, info.rank
+            spool, sender, lambda: self.train.latest_steps, info.rank, distributed.local_rank
         )
         self.profiler._follow(info.config)
+        self.tensorboard = TensorBoardContext(info, distributed.rank)
+        self.train._on_report = self.tensorboard._reported
         self._pid = os.getpid()
         self._closed = False
         atexit.register(self._close_at_exit)
@@ -182,6 +185,7 @@ class Context:
         # First, so that the others of a failing rank learn of it at once.
         self.distributed.close()
         self.profiler.off()
+        self.tensorboard._close()
         if self._watcher is not None:
             self._watcher.close()
         if self._sender is not None:

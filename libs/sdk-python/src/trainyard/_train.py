@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import os
-from typing import Any, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional
 
 from . import _end, _values
 from ._sender import Sender
@@ -52,6 +52,8 @@ class TrainContext:
         self._sender = sender
         self._end = end
         self._latest_steps = steps
+        # Told of each report of metrics once it is stored.
+        self._on_report: Callable[[str, float, Mapping[str, Any]], None] = lambda *_: None
         # A forked child writes to the spool, and its parent's sender delivers.
         self._sender_pid = os.getpid()
 
@@ -88,7 +90,9 @@ class TrainContext:
         if _values.group_of(group) == PROGRESS:
             raise ValueError("the group 'progress' belongs to report_progress")
         steps = _values.steps_of(steps_completed)
-        self._append(group, steps, _values.metrics_of(metrics))
+        plain = _values.metrics_of(metrics)
+        self._append(group, steps, plain)
+        self._on_report(group, steps, plain)
         self._latest_steps = max(self._latest_steps, steps)
 
     def report_progress(self, progress: float) -> None:

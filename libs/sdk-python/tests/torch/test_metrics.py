@@ -187,6 +187,14 @@ class Custom(unittest.TestCase):
         reducers.reset_reducers()
         self.assertEqual(reducers.reduce_metrics(for_training=True), {"n": 0})
 
+    def test_a_tensor_of_one_element_is_a_number(self):
+        reducers = MetricReducers(Rank(0, [None], None))
+        reducers.wrap_reducer(lambda fed: torch.ones(1, 1), name="one")
+        reducers.wrap_reducer(lambda fed: {"all": [1, 2], "two": numpy.ones(())})
+        self.assertEqual(
+            reducers.reduce_metrics(for_training=True), {"one": 1.0, "all": [1, 2], "two": 1.0}
+        )
+
     def assert_says(self, error, text, reducer, **options):
         reducers = MetricReducers(Rank(0, [None], None))
         with self.assertRaisesRegex(error, text):

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Plain } from "@trainyard/contracts";
 import {
   type SystemSummary,
@@ -39,6 +40,26 @@ export async function profile(
     ["pace", paceOf(whole, run)],
     ["traces", whole.tensorboardPath],
   ]);
+}
+
+/** Prints the folder, and nothing else, where this machine sees it. */
+export async function tensorboard(
+  { client, output }: Context,
+  args: readonly string[],
+): Promise<void> {
+  const trial = argument(args, 0);
+  const { tensorboardPath } = await client.call("getTrialProfile", { trial });
+  if (tensorboardPath === "") {
+    throw new Failure(`The checkpoint storage of trial ${trial} is no directory.`);
+  }
+  if (!existsSync(tensorboardPath)) {
+    throw new Failure(
+      `There is no ${tensorboardPath} on this machine: trial ${trial} has written no TensorBoard files, or its checkpoint storage is mounted elsewhere.`,
+    );
+  }
+  output.note(`tensorboard --logdir ${tensorboardPath}`);
+  if (output.json) output.line(JSON.stringify({ path: tensorboardPath }));
+  else output.line(tensorboardPath);
 }
 
 function runsOf({ summaries }: Plain<TrialProfile>): readonly number[] {

@@ -12,7 +12,7 @@ import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
 import { number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
-import { profile } from "./trial-profile.ts";
+import { profile, tensorboard } from "./trial-profile.ts";
 
 export function addTrialCommands(program: Command): void {
   const group = program.command("trial").alias("t").description("the trials of experiments");
@@ -47,6 +47,11 @@ export function addTrialCommands(program: Command): void {
     .option("--run <number>", "another run than the latest", Number)
     .description("what its machines did while it trained, where profiling was on")
     .action(withPlatform<{ run?: number }>(profile));
+  group
+    .command("tensorboard")
+    .argument("<trial>")
+    .description("the folder of its TensorBoard files and traces, for tensorboard --logdir")
+    .action(withPlatform(tensorboard));
 }
 
 export async function listTrials({ client, output }: Context, experiment: string): Promise<void> {

@@ -42,12 +42,21 @@ class ProfilerContext:
     what it does not tell is left out, and named in one warning.
     """
 
-    def __init__(self, spool: Spool, sender: Optional[Sender], steps: Steps, node: int) -> None:
+    def __init__(
+        self,
+        spool: Spool,
+        sender: Optional[Sender],
+        steps: Steps,
+        node: int,
+        local_rank: int = 0,
+    ) -> None:
         self._spool = spool
         self._sender = sender
         self._reported_steps = steps
         self._steps_at_start = steps()
         self._node = node
+        # Of processes that a launcher started and that did not join, the launcher tells.
+        self._local_rank = local_rank or int(os.environ.get("LOCAL_RANK") or 0)
         self._throughput = Throughput()
         self._sampler: Optional[Sampler] = None
         self._lock_fd = -1
@@ -58,8 +67,8 @@ class ProfilerContext:
         """Starts sampling every ``sampling_interval`` seconds (0.1 or more); a report tells the
         minimum, mean and maximum of ``samples_per_report`` samples.
 
-        Every rank may call it: the first process of each node that does samples, and of ranks with
-        ``LOCAL_RANK`` that of rank 0 only. A second call goes on with its own arguments. Raises
+        Every rank may call it: the first process of each node that does samples, and of a node's ranks the
+        one of local rank 0. A second call goes on with its own arguments. Raises
         TypeError or ValueError for arguments that are none of these.
         """
         self._start(_interval_of(sampling_interval), _samples_of(samples_per_report), 0, None)
@@ -95,7 +104,7 @@ class ProfilerContext:
         self, interval_s: float, samples: int, begin: float, end: Optional[float]
     ) -> None:
         self.off()
-        if os.environ.get("LOCAL_RANK", "0") != "0" or not self._lock():
+        if self._local_rank > 0 or not self._lock():
             return
         # Loaded here, since a script's start waits for what is loaded before.
         from ._sampler import Sampler, Window

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Union
 
+import torch
+
 from ._reducer import FunctionReducer, MetricReducer
 
 
@@ -65,6 +67,11 @@ class MetricReducers:
         self._known.append(_Known(wrapped, name, for_training, for_validation))
         return wrapped
 
+    @property
+    def reducers(self) -> List[MetricReducer]:
+        """Those that are known, in the order in which they became so."""
+        return [known.reducer for known in self._known]
+
     def reset_reducers(self) -> None:
         """Every reducer forgets what it was fed."""
         for known in self._known:
@@ -113,9 +120,15 @@ def _named(known: _Known, found: Any) -> Mapping[str, Any]:
                 f"{known} returned a {type(found).__name__}: return a dict of metrics by name, or "
                 "give wrap_reducer a name for the one metric"
             )
-        return found
+        return {name: _plain(value) for name, value in found.items()}
     if isinstance(found, Mapping):
         raise TypeError(
             f"{known} returned a dict: return one value, or give wrap_reducer no name"
         )
-    return {known.name: found}
+    return {known.name: _plain(found)}
+
+
+def _plain(value: Any) -> Any:
+    """A tensor or array of one element as its number; anything else as it is."""
+    size = value.numel() if isinstance(value, torch.Tensor) else getattr(value, "size", None)
+    return value.item() if size == 1 and callable(getattr(value, "item", None)) else value

@@ -1,0 +1,129 @@
+"""Callbacks: what a user wants done at the stages of a training."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+
+class PyTorchCallback:
+    """Hooks into the training; override those that you need.
+
+    In distributed training every process has its own copy and calls all hooks, except
+    ``on_checkpoint_write_end`` and ``on_checkpoint_upload_end``, which run on the first process only.
+    A callback that changes while training runs needs ``state_dict`` and ``load_state_dict``, so that
+    a restart finds it as it was.
+    """
+
+    def on_trial_startup(self, first_batch_idx: int, checkpoint_uuid: Optional[str]) -> None:
+        """Before anything else, after a checkpoint was loaded: ``first_batch_idx`` is the batch that
+        comes first, ``checkpoint_uuid`` where the training goes on from, or None.
+        """
+
+    def on_trial_shutdown(self) -> None:
+        """After everything else, also when the training ends by an exception."""
+
+    def on_training_start(self) -> None:
+        """Before the first batch of this run, once the data is there."""
+
+    def on_training_epoch_start(self, epoch_idx: int) -> None:
+        """Before the first batch of an epoch."""
+
+    def on_training_epoch_end(self, epoch_idx: int) -> None:
+        """After the last batch of an epoch."""
+
+    def on_training_workload_end(
+        self, avg_metrics: Dict[str, Any], batch_metrics: Optional[List[Dict[str, Any]]]
+    ) -> None:
+        """When training metrics are reported: their averages, and this process's value of each
+        batch since the last report.
+        """
+
+    def on_validation_start(self) -> None:
+        """Before a validation."""
+
+    def on_validation_epoch_start(self) -> None:
+        """Before the pass over the validation data, with the models in evaluation mode."""
+
+    def on_validation_step_start(self) -> None:
+        """Before each batch of ``evaluate_batch``."""
+
+    def on_validation_step_end(self, metrics: Dict[str, Any]) -> None:
+        """After each batch of ``evaluate_batch``, with what it returned."""
+
+    def on_validation_epoch_end(self, outputs: List[Any]) -> None:
+        """After the pass over the validation data, with what ``evaluate_batch`` returned for each
+        batch of this process, or a list with the one result of ``evaluate_full_dataset``.
+        """
+
+    def on_validation_end(self, metrics: Dict[str, Any]) -> None:
+        """After a validation, with what is reported: the same in every process."""
+
+    def on_checkpoint_load_start(self, checkpoint: Dict[str, Any]) -> None:
+        """Before a checkpoint's content is loaded. It may be changed in place."""
+
+    def on_checkpoint_save_start(self, checkpoint: Dict[str, Any]) -> None:
+        """Before a checkpoint's content is written. Keys that are added in place come back at
+        ``on_checkpoint_load_start``; the tensors in it are the ones that training goes on with.
+        """
+
+    def on_checkpoint_write_end(self, checkpoint_dir: str) -> None:
+        """After the checkpoint's files are written: what is put into the folder is stored with it.
+        Training waits for the files where a callback has this hook.
+        """
+
+    def on_checkpoint_upload_end(self, uuid: str) -> None:
+        """After a checkpoint is stored; called between two batches."""
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What to store of this callback; anything that pickles."""
+        return {}
+
+    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+        """Takes back what ``state_dict`` gave."""
+
+
+class Callbacks:
+    """All callbacks of a trial. A hook that nobody overrides costs nothing."""
+
+    def __init__(self, by_name: Any) -> None:
+        if not isinstance(by_name, dict):
+            raise TypeError(
+                "build_callbacks() must return a dict from names to callbacks, "
+                f"not {type(by_name).__name__}"
+            )
+        for name, callback in by_name.items():
+            if not isinstance(name, str) or not isinstance(callback, PyTorchCallback):
+                raise TypeError(
+                    f"build_callbacks() returned {callback!r} under the name {name!r}: names are "
+                    "strings and callbacks are instances of pytorch.PyTorchCallback"
+                )
+        self._by_name: Dict[str, PyTorchCallback] = dict(by_name)
+        self._listening: Dict[str, List[Any]] = {}
+
+    def call(self, hook: str, *arguments: Any) -> None:
+        """Calls a hook of every callback that has it."""
+        for method in self.listening(hook):
+            method(*arguments)
+
+    def listening(self, hook: str) -> List[Any]:
+        """The methods of the callbacks that override a hook."""
+        found = self._listening.get(hook)
+        if found is None:
+            plain = getattr(PyTorchCallback, hook)
+            found = [
+                getattr(callback, hook)
+                for callback in self._by_name.values()
+                if getattr(getattr(callback, hook), "__func__", None) is not plain
+            ]
+            self._listening[hook] = found
+        return found
+
+    def state_dict(self) -> Dict[str, Any]:
+        """The state of each callback."""
+        return {name: callback.state_dict() for name, callback in self._by_name.items()}
+
+    def load_state_dict(self, states: Dict[str, Any]) -> None:
+        """Gives each callback what it stored; one that was not there before begins anew."""
+        for name, callback in self._by_name.items():
+            if name in states:
+                callback.load_state_dict(states[name])

@@ -1,0 +1,297 @@
+"""The context of a trial: its models, optimizers and schedulers, and what it is asked by the trial."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set
+
+import torch
+
+from . import _models, data
+from ._lr_scheduler import LRScheduler
+from ._optimizers import Wrapped, compress_gradients
+from ._progress import Place
+from ._queries import TrialQueries
+from .metrics import MetricReducers
+
+
+class PyTorchTrialContext(TrialQueries):
+    """What a PyTorchTrial is given; made by ``pytorch.init()``.
+
+    The trial passes its models, then its optimizers, then its schedulers through ``wrap_…`` in its
+    ``__init__``, and trains with ``backward`` and ``step_optimizer``. Their order is how a checkpoint
+    knows them again.
+    """
+
+    def __init__(
+        self,
+        core: Any,
+        hparams: Optional[Dict[str, Any]],
+        config: Optional[Dict[str, Any]],
+        device: torch.device,
+        aggregation_frequency: int = 1,
+        enable_tensorboard_logging: bool = True,
+    ) -> None:
+        place = Place()
+        super().__init__(core, hparams, config, place)
+        self.device = device
+        self.models: List[torch.nn.Module] = []
+        self.lr_schedulers: List[LRScheduler] = []
+        self.scalers: List[Any] = []
+        self.experimental = Experimental(self)
+        self._wrapped: List[Wrapped] = []
+        self._reducers = MetricReducers(core.distributed)
+        self._aggregation_frequency = aggregation_frequency
+        self._tensorboard_enabled = enable_tensorboard_logging
+        self._profiler: Optional[Any] = None
+        self._passes = 0
+        self._warned_types: Set[type] = set()
+        self._fit_began = False
+
+    @property
+    def optimizers(self) -> List[torch.optim.Optimizer]:
+        """The wrapped optimizers, in their order."""
+        return [one.optimizer for one in self._wrapped]
+
+    def wrap_model(
+        self, model: torch.nn.Module, *, ddp: Optional[Dict[str, Any]] = None
+    ) -> torch.nn.Module:
+        """Puts a model on the device and returns the one to use from then on. With several
+        processes it is a replica whose gradients are averaged; ``ddp`` is passed to PyTorch's
+        DistributedDataParallel (``{"find_unused_parameters": True}``).
+
+        Raises ValueError when the processes have built different models.
+        """
+        self._check_early("wrap_model")
+        if not isinstance(model, torch.nn.Module):
+            raise TypeError(f"wrap_model() takes a torch.nn.Module, not {type(model).__name__}")
+        if any(_models.inner(one) is _models.inner(model) for one in self.models):
+            raise ValueError("wrap_model() was called twice with the same model: wrap each one once")
+        if self.distributed.size > 1 and not _models.is_sharded(model):
+            model = _models.replicate(
+                model.to(self.device), self.device, self.distributed, dict(ddp or {})
+            )
+        elif not _models.is_sharded(model):
+            model = model.to(self.device)
+        self.models.append(model)
+        return model
+
+    def wrap_optimizer(
+        self,
+        optimizer: torch.optim.Optimizer,
+        backward_passes_per_step: int = 1,
+        fp16_compression: bool = False,
+        average_aggregated_gradients: bool = True,
+    ) -> torch.optim.Optimizer:
+        """Returns the optimizer to use from then on, which is the same.
+
+        ``fp16_compression`` lets the processes exchange the gradients of its parameters as float16.
+        ``average_aggregated_gradients`` divides gradients that are added up over several batches
+        by their number. ``backward_passes_per_step`` may say how many ``backward`` calls of one
+        batch there are before a step; any number works without it.
+        """
+        self._check_early("wrap_optimizer")
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise TypeError(
+                f"wrap_optimizer() takes a torch.optim.Optimizer, not {type(optimizer).__name__}"
+            )
+        if isinstance(backward_passes_per_step, bool) or not (
+            isinstance(backward_passes_per_step, int) and backward_passes_per_step >= 1
+        ):
+            raise ValueError(
+                "wrap_optimizer(backward_passes_per_step="
+                f"{backward_passes_per_step!r}) takes a whole number of at least 1"
+            )
+        if optimizer in self.optimizers:
+            raise ValueError(
+                "wrap_optimizer() was called twice with the same optimizer: wrap each one once"
+            )
+        wrapped = Wrapped(optimizer, average_aggregated_gradients)
+        if fp16_compression:
+            compress_gradients(self.models, wrapped.parameters())
+        self._wrapped.append(wrapped)
+        return optimizer
+
+    def wrap_lr_scheduler(
+        self, lr_scheduler: Any, step_mode: LRScheduler.StepMode, frequency: int = 1
+    ) -> LRScheduler:
+        """Returns the scheduler as an LRScheduler, which the trainer steps as ``step_mode`` says; use
+        that from then on.
+        """
+        self._check_early("wrap_lr_scheduler")
+        if isinstance(lr_scheduler, LRScheduler):
+            raise TypeError(
+                "wrap_lr_scheduler() takes the scheduler of torch.optim.lr_scheduler itself, "
+                "not one that is wrapped already"
+            )
+        optimizer = getattr(lr_scheduler, "optimizer", None)
+        if optimizer is not None and optimizer not in self.optimizers:
+            raise ValueError(
+                "wrap_lr_scheduler(): the scheduler's optimizer is not wrapped: call "
+                "context.wrap_optimizer(optimizer) before"
+            )
+        wrapped = LRScheduler(lr_scheduler, step_mode, frequency)
+        self.lr_schedulers.append(wrapped)
+        return wrapped
+
+    def wrap_scaler(self, scaler: Any) -> Any:
+        """Returns a ``torch.amp.GradScaler`` to use from then on; it is stored with checkpoints. Pass
+        it to ``step_optimizer(scaler=…)``, and call its ``update`` after the step.
+        """
+        self._check_early("wrap_scaler")
+        if not callable(getattr(scaler, "unscale_", None)):
+            raise TypeError(f"wrap_scaler() takes a torch.amp.GradScaler, not {scaler!r}")
+        self.scalers.append(scaler)
+        return scaler
+
+    def wrap_reducer(
+        self,
+        reducer: Any,
+        name: Optional[str] = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> Any:
+        """Registers a ``pytorch.MetricReducer``, or a function of a list of what was updated, whose
+        result is reported as the metric ``name``; without a name it returns a dict of metrics.
+        """
+        return self._reducers.wrap_reducer(reducer, name, for_training, for_validation)
+
+    def autocast(self, **arguments: Any) -> Any:
+        """``torch.autocast`` for the context's device: bfloat16 on a CPU, else float16, or the
+        ``dtype`` that is given.
+        """
+        return torch.autocast(device_type=self.device.type, **arguments)
+
+    def to_device(self, value: Any) -> Any:
+        """The value on the context's device, tensors in dicts and lists included. Batches are there
+        already.
+        """
+        return data.to_device(value, self.device, self._warned_types)
+
+    def backward(
+        self,
+        loss: torch.Tensor,
+        gradient: Optional[torch.Tensor] = None,
+        retain_graph: bool = False,
+        create_graph: bool = False,
+    ) -> None:
+        """Adds the gradients of the loss to those that are there. With several processes they are
+        averaged at the batch in which the optimizers take a step.
+        """
+        if not isinstance(loss, torch.Tensor):
+            raise TypeError(f"backward() takes the loss as a tensor, not {type(loss).__name__}")
+        auto = self.experimental.scaler
+        if auto is not None:
+            loss = auto.scale(loss)
+        self._passes += 1
+        loss.backward(
+            gradient=gradient, retain_graph=retain_graph, create_graph=create_graph
+        )
+
+    def step_optimizer(
+        self,
+        optimizer: torch.optim.Optimizer,
+        clip_grads: Optional[Callable[[Iterable[torch.nn.Parameter]], Any]] = None,
+        auto_zero_grads: bool = True,
+        scaler: Optional[Any] = None,
+    ) -> None:
+        """Takes a step, at every ``aggregation_frequency``-th batch; at the others it does nothing.
+
+        ``clip_grads`` is called with the parameters before. ``scaler`` is the one that scaled the
+        loss. With ``auto_zero_grads=False`` the trial clears the gradients itself.
+
+        Raises ValueError for an optimizer that is not wrapped, and RuntimeError for a second step
+        in a batch without a ``backward`` between.
+        """
+        wrapped = self._find(optimizer)
+        if wrapped.stepped_at == self._passes:
+            raise RuntimeError(
+                "step_optimizer() was called twice with the same optimizer: call it once for each "
+                "batch, or context.backward(loss) between"
+            )
+        wrapped.stepped_at = self._passes
+        if not self._is_step_due:
+            return
+        if wrapped.averages and self._aggregation_frequency > 1:
+            wrapped.average(self._aggregation_frequency)
+        wrapped.step(clip_grads, scaler if scaler is not None else self.experimental.scaler)
+        if auto_zero_grads:
+            optimizer.zero_grad()
+
+    def _find(self, optimizer: Any) -> Wrapped:
+        for one in self._wrapped:
+            if one.optimizer is optimizer:
+                return one
+        raise ValueError(
+            f"step_optimizer() was called with {type(optimizer).__name__}, which is not wrapped: "
+            "call context.wrap_optimizer(optimizer) in the trial's __init__ and use what it returns"
+        )
+
+    def set_profiler(self, *args: Any, **kwargs: Any) -> None:
+        """Profiles the training with ``torch.profiler.profile``, which takes these arguments."""
+        self._check_early("set_profiler")
+        self._profiler = torch.profiler.profile(*args, **kwargs)
+
+    set_torch_profiler = set_profiler
+
+    @property
+    def _is_step_due(self) -> bool:
+        """Whether the optimizers take their step at this batch."""
+        return (self._place.batch + 1) % self._aggregation_frequency == 0
+
+    def _check_early(self, method: str) -> None:
+        if self._fit_began:
+            raise RuntimeError(
+                f"context.{method}() was called after the training had begun: "
+                "call it in the trial's __init__"
+            )
+
+    def _begin_batch(self, batch_idx: int) -> bool:
+        """Moves on to a batch, and says whether ``_around_batch`` has anything to do for it."""
+        self._place.batch = batch_idx
+        self._passes = 0
+        for one in self._wrapped:
+            one.stepped_at = None
+        return self.experimental.amp or (self.distributed.size > 1 and not self._is_step_due)
+
+    @contextlib.contextmanager
+    def _around_batch(self) -> Any:
+        """What surrounds a ``train_batch``: mixed precision, and no exchange of gradients while they
+        are only added up.
+        """
+        due = self._is_step_due
+        with contextlib.ExitStack() as stack:
+            if not due and self.distributed.size > 1:
+                stack.enter_context(_models.without_sync(self.models))
+            if self.experimental.amp:
+                stack.enter_context(self.autocast())
+            yield
+        if due and self.experimental.scaler is not None:
+            self.experimental.scaler.update()
+
+
+class Experimental:
+    """Less usual settings."""
+
+    def __init__(self, context: PyTorchTrialContext) -> None:
+        self._context = context
+        self.amp = False
+        self.scaler: Optional[Any] = None
+        self.reproducibility_checks_disabled = False
+        self.moves_batches = True
+
+    def use_amp(self) -> None:
+        """Trains in mixed precision: batches run under autocast, and on a GPU ``backward`` and
+        ``step_optimizer`` scale by themselves.
+        """
+        self.amp = True
+        if self.scaler is None and self._context.device.type == "cuda":
+            self.scaler = self._context.wrap_scaler(torch.amp.GradScaler("cuda"))
+
+    def disable_dataset_reproducibility_checks(self) -> None:
+        """Allows loaders other than ``pytorch.DataLoader``. They are not divided between processes."""
+        self.reproducibility_checks_disabled = True
+
+    def disable_auto_to_device(self) -> None:
+        """Leaves the batches where the loader put them; the trial calls ``context.to_device``."""
+        self.moves_batches = False

@@ -1,0 +1,87 @@
+"""``pytorch.init()``: the context that a trial is made with."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any, Dict, Iterator, Optional
+
+import torch
+
+from .. import _context as core_context
+from .._distributed import DistributedContext
+from . import _seeds
+from ._context import PyTorchTrialContext
+
+
+@contextlib.contextmanager
+def init(
+    *,
+    hparams: Optional[Dict[str, Any]] = None,
+    exp_conf: Optional[Dict[str, Any]] = None,
+    distributed: Optional[DistributedContext] = None,
+    aggregation_frequency: int = 1,
+    enable_tensorboard_logging: bool = True,
+) -> Iterator[PyTorchTrialContext]:
+    """Opens the run and seeds Python, NumPy and PyTorch from the trial; use it as
+    ``with pytorch.init() as context:``.
+
+    ``hparams`` and ``exp_conf`` take the place of those of the task, and are needed where there is
+    none. Under ``torchrun`` or ``python -m trainyard.launch.torch`` the processes find each other by
+    themselves, unless ``distributed`` says otherwise. With ``aggregation_frequency`` the optimizers
+    take a step after every so many batches, with the gradients of all of them.
+    """
+    if isinstance(aggregation_frequency, bool) or not (
+        isinstance(aggregation_frequency, int) and aggregation_frequency >= 1
+    ):
+        raise ValueError(
+            f"pytorch.init(aggregation_frequency={aggregation_frequency!r}) takes a whole number "
+            "of at least 1"
+        )
+    if distributed is None and int(os.environ.get("WORLD_SIZE") or 1) > 1:
+        distributed = DistributedContext.from_torch_distributed()
+    config = exp_conf or {}
+    with core_context.init(
+        distributed=distributed,
+        local_hparams=hparams,
+        local_config=config,
+        local_seed=_seed_in(config),
+    ) as core:
+        device = device_of(core.distributed)
+        made = _join_group(core.distributed, device)
+        # The same in all processes, so that they build the same models; from the first batch on
+        # each has its own.
+        _seeds.seed_all(core.info.trial_seed)
+        yield PyTorchTrialContext(
+            core, hparams, exp_conf, device, aggregation_frequency, enable_tensorboard_logging
+        )
+        if made:
+            # Not after an exception: the others may be in a collective that never ends.
+            torch.distributed.destroy_process_group()
+
+
+def device_of(distributed: DistributedContext) -> torch.device:
+    """The device of this process: its slot's GPU where there are any, else the CPU."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    device = torch.device("cuda", distributed.local_rank % torch.cuda.device_count())
+    torch.cuda.set_device(device)
+    return device
+
+
+def _join_group(distributed: DistributedContext, device: torch.device) -> bool:
+    """Makes PyTorch's process group, and says whether it did."""
+    if distributed.size == 1 or torch.distributed.is_initialized():
+        return False
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+    torch.distributed.init_process_group(
+        backend, rank=distributed.rank, world_size=distributed.size
+    )
+    return True
+
+
+def _seed_in(config: Dict[str, Any]) -> int:
+    """The experiment's seed of a configuration, for local mode."""
+    found = config.get("reproducibility")
+    seed = found.get("experiment_seed") if isinstance(found, dict) else None
+    return seed if isinstance(seed, int) and 0 <= seed < 2**32 else 0

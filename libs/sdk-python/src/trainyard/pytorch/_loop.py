@@ -1,0 +1,226 @@
+"""The training itself.
+
+After each batch, in this order and each where it is due: schedulers, the end of the epoch, a report of
+the training, a validation, a checkpoint, the end. A checkpoint so comes after all that happens at its
+batch, and a training that goes on from it begins with the next batch, as the uninterrupted one did.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Callable, Dict, Optional
+
+from . import _schedulers, _seeds
+from ._callback import Callbacks
+from ._plan import Plan, batches_of
+from ._progress import Counters
+from ._pulse import QUIET, News, Pulse, is_due, timed_of
+from ._reports import Reports
+from ._source import Source, source_of
+from ._trial import PyTorchTrial
+from ._units import Second
+from ._validation import Validation
+from .checkpointing import Saver, latest_of
+from .metrics import metrics_of
+
+
+class Loop:
+    """One call of ``Trainer.fit``."""
+
+    def __init__(
+        self, trial: PyTorchTrial, context: Any, plan: Plan, counters: Counters
+    ) -> None:
+        self._trial = trial
+        self._context = context
+        self._plan = plan
+        self._counters = counters
+        self._place = context._place
+        self._callbacks = Callbacks(trial.build_callbacks())
+        self._source: Source = source_of(trial.build_training_data_loader(), context)
+        plan.check_against(self._source.length)
+        self._place.epoch_length = self._source.length
+        self._validation = Validation(trial, context, self._callbacks, counters)
+        self._reports = Reports(context, counters, self._callbacks)
+        self._saver = Saver(trial, context, self._callbacks, counters)
+        self._parts: Dict[str, Any] = {"source": self._source, "reports": self._reports}
+        self._began_s = 0.0
+
+    def run(self, latest_checkpoint: Optional[str]) -> None:
+        """Trains to the end of the plan, or until it is to stop."""
+        counters, callbacks = self._counters, self._callbacks
+        uuid = None
+        begin: Optional[Callable[[], None]] = None
+        if counters.batches == 0:
+            uuid = latest_of(self._context, latest_checkpoint)
+            if uuid is not None:
+                begin = self._saver.restore(uuid, self._parts)
+        self._place.initial = self._place.batch = counters.batches
+        callbacks.call("on_trial_startup", counters.batches, uuid)
+        try:
+            self._prepare(begin)
+            self._train()
+        finally:
+            self._source.close()
+            callbacks.call("on_trial_shutdown")
+
+    def _prepare(self, begin: Optional[Callable[[], None]]) -> None:
+        """Brings everything to the point before the first batch."""
+        context, counters = self._context, self._counters
+        for model in context.models:
+            model.train()
+        self._source.open(counters.batches)
+        if self._plan.step_zero_validation and counters.batches == 0:
+            self._validate()
+        self._callbacks.call("on_training_start")
+        if begin is not None:
+            begin()
+        elif counters.batches == 0 and context.distributed.rank > 0:
+            _seeds.seed_all((context.get_trial_seed() + context.distributed.rank) % 2**32)
+
+    def _train(self) -> None:
+        plan, counters, profiler = self._plan, self._counters, self._context._profiler
+        self._began_s = time.monotonic() - counters.seconds
+        pulse = Pulse(self._context, timed_of(**plan.units()), {"max_length": self._began_s})
+        if profiler is not None:
+            profiler.start()
+        try:
+            ended = self._is_long_enough(QUIET)
+            while not ended:
+                self._step(counters.batches)
+                if profiler is not None:
+                    profiler.step()
+                news = pulse.after(counters.batches)
+                self._do_what_is_due(news, pulse)
+                ended = self._is_long_enough(news)
+                if not ended and (news.preempted or news.stop_requested):
+                    self._stop(news)
+                    return
+        finally:
+            if profiler is not None:
+                profiler.stop()
+        self._finish()
+
+    def _is_long_enough(self, news: News) -> bool:
+        length = self._plan.max_length
+        if isinstance(length, Second):
+            return "max_length" in news.due
+        return self._counters.batches >= batches_of(length, self._place.epoch_length)
+
+    def _step(self, batch_idx: int) -> None:
+        """Trains on one batch."""
+        context, place, counters = self._context, self._place, self._counters
+        epoch = place.epoch_of(batch_idx)
+        plain = not context._begin_batch(batch_idx)
+        if place.starts_epoch(batch_idx):
+            self._callbacks.call("on_training_epoch_start", epoch)
+        batch = next(self._source)
+        if context.experimental.moves_batches:
+            batch = context.to_device(batch)
+        if plain:
+            found = self._trial.train_batch(batch, epoch, batch_idx)
+        else:
+            with context._around_batch():
+                found = self._trial.train_batch(batch, epoch, batch_idx)
+        self._reports.add(metrics_of(found, "train_batch"))
+        counters.batches = batch_idx + 1
+        ended = place.ends_epoch(batch_idx)
+        if context.lr_schedulers:
+            _schedulers.step_all(
+                context.lr_schedulers,
+                counters.batches,
+                epoch + 1,
+                ended,
+                context._aggregation_frequency,
+            )
+        if ended:
+            self._callbacks.call("on_training_epoch_end", epoch)
+
+    def _do_what_is_due(self, news: News, pulse: Pulse) -> None:
+        """Reports, validates and stores, each where it is due after this batch."""
+        plan, place, batches = self._plan, self._place, self._counters.batches
+        ended = place.ends_epoch(batches - 1)
+        epochs = place.epoch_of(batches - 1) + 1 if ended else 0
+
+        def due(name: str, unit: Any) -> bool:
+            return is_due(unit, batches, epochs, ended, name in news.due)
+
+        busy = False
+        if due("reporting_period", plan.reporting_period):
+            self._reports.report()
+            pulse.done("reporting_period")
+            busy = True
+        store = due("checkpoint_period", plan.checkpoint_period)
+        if due("validation_period", plan.validation_period):
+            better = self._validate()
+            pulse.done("validation_period")
+            policy = plan.checkpoint_policy
+            store = store or policy == "all" or (policy == "best" and better)
+            busy = True
+        if store:
+            self._save()
+            pulse.done("checkpoint_period")
+            busy = True
+        if busy:
+            self._report_progress()
+
+    def _validate(self) -> bool:
+        """Validates, and says whether this was better than all before by the searcher's metric; so
+        is each where there is none.
+        """
+        if self._context._reducers.reducers and not self._reports.is_empty:
+            # Reducers may serve both: what they have of the training is reported before.
+            self._reports.report()
+        metrics = self._validation.run(self._plan.test_mode)
+        name = self._plan.metric
+        if name is None:
+            return True
+        if name not in metrics:
+            found = ", ".join(sorted(metrics)) or "none"
+            raise ValueError(
+                f"the validation has no metric {name!r}, by which the search goes (there are: "
+                f"{found}): return it, or change searcher.metric"
+            )
+        return self._is_best(metrics[name])
+
+    def _is_best(self, value: Any) -> bool:
+        best, counters = self._counters.best, self._counters
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+            return False
+        if best is not None and not (
+            value < best if self._plan.smaller_is_better else value > best
+        ):
+            return False
+        counters.best = value
+        return True
+
+    def _save(self) -> None:
+        self._counters.seconds = time.monotonic() - self._began_s
+        self._saver.save(self._parts)
+
+    def _stop(self, news: News) -> None:
+        """Ends before the plan does. What a later run goes on with is reported by that."""
+        if not news.preempted and not self._reports.is_empty:
+            self._reports.report()
+        if self._counters.stored_at != self._counters.batches:
+            self._save()
+        self._report_progress()
+
+    def _finish(self) -> None:
+        """Ends as planned, with everything reported, validated and stored."""
+        counters = self._counters
+        if not self._reports.is_empty:
+            self._reports.report()
+        if counters.validated_at != counters.batches:
+            self._validate()
+        if counters.stored_at != counters.batches:
+            self._save()
+        self._report_progress(done=True)
+
+    def _report_progress(self, done: bool = False) -> None:
+        length, counters = self._plan.max_length, self._counters
+        if isinstance(length, Second):
+            part = (time.monotonic() - self._began_s) / length.value
+        else:
+            part = counters.batches / batches_of(length, self._place.epoch_length)
+        self._context._core.train.report_progress(1.0 if done else min(1.0, part))

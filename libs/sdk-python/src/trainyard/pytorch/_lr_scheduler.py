@@ -1,0 +1,73 @@
+"""Learning rate schedulers that the trainer steps."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Dict
+
+
+class LRScheduler:
+    """A scheduler of PyTorch and when to step it; made by ``context.wrap_lr_scheduler``."""
+
+    class StepMode(enum.Enum):
+        """When the trainer steps a scheduler."""
+
+        STEP_EVERY_EPOCH = "STEP_EVERY_EPOCH"
+        """After the last batch of each epoch."""
+        STEP_EVERY_BATCH = "STEP_EVERY_BATCH"
+        """After each batch, whether or not the optimizer has taken a step."""
+        STEP_EVERY_OPTIMIZER_STEP = "STEP_EVERY_OPTIMIZER_STEP"
+        """After each batch at which the optimizer takes a step, which differs from the former with
+        an ``aggregation_frequency`` above 1.
+        """
+        MANUAL_STEP = "MANUAL_STEP"
+        """Never: the trial calls ``step``."""
+
+    def __init__(self, scheduler: Any, step_mode: "LRScheduler.StepMode", frequency: int = 1) -> None:
+        """``frequency`` makes every n-th of these moments count."""
+        if not callable(getattr(scheduler, "step", None)):
+            raise TypeError(
+                f"wrap_lr_scheduler() takes a scheduler of torch.optim.lr_scheduler, not {scheduler!r}"
+            )
+        if not isinstance(step_mode, LRScheduler.StepMode):
+            raise TypeError(
+                f"wrap_lr_scheduler(step_mode={step_mode!r}) takes one of LRScheduler.StepMode"
+            )
+        if isinstance(frequency, bool) or not isinstance(frequency, int) or frequency < 1:
+            raise ValueError(
+                f"wrap_lr_scheduler(frequency={frequency!r}) takes a whole number of at least 1"
+            )
+        self._scheduler = scheduler
+        self._step_mode = step_mode
+        self._frequency = frequency
+
+    @property
+    def scheduler(self) -> Any:
+        """The scheduler of PyTorch."""
+        return self._scheduler
+
+    @property
+    def step_mode(self) -> "LRScheduler.StepMode":
+        """When the trainer steps it."""
+        return self._step_mode
+
+    @property
+    def frequency(self) -> int:
+        """Every how manieth moment counts."""
+        return self._frequency
+
+    def step(self, *args: Any, **kwargs: Any) -> None:
+        """Steps the scheduler; call it yourself only with MANUAL_STEP."""
+        self._scheduler.step(*args, **kwargs)
+
+    def get_last_lr(self) -> Any:
+        """The learning rates in force, one for each parameter group."""
+        return self._scheduler.get_last_lr()
+
+    def state_dict(self) -> Dict[str, Any]:
+        """The scheduler's own state."""
+        return self._scheduler.state_dict()
+
+    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+        """Takes the scheduler's own state back."""
+        self._scheduler.load_state_dict(state_dict)

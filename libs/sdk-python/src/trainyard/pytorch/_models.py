@@ -1,0 +1,119 @@
+"""Models in several processes: replicas whose gradients are averaged.
+
+A replica is PyTorch's DistributedDataParallel with two differences. Attributes that it does not have
+are those of the model inside, so that a trial reads ``self.model.fc`` whether or not it is
+distributed. And in evaluation mode it runs the model inside by itself: the processes validate
+different numbers of batches, and a collective that not all of them reach would wait for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Dict, Iterable, Iterator, List
+
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+
+class Replica(DistributedDataParallel):
+    """This process's copy of a model."""
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Runs the model; in training mode together with the other processes."""
+        if self.training:
+            return super().forward(*inputs, **kwargs)
+        return self.module(*inputs, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name == "module":
+                raise
+            return getattr(super().__getattr__("module"), name)
+
+
+def is_sharded(model: torch.nn.Module) -> bool:
+    """Whether the trial has divided the model's parameters over the processes, with PyTorch's
+    ``fully_shard``: such a model synchronises itself.
+    """
+    return any(type(one).__name__ == "DTensor" for one in model.parameters())
+
+
+def inner(model: torch.nn.Module) -> torch.nn.Module:
+    """The model that was wrapped."""
+    return model.module if isinstance(model, DistributedDataParallel) else model
+
+
+def replicate(
+    model: torch.nn.Module, device: torch.device, distributed: Any, arguments: Dict[str, Any]
+) -> torch.nn.Module:
+    """The model as this process's replica, with the first process's weights.
+
+    Raises ValueError when the processes have built different models.
+    """
+    _check_same(model, distributed)
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        # Nothing of it is trained, and DistributedDataParallel refuses such a model.
+        return model
+    ids = [device.index] if device.type == "cuda" else None
+    return Replica(model, device_ids=ids, **arguments)
+
+
+def _check_same(model: torch.nn.Module, distributed: Any) -> None:
+    mine = [
+        (name, tuple(value.shape), str(value.dtype)) for name, value in model.state_dict().items()
+        if isinstance(value, torch.Tensor)
+    ]
+    everyone = distributed.allgather(mine)
+    for rank, theirs in enumerate(everyone):
+        if theirs == everyone[0]:
+            continue
+        one, other = dict_of(everyone[0]), dict_of(theirs)
+        name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
+        raise ValueError(
+            f"wrap_model(): {name} is {_said(one.get(name))} on rank 0 and "
+            f"{_said(other.get(name))} on rank {rank}: build the same model on every rank"
+        )
+
+
+def dict_of(entries: Iterable[Any]) -> Dict[str, Any]:
+    """Names with shapes and types as a dict."""
+    return {name: (shape, kind) for name, shape, kind in entries}
+
+
+def _said(entry: Any) -> str:
+    return "absent" if entry is None else f"{list(entry[0])} of {entry[1].replace('torch.', '')}"
+
+
+@contextlib.contextmanager
+def without_sync(models: List[torch.nn.Module]) -> Iterator[None]:
+    """Within it, gradients stay in this process."""
+    with contextlib.ExitStack() as stack:
+        for model in models:
+            if isinstance(model, DistributedDataParallel):
+                stack.enter_context(model.no_sync())
+        yield
+
+
+@contextlib.contextmanager
+def evaluating(models: List[torch.nn.Module]) -> Iterator[None]:
+    """Within it the models are in evaluation mode; afterwards each part is as it was, also one that
+    the trial keeps frozen.
+    """
+    before = [(part, part.training) for model in models for part in model.modules()]
+    for model in models:
+        _share_buffers(model)
+        model.eval()
+    try:
+        yield
+    finally:
+        for part, training in before:
+            part.training = training
+
+
+def _share_buffers(model: torch.nn.Module) -> None:
+    """Gives every process the first one's running statistics, as the next training step would."""
+    if isinstance(model, DistributedDataParallel) and model.broadcast_buffers:
+        for buffer in model.module.buffers():
+            torch.distributed.broadcast(buffer.detach(), 0)

@@ -1,0 +1,117 @@
+"""A step of an optimizer: averaging, clipping, scaling, and what goes wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterable, List, Optional
+
+import torch
+
+
+class Wrapped:
+    """An optimizer and how its steps are taken."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, averages: bool) -> None:
+        self.optimizer = optimizer
+        self.averages = averages
+        # How many backward passes there had been at its latest step of this batch; None before.
+        self.stepped_at: Optional[int] = None
+        # What the groups were made with, from the hyperparameters.
+        self.built = [options_of(group) for group in optimizer.param_groups]
+
+    def parameters(self) -> List[torch.nn.Parameter]:
+        """All of its parameters."""
+        return [one for group in self.optimizer.param_groups for one in group["params"]]
+
+    def average(self, passes: int) -> None:
+        """Divides the gradients by the batches that they were added up over."""
+        gradients = [one.grad for one in self.parameters() if one.grad is not None]
+        if gradients:
+            torch._foreach_div_(gradients, float(passes))
+
+    def step(
+        self, clip: Optional[Callable[[Iterable[torch.nn.Parameter]], Any]], scaler: Any
+    ) -> None:
+        """Clips the gradients and takes the step."""
+        if clip is not None:
+            if scaler is not None:
+                unscale_once(scaler, self.optimizer)
+            clip(self.parameters())
+        if scaler is None:
+            self.optimizer.step()
+        else:
+            scaler.step(self.optimizer)
+
+
+def options_of(group: Dict[str, Any]) -> Dict[str, Any]:
+    """The options of a parameter group that are plain numbers, such as lr and weight_decay; lr as it
+    was before a scheduler.
+    """
+    options = {
+        name: value
+        for name, value in group.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+    if "initial_lr" in options:
+        options["lr"] = options.pop("initial_lr")
+    return options
+
+
+def unscale_once(scaler: Any, optimizer: torch.optim.Optimizer) -> None:
+    """Takes the scale out of the gradients, unless the trial has done it already for this step."""
+    try:
+        scaler.unscale_(optimizer)
+    except RuntimeError as error:
+        if "already been called" not in str(error):
+            raise
+
+
+def follow_hparams(
+    optimizer: torch.optim.Optimizer,
+    schedulers: List[Any],
+    before: List[Dict[str, Any]],
+    now: List[Dict[str, Any]],
+) -> None:
+    """Gives a restored optimizer what its trial's hyperparameters say, where the checkpoint was made
+    with others, as a copy in population-based training is: an option that is built with another
+    value takes that. The learning rate keeps its place in the schedule, so it is scaled.
+    """
+    for n, (was, built) in enumerate(zip(before, now)):
+        group = optimizer.param_groups[n]
+        for name, value in built.items():
+            old = was.get(name)
+            if old is None or old == value:
+                continue
+            if name == "lr" and old != 0:
+                group["lr"] = group["lr"] * (value / old)
+                _scale_schedule(optimizer, schedulers, n, value / old)
+            else:
+                group[name] = value
+
+
+def _scale_schedule(
+    optimizer: torch.optim.Optimizer, schedulers: List[Any], group: int, ratio: float
+) -> None:
+    if "initial_lr" in optimizer.param_groups[group]:
+        optimizer.param_groups[group]["initial_lr"] *= ratio
+    for scheduler in schedulers:
+        if getattr(scheduler, "optimizer", None) is not optimizer:
+            continue
+        for name in ("base_lrs", "_last_lr"):
+            rates = getattr(scheduler, name, None)
+            if isinstance(rates, list) and group < len(rates):
+                rates[group] = rates[group] * ratio
+
+
+def compress_gradients(
+    models: List[torch.nn.Module], parameters: List[torch.nn.Parameter]
+) -> None:
+    """Lets the replicas that hold these parameters exchange their gradients as float16."""
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+    from torch.nn.parallel import DistributedDataParallel
+
+    held = {id(one) for one in parameters}
+    for model in models:
+        if isinstance(model, DistributedDataParallel) and any(
+            id(one) in held for one in model.parameters()
+        ):
+            model.register_comm_hook(None, default_hooks.fp16_compress_hook)

@@ -1,0 +1,15 @@
+"""Parameters of models."""
+
+from __future__ import annotations
+
+import torch
+
+
+def reset_parameters(model: torch.nn.Module) -> None:
+    """Draws the initial weights of every part of a model anew that knows how, which makes them those
+    of the trial's seed also for a model that was built elsewhere.
+    """
+    for part in model.modules():
+        reset = getattr(part, "reset_parameters", None)
+        if callable(reset):
+            reset()

@@ -1,0 +1,112 @@
+"""What ``Trainer.fit`` was asked to do, checked, with what the configuration says in place of what was
+not given.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Optional
+
+from ._units import Batch, Epoch, Second, TrainUnit, checked, length_of
+
+POLICIES = ("best", "all", "none")
+
+
+class Plan(NamedTuple):
+    """Periods and the length of a training."""
+
+    checkpoint_period: Optional[TrainUnit]
+    validation_period: Optional[TrainUnit]
+    reporting_period: Optional[TrainUnit]
+    max_length: TrainUnit
+    checkpoint_policy: str
+    step_zero_validation: bool
+    test_mode: bool
+    metric: Optional[str]
+    """What a search goes by; None when the configuration does not say."""
+    smaller_is_better: bool
+
+    def units(self) -> Dict[str, Any]:
+        """Its lengths and periods by the names of fit's arguments."""
+        return {
+            "checkpoint_period": self.checkpoint_period,
+            "validation_period": self.validation_period,
+            "reporting_period": self.reporting_period,
+            "max_length": self.max_length,
+        }
+
+    def check_against(self, length: Optional[int]) -> None:
+        """Raises ValueError where epochs are counted and the loader has no length."""
+        for name, unit in self.units().items():
+            if isinstance(unit, Epoch) and length is None:
+                raise ValueError(
+                    f"Trainer.fit({name}={unit!r}) counts epochs, and the training loader has no "
+                    "length: give pytorch.Batch(n), or a dataset with __len__"
+                )
+
+
+def plan_of(
+    config: Dict[str, Any],
+    checkpoint_period: Any,
+    validation_period: Any,
+    reporting_period: Any,
+    max_length: Any,
+    checkpoint_policy: Any,
+    step_zero_validation: bool,
+    test_mode: bool,
+) -> Plan:
+    """Raises TypeError or ValueError in one sentence that names the argument."""
+    if checkpoint_policy not in POLICIES:
+        raise ValueError(
+            f"Trainer.fit(checkpoint_policy={checkpoint_policy!r}) takes 'best', 'all' or 'none'"
+        )
+    length = checked(max_length, "max_length") or length_of(config)
+    if test_mode:
+        length = Batch(1)
+    if length is None:
+        raise ValueError(
+            "Trainer.fit() needs max_length, for example pytorch.Epoch(10), where the "
+            "configuration has neither searcher.max_length nor a searcher.max_time in batches or "
+            "epochs"
+        )
+    metric, smaller = metric_of(config)
+    return Plan(
+        checked(checkpoint_period, "checkpoint_period") or _period(config, "min_checkpoint_period"),
+        checked(validation_period, "validation_period") or _period(config, "min_validation_period"),
+        checked(reporting_period, "reporting_period"),
+        length,
+        checkpoint_policy,
+        bool(step_zero_validation),
+        bool(test_mode),
+        metric,
+        smaller,
+    )
+
+
+def metric_of(config: Dict[str, Any]) -> "tuple[Optional[str], bool]":
+    """The metric that the configuration's search goes by, and whether smaller is better."""
+    searcher = config.get("searcher")
+    searcher = searcher if isinstance(searcher, dict) else {}
+    metric = searcher.get("metric")
+    return (metric if isinstance(metric, str) else None), bool(
+        searcher.get("smaller_is_better", True)
+    )
+
+
+def _period(config: Dict[str, Any], key: str) -> Optional[TrainUnit]:
+    """A period of the configuration: {batches: n} or {epochs: n}, where 0 is never."""
+    found = config.get(key)
+    if not isinstance(found, dict) or len(found) != 1:
+        return None
+    ((name, value),) = found.items()
+    kind = {"batches": Batch, "epochs": Epoch}.get(name)
+    if kind is None or not isinstance(value, int) or value < 1:
+        return None
+    return kind(value)
+
+
+def batches_of(length: TrainUnit, epoch_length: Optional[int]) -> float:
+    """A length in batches; Epoch needs the batches of one."""
+    if isinstance(length, Epoch):
+        assert epoch_length is not None
+        return length.value * epoch_length
+    return length.value

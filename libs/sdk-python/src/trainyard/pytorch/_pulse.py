@@ -1,0 +1,107 @@
+"""What all processes must do at the same batch although only one knows of it: stopping, and what goes
+by the clock.
+
+Alone, a process looks after every batch; that costs nothing. Several processes exchange what they
+know at batches that they agree on: at each exchange the first one says how many batches the next is
+away, so that exchanges come about PULSE_S apart however fast the batches are.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from ._units import Second, TrainUnit
+
+# A stop is to be seen within a second; an exchange takes well under a millisecond on a host.
+PULSE_S = 0.3
+# A batch may become slower at any time, for example by a validation.
+PULSE_BATCHES_MAX = 1_000
+
+
+class News(NamedTuple):
+    """What is to be done after a batch that the batch itself does not say."""
+
+    preempted: bool
+    stop_requested: bool
+    due: List[str]
+    """The names of what is due by the clock."""
+
+
+QUIET = News(False, False, [])
+
+
+class Pulse:
+    """Says after each batch what is new; the same in all processes."""
+
+    def __init__(
+        self,
+        context: Any,
+        timed: Dict[str, Second],
+        since: Dict[str, float],
+        clock: Optional[Callable[[], float]] = None,
+    ) -> None:
+        """``since`` says of some of the timed when their time began; that of the others does now."""
+        self._context = context
+        self._distributed = context.distributed
+        self._preempt = context._core.preempt
+        self._alone = context.distributed.size == 1
+        self._timed = timed
+        self._clock = clock or time.monotonic
+        self._since = {name: since.get(name, self._clock()) for name in timed}
+        self._next_at = 0
+        self._latest = self._clock()
+        self._latest_batch = 0
+
+    def after(self, batches: int) -> News:
+        """What is new after so many batches."""
+        if self._alone:
+            stop = self._context.get_stop_requested()
+            due = self._due_by_clock() if self._timed else []
+            preempted = self._preempt.should_preempt()
+            return News(preempted, stop, due) if preempted or stop or due else QUIET
+        if batches < self._next_at:
+            return QUIET
+        return self._exchange(batches)
+
+    def done(self, name: str) -> None:
+        """Begins the time of something anew, because it was done."""
+        if name in self._since:
+            self._since[name] = self._clock()
+
+    def _exchange(self, batches: int) -> News:
+        preempted = self._preempt.should_preempt()
+        mine = (self._context.get_stop_requested(), self._due_by_clock(), self._away(batches))
+        everyone = self._distributed.allgather(mine)
+        _, due, away = everyone[0]
+        self._next_at = batches + away
+        return News(preempted, any(stop for stop, _, _ in everyone), due)
+
+    def _away(self, batches: int) -> int:
+        now = self._clock()
+        done, took = batches - self._latest_batch, now - self._latest
+        self._latest, self._latest_batch = now, batches
+        if done <= 0 or took <= 0:
+            return 1
+        return max(1, min(PULSE_BATCHES_MAX, int(PULSE_S * done / took)))
+
+    def _due_by_clock(self) -> List[str]:
+        now = self._clock()
+        return [name for name, unit in self._timed.items() if now - self._since[name] >= unit.value]
+
+
+def timed_of(**units: Any) -> Dict[str, Second]:
+    """Those that go by the clock."""
+    return {name: unit for name, unit in units.items() if isinstance(unit, Second)}
+
+
+def is_due(unit: Any, batches: int, epochs: int, epoch_ended: bool, timed: bool) -> bool:
+    """Whether something with this period is due after so many batches and epochs."""
+    if unit is None:
+        return False
+    if isinstance(unit, Second):
+        return timed
+    assert isinstance(unit, TrainUnit)
+    if type(unit).__name__ == "Epoch":
+        return epoch_ended and epochs % unit.value == 0
+    return batches % unit.value == 0

@@ -1,0 +1,115 @@
+"""What a trial asks its context: hyperparameters, configuration, where the training is."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Dict, Optional
+
+from ._progress import Place
+
+_log = logging.getLogger("trainyard.pytorch")
+
+
+class TrialQueries:
+    """The part of the context that answers."""
+
+    def __init__(
+        self,
+        core: Any,
+        hparams: Optional[Dict[str, Any]],
+        config: Optional[Dict[str, Any]],
+        place: Place,
+    ) -> None:
+        self._core = core
+        self.info = core.info
+        self.distributed = core.distributed
+        self._hparams: Dict[str, Any] = dict(core.info.hparams if hparams is None else hparams)
+        self._config: Dict[str, Any] = dict(core.info.config if config is None else config)
+        self._place = place
+        self._stop_requested = False
+
+    def get_hparams(self) -> Dict[str, Any]:
+        """The trial's hyperparameters."""
+        return self._hparams
+
+    def get_hparam(self, name: str) -> Any:
+        """One hyperparameter. Raises ValueError when the trial has none of that name."""
+        if name not in self._hparams:
+            known = ", ".join(sorted(map(str, self._hparams))) or "none"
+            raise ValueError(
+                f"get_hparam({name!r}): the trial has no such hyperparameter (there are: {known}): "
+                "add it to 'hyperparameters' in the configuration, or to pytorch.init(hparams=…)"
+            )
+        return self._hparams[name]
+
+    def get_experiment_config(self) -> Dict[str, Any]:
+        """The experiment's whole configuration; empty outside a task, unless ``pytorch.init`` was
+        given one.
+        """
+        return self._config
+
+    def get_data_config(self) -> Dict[str, Any]:
+        """The section ``data`` of the configuration, which is the user's own."""
+        found = self._config.get("data")
+        return found if isinstance(found, dict) else {}
+
+    def get_experiment_id(self) -> int:
+        """The experiment's number; 0 outside a task."""
+        return self.info.experiment_id
+
+    def get_trial_id(self) -> str:
+        """Experiment and trial, as in ``12.3``."""
+        return self.info.trial_id
+
+    def get_trial_seed(self) -> int:
+        """The seed of the trial, the same after each restart."""
+        return self.info.trial_seed
+
+    def get_global_batch_size(self) -> int:
+        """The hyperparameter ``global_batch_size``: the samples of a batch in all processes."""
+        return int(self.get_hparam("global_batch_size"))
+
+    def get_per_slot_batch_size(self) -> int:
+        """``global_batch_size`` divided by the number of processes, rounded down."""
+        size, slots = self.get_global_batch_size(), self.distributed.size
+        if size < slots:
+            raise ValueError(
+                f"get_per_slot_batch_size(): global_batch_size is {size} and there are {slots} "
+                "slots: make it at least one for each slot"
+            )
+        return size // slots
+
+    def current_train_epoch(self) -> int:
+        """The epoch at hand, from 0."""
+        return self._place.epoch_of(self._place.batch)
+
+    def current_train_batch(self) -> int:
+        """The batch at hand, from 0, from the beginning of the training."""
+        return self._place.batch
+
+    def is_epoch_start(self) -> bool:
+        """Whether the batch at hand is an epoch's first."""
+        return self._place.starts_epoch(self._place.batch)
+
+    def is_epoch_end(self) -> bool:
+        """Whether the batch at hand is an epoch's last; False where the loader has no length."""
+        return self._place.ends_epoch(self._place.batch)
+
+    def get_initial_batch(self) -> int:
+        """The batch that this run began at: 0, or where the checkpoint was."""
+        return self._place.initial
+
+    def get_stop_requested(self) -> bool:
+        """Whether the trial has asked for its end."""
+        return self._stop_requested
+
+    def set_stop_requested(self, stop_requested: bool) -> None:
+        """Asks for the end of the training: after this batch it stores a checkpoint and ends as
+        finished. With several processes one may ask for all; they end within about a second, at the
+        same batch.
+        """
+        if not isinstance(stop_requested, bool):
+            raise TypeError(f"set_stop_requested() takes a bool, not {stop_requested!r}")
+        if stop_requested and not self._stop_requested:
+            _log.info("the trial asks to stop after batch %d", self._place.batch)
+        self._stop_requested = stop_requested

@@ -1,0 +1,73 @@
+"""The metrics of the training, kept as they are until they are reported.
+
+Nothing is read from a device before: a tensor stays a tensor, and all of them are waited for once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List
+
+from ._callback import Callbacks
+from ._progress import Counters, Place
+from .metrics import average_training_metrics, join_metrics
+
+
+class Reports:
+    """What was measured since the latest report, in this process."""
+
+    def __init__(self, context: Any, counters: Counters, callbacks: Callbacks) -> None:
+        self._context = context
+        self._counters = counters
+        self._callbacks = callbacks
+        self._pending: List[Dict[str, Any]] = []
+
+    def add(self, metrics: Dict[str, Any]) -> None:
+        """Keeps the metrics of a batch."""
+        self._pending.append(metrics)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to report."""
+        return not self._pending
+
+    def report(self) -> None:
+        """Reports the averages over the batches since the latest report and over all processes.
+        Every process calls it.
+        """
+        context, counters = self._context, self._counters
+        averages = average_training_metrics(context.distributed, self._pending)
+        reducers = context._reducers
+        metrics = join_metrics(averages, reducers.reduce_metrics(for_training=True), "train_batch")
+        reducers.reset_reducers()
+        counters.reported_at = counters.batches
+        context._core.train.report_training_metrics(
+            counters.batches, {**times_of(context._place, counters.batches), **metrics}
+        )
+        if self._callbacks.listening("on_training_workload_end"):
+            each = [{name: float(value) for name, value in one.items()} for one in self._pending]
+            self._callbacks.call("on_training_workload_end", dict(metrics), each)
+        self._pending = []
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What is not reported yet."""
+        known = self._context._reducers.reducers
+        return {"pending": self._pending, "reducers": [_plain(reducer) for reducer in known]}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Takes back what ``state_dict`` gave."""
+        self._pending = list(state["pending"])
+        for reducer, kept in zip(self._context._reducers.reducers, state["reducers"]):
+            vars(reducer).update(kept)
+
+
+def _plain(reducer: Any) -> Dict[str, Any]:
+    """What a reducer has gathered: its attributes but for functions, which it is made with."""
+    return {name: value for name, value in vars(reducer).items() if not callable(value)}
+
+
+def times_of(place: Place, batches: int) -> Dict[str, float]:
+    """The metrics ``batches`` and ``epochs``, which searches may count by."""
+    if place.epoch_length is None:
+        return {"batches": batches}
+    epochs, rest = divmod(batches, place.epoch_length)
+    return {"batches": batches, "epochs": epochs + rest / place.epoch_length if rest else epochs}

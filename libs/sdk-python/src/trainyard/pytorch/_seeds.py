@@ -1,0 +1,62 @@
+"""The random states of Python, NumPy and PyTorch of this process."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from typing import Any, Dict, Iterator
+
+import torch
+
+
+def seed_all(seed: int) -> None:
+    """Begins every source of chance anew. NumPy takes seeds below 2^32, which trial seeds are."""
+    random.seed(seed)
+    torch.manual_seed(seed)
+    numpy = _numpy()
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+def capture() -> Dict[str, Any]:
+    """The random states of this process, to give back to ``restore``."""
+    state: Dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
+    numpy = _numpy()
+    if numpy is not None:
+        state["numpy"] = numpy.random.get_state()
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        state["cuda"] = torch.cuda.get_rng_state()
+    return state
+
+
+def restore(state: Dict[str, Any]) -> None:
+    """Goes on with random states of before."""
+    random.setstate(state["python"])
+    torch.set_rng_state(state["torch"])
+    numpy = _numpy()
+    if numpy is not None and "numpy" in state:
+        numpy.random.set_state(state["numpy"])
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state(state["cuda"])
+
+
+@contextlib.contextmanager
+def preserved() -> Iterator[None]:
+    """Leaves the random states as they were, whatever is drawn within."""
+    state = capture()
+    try:
+        yield
+    finally:
+        restore(state)
+
+
+def _numpy() -> Any:
+    """NumPy where it can be imported: the trial may import it only later, so its state counts from
+    the beginning.
+    """
+    found = sys.modules.get("numpy")
+    if found is None:
+        with contextlib.suppress(ImportError):
+            import numpy as found
+    return found

@@ -1,0 +1,181 @@
+"""The batches of the training, one after the other, from any batch on.
+
+A ``pytorch.DataLoader`` finds its place by itself. Any other loader is allowed once the trial has
+called ``context.experimental.disable_dataset_reproducibility_checks()``: it is iterated over again
+and again, is not divided between processes, and after a restart is read from the beginning of the
+interrupted pass, with the random states that were in force there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Optional
+
+from . import _seeds
+
+
+class Source:
+    """What training reads. ``length`` is the number of batches of an epoch, None where the loader
+    does not say: then the whole training is one epoch.
+    """
+
+    length: Optional[int]
+
+    def open(self, batches_done: int) -> None:
+        """Finds the place after so many batches."""
+        raise NotImplementedError
+
+    def __next__(self) -> Any:
+        raise NotImplementedError
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What this process needs to find its place again."""
+        return {}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Takes back what ``state_dict`` gave, before ``open``."""
+
+    def close(self) -> None:
+        """Lets go of the loader and its processes."""
+
+
+class Described(Source):
+    """A ``pytorch.DataLoader``."""
+
+    def __init__(self, loader: Any, size: int, rank: int, seed: int) -> None:
+        self._loader = loader
+        self._place: Dict[str, Any] = {"num_replicas": size, "rank": rank, "seed": seed}
+        self._iterator: Optional[Iterator[Any]] = None
+        try:
+            self.length = len(loader.get_data_loader(repeat=True, skip=0, **self._place))
+        except TypeError:
+            self.length = None
+
+    def open(self, batches_done: int) -> None:
+        """Asks for a loader that begins there; a stream without a length is read up to there."""
+        skip = 0 if self.length is None else batches_done
+        made = self._loader.get_data_loader(repeat=True, skip=skip, **self._place)
+        with _seeds.preserved():
+            self._iterator = iter(made)
+            for _ in range(batches_done - skip):
+                next(self._iterator)
+
+    def __next__(self) -> Any:
+        assert self._iterator is not None
+        return next(self._iterator)
+
+    def close(self) -> None:
+        """Ends the loader's processes."""
+        self._iterator = None
+
+
+class Repeated(Source):
+    """Any iterable of batches."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+        self._iterator: Optional[Iterator[Any]] = None
+        self._in_pass = 0
+        self._random: Dict[str, Any] = {}
+        self._place: Dict[str, Any] = {}
+        try:
+            self.length = len(loader)
+        except (TypeError, NotImplementedError):
+            self.length = None
+
+    def open(self, batches_done: int) -> None:
+        """Reads the interrupted pass up to there, once more."""
+        if not self._place:
+            return
+        place, self._place = self._place, {}
+        with _seeds.preserved():
+            _seeds.restore(place["random"])
+            self._begin()
+            for _ in range(place["in_pass"]):
+                next(self)
+
+    def _begin(self) -> None:
+        self._random = _seeds.capture()
+        self._in_pass = 0
+        self._iterator = iter(self._loader)
+
+    def __next__(self) -> Any:
+        if self._iterator is None:
+            self._begin()
+        batch = next(self._iterator, _END)
+        if batch is _END:
+            self._begin()
+            batch = next(self._iterator, _END)
+            if batch is _END:
+                raise ValueError(
+                    "build_training_data_loader() returned a loader that gives no batch the second "
+                    "time: return one that can be iterated over again"
+                )
+        self._in_pass += 1
+        return batch
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Where in the pass, and the random states at its beginning."""
+        if self._iterator is None:
+            return {}
+        return {"in_pass": self._in_pass, "random": self._random}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Takes back what ``state_dict`` gave."""
+        self._place = state
+
+    def close(self) -> None:
+        """Ends the loader's processes."""
+        self._iterator = None
+
+
+_END = object()
+
+
+def source_of(loader: Any, context: Any) -> Source:
+    """The batches of what ``build_training_data_loader`` returned."""
+    check_loader(loader, context, "build_training_data_loader")
+    if callable(getattr(loader, "get_data_loader", None)):
+        distributed = context.distributed
+        source: Source = Described(
+            loader, distributed.size, distributed.rank, context.get_trial_seed()
+        )
+    else:
+        source = Repeated(loader)
+    if source.length == 0:
+        raise ValueError(
+            "build_training_data_loader() returned a loader without a batch: give it more data, a "
+            "smaller batch_size or drop_last=False"
+        )
+    return source
+
+
+def validation_of(loader: Any, context: Any) -> Any:
+    """What this process validates of what ``build_validation_data_loader`` returned."""
+    check_loader(loader, context, "build_validation_data_loader")
+    if not callable(getattr(loader, "get_data_loader", None)):
+        return loader
+    distributed = context.distributed
+    return loader.get_data_loader(
+        repeat=False,
+        skip=0,
+        num_replicas=distributed.size,
+        rank=distributed.rank,
+        seed=context.get_trial_seed(),
+    )
+
+
+def check_loader(loader: Any, context: Any, method: str) -> None:
+    """Raises TypeError for a loader whose place cannot be found again, unless that is wanted."""
+    if callable(getattr(loader, "get_data_loader", None)):
+        return
+    if not hasattr(loader, "__iter__"):
+        raise TypeError(
+            f"{method}() returned {type(loader).__name__}, which gives no batches: "
+            "return a pytorch.DataLoader"
+        )
+    if not context.experimental.reproducibility_checks_disabled:
+        raise TypeError(
+            f"{method}() returned a {type(loader).__module__}.{type(loader).__name__}: return a "
+            "pytorch.DataLoader, which takes the same arguments, or call "
+            "context.experimental.disable_dataset_reproducibility_checks() in the trial's __init__"
+        )

@@ -1,0 +1,66 @@
+"""``pytorch.Trainer``: trains a PyTorchTrial."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from ._context import PyTorchTrialContext
+from ._loop import Loop
+from ._plan import plan_of
+from ._progress import Counters
+from ._trial import PyTorchTrial, check_trial
+from ._units import Batch, TrainUnit
+
+
+class Trainer:
+    """Trains a trial with its context: ``pytorch.Trainer(trial, context).fit(…)``."""
+
+    def __init__(self, trial: PyTorchTrial, context: PyTorchTrialContext) -> None:
+        check_trial(trial)
+        if not isinstance(context, PyTorchTrialContext):
+            raise TypeError(
+                f"pytorch.Trainer() takes the context of pytorch.init(), not {context!r}"
+            )
+        self._trial = trial
+        self._context = context
+        self._counters = Counters()
+
+    def fit(
+        self,
+        checkpoint_period: Optional[TrainUnit] = None,
+        validation_period: Optional[TrainUnit] = None,
+        max_length: Optional[TrainUnit] = None,
+        reporting_period: Optional[TrainUnit] = Batch(100),
+        checkpoint_policy: str = "best",
+        latest_checkpoint: Optional[str] = None,
+        step_zero_validation: bool = False,
+        test_mode: bool = False,
+    ) -> None:
+        """Trains until ``max_length``, or until the platform or the trial wants it to stop.
+
+        Periods and lengths are ``pytorch.Batch(n)``, ``Epoch(n)`` or ``Second(n)``; None is never,
+        or what the configuration says (``min_checkpoint_period``, ``min_validation_period``,
+        ``searcher.max_length``). At its end it validates and stores a checkpoint, whatever the
+        periods. ``checkpoint_policy`` says after which other validations one is stored: ``best``,
+        those that were better than all before by the searcher's metric (each, where the
+        configuration names none), ``all`` or ``none``.
+
+        A run that has a checkpoint goes on from that, exactly; one that has none begins with
+        ``latest_checkpoint``. ``step_zero_validation`` validates before the first batch.
+        ``test_mode`` trains and validates one batch and stores a checkpoint.
+
+        Raises TypeError or ValueError in one sentence for what cannot be done.
+        """
+        context = self._context
+        plan = plan_of(
+            context.get_experiment_config(),
+            checkpoint_period,
+            validation_period,
+            reporting_period,
+            max_length,
+            checkpoint_policy,
+            step_zero_validation,
+            test_mode,
+        )
+        context._fit_began = True
+        Loop(self._trial, context, plan, self._counters).run(latest_checkpoint)

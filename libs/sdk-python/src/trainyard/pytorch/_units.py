@@ -1,0 +1,96 @@
+"""Lengths and periods of training: batches, epochs, seconds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Mapping, Optional, Union
+
+
+class TrainUnit:
+    """A length or a period of training; use Batch, Epoch or Second.
+
+    Raises TypeError for a value that is no number, and ValueError for one that is not above zero.
+    """
+
+    def __init__(self, value: Union[int, float]) -> None:
+        self.value = self._checked(value)
+
+    def _checked(self, value: Any) -> Union[int, float]:
+        name = type(self).__name__
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(
+                f"pytorch.{name}() takes a whole number of at least 1, not {value!r}"
+            )
+        if value < 1:
+            raise ValueError(
+                f"pytorch.{name}({value}) is no period: give at least 1, or None for never"
+            )
+        return value
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.value))
+
+
+class Batch(TrainUnit):
+    """So many batches, counted in one process: with several, each trains on its own batches."""
+
+
+class Epoch(TrainUnit):
+    """So many passes over the training data. Needs a loader with a length."""
+
+
+class Second(TrainUnit):
+    """So many seconds of training, as the clock of the first process tells; a fraction is allowed.
+
+    What is done by the clock depends on the speed of the machine, so two runs do it at different
+    batches. A clock begins anew when a trial is restarted.
+    """
+
+    def _checked(self, value: Any) -> Union[int, float]:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise TypeError(f"pytorch.Second() takes a number of seconds, not {value!r}")
+        if not (value > 0 and math.isfinite(value)):
+            raise ValueError(
+                f"pytorch.Second({value}) is no period: give more than 0, or None for never"
+            )
+        return value
+
+
+def checked(unit: Any, argument: str) -> Optional[TrainUnit]:
+    """The unit that was given as an argument of ``Trainer.fit``; None stays None."""
+    if unit is None or isinstance(unit, TrainUnit):
+        return unit
+    raise TypeError(
+        f"Trainer.fit({argument}={unit!r}) takes pytorch.Batch(n), pytorch.Epoch(n) or "
+        "pytorch.Second(n)"
+    )
+
+
+def length_of(config: Mapping[str, Any]) -> Optional[TrainUnit]:
+    """How long the configuration says that a trial trains: ``searcher.max_length``, or
+    ``searcher.max_time`` where ``time_metric`` counts batches (the default) or epochs; None when it
+    does not say.
+    """
+    searcher = config.get("searcher")
+    if not isinstance(searcher, Mapping):
+        return None
+    length = searcher.get("max_length")
+    if isinstance(length, Mapping) and len(length) == 1:
+        ((name, value),) = length.items()
+        found = {"batches": Batch, "epochs": Epoch}.get(str(name))
+        return None if found is None else found(value)
+    if length is None:
+        length = searcher.get("max_time")
+        if (searcher.get("time_metric") or "batches") == "epochs" and length is not None:
+            return Epoch(length)
+        if (searcher.get("time_metric") or "batches") != "batches":
+            return None
+    if isinstance(length, float) and length.is_integer():
+        length = int(length)
+    return None if length is None else Batch(length)

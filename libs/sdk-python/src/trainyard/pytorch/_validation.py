@@ -1,0 +1,117 @@
+"""Validation: one pass over the validation data."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any, Dict, List
+
+import torch
+
+from . import _models, _seeds
+from ._callback import Callbacks
+from ._progress import Counters
+from ._reports import times_of
+from ._source import check_loader, validation_of
+from ._trial import PyTorchTrial, overrides
+from .metrics import join_metrics, metrics_of, reduce_validation_metrics
+
+
+class Validation:
+    """Measures the models. What is trained does not depend on it: the random states are afterwards
+    what they were, and so is every part's mode.
+    """
+
+    def __init__(
+        self, trial: PyTorchTrial, context: Any, callbacks: Callbacks, counters: Counters
+    ) -> None:
+        self._trial = trial
+        self._context = context
+        self._callbacks = callbacks
+        self._counters = counters
+        self._whole = overrides(trial, "evaluate_full_dataset")
+        self._takes_index = not self._whole and _takes_two(trial.evaluate_batch)
+        described = trial.build_validation_data_loader()
+        check_loader(described, context, "build_validation_data_loader")
+        if self._whole and callable(getattr(described, "get_data_loader", None)):
+            seed = context.get_trial_seed()
+            self._loader = described.get_data_loader(
+                repeat=False, skip=0, num_replicas=1, rank=0, seed=seed
+            )
+        else:
+            self._loader = validation_of(described, context)
+
+    def run(self, one_batch: bool = False) -> Dict[str, Any]:
+        """Validates and reports; returns the metrics, the same in all processes. With ``one_batch``
+        it ends after the first.
+        """
+        context, counters = self._context, self._counters
+        with _seeds.preserved():
+            self._callbacks.call("on_validation_start")
+            context._reducers.reset_reducers()
+            with self._measuring():
+                self._callbacks.call("on_validation_epoch_start")
+                metrics = self._evaluate_whole() if self._whole else self._evaluate(one_batch)
+            reduced = context._reducers.reduce_metrics(for_training=False)
+            context._reducers.reset_reducers()
+            metrics = join_metrics(metrics, reduced, self._method)
+        counters.validated_at = counters.batches
+        context._core.train.report_validation_metrics(
+            counters.batches, {**times_of(context._place, counters.batches), **metrics}
+        )
+        self._callbacks.call("on_validation_end", dict(metrics))
+        return metrics
+
+    @property
+    def _method(self) -> str:
+        return "evaluate_full_dataset" if self._whole else "evaluate_batch"
+
+    @contextlib.contextmanager
+    def _measuring(self) -> Any:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_models.evaluating(self._context.models))
+            stack.enter_context(torch.no_grad())
+            if self._context.experimental.amp:
+                stack.enter_context(self._context.autocast())
+            yield
+
+    def _evaluate(self, one_batch: bool) -> Dict[str, Any]:
+        each: List[Dict[str, Any]] = []
+        records: List[int] = []
+        trial, context = self._trial, self._context
+        steps_end = self._callbacks.listening("on_validation_step_end")
+        for n, batch in enumerate(self._loader):
+            if context.experimental.moves_batches:
+                batch = context.to_device(batch)
+            self._callbacks.call("on_validation_step_start")
+            numbered = (batch, n) if self._takes_index else (batch,)
+            metrics = metrics_of(trial.evaluate_batch(*numbered), self._method)
+            each.append(metrics)
+            records.append(trial.get_batch_length(batch))
+            if steps_end:
+                self._callbacks.call("on_validation_step_end", metrics)
+            if one_batch:
+                break
+        self._callbacks.call("on_validation_epoch_end", each)
+        reducer = trial.evaluation_reducer()
+        return dict(reduce_validation_metrics(context.distributed, each, records, reducer))
+
+    def _evaluate_whole(self) -> Dict[str, Any]:
+        context = self._context
+        found: Any = None
+        if context.distributed.rank == 0:
+            found = metrics_of(self._trial.evaluate_full_dataset(self._loader), self._method)
+            found = {
+                name: value.item() if isinstance(value, torch.Tensor) else value
+                for name, value in found.items()
+            }
+        metrics: Dict[str, Any] = context.distributed.broadcast(found)
+        self._callbacks.call("on_validation_epoch_end", [metrics])
+        return metrics
+
+
+def _takes_two(method: Any) -> bool:
+    """Whether ``evaluate_batch`` takes the batch's number, as its second argument."""
+    parameters = list(inspect.signature(method).parameters.values())
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return len(positional) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters)

@@ -1,0 +1,13 @@
+"""What a checkpoint of the trainer holds, and how it comes back.
+
+state_dict.pth    the same in all processes: models, optimizers, schedulers, scalers, counters
+rank-<n>.pth      a process's own: random states, callbacks, place in the data, metrics that are not
+                  reported yet, and gradients where a step is not complete
+trial.json        the trial's class, hyperparameters and configuration, for
+                  load_trial_from_checkpoint_path
+"""
+
+from ._load import load_trial_from_checkpoint_path
+from ._saver import Saver, latest_of
+
+__all__ = ["Saver", "latest_of", "load_trial_from_checkpoint_path"]

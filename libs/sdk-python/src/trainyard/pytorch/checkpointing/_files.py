@@ -1,0 +1,66 @@
+"""The files of a checkpoint."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+import torch
+
+SHARED = "state_dict.pth"
+TRIAL = "trial.json"
+
+
+def rank_file(rank: int) -> str:
+    """Where a process's own state is."""
+    return f"rank-{rank}.pth"
+
+
+def packed(state: Dict[str, Any]) -> bytes:
+    """A process's own state as the bytes of its file."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    return buffer.getvalue()
+
+
+def write(folder: Path, shared: Dict[str, Any], own: List[bytes], trial: Dict[str, Any]) -> None:
+    """Writes all files of a checkpoint; ``own`` has an entry for each process."""
+    torch.save(shared, folder / SHARED)
+    for rank, content in enumerate(own):
+        (folder / rank_file(rank)).write_bytes(content)
+    (folder / TRIAL).write_text(json.dumps(trial, indent=2), encoding="utf-8")
+
+
+def read_shared(folder: Path, uuid: str, **arguments: Any) -> Dict[str, Any]:
+    """What is the same in all processes. Unpickles, so the checkpoint is trusted like code."""
+    path = folder / SHARED
+    if not path.is_file():
+        raise ValueError(
+            f"checkpoint {uuid} has no {SHARED}, so pytorch.Trainer did not store it: load it in the "
+            "trial's __init__ instead, and begin anew"
+        )
+    arguments = {"map_location": "cpu", "weights_only": False, **arguments}
+    return torch.load(path, **arguments)
+
+
+def read_own(folder: Path, rank: int) -> Optional[Dict[str, Any]]:
+    """A process's own state; None where the checkpoint had fewer processes."""
+    path = folder / rank_file(rank)
+    if not path.is_file():
+        return None
+    found: Dict[str, Any] = torch.load(path, map_location="cpu", weights_only=False)
+    return found
+
+
+def read_trial(folder: Path) -> Dict[str, Any]:
+    """Which trial stored the checkpoint."""
+    path = folder / TRIAL
+    if not path.is_file():
+        raise ValueError(
+            f"{folder} has no {TRIAL}: give load_trial_from_checkpoint_path the folder of a "
+            "checkpoint that pytorch.Trainer stored"
+        )
+    found: Dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,47 @@
+"""Which trial a checkpoint is of, so that it can be made again elsewhere."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any, Dict
+
+import torch
+
+from ..._version import __version__
+
+
+def identity_of(trial: Any, context: Any) -> Dict[str, Any]:
+    """The trial's class, hyperparameters and configuration, as JSON has them."""
+    kind = type(trial)
+    module = kind.__module__
+    if module == "__main__":
+        # The script's name, under which it can be imported later.
+        script = getattr(sys.modules.get("__main__"), "__file__", None)
+        module = Path(script).stem if script else module
+    found = {
+        "trial": f"{module}:{kind.__qualname__}",
+        "hparams": context.get_hparams(),
+        "config": context.get_experiment_config(),
+        "torch": torch.__version__,
+        "trainyard": __version__,
+    }
+    plain: Dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return plain
+
+
+def class_of(identity: Dict[str, Any]) -> Any:
+    """The trial's class, imported. Raises ValueError where that does not work."""
+    module, _, name = str(identity.get("trial", "")).partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"load_trial_from_checkpoint_path() cannot import {module}:{name} ({error}): put its "
+            "folder on PYTHONPATH, or pass trial_class"
+        ) from error

@@ -1,0 +1,75 @@
+"""A trial made again from a checkpoint, for evaluation and inference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Dict, Optional
+
+from ..._files import PathLike
+from . import _files, _state
+from ._identity import class_of
+
+
+def load_trial_from_checkpoint_path(
+    path: PathLike,
+    trial_class: Optional[Any] = None,
+    trial_kwargs: Optional[Dict[str, Any]] = None,
+    torch_load_kwargs: Optional[Dict[str, Any]] = None,
+    **kwargs: Any,
+) -> Any:
+    """Makes the trial of a checkpoint's folder and gives its models their weights. Needs no task.
+
+    ``trial_class`` is imported by its name where it is not given; it is made with a context of one
+    process with the hyperparameters of then, and ``trial_kwargs``. ``torch_load_kwargs`` go to
+    ``torch.load``, such as ``map_location``; so does any other argument.
+
+    Unpickles the checkpoint, which has to be trusted like code. Raises ValueError for a folder that
+    the trainer did not store, and for a class that builds another model.
+    """
+    folder = Path(path)
+    identity = _files.read_trial(folder)
+    kind = class_of(identity) if trial_class is None else trial_class
+    context = _context_of(identity)
+    trial = kind(context, **(trial_kwargs or {}))
+    state = _files.read_shared(folder, folder.name, **{**(torch_load_kwargs or {}), **kwargs})
+    there, here = len(state["models_state_dict"]), len(context.models)
+    if there != here:
+        raise ValueError(
+            f"checkpoint {folder.name} has {there} models and {kind.__name__} wraps {here}: pass the "
+            "trial_class that it was stored with"
+        )
+    for n, model in enumerate(context.models):
+        _state.load_model(_state.inner(model), state["models_state_dict"][n], n, folder.name)
+        model.eval()
+    return trial
+
+
+def _context_of(identity: Dict[str, Any]) -> Any:
+    """A context outside of any run."""
+    from ..._distributed._context import alone
+    from ..._info import Info
+    from .._context import PyTorchTrialContext
+    from .._init import device_of
+
+    hparams, config = identity.get("hparams") or {}, identity.get("config") or {}
+    info = Info(
+        experiment_id=0,
+        trial_id="local",
+        run=1,
+        trial_seed=0,
+        hparams=hparams,
+        config=config,
+        latest_checkpoint=None,
+        steps_completed=0,
+        slots=(),
+        rank=0,
+        nnodes=1,
+        master_addr="127.0.0.1",
+        master_port=0,
+        run_dir=Path("."),
+        local=True,
+    )
+    distributed = alone()
+    core = SimpleNamespace(info=info, distributed=distributed)
+    return PyTorchTrialContext(core, None, None, device_of(distributed))

@@ -1,0 +1,95 @@
+"""Stores checkpoints of a training and takes it back to one.
+
+Every process packs its own part, and the first one writes all files.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional
+
+import torch
+
+from .. import _seeds
+from .._callback import Callbacks
+from . import _files, _state
+from ._identity import identity_of
+
+
+class Saver:
+    """The checkpoints of one training."""
+
+    def __init__(self, trial: Any, context: Any, callbacks: Callbacks, counters: Any) -> None:
+        self._trial = trial
+        self._context = context
+        self._callbacks = callbacks
+        self._counters = counters
+        self._storage = context._core.checkpoint
+
+    def save(self, parts: Dict[str, Any]) -> None:
+        """Stores the state after the batch at hand; every process calls it. ``parts`` are those
+        with a ``state_dict`` of which each process has its own.
+        """
+        context, counters = self._context, self._counters
+        counters.stored_at = counters.batches
+        between = counters.batches % context._aggregation_frequency != 0
+        shared = _state.shared_of(context, counters, between)
+        self._callbacks.call("on_checkpoint_save_start", shared)
+        own: Dict[str, Any] = {
+            "random": _seeds.capture(),
+            "callbacks": self._callbacks.state_dict(),
+            "gradients": _state.gradients_of(context) if between else None,
+            **{name: part.state_dict() for name, part in parts.items()},
+        }
+        everyone = context.distributed.gather(_files.packed(own))
+        if everyone is not None:
+            self._store(shared, everyone)
+
+    def _store(self, shared: Dict[str, Any], own: List[bytes]) -> None:
+        trial = identity_of(self._trial, self._context)
+        hooks = self._callbacks.listening("on_checkpoint_write_end")
+
+        steps = self._counters.batches
+        metadata = {
+            "steps_completed": steps,
+            "format": "trainyard.pytorch",
+            "framework": f"torch-{torch.__version__}",
+            "trial": trial["trial"],
+        }
+        with self._storage.store_path(metadata) as (folder, uuid):
+            _files.write(folder, shared, own, trial)
+            for hook in hooks:
+                hook(str(folder))
+        self._callbacks.call("on_checkpoint_upload_end", uuid)
+
+    def restore(self, uuid: str, parts: Dict[str, Any]) -> Callable[[], None]:
+        """Goes back to a checkpoint; every process calls it. Returns what is to be called when the
+        first batch is about to be trained: it sets the random states.
+        """
+        context = self._context
+        with self._storage.restore_path(uuid) as folder:
+            shared = _files.read_shared(folder, uuid)
+            own = _files.read_own(folder, context.distributed.rank)
+        self._callbacks.call("on_checkpoint_load_start", shared)
+        _state.load_shared(context, self._counters, shared, uuid)
+        gradients = shared["gradients"]
+        if own is not None:
+            gradients = gradients if own["gradients"] is None else own["gradients"]
+            self._callbacks.load_state_dict(own["callbacks"])
+            for name, part in parts.items():
+                part.load_state_dict(own[name])
+        modes: Dict[str, Any] = {"evaluating": shared["evaluating"]}
+
+        def begin() -> None:
+            _state.restore_modes(context, modes)
+            _state.give_gradients(context, gradients)
+            if own is not None:
+                _seeds.restore(own["random"])
+
+        return begin
+
+
+def latest_of(context: Any, given: Optional[str]) -> Optional[str]:
+    """Where the training goes on from: the run's own latest checkpoint, else the one that
+    ``Trainer.fit`` was given.
+    """
+    return context.info.latest_checkpoint or given or None

@@ -1,0 +1,152 @@
+"""The state of a training, collected and given back."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Tuple
+
+import torch
+
+from .. import _models, _optimizers
+
+inner = _models.inner
+
+FORMAT = 1
+
+
+def shared_of(context: Any, counters: Any, trains_on: bool) -> Dict[str, Any]:
+    """What is the same in all processes. The tensors are the ones that training goes on with.
+
+    ``trains_on`` says that an optimizer's step is not complete: then the gradients are each
+    process's own, and not in here.
+    """
+    models = [_models.inner(model) for model in context.models]
+    return {
+        "format": FORMAT,
+        "models_state_dict": [model.state_dict() for model in models],
+        "optimizers_state_dict": [one.optimizer.state_dict() for one in context._wrapped],
+        "optimizers_built": [one.built for one in context._wrapped],
+        "lr_schedulers_state_dict": [one.state_dict() for one in context.lr_schedulers],
+        "scalers_state_dict": [scaler.state_dict() for scaler in context.scalers],
+        "evaluating": [_evaluating(model) for model in models],
+        "gradients": {} if trains_on else gradients_of(context),
+        "counters": counters.state_dict(),
+        "processes": context.distributed.size,
+    }
+
+
+def gradients_of(context: Any) -> Dict[str, torch.Tensor]:
+    """The gradients that are not cleared: those of a step that is not complete, or that the trial
+    keeps.
+    """
+    return {name: one.grad for name, one in _parameters(context) if one.grad is not None}
+
+
+def give_gradients(context: Any, gradients: Dict[str, torch.Tensor]) -> None:
+    """Puts gradients back."""
+    for name, parameter in _parameters(context):
+        if name in gradients:
+            parameter.grad = gradients[name].to(parameter.device)
+        else:
+            parameter.grad = None
+
+
+def _parameters(context: Any) -> Iterator[Tuple[str, torch.nn.Parameter]]:
+    seen = set()
+    for n, model in enumerate(context.models):
+        for name, parameter in _models.inner(model).named_parameters():
+            seen.add(id(parameter))
+            yield f"model {n} {name}", parameter
+    for n, wrapped in enumerate(context._wrapped):
+        for m, parameter in enumerate(wrapped.parameters()):
+            if id(parameter) not in seen:
+                yield f"optimizer {n} {m}", parameter
+
+
+def _evaluating(model: torch.nn.Module) -> List[str]:
+    return [name for name, part in model.named_modules() if not part.training]
+
+
+def load_shared(context: Any, counters: Any, state: Dict[str, Any], uuid: str) -> None:
+    """Gives everything its state of the checkpoint. Raises ValueError in one sentence for a
+    checkpoint of another model.
+    """
+    if not isinstance(state, dict) or state.get("format") != FORMAT:
+        raise ValueError(
+            f"checkpoint {uuid} was not stored by this version of pytorch.Trainer: load it in the "
+            "trial's __init__ instead, and begin anew"
+        )
+    _check_numbers(context, state, uuid)
+    for n, model in enumerate(context.models):
+        load_model(_models.inner(model), state["models_state_dict"][n], n, uuid)
+    schedulers = [one.scheduler for one in context.lr_schedulers]
+    for one, saved in zip(context.lr_schedulers, state["lr_schedulers_state_dict"]):
+        one.load_state_dict(saved)
+    for n, wrapped in enumerate(context._wrapped):
+        try:
+            wrapped.optimizer.load_state_dict(state["optimizers_state_dict"][n])
+        except (ValueError, KeyError) as error:
+            raise ValueError(
+                f"checkpoint {uuid} has another optimizer {n} than "
+                f"{type(wrapped.optimizer).__name__} ({error}): {_REMEDY}"
+            ) from error
+        _optimizers.follow_hparams(
+            wrapped.optimizer, schedulers, state["optimizers_built"][n], wrapped.built
+        )
+    for scaler, saved in zip(context.scalers, state["scalers_state_dict"]):
+        scaler.load_state_dict(saved)
+    counters.load_state_dict(state["counters"])
+
+
+def restore_modes(context: Any, state: Dict[str, Any]) -> None:
+    """Puts the parts into evaluation mode that the trial keeps there."""
+    for model, names in zip(context.models, state["evaluating"]):
+        parts = dict(_models.inner(model).named_modules())
+        for name in names:
+            if name in parts:
+                parts[name].training = False
+
+
+_REMEDY = (
+    "build the trial as it was when the checkpoint was stored, or begin anew without the checkpoint"
+)
+
+
+def _check_numbers(context: Any, state: Dict[str, Any], uuid: str) -> None:
+    kinds = (
+        ("models_state_dict", "wrap_model", len(context.models)),
+        ("optimizers_state_dict", "wrap_optimizer", len(context._wrapped)),
+        ("lr_schedulers_state_dict", "wrap_lr_scheduler", len(context.lr_schedulers)),
+        ("scalers_state_dict", "wrap_scaler", len(context.scalers)),
+    )
+    for key, method, here in kinds:
+        there = len(state[key])
+        if there != here:
+            raise ValueError(
+                f"checkpoint {uuid} is of another model: {method}() was called {there} times for "
+                f"it and {here} times here: {_REMEDY}"
+            )
+
+
+def load_model(model: torch.nn.Module, state: Dict[str, Any], n: int, uuid: str) -> None:
+    """Gives a model its weights; ``n`` is its number."""
+    try:
+        model.load_state_dict(state)
+    except RuntimeError as error:
+        raise ValueError(
+            f"checkpoint {uuid} is of another model: {_difference(model.state_dict(), state)} in "
+            f"model {n}: {_REMEDY}"
+        ) from error
+
+
+def _difference(here: Dict[str, Any], there: Dict[str, Any]) -> str:
+    for name in [*here, *there]:
+        mine, its = _shape(here.get(name)), _shape(there.get(name))
+        if mine != its:
+            return f"{name} is {its} there and {mine} here"
+    return "its parts are others"
+
+
+def _shape(value: Any) -> str:
+    if value is None:
+        return "absent"
+    return str(list(value.shape)) if isinstance(value, torch.Tensor) else type(value).__name__

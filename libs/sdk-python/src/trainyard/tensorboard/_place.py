@@ -1,0 +1,29 @@
+"""Where a trial's TensorBoard files lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .._info import Info
+
+
+def folder_of(info: Info) -> Path:
+    """``<checkpoint storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform knows too; in
+    local mode ``tensorboard`` in the local folder, and in the run's own folder where the storage's
+    root is not known here.
+
+    No checkpoint has such a name, so nothing that deletes checkpoints takes it for one.
+    """
+    if info.local:
+        return info.run_dir.parent / "tensorboard"
+    root = os.environ.get("TRAINYARD_CHECKPOINT_ROOT")
+    if not root:
+        return info.run_dir / "tensorboard"
+    experiment = str(info.experiment_id)
+    return Path(root) / "tensorboard" / "experiment" / experiment / "trial" / info.trial_id
+
+
+def is_kept(info: Info) -> bool:
+    """Whether the folder outlives the run's."""
+    return info.local or bool(os.environ.get("TRAINYARD_CHECKPOINT_ROOT"))
