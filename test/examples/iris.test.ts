@@ -1,6 +1,6 @@
 // examples/iris without a cluster: its configurations, what a run alone learns, and what it does when it is killed or
 // asked to stop.
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -12,17 +12,11 @@ import { json } from "node:stream/consumers";
 import { parseExperiment } from "@trainyard/experiment-config";
 import { isRejection } from "@trainyard/kernel";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endOf, linesOf, type Report, reportsOf, sdk, startScript } from "./script.ts";
 
 const example = join(import.meta.dirname, "..", "..", "examples", "iris");
-const sdk = join(import.meta.dirname, "..", "..", "libs", "sdk-python", "src");
 // A run takes less than a second of one core; the machine may be busy.
 const runMs = 60_000;
-
-type Report = {
-  readonly group: string;
-  readonly stepsCompleted: number;
-  readonly metrics: Readonly<Record<string, number>>;
-};
 
 let folder: string;
 const children: ChildProcess[] = [];
@@ -37,10 +31,7 @@ afterEach(async () => {
 });
 
 function start(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  const child = spawn("python3", [join(example, "train.py"), ...args], {
-    env: { PATH: process.env["PATH"], PYTHONDONTWRITEBYTECODE: "1", ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = startScript("python3", join(example, "train.py"), args, env);
   children.push(child);
   return child;
 }
@@ -53,22 +44,8 @@ async function runAlone(localDir: string, args: readonly string[] = []): Promise
   return lines;
 }
 
-function linesOf(child: ChildProcess): string[] {
-  const lines: string[] = [];
-  if (child.stdout !== null) createInterface(child.stdout).on("line", (line) => lines.push(line));
-  return lines;
-}
-
-async function reportsOf(runDir: string): Promise<readonly Report[]> {
-  const text = await readFile(join(runDir, "spool", "reports.ndjson"), "utf8");
-  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Report]));
-}
-
 const validationsOf = async (runDir: string) =>
   (await reportsOf(runDir)).filter(({ group }) => group === "validation");
-
-const endOf = async (runDir: string): Promise<string> =>
-  JSON.parse(await readFile(join(runDir, "end.json"), "utf8")).reason;
 
 describe("the configurations", () => {
   const parse = async (file: string, folder = example) => {

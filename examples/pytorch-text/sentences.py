@@ -1,0 +1,58 @@
+"""Sentences about restaurants, written by a small grammar. Whether one praises depends on the order of its words: what
+counts is the part after the "but", and "not" turns what follows it around.
+"""
+
+import random
+from typing import List, NamedTuple, Tuple
+
+import torch
+from torch import Tensor
+
+SUBJECTS = ("the soup", "the service", "the bread", "our waiter", "the dessert", "the music")
+VERBS = ("was", "seemed", "is")
+DEGREES = ("very", "quite", "really", "rather")
+GOOD = ("good", "fresh", "friendly", "lovely", "fine", "superb")
+BAD = ("bad", "stale", "rude", "awful", "slow", "dull")
+
+WORDS = sorted({*" ".join((*SUBJECTS, *VERBS, *DEGREES, *GOOD, *BAD)).split(), "not", "but", "and"})
+# 0 fills up what is shorter than the longest sentence of a batch.
+NUMBERS = {word: n for n, word in enumerate(WORDS, start=1)}
+LONGEST = 14
+
+
+class Sentence(NamedTuple):
+    words: List[str]
+    praises: bool
+
+
+def sentences(count: int, seed: int) -> List[Tuple[Tensor, int]]:
+    """Pairs of the numbers of a sentence's words, and 1 for praise."""
+    draw = random.Random(seed)
+    written = [sentence(draw) for _ in range(count)]
+    return [
+        (torch.tensor([NUMBERS[word] for word in words]), int(praises)) for words, praises in written
+    ]
+
+
+def sentence(draw: random.Random) -> Sentence:
+    first = clause(draw)
+    if draw.random() < 0.3:
+        return first
+    second = clause(draw)
+    if first.praises != second.praises:
+        return Sentence([*first.words, "but", *second.words], second.praises)
+    return Sentence([*first.words, "and", *second.words], second.praises)
+
+
+def clause(draw: random.Random) -> Sentence:
+    good, negated = draw.random() < 0.5, draw.random() < 0.5
+    words = [*draw.choice(SUBJECTS).split(), draw.choice(VERBS)]
+    words += ["not"] if negated else []
+    words += [draw.choice(DEGREES)] if draw.random() < 0.5 else []
+    return Sentence([*words, draw.choice(GOOD if good else BAD)], good != negated)
+
+
+def batch_of(pairs: List[Tuple[Tensor, int]]) -> Tuple[Tensor, Tensor]:
+    """Sentences of different lengths as one tensor, with their labels."""
+    numbers = torch.nn.utils.rnn.pad_sequence([pair[0] for pair in pairs], batch_first=True)
+    return numbers, torch.tensor([pair[1] for pair in pairs])
