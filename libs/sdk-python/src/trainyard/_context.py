@@ -165,10 +165,11 @@ class Context:
         self._close()
 
     def _fail(self, message: str, error: Optional[BaseException]) -> None:
+        follows = error is not None and _end.is_of_lost_peer(error)
+        _end.tell_launcher(message, error, follows)
         if self.distributed.size == 1:
             self._end.write(_end.ERROR, message)
             return
-        follows = error is not None and _end.is_of_lost_peer(error)
         named = f"rank {self.distributed.rank}: {message}"
         self._end.write(_end.ERROR, named, follows=follows)
 

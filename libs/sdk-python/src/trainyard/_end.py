@@ -19,7 +19,6 @@ from typing import Any, Dict, Iterator, Optional, Tuple
 from . import _log as log
 from ._files import lock, write_by_rename
 from ._limits import MESSAGE_CHARACTERS_MAX
-from .errors import DistributedError
 
 FINISHED = "END_REASON_FINISHED"
 ACKNOWLEDGED_STOP = "END_REASON_ACKNOWLEDGED_STOP"
@@ -36,9 +35,12 @@ class EndRecord:
     def __init__(self, run_dir: Path) -> None:
         self.path = run_dir / "end.json"
 
-    def write(self, reason: str, message: str, *, follows: bool = False) -> None:
+    def write(
+        self, reason: str, message: str, *, follows: bool = False, decided: bool = False
+    ) -> None:
         """Records the reason unless one as harsh stands already; ``follows`` says that it is an error
-        because of another process's end. A full disk is logged, and never raises.
+        because of another process's end, ``decided`` that whoever started the processes has found
+        that this is the one. A full disk is logged, and never raises.
         """
         record: Dict[str, Any] = {"reason": reason, "message": message[:MESSAGE_CHARACTERS_MAX]}
         if follows:
@@ -46,7 +48,7 @@ class EndRecord:
         try:
             with self._locked():
                 standing = self._standing()
-                if standing is None or _weight(record) > _weight(standing):
+                if standing is None or _weight(record, decided) > _weight(standing, False):
                     # Escaped to ASCII, so that an exception's text of any kind can be written.
                     write_by_rename(self.path, json.dumps(record).encode("ascii"))
         except OSError as error:
@@ -75,8 +77,8 @@ class EndRecord:
             os.close(folder)
 
 
-def _weight(record: Dict[str, Any]) -> Tuple[int, bool]:
-    return _ORDER.index(record["reason"]), record.get("follows") is not True
+def _weight(record: Dict[str, Any], decided: bool) -> Tuple[int, bool, bool]:
+    return _ORDER.index(record["reason"]), record.get("follows") is not True, decided
 
 
 def describe(error: BaseException) -> str:
@@ -92,6 +94,23 @@ def describe(error: BaseException) -> str:
     return text[: MESSAGE_CHARACTERS_MAX - len(where)] + where
 
 
+def tell_launcher(message: str, error: Optional[BaseException], follows: bool) -> None:
+    """Leaves an error to whoever started this process, before that ends: its last reports may take
+    seconds, and a neighbour's complaint comes at once.
+    """
+    path = os.environ.get("TRAINYARD_ERROR_FILE")
+    if not path or error is None:
+        return
+    import traceback
+
+    lines = traceback.format_exception(type(error), error, error.__traceback__)
+    left = {"message": message, "traceback": "".join(lines).strip(), "follows": follows}
+    try:
+        write_by_rename(path, json.dumps(left).encode("ascii"))
+    except OSError as problem:
+        log.warning("the launcher could not be told of the error: %s", problem)
+
+
 def is_of_lost_peer(error: BaseException) -> bool:
     """Whether an exception says no more than that another process of the run is gone."""
     seen = []
@@ -99,21 +118,27 @@ def is_of_lost_peer(error: BaseException) -> bool:
     while cause is not None and cause not in seen:
         seen.append(cause)
         kind = type(cause)
-        if isinstance(cause, DistributedError) or kind.__module__.startswith("torch.distributed"):
-            return True
-        if kind is not RuntimeError and not kind.__module__.startswith("torch"):
-            return False
-        if any(said in str(cause) for said in _OF_LOST_PEER):
+        if says_lost_peer(f"{kind.__module__}.{kind.__name__}: {cause}"):
             return True
         cause = cause.__cause__ or cause.__context__
     return False
 
 
-# What gloo and NCCL say of a connection that the other side has closed.
+def says_lost_peer(text: str) -> bool:
+    """The same of an exception's last line, as Python prints it."""
+    kind, _, said = text.partition(":")
+    if kind.endswith("DistributedError") or kind.startswith("torch.distributed"):
+        return True
+    is_of_torch = kind in ("RuntimeError", "builtins.RuntimeError") or kind.startswith("torch.")
+    return is_of_torch and any(mark in said for mark in _OF_LOST_PEER)
+
+
+# What gloo and NCCL say of a connection that the other side has closed, or that nobody answers.
 _OF_LOST_PEER = (
     "gloo",
     "NCCL",
     "Connection closed by peer",
     "Connection reset by peer",
+    "Connection refused",
     "Broken pipe",
 )

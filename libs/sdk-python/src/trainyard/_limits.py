@@ -77,3 +77,21 @@ KEEPALIVE_S = 15
 KEEPALIVE_COUNT = 4
 # Read from a peer in pieces of this size.
 WIRE_BYTES = 1 << 18
+
+# How long a launcher waits between SIGTERM and SIGKILL for the ranks that outlive a failed one.
+LAUNCH_GRACE_S = 10.0
+# A rank that only says that a neighbour is gone is heard out at once, that neighbour within this: its
+# reports are delivered (FLUSH_S) before its process ends.
+LAUNCH_SETTLE_S = 8.0
+# How often a launcher looks at what other nodes tell.
+LAUNCH_LOOK_S = 0.05
+# After a process's end, how long output that somebody still holds open is waited for.
+LAUNCH_OUTPUT_END_S = 1.0
+# A longer line is cut in pieces.
+LAUNCH_LINE_BYTES = 65_536
+# Of this many lines of a rank's stderr its traceback is taken.
+LAUNCH_TAIL_LINES = 400
+# Where a launcher looks for free ports of its own: below what Linux gives to clients (32768), and above
+# what the scheduler gives to runs.
+LAUNCH_PORT_FIRST = 30_000
+LAUNCH_PORTS = 2_700

@@ -127,5 +127,5 @@ class PreemptContext:
             return None
         if self._watcher is not None and self._watcher.stop:
             return self._watcher.why
-        notes = self._distributed._notes()
+        notes = self._distributed._take_notes()
         return str(notes[0]) if notes else None

@@ -200,18 +200,19 @@ class DistributedContext:
             self._lock.release()
 
     def _note(self, value: Any) -> None:
-        """Tells the chief something out of the order of calls; it is not waited for."""
+        """Tells the chief something out of the order of calls, or as the chief all; nobody waits."""
         with self._lock:
             if self._star is not None:
                 self._star.note(value)
 
-    def _notes(self) -> List[Any]:
-        """On the chief: what was noted so far."""
+    def _take_notes(self) -> List[Any]:
+        """What has been noted here since this was asked last."""
         with self._lock:
             if self._star is None:
                 return []
             self._star.look()
-            return self._star.notes
+            notes, self._star.notes = self._star.notes, []
+            return notes
 
     def _gather(self, star: Optional[Star], stuff: Any) -> Optional[List[Any]]:
         self._check_open()

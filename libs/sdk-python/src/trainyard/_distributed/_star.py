@@ -19,7 +19,7 @@ from ._wire import Frame, Link, LostError, encode
 _GATHER = "gather"
 _BROADCAST = "broadcast"
 _FAILED = "failed"
-# Outside of the order of calls: a member tells the hub something that cannot wait.
+# Outside of the order of calls: what cannot wait, from a member to the hub or from the hub to all.
 NOTE = "note"
 
 
@@ -61,14 +61,14 @@ class Star:
         return value
 
     def note(self, value: Any) -> None:
-        """Leaves a value among the hub's ``notes``, out of order."""
-        if self._me == 0:
-            self.notes.append(value)
-        else:
-            self._send(0, encode(NOTE, 0, value))
+        """Leaves a value among the hub's ``notes``, or as the hub among everyone's, out of order."""
+        self._check()
+        frame = encode(NOTE, 0, value)
+        for member in self._links:
+            self._send(member, frame)
 
     def look(self) -> None:
-        """Takes what has arrived at the hub, without waiting; then ``notes`` are up to date."""
+        """Takes what has arrived, without waiting; then ``notes`` are up to date."""
         self._check()
         for member in self._ready(0):
             self._read(member, socket.MSG_DONTWAIT)
@@ -77,6 +77,8 @@ class Star:
                 while frame is not None and frame.kind == NOTE:
                     self.notes.append(frame.value)
                     frame = self._links[member].take()
+                if frame is not None and frame.kind == _FAILED:
+                    self._fail(str(frame.value))
                 if frame is not None:
                     self._links[member].put_back(frame)
 

@@ -1,0 +1,111 @@
+"""How a rank ended, in its own words: found in what it wrote to stderr, or left for the launcher by the
+SDK before the process is over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from .._end import says_lost_peer
+from .._limits import MESSAGE_CHARACTERS_MAX
+
+_HEAD = "Traceback (most recent call last):"
+_FRAME = re.compile(r'\s*File "(.+)", line (\d+)')
+
+
+class Failure(NamedTuple):
+    """A rank that did not end well."""
+
+    rank: int
+    """-1 for a whole node."""
+    node: int
+    code: int
+    """The exit code; a signal's number below zero."""
+    summary: str
+    """One line: the exception and where it was raised, or what ended the process."""
+    traceback: str
+    follows: bool
+    """Whether it says no more than that another process is gone."""
+
+    def exit_code(self) -> int:
+        """What a shell would call it."""
+        return self.code if self.code > 0 else 128 - self.code
+
+    def headline(self) -> str:
+        """Who, and what it says."""
+        return self.summary if self.rank < 0 else f"rank {self.rank}: {self.summary}"
+
+    def message(self, before: str = "") -> str:
+        """For the run's last word: the summary, then the traceback, whose end matters most."""
+        head = f"{before}{self.headline()}"[:MESSAGE_CHARACTERS_MAX]
+        room = MESSAGE_CHARACTERS_MAX - len(head) - 2
+        if not self.traceback or room < 200:
+            return head
+        lines = self.traceback.splitlines()
+        while len("\n".join(lines)) > room - 4 and len(lines) > 2:
+            del lines[1]
+        if len(lines) < len(self.traceback.splitlines()):
+            lines.insert(1, "  …")
+        return f"{head}\n\n{chr(10).join(lines)}"[:MESSAGE_CHARACTERS_MAX]
+
+
+def failure_of(
+    rank: int, node: int, code: int, stderr: List[str], error_file: Optional[Path]
+) -> Failure:
+    """What is known of a rank that ended with ``code``, or is about to and has said why."""
+    said = _said(error_file)
+    if said is not None:
+        text = (str(said["message"]), str(said["traceback"]), said["follows"] is True)
+        return Failure(rank, node, code, *text)
+    if code < 0:
+        summary = f"was ended by {_name_of(-code)}"
+        # NCCL's watchdog aborts the process when a peer is gone.
+        follows = -code == signal.SIGABRT and any("NCCL" in line for line in stderr)
+        return Failure(rank, node, code, summary, "", follows)
+    found = _traceback(stderr)
+    if not found:
+        last = next((line for line in reversed(stderr) if line.strip()), "")
+        summary = f"exited with code {code}" + (f": {last.strip()[:500]}" if last else "")
+        return Failure(rank, node, code, summary, "", False)
+    summary = found[-1]
+    frames = [match for match in map(_FRAME.match, found) if match]
+    if frames:
+        summary += f" ({Path(frames[-1][1]).name}, line {frames[-1][2]})"
+    return Failure(rank, node, code, summary, "\n".join(found), says_lost_peer(found[-1]))
+
+
+def has_said(error_file: Path) -> bool:
+    """Whether a rank has left its error already."""
+    return _said(error_file) is not None
+
+
+def _said(error_file: Optional[Path]) -> Optional[Dict[str, Any]]:
+    if error_file is None:
+        return None
+    try:
+        said: Dict[str, Any] = json.loads(error_file.read_bytes())
+        return said if {"message", "traceback", "follows"} <= said.keys() else None
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def _traceback(lines: List[str]) -> List[str]:
+    """The last traceback with its exception's line; empty when there is none."""
+    starts = [n for n, line in enumerate(lines) if line.startswith(_HEAD)]
+    if not starts:
+        return []
+    for end in range(starts[-1] + 1, len(lines)):
+        if not lines[end].startswith(" "):
+            return lines[starts[-1] : end + 1]
+    return []
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

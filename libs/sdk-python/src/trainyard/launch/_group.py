@@ -1,0 +1,135 @@
+"""The ranks of this node from their start to their end.
+
+States: running, until a verdict, the end of all ranks, or a signal; ending, in which the ranks that are
+left get SIGTERM, and SIGKILL after the grace; over.
+"""
+
+from __future__ import annotations
+
+import queue
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import List, Optional, Set
+
+from .. import _end
+from .._limits import LAUNCH_LOOK_S
+from ._judge import Verdict
+from ._nodes import Nodes
+from ._rank import RankProcess
+
+
+class Group:
+    """Waits for this node's ranks, and ends them together."""
+
+    def __init__(self, nodes: Nodes, run_dir: Optional[Path], grace_s: float) -> None:
+        self._nodes = nodes
+        self._run_dir = run_dir
+        self._grace_s = grace_s
+        self.ended: "queue.SimpleQueue[RankProcess]" = queue.SimpleQueue()
+        self._ranks: List[RankProcess] = []
+        self._told: Set[int] = set()
+        self._signal: Optional[int] = None
+
+    def catch_signals(self) -> None:
+        """From here on SIGTERM and SIGINT end the ranks first."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+
+    def add(self, rank: RankProcess) -> None:
+        """Takes a rank in that has been started."""
+        self._ranks.append(rank)
+
+    def end(self) -> None:
+        """Ends the ranks that were started, because another cannot be."""
+        self._end_ranks(signal.SIGTERM)
+
+    def wait(self) -> int:
+        """Returns once all ranks are over, with the exit code for the launcher."""
+        while self._signal is None:
+            self._wait_a_little()
+            self._tell_news()
+            self._nodes.look()
+            if self._nodes.verdict is not None:
+                return self._end_by(self._nodes.verdict)
+            if self._nodes.is_over:
+                return 0
+        return self._end_by_signal(self._signal)
+
+    def _on_signal(self, number: int, _frame: Optional[FrameType]) -> None:
+        self._signal = self._signal or number
+
+    def _wait_a_little(self) -> None:
+        try:
+            self.ended.get(timeout=LAUNCH_LOOK_S)
+        except queue.Empty:
+            pass
+
+    def _tell_news(self) -> None:
+        for rank in self._ranks:
+            if rank.rank in self._told:
+                continue
+            if rank.has_failed():
+                self._told.add(rank.rank)
+                self._nodes.failed(rank.failure())
+            elif rank.code == 0:
+                self._told.add(rank.rank)
+                self._nodes.ended_well(rank.rank)
+        if all(rank.code == 0 for rank in self._ranks):
+            self._nodes.done()
+        if not self._living():
+            self._nodes.settled()
+
+    def _living(self) -> List[RankProcess]:
+        return [rank for rank in self._ranks if rank.code is None]
+
+    def _end_by(self, verdict: Verdict) -> int:
+        # Before anything that takes time, so that it stands even if this process is killed now.
+        if self._run_dir is not None:
+            _end.EndRecord(self._run_dir).write(_end.ERROR, verdict.message, decided=True)
+        self._end_ranks(signal.SIGTERM)
+        for rank in self._ranks:
+            rank.finish_output()
+        self._report(verdict)
+        return verdict.exit_code
+
+    def _end_by_signal(self, number: int) -> int:
+        """Inside a task the agent signals every process of the run itself, once."""
+        if self._run_dir is not None and number == signal.SIGTERM:
+            for rank in self._living():
+                rank.was_told_to_end = True
+            self._end_ranks(None)
+        else:
+            self._end_ranks(number)
+        for rank in self._ranks:
+            rank.finish_output()
+        return 0 if all(rank.code == 0 for rank in self._ranks) else 128 + number
+
+    def _end_ranks(self, number: Optional[int]) -> None:
+        if number is not None:
+            for rank in self._living():
+                rank.end(number)
+        deadline = time.monotonic() + self._grace_s
+        while self._living() and time.monotonic() < deadline:
+            self._wait_a_little()
+        while self._living():
+            for rank in self._living():
+                rank.end(signal.SIGKILL)
+            self._wait_a_little()
+
+    def _report(self, verdict: Verdict) -> None:
+        """The first failure first, then what became of the others of this node."""
+        lines = [f"trainyard: {verdict.headline}"]
+        lines += [f"  {line}" for line in verdict.traceback.splitlines()]
+        for rank in self._ranks:
+            if rank.rank == verdict.rank:
+                continue
+            if rank.was_told_to_end:
+                lines.append(f"trainyard: rank {rank.rank} was ended because of that")
+            elif rank.code != 0:
+                lines.append(f"trainyard: after that rank {rank.rank}: {rank.failure().summary}")
+        lines.append(f"trainyard: the run ended because of {verdict.headline}")
+        sys.stderr.write("\n".join(lines) + "\n")
+        sys.stderr.flush()

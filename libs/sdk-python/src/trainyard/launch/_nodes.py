@@ -1,0 +1,134 @@
+"""What the launchers of a run's nodes tell each other: failures to the first node's, its verdict to all.
+
+When a launcher is lost with its node, each of the others decides for itself.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, List, Optional
+
+from .._distributed import DistributedContext
+from .._distributed._context import alone
+from ..errors import DistributedError
+from ._failure import Failure
+from ._judge import Judge, Verdict
+
+
+class Nodes:
+    """This node's place among the launchers."""
+
+    def __init__(self, together: DistributedContext) -> None:
+        self._together = together
+        self._judge: Optional[Judge] = Judge(together.size) if together.rank == 0 else None
+        self._failures: List[Failure] = []
+        self._verdict: Optional[Verdict] = None
+        self._is_over = False
+        self._is_done = False
+        self._is_settled = False
+
+    def failed(self, failure: Failure) -> None:
+        """A rank of this node has failed."""
+        if self._judge is None:
+            self._failures.append(failure)
+        self._tell("failed", failure)
+
+    def ended_well(self, rank: int) -> None:
+        """A rank of this node has exited with 0."""
+        self._tell("ended_well", rank)
+
+    def done(self) -> None:
+        """All ranks of this node have."""
+        if not self._is_done:
+            self._is_done = True
+            self._tell("done", self._together.rank)
+
+    def settled(self) -> None:
+        """All ranks of this node are over."""
+        if not self._is_settled:
+            self._is_settled = True
+            self._tell("settled", self._together.rank)
+
+    def look(self) -> None:
+        """Takes what the others have told."""
+        try:
+            for what, value in self._together._take_notes():
+                self._take(what, value)
+        except DistributedError as error:
+            self._lose(str(error))
+        if self._judge is None or self._verdict is not None or self._is_over:
+            return
+        self._verdict = self._judge.verdict(time.monotonic())
+        self._is_over = self._verdict is None and self._judge.is_over()
+        if self._together.rank == 0:
+            if self._verdict is not None:
+                self._note("verdict", self._verdict)
+            elif self._is_over:
+                self._note("over", None)
+
+    @property
+    def verdict(self) -> Optional[Verdict]:
+        """Why the run is over, once that is decided."""
+        return self._verdict
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all ranks of all nodes have exited with 0."""
+        return self._is_over
+
+    def close(self) -> None:
+        """Leaves the others."""
+        self._together.close()
+
+    def _tell(self, what: str, value: Any) -> None:
+        if self._judge is not None:
+            self._take(what, value)
+        else:
+            self._note(what, value)
+
+    def _take(self, what: str, value: Any) -> None:
+        judge = self._judge
+        if what == "verdict":
+            self._verdict = value
+        elif what == "over":
+            self._is_over = True
+        elif judge is None:
+            return
+        elif what == "failed":
+            self._failures.append(value)
+            judge.failed(value, time.monotonic())
+        elif what == "ended_well":
+            judge.ended_well(value)
+        elif what == "done":
+            judge.done(value)
+        elif what == "settled":
+            judge.settled(value)
+
+    def _note(self, what: str, value: Any) -> None:
+        try:
+            self._together._note((what, value))
+        except DistributedError as error:
+            self._lose(str(error))
+
+    def _lose(self, why: str) -> None:
+        """Goes on alone. Whoever has done its part is not concerned."""
+        if self._verdict is not None or self._is_over:
+            return
+        if self._is_done:
+            self._is_over = True
+            return
+        node = self._together.rank
+        self._judge = Judge(1)
+        self._together.close()
+        self._together = alone()
+        for failure in self._failures:
+            self._judge.failed(failure, time.monotonic())
+        lost = Failure(-1, node, 1, f"another node of the run is gone ({_node(why)})", "", True)
+        self._judge.failed(lost, time.monotonic())
+        if self._is_settled:
+            self._judge.settled(0)
+
+
+def _node(why: str) -> str:
+    """To a launcher a rank is a node."""
+    return why.partition(":")[0].replace("rank ", "node ")

@@ -1,0 +1,138 @@
+"""The command line of ``python -m trainyard.launch.torch``.
+
+    [OPTIONS…] [--] SCRIPT [ARGUMENTS…]
+    [OPTIONS…] [--] -m MODULE [ARGUMENTS…]
+
+SCRIPT is a Python file, or a command (``python3 train.py``), as Determined's ``launch.torch_distributed``
+takes it. The options are torchrun's, by both of its spellings (``--nproc-per-node``, ``--nproc_per_node``);
+without any the task's environment says it all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Dict, List, NamedTuple, Optional
+
+# What torchrun knows and what has no meaning here: there is one rendezvous and one kind of start, and
+# the platform restarts runs, keeps their output and watches them.
+_WITHOUT_EFFECT = frozenset(
+    "rdzv-backend rdzv-id rdzv-conf max-restarts monitor-interval start-method role log-dir redirects "
+    "tee local-ranks-filter local-addr logs-specs event-log-handler".split()
+)
+_WITH_EFFECT = frozenset(
+    "nproc-per-node nnodes node-rank master-addr master-port rdzv-endpoint grace".split()
+)
+_FLAGS = frozenset(("standalone", "no-python", "run-path"))
+_SHORT = {"-r": "redirects", "-t": "tee"}
+
+
+class UsageError(Exception):
+    """The command line cannot be carried out; the text is one sentence."""
+
+
+class Options(NamedTuple):
+    """What was given; None for what the environment decides."""
+
+    command: List[str]
+    nproc: Optional[int]
+    nnodes: Optional[int]
+    node_rank: Optional[int]
+    master_addr: Optional[str]
+    master_port: Optional[int]
+    grace_s: float
+    without_effect: List[str]
+
+
+def parse(arguments: List[str], grace_s: float) -> Options:
+    """Splits a command line. Raises UsageError naming what is wrong and what to write instead."""
+    given: Dict[str, str] = {}
+    without_effect: List[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-") and rest[0] not in ("-m", "--module"):
+        word = rest.pop(0)
+        if word == "--":
+            break
+        name, value = _option(word, rest)
+        if name in _WITHOUT_EFFECT or name == "standalone":
+            without_effect.append(f"--{name}")
+        else:
+            given[name] = value
+    addr, port = _master(given)
+    return Options(
+        command=_command(rest, "no-python" in given),
+        nproc=_processes(given.get("nproc-per-node")),
+        nnodes=_nodes(given.get("nnodes")),
+        node_rank=_whole("node-rank", given.get("node-rank"), 0),
+        master_addr=addr,
+        master_port=port,
+        grace_s=float(_whole("grace", given.get("grace"), 0) or grace_s),
+        without_effect=without_effect,
+    )
+
+
+def _option(word: str, rest: List[str]) -> "tuple[str, str]":
+    flag, equals, value = word.partition("=")
+    name = _SHORT.get(flag) or flag.lstrip("-").replace("_", "-")
+    if name == "trial":
+        raise UsageError(
+            "--trial is not taken: start a script that makes the trial and calls "
+            "trainyard.pytorch.Trainer(trial, context).fit()"
+        )
+    if name in _FLAGS:
+        return name, value
+    if name not in _WITH_EFFECT and name not in _WITHOUT_EFFECT:
+        raise UsageError(f"{flag} is no option of the launcher: put the script's own after its name")
+    if equals:
+        return name, value
+    if not rest:
+        raise UsageError(f"{flag} needs a value: write {flag}=VALUE before the script")
+    return name, rest.pop(0)
+
+
+def _command(words: List[str], as_it_is: bool) -> List[str]:
+    if not words:
+        raise UsageError("there is nothing to start: name a script, or -m and a module")
+    if words[0] in ("-m", "--module"):
+        if len(words) < 2:
+            raise UsageError("-m needs the name of a module after it")
+        return [sys.executable, "-m", *words[1:]]
+    if as_it_is or not words[0].endswith(".py"):
+        return words
+    return words if os.access(words[0], os.X_OK) and "/" in words[0] else [sys.executable, *words]
+
+
+def _master(given: Dict[str, str]) -> "tuple[Optional[str], Optional[int]]":
+    host, _, port = given.get("rdzv-endpoint", "").partition(":")
+    addr = given.get("master-addr") or host or None
+    return addr, _whole("master-port", given.get("master-port") or port or None, 0)
+
+
+def _processes(text: Optional[str]) -> Optional[int]:
+    if text == "cpu":
+        return os.cpu_count() or 1
+    if text in ("gpu", "auto"):
+        import torch
+
+        count = torch.cuda.device_count()
+        if count == 0 and text == "gpu":
+            raise UsageError("--nproc-per-node=gpu finds no GPU here: give a number")
+        return count or os.cpu_count() or 1
+    return _whole("nproc-per-node", text, 1)
+
+
+def _nodes(text: Optional[str]) -> Optional[int]:
+    """``2``, or torchrun's ``1:2``, of which a run here always has the most."""
+    return _whole("nnodes", None if text is None else text.rpartition(":")[2], 1)
+
+
+def _whole(name: str, text: Optional[str], least: int) -> Optional[int]:
+    if text is None:
+        return None
+    try:
+        value = int(text)
+    except ValueError:
+        raise UsageError(f"--{name} must be a whole number, not {text!r}") from None
+    if value < least:
+        raise UsageError(f"--{name} must be {least} or more, not {value}")
+    return value

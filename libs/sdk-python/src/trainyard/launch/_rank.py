@@ -1,0 +1,115 @@
+"""One process of the run, its output, and its end."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO, BinaryIO, Callable, Deque, List, Mapping, Optional
+
+from .._limits import LAUNCH_LINE_BYTES, LAUNCH_OUTPUT_END_S, LAUNCH_TAIL_LINES
+from ._failure import Failure, failure_of, has_said
+
+_writing = threading.Lock()
+
+
+class RankProcess:
+    """Starts the process; ``ended`` is called from a thread once it is over.
+
+    It has a session of its own, so that ending it ends its data loaders' workers too.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        node: int,
+        command: List[str],
+        env: Mapping[str, str],
+        error_file: Path,
+        ended: Callable[["RankProcess"], None],
+    ) -> None:
+        self.rank = rank
+        self._node = node
+        self._error_file = error_file
+        self._ended = ended
+        self._stderr: Deque[str] = collections.deque(maxlen=LAUNCH_TAIL_LINES)
+        self.code: Optional[int] = None
+        self.was_told_to_end = False
+        self._process = subprocess.Popen(
+            command,
+            env={**env, "TRAINYARD_ERROR_FILE": str(error_file)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        out, err = self._process.stdout, self._process.stderr
+        assert out is not None and err is not None
+        self._readers = [
+            self._thread(self._copy, out, sys.stdout.buffer, None),
+            self._thread(self._copy, err, sys.stderr.buffer, self._stderr),
+        ]
+        self._thread(self._wait)
+
+    def tell(self, number: int) -> None:
+        """Sends a signal to the process and what it has started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def end(self, number: int) -> None:
+        """The same; how it ends from now on is the launcher's doing."""
+        self.was_told_to_end = self.was_told_to_end or self.code is None
+        self.tell(number)
+
+    def has_failed(self) -> bool:
+        """Whether it ended badly by itself, or has said that it is about to."""
+        if self.code is None:
+            return has_said(self._error_file)
+        return self.code != 0 and (not self.was_told_to_end or has_said(self._error_file))
+
+    def failure(self) -> Failure:
+        """What is known of how it failed."""
+        code = 1 if self.code is None else self.code
+        return failure_of(self.rank, self._node, code, list(self._stderr), self._error_file)
+
+    def _thread(self, target: Callable[..., None], *arguments: object) -> threading.Thread:
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        thread.start()
+        return thread
+
+    def _wait(self) -> None:
+        code = self._process.wait()
+        # Whoever was killed has said nothing last; others may still hold its pipes open.
+        wait_s = LAUNCH_OUTPUT_END_S if code >= 0 else 0.0
+        for reader in self._readers:
+            reader.join(wait_s)
+        self.code = code
+        # What it has started ends with it.
+        self.tell(signal.SIGKILL)
+        self._ended(self)
+
+    def finish_output(self) -> None:
+        """Waits a moment for the last lines."""
+        for reader in self._readers:
+            reader.join(LAUNCH_OUTPUT_END_S)
+
+    def _copy(self, source: IO[bytes], target: BinaryIO, tail: Optional[Deque[str]]) -> None:
+        prefix = b"[rank=%d] " % self.rank
+        with source:
+            while True:
+                line = source.readline(LAUNCH_LINE_BYTES)
+                if not line:
+                    return
+                if tail is not None:
+                    tail.append(line.decode("utf-8", "replace").rstrip("\n"))
+                if not line.endswith(b"\n"):
+                    line += b"\n"
+                # Whoever read the output may have gone: the training goes on.
+                with contextlib.suppress(OSError, ValueError), _writing:
+                    target.write(prefix + line)
+                    target.flush()

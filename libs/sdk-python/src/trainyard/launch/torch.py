@@ -1,0 +1,219 @@
+"""``python -m trainyard.launch.torch``: one process for each slot of this node, for torch.distributed.
+
+    python -m trainyard.launch.torch [OPTIONS…] [--] SCRIPT|-m MODULE [ARGUMENTS…]
+
+How many processes, on how many nodes, and where they meet comes from the task's environment; none or one
+slot is one process. Outside of a task torchrun's options say it. Each process finds what torchrun would
+set (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR,
+MASTER_PORT), and its lines are prefixed with ``[rank=N]``. The first rank that fails ends all others, on
+every node, and is what the run's last word tells.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import Dict, List, Mapping, NamedTuple, Optional
+
+from .. import _info
+from .._distributed import DistributedContext
+from .._distributed._context import alone
+from .._limits import LAUNCH_GRACE_S, LAUNCH_PORT_FIRST, LAUNCH_PORTS
+from ..errors import TrainyardError
+from ._group import Group
+from ._nodes import Nodes
+from ._options import Options, UsageError, parse
+from ._rank import RankProcess
+
+USAGE = "usage: python -m trainyard.launch.torch [OPTIONS...] [--] SCRIPT|-m MODULE [ARGUMENTS...]"
+# Of the ports that the scheduler reserves for a run: torch's own, then this.
+_NODES_PORT_OFFSET = 1
+
+
+class Node(NamedTuple):
+    """This node, and where the first one is."""
+
+    rank: int
+    count: int
+    processes: int
+    master_addr: str
+    master_port: int
+    """0 where any will do."""
+    run_dir: Optional[Path]
+    run_id: str
+
+
+class World(NamedTuple):
+    """What this node's processes are told of all."""
+
+    size: int
+    first_rank: int
+    master_addr: str
+    master_port: int
+    chief_port: int
+    secret: str
+
+
+def main(arguments: List[str]) -> int:
+    """Runs a command line, and returns the exit code."""
+    try:
+        options = parse(arguments, LAUNCH_GRACE_S)
+        node = node_of(options, os.environ)
+        if options.without_effect:
+            named = ", ".join(options.without_effect)
+            _say(f"{named}: without effect here, where the platform decides on that")
+        together = _launchers(node)
+    except UsageError as error:
+        _say(f"{error}\n{USAGE}")
+        return 2
+    except TrainyardError as error:
+        _say(str(error))
+        return 1
+    nodes = Nodes(together)
+    try:
+        return _run(options, node, _world_of(node, together), nodes)
+    except TrainyardError as error:
+        _say(f"the nodes of the run could not agree on their ranks: {error}")
+        return 1
+    finally:
+        nodes.close()
+
+
+def node_of(options: Options, env: Mapping[str, str]) -> Node:
+    """What the options say, else the environment of the task, else one process on one node."""
+    run_dir: Optional[Path] = None
+    run_id = "local"
+    rank, count, processes, addr, port = 0, 1, 1, "127.0.0.1", 0
+    if _info.in_task(env):
+        info = _info.info_of(env)
+        rank, count, processes = info.rank, info.nnodes, max(1, len(info.slots))
+        addr, port, run_dir, run_id = info.master_addr, info.master_port, info.run_dir, info.run_id
+    count = options.nnodes or count
+    rank = rank if options.node_rank is None else options.node_rank
+    if rank >= count:
+        raise UsageError(f"--node-rank {rank} needs --nnodes of at least {rank + 1}")
+    addr, port = options.master_addr or addr, options.master_port or port
+    if count > 1 and not port:
+        raise UsageError("several nodes need --master-port, the same free port of node 0 on each")
+    return Node(
+        rank=rank,
+        count=count,
+        processes=options.nproc or processes,
+        master_addr="127.0.0.1" if count == 1 else addr,
+        master_port=port,
+        run_dir=run_dir,
+        run_id=run_id,
+    )
+
+
+def _launchers(node: Node) -> DistributedContext:
+    if node.count == 1:
+        return alone()
+    return DistributedContext(
+        rank=node.rank,
+        size=node.count,
+        local_rank=0,
+        local_size=1,
+        cross_rank=node.rank,
+        cross_size=node.count,
+        chief_addr=node.master_addr,
+        chief_port=node.master_port + _NODES_PORT_OFFSET,
+    )
+
+
+def _world_of(node: Node, together: DistributedContext) -> World:
+    """Agreed on by all nodes: the first one looks for ports that are free there."""
+    counts = together.allgather(node.processes)
+    if together.rank == 0:
+        torchs = _free_port(node.master_port, set())
+        chiefs = _free_port(0, {torchs, node.master_port + _NODES_PORT_OFFSET})
+        secret = os.environ.get("TRAINYARD_DISTRIBUTED_SECRET") or os.urandom(16).hex()
+        agreed = together.broadcast((torchs, chiefs, secret))
+    else:
+        agreed = together.broadcast(None)
+    return World(sum(counts), sum(counts[: node.rank]), node.master_addr, *agreed)
+
+
+def _free_port(preferred: int, taken: "set[int]") -> int:
+    """A port that nobody listens on; below those that the system gives to clients, so that it stays
+    free until it is used.
+    """
+    start = int.from_bytes(os.urandom(4), "big") % LAUNCH_PORTS
+    others = ((start + n) % LAUNCH_PORTS + LAUNCH_PORT_FIRST for n in range(LAUNCH_PORTS))
+    for port in (preferred, *others):
+        if port == 0 or port in taken:
+            continue
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
+            try:
+                sock.bind(("", port))
+                return port
+            except OSError:
+                continue
+    raise UsageError("no port is free on this host: end what listens there")
+
+
+def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
+    group = Group(nodes, node.run_dir, options.grace_s)
+    # Before the first process: a signal in between must not leave it behind.
+    group.catch_signals()
+    errors = Path(tempfile.mkdtemp(prefix="trainyard-ranks-"))
+    try:
+        for local_rank in range(node.processes):
+            rank = world.first_rank + local_rank
+            env = {**os.environ, **_variables(node, world, local_rank)}
+            try:
+                group.add(
+                    RankProcess(
+                        rank, node.rank, options.command, env, errors / f"{rank}", group.ended.put
+                    )
+                )
+            except OSError as error:
+                _say(f"{options.command[0]} cannot be started: {error.strerror}")
+                group.end()
+                return 127
+        return group.wait()
+    finally:
+        shutil.rmtree(errors, ignore_errors=True)
+
+
+def _variables(node: Node, world: World, local_rank: int) -> Dict[str, str]:
+    """What one process is told. The names are torchrun's."""
+    rank = world.first_rank + local_rank
+    told: Dict[str, object] = {
+        "RANK": rank,
+        "WORLD_SIZE": world.size,
+        "LOCAL_RANK": local_rank,
+        "LOCAL_WORLD_SIZE": node.processes,
+        "GROUP_RANK": node.rank,
+        "GROUP_WORLD_SIZE": node.count,
+        "ROLE_RANK": rank,
+        "ROLE_WORLD_SIZE": world.size,
+        "ROLE_NAME": "default",
+        "MASTER_ADDR": world.master_addr,
+        "MASTER_PORT": world.master_port,
+        "TORCHELASTIC_RUN_ID": node.run_id,
+        "TORCHELASTIC_RESTART_COUNT": 0,
+        "TORCHELASTIC_MAX_RESTARTS": 0,
+        "TORCHELASTIC_USE_AGENT_STORE": False,
+        "TRAINYARD_DISTRIBUTED_SECRET": world.secret,
+    }
+    if node.count > 1:
+        told["TRAINYARD_CHIEF_PORT"] = world.chief_port
+    if world.size > 1 and "OMP_NUM_THREADS" not in os.environ:
+        # As torchrun does: each of several processes with a thread for each core would fight for them.
+        told["OMP_NUM_THREADS"] = 1
+    if "PYTHONUNBUFFERED" not in os.environ:
+        told["PYTHONUNBUFFERED"] = 1
+    return {name: str(value) for name, value in told.items()}
+
+
+def _say(text: str) -> None:
+    print(f"trainyard: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,334 @@
+"""The launcher starts a process for each slot, and tells of the first that fails, over all nodes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import unittest
+from contextlib import redirect_stderr
+from unittest import mock
+
+from test_context import SRC, ContextCase
+from test_distributed import free_port
+
+from trainyard.launch import _failure, torch
+from trainyard.launch._options import UsageError, parse
+
+SCRIPT = """
+import os, signal, sys, time, trainyard
+together = trainyard.DistributedContext.from_torch_distributed()
+rank, size = together.rank, together.size
+"""
+
+
+class LaunchCase(ContextCase):
+    def setUp(self):
+        super().setUp()
+        self.script = self.folder / "train.py"
+
+    def node(self, script, *options, node=0, nodes=1, slots=2, words=("train.py",), **env):
+        self.script.write_text(SCRIPT + textwrap.dedent(script))
+        self.run_dir = self.folder / f"run-{node}"
+        self.run_dir.mkdir(exist_ok=True)
+        env = {
+            "TMPDIR": str(self.folder),
+            "TRAINYARD_SLOT_IDS": ",".join(map(str, range(slots))),
+            "TRAINYARD_NODE_RANK": str(node),
+            "TRAINYARD_NNODES": str(nodes),
+            **env,
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", "trainyard.launch.torch", *options, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(SRC), **self.platform.env(self.run_dir, **env)},
+        )
+        for end in (process.stdout.close, process.stderr.close, process.wait, process.kill):
+            self.addCleanup(end)
+        return process
+
+    def launch(self, script, *options, code=0, **more):
+        return self.finish(self.node(script, *options, **more), code)
+
+    def finish(self, process, code=0):
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, code, out + err)
+        return sorted(out.splitlines()), err
+
+    def nodes(self, script, codes, slots=2):
+        """The same on two nodes; what each wrote to stderr."""
+        port = str(free_port())
+        processes = [
+            self.node(script, node=n, nodes=2, slots=slots, TRAINYARD_MASTER_PORT=port)
+            for n in (0, 1)
+        ]
+        told = [self.finish(process, code) for process, code in zip(processes, codes)]
+        ends = []
+        for n in (0, 1):
+            path = self.folder / f"run-{n}" / "end.json"
+            ends.append(json.loads(path.read_text()) if path.exists() else None)
+        return told, ends
+
+
+WHO = """
+    names = "RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK GROUP_WORLD_SIZE".split()
+    print(*(os.environ[name] for name in names), *sys.argv[1:])
+    ports = together.allgather((os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]))
+    assert len(set(ports)) == 1, ports
+"""
+
+
+class Starting(LaunchCase):
+    def test_a_process_for_each_slot(self):
+        for slots, want in ((0, ["0 1"]), (1, ["0 1"]), (3, ["0 3", "1 3", "2 3"])):
+            out, err = self.launch(WHO, slots=slots, words=("train.py", "--lr", "1"))
+            size = max(1, slots)
+            lines = [f"[rank={w[0]}] {w} {w[0]} {size} 0 1 --lr 1" for w in want]
+            self.assertEqual(out, lines, err)
+
+    def test_two_nodes_of_different_size(self):
+        port = str(free_port())
+        many = self.node(WHO, node=0, nodes=2, slots=2, TRAINYARD_MASTER_PORT=port)
+        one = self.node(WHO, node=1, nodes=2, slots=1, TRAINYARD_MASTER_PORT=port)
+        self.assertEqual(self.finish(one)[0], ["[rank=2] 2 3 0 1 1 2"])
+        lines = ["[rank=0] 0 3 0 2 0 2", "[rank=1] 1 3 1 2 0 2"]
+        self.assertEqual(self.finish(many)[0], lines)
+
+    def test_the_forms_of_a_command(self):
+        for words in (
+            ("train.py", "a"),
+            ("--", "train.py", "a"),
+            ("-m", "train", "a"),
+            ("--nnodes=1", "--nproc_per_node", "1", "--", sys.executable, "train.py", "a"),
+            ("--rdzv_backend", "c10d", "--standalone", "train.py", "a"),
+        ):
+            out, _ = self.launch("print(sys.argv[1:])", slots=1, words=words)
+            self.assertEqual(out, ["[rank=0] ['a']"], words)
+
+    def test_outside_of_a_task(self):
+        out, _ = self.launch(WHO, "--nproc-per-node=2", TRAINYARD_TRIAL_ID="", TRAINYARD_TOKEN="")
+        self.assertEqual(len(out), 2)
+
+    def test_a_rendezvous_port_that_is_taken_here_is_replaced(self):
+        import socket
+
+        with socket.socket() as sock:
+            sock.bind(("", 0))
+            sock.listen()
+            port = str(sock.getsockname()[1])
+            out, _ = self.launch(
+                "print(os.environ['MASTER_PORT'])", slots=1, TRAINYARD_MASTER_PORT=port
+            )
+        self.assertNotEqual(out, [f"[rank=0] {port}"])
+
+    def test_what_cannot_be_started(self):
+        _, err = self.launch("", code=127, words=("no-such-command",))
+        self.assertIn("no-such-command cannot be started: No such file", err)
+        _, err = self.launch("", code=2, words=())
+        self.assertIn("name a script", err)
+
+
+class Options(unittest.TestCase):
+    def test_wrong_ones_are_named_with_the_remedy(self):
+        for words, said in (
+            (["--trial", "model:Trial"], "Trainer"),
+            (["--batch-size", "4", "train.py"], "put the script's own after its name"),
+            (["--nproc_per_node"], "needs a value"),
+            (["--nproc_per_node=x", "train.py"], "must be a whole number, not 'x'"),
+            (["--nproc_per_node=0", "train.py"], "must be 1 or more"),
+            (["-m"], "name of a module"),
+            ([], "nothing to start"),
+        ):
+            with self.assertRaisesRegex(UsageError, said, msg=words):
+                parse(words, 1.0)
+
+    def test_torchruns_are_taken(self):
+        options = parse(
+            "--nnodes 1:2 --node_rank=1 --rdzv_endpoint=a:7 --max_restarts 0 -r 3 -- t.py -x".split(), 1.0
+        )
+        self.assertEqual((options.nnodes, options.node_rank), (2, 1))
+        self.assertEqual((options.master_addr, options.master_port), ("a", 7))
+        self.assertEqual(options.without_effect, ["--max-restarts", "--redirects"])
+        self.assertEqual(options.command[1:], ["t.py", "-x"])
+
+    def test_a_node_that_cannot_be(self):
+        with self.assertRaisesRegex(UsageError, "--nnodes of at least 4"):
+            torch.node_of(parse(["--node-rank=3", "t.py"], 1.0), {})
+        with self.assertRaisesRegex(UsageError, "--master-port"):
+            torch.node_of(parse(["--nnodes=2", "t.py"], 1.0), {})
+        with redirect_stderr(io.StringIO()) as err, mock.patch.dict(os.environ, clear=True):
+            self.assertEqual(torch.main(["--nnodes=2", "--master-port=1", "t.py"]), 1)
+        self.assertIn("TRAINYARD_DISTRIBUTED_SECRET", err.getvalue())
+
+
+DYING = """
+    with trainyard.init(distributed=together) as ctx:
+        together.barrier()
+        if rank == size - 1:
+            {}
+        while True:
+            together.barrier()
+"""
+RAISE = 'raise ValueError("boom")'
+KILL = "os.kill(os.getpid(), signal.SIGKILL)"
+LEAVE = "os._exit(0)"
+
+
+class Dying(LaunchCase):
+    def assert_first(self, err, headline):
+        said = [line for line in err.splitlines() if line.startswith("trainyard: ")]
+        self.assertRegex(said[0], f"^trainyard: {headline}")
+        self.assertRegex(said[-1], f"^trainyard: the run ended because of {headline}")
+
+    def test_one_that_raises_is_the_runs_end_with_its_traceback(self):
+        _, err = self.launch(DYING.format(RAISE), code=1, slots=3)
+        self.assert_first(err, r"rank 2: ValueError: boom \(train.py, line 9\)")
+        self.assertIn('    File "', err)
+        end = self.end()
+        self.assertEqual(end["reason"], "END_REASON_ERROR")
+        head, _, rest = end["message"].partition("\n\n")
+        self.assertEqual(head, "rank 2: ValueError: boom (train.py, line 9)")
+        self.assertRegex(rest, r"^Traceback(.|\n)*ValueError: boom$")
+
+    def test_one_that_is_killed(self):
+        _, err = self.launch(DYING.format(KILL), code=137, slots=3)
+        self.assert_first(err, "rank 2: was ended by SIGKILL")
+        self.assert_end("ERROR", "^rank 2: was ended by SIGKILL")
+
+    def test_one_that_leaves_early(self):
+        _, err = self.launch(DYING.format(LEAVE), code=1, slots=3)
+        said = "rank 2 exited with code 0 while others were still at work; then rank [01]: .*Distrib"
+        self.assert_first(err, said)
+        self.assert_end("ERROR", said)
+
+    def test_those_that_hang_are_ended_with_it(self):
+        script = """
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            together.barrier()
+            if rank == 1:
+                sys.exit("no data")
+            while True:
+                signal.pause()
+            """
+        _, err = self.launch(script, "--grace=1", code=1)
+        self.assert_first(err, "rank 1: exited with code 1: no data")
+        self.assertIn("rank 0 was ended because of that", err)
+
+    def test_a_script_without_the_sdk(self):
+        script = """
+            if rank == 1:
+                try:
+                    {}["key"]
+                except KeyError as error:
+                    raise RuntimeError("no key") from error
+            signal.pause()
+            """
+        self.launch(script, code=1)
+        self.assert_end("ERROR", r"^rank 1: RuntimeError: no key \(train.py, line 10\)\n\nTraceback")
+
+    def test_over_two_nodes_both_tell_the_first(self):
+        for how, said, code in (
+            (RAISE, r"^rank 3: ValueError: boom", 1),
+            (KILL, "^rank 3: was ended by SIGKILL", 137),
+            (LEAVE, "^rank 3 exited with code 0 while .* then rank [012]: .*DistributedError", 1),
+        ):
+            for n in (0, 1):
+                (self.folder / f"run-{n}" / "end.json").unlink(missing_ok=True)
+            told, ends = self.nodes(DYING.format(how), [code, code])
+            for (_, err), end in zip(told, ends):
+                self.assert_first(err, said[1:])
+                self.assertRegex(end["message"], said)
+
+    def test_the_other_nodes_launcher_is_lost(self):
+        port = str(free_port())
+        script = 'print("up", flush=True)\nsignal.pause()'
+        first, second = [
+            self.node(script, node=n, nodes=2, slots=1, TRAINYARD_MASTER_PORT=port) for n in (0, 1)
+        ]
+        self.assertIn("up", first.stdout.readline())
+        second.stdout.readline()
+        second.send_signal(signal.SIGKILL)
+        _, err = self.finish(first, 1)
+        self.assert_first(err, r"another node of the run is gone \(node 1 has ended")
+
+    def test_unfit_hyperparameters_stand(self):
+        script = DYING.format(
+            "ctx.train.report_early_exit(trainyard.EarlyExitReason.INVALID_HP); sys.exit(1)"
+        )
+        self.launch(script, code=1)
+        self.assert_end("INVALID_HYPERPARAMETERS")
+
+    def test_all_that_is_well_is_finished(self):
+        script = """
+            with trainyard.init(distributed=together) as ctx:
+                together.barrier()
+            """
+        _, ends = self.nodes(script, [0, 0])
+        self.assertEqual([end and end["reason"] for end in ends], ["END_REASON_FINISHED", None])
+
+
+class Signalled(LaunchCase):
+    def test_sigterm_outside_of_a_task_reaches_the_ranks(self):
+        script = """
+            def leave(number, frame):
+                print("leaving", flush=True)
+                sys.exit(0)
+            signal.signal(signal.SIGTERM, leave)
+            print("up", flush=True)
+            while True:
+                signal.pause()
+            """
+        process = self.node(script, "--nproc-per-node=2", TRAINYARD_TRIAL_ID="", TRAINYARD_TOKEN="")
+        for _ in range(2):
+            self.assertIn("up", process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        out, _ = self.finish(process)
+        self.assertEqual(out, ["[rank=0] leaving", "[rank=1] leaving"])
+
+    def test_inside_a_task_the_agent_signals_everyone_itself(self):
+        script = """
+            print("up", flush=True)
+            signal.pause()
+            """
+        process = self.node(script, "--grace=1")
+        for _ in range(2):
+            self.assertIn("up", process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 143)
+        # What a signal ends is no error of the script's.
+        self.assertFalse((self.run_dir / "end.json").exists())
+
+
+class Told(unittest.TestCase):
+    def test_a_long_traceback_keeps_its_end(self):
+        lines = [f'  File "f{n}.py", line {n}, in f' for n in range(200)]
+        text = ["Traceback (most recent call last):", *lines, "ValueError: last"]
+        message = _failure.failure_of(1, 0, 1, text, None).message()
+        self.assertLessEqual(len(message), 2000)
+        self.assertTrue(message.startswith("rank 1: ValueError: last (f199.py, line 199)"), message)
+        self.assertTrue(message.endswith("f199.py\", line 199, in f\nValueError: last"), message)
+
+    def test_what_is_only_of_a_lost_peer(self):
+        head = "Traceback (most recent call last):"
+        for last, follows in (
+            ("torch.distributed.DistBackendError: NCCL error", True),
+            ("RuntimeError: [../third_party/gloo/x.cc:81] Connection closed by peer [::1]:5", True),
+            ("trainyard.errors.DistributedError: rank 1 has ended", True),
+            ("RuntimeError: the sizes differ", False),
+            ("ValueError: gloo", False),
+        ):
+            failure = _failure.failure_of(0, 0, 1, [head, "  x", last], None)
+            self.assertEqual(failure.follows, follows, last)
+        self.assertTrue(_failure.failure_of(0, 0, -6, ["NCCL watchdog"], None).follows)
+        self.assertFalse(_failure.failure_of(0, 0, -11, [], None).follows)
+
+
+if __name__ == "__main__":
+    unittest.main()
