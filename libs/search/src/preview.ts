@@ -1,7 +1,7 @@
 /**
  * What a search will spend before it has spent anything: how many trials end at which time, by bracket and in all. For
  * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`), and
- * the first rung does not rise; its probes are as good as any.
+ * the first rung does not rise; what its probes train beyond it is left out.
  */
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { adaptiveAshaPlan } from "./algorithms/adaptive-asha.ts";
@@ -12,7 +12,6 @@ import { asyncHalvingPlan } from "./algorithms/async-halving.ts";
 import { gridTrials } from "./algorithms/grid.ts";
 import { hyperbandPlan } from "./algorithms/hyperband.ts";
 import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
-import { isProbe, type TrustPlan } from "./halving/trust.ts";
 
 /** `units` is the time at which the trials end; null for as long as the training code itself trains. Policies may end them earlier. */
 export type TrialsAt = { readonly units: number | null; readonly trials: number };
@@ -80,25 +79,15 @@ function wholeTrials(config: SearcherConfig, space: HyperparameterSpace): number
   return "max_trials" in config ? config.max_trials : 1;
 }
 
-function endsOf({ units, trials }: BracketPlan, { divisor, trust }: HalvingPlan): TrialsAt[] {
+function endsOf({ units, trials }: BracketPlan, { divisor }: HalvingPlan): TrialsAt[] {
   const ends: TrialsAt[] = [];
   let left = trials;
   for (const [rung, at] of units.entries()) {
     const top = rung === units.length - 1;
     const best = Math.min(left, Math.max(Math.floor(left / divisor), 1));
-    const probes = rung === 0 && trust !== undefined ? probesOf(trust, trials) : 0;
-    const on = top ? 0 : Math.min(left, best + Math.round(probes * (1 - 1 / divisor)));
+    const on = top ? 0 : best;
     if (left > on) ends.push({ units: at, trials: left - on });
     left = on;
   }
   return ends;
-}
-
-/** Trials that go on from the first rung whatever their value, if it does not rise. */
-function probesOf(trust: TrustPlan, trials: number): number {
-  let probes = 0;
-  for (let trial = 1; trial <= trials && probes < trust.measuredMax; trial += 1) {
-    if (isProbe(trust, trial)) probes += 1;
-  }
-  return probes;
 }

@@ -1,30 +1,31 @@
 /**
- * What a search does when nobody says how: promotion ASHA (`asha.ts`) with trials that a model of its first rung proposes,
- * and a first rung that rises when early values do not tell later ones (`halving/trust.ts`). The model orders the trials
- * by their values at the lowest rung that is trusted, and those that have gone on from there by their later ones.
+ * What a search does when nobody says how: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
+ * first rung that rises when early values do not tell later ones (`halving/trust.ts`). The model orders the trials of the
+ * highest rung to which enough have come by their values there, and those that have gone on by their later ones. Beyond
+ * ASHA, a trial that comes to a rung with the best value of all so far goes on at once.
  */
 import type { AutoSearcher } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
 import { halving } from "../halving/halving.ts";
 import type { Halving } from "../halving/memory.ts";
 import { type HalvingPlan, halvingBracket, risingUnits } from "../halving/plan.ts";
-import type { TrustPlan } from "../halving/trust.ts";
+import type { TrustLevel } from "../halving/trust.ts";
 import { comparedAt, rankedFrom } from "./rung-model/ranked-trials.ts";
 import { type Ranked, rungProposer } from "./rung-model/rung-model.ts";
 
 /** Decided by measurement on generated families of learning curves (`test/bench/search`). */
-const trust: TrustPlan = {
-  probesFirst: 8,
-  probeEvery: 15,
-  measuredMin: 8,
-  measuredMax: 48,
+const trust = {
+  levels: [
+    { asked: 5, trusted: 0.9, doubted: 0 },
+    { asked: 8, trusted: 0.7, doubted: 0.25 },
+    { asked: 12, trusted: 0.4, doubted: 0.4 },
+  ],
+  /** Where no more can be asked. */
   threshold: 0.4,
-  laterProbes: 4,
-  laterMin: 4,
+  later: 4,
   laterThreshold: 0,
   laterShare: 1 / 3,
-  probesAfterRise: 8,
-};
+} as const;
 
 export function autoPlan(config: AutoSearcher): HalvingPlan {
   const { max_time, min_time, divisor, max_trials, max_concurrent_trials } = config;
@@ -35,17 +36,28 @@ export function autoPlan(config: AutoSearcher): HalvingPlan {
     divisor,
     brackets: [bracket],
     concurrent: bracket.concurrent,
-    // A small search spends no more than a third of its trials on the question.
-    trust: { ...trust, probesFirst: Math.min(trust.probesFirst, Math.ceil(max_trials / 3)) },
+    bestGoesOn: true,
+    ...trustPlan(max_trials),
   };
 }
 
-/** Trials at the first rung before the model is asked. */
+/** A search spends no more than a third of its trials on the question; a small one does not ask it. */
+function trustPlan(trials: number): Pick<HalvingPlan, "trust"> {
+  const { threshold, levels, ...later } = trust;
+  const possible: TrustLevel[] = levels.filter(({ asked }) => 3 * asked <= trials);
+  const last = possible.pop();
+  if (last === undefined) return {};
+  const clear = { ...last, trusted: threshold, doubted: threshold };
+  return { trust: { ...later, levels: [...possible, clear] } };
+}
+
+/** Trials at the first rung before the model is asked, and at a higher one before the model rests on that. */
 const STARTUP = 10;
+const ENOUGH = 10;
 
 const proposer = rungProposer({
   name: "auto",
-  restsOn: firstRung,
+  restsOn: highestRung,
   drawnShare: 0.25,
   good: { share: 0.15, min: () => 1, max: 25 },
   othersAreAll: true,
@@ -55,10 +67,13 @@ const proposer = rungProposer({
   widthMin: 0.02,
 });
 
-function firstRung(halving: Halving): Ranked | null {
-  const rung = halving.trust.first;
-  const count = comparedAt(halving, rung);
-  return count < STARTUP ? null : { rung, count, trials: rankedFrom(halving, rung) };
+/** The highest to which enough have come; the lowest that is trusted, until then. */
+function highestRung(halving: Halving): Ranked | null {
+  const { first } = halving.trust;
+  if (comparedAt(halving, first) < STARTUP) return null;
+  let rung = (halving.brackets[0]?.rungs.length ?? 0) - 1;
+  while (rung > first && comparedAt(halving, rung) < ENOUGH) rung -= 1;
+  return { rung, count: comparedAt(halving, rung), trials: rankedFrom(halving, rung) };
 }
 
 export const auto: Algorithm = halving(

@@ -3,6 +3,7 @@ import type { JsonObject } from "@trainyard/experiment-config";
 import { entriesBetween, entryAt, placeOf, type Ranking } from "../persistent/ranking.ts";
 import { type Halving, type Place, rungOf, unitsOf, WORST } from "./memory.ts";
 import { isClosed, keptOf } from "./rungs.ts";
+import { correlationLater, correlationNext } from "./trust.ts";
 
 /** Enough to see what a trial was compared with; a rung of 100,000 would not fit into an event. */
 const NEIGHBOURS_EACH_SIDE = 4;
@@ -56,12 +57,12 @@ function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): Js
 /** What is known of the first rung, where it is measured: how its values tell those at the next, and at the one after it. */
 function trustShown({ plan, trust }: Halving, bracket: number): JsonObject {
   if (plan.trust === undefined) return {};
-  const { first, next, later } = trust;
+  const [next, later] = [correlationNext(trust), correlationLater(trust)];
   return {
-    first_rung: plan.brackets[bracket]?.units[first] ?? null,
+    first_rung: plan.brackets[bracket]?.units[trust.first] ?? null,
     trust: next.value,
-    trust_measured: next.measured.length,
+    trust_measured: next.measured,
     trust_later: later.value,
-    trust_later_measured: later.measured.length,
+    trust_later_measured: later.measured,
   };
 }

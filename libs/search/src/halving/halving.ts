@@ -22,8 +22,8 @@ import {
 } from "./memory.ts";
 import type { HalvingPlan } from "./plan.ts";
 import type { Proposer } from "./proposer.ts";
-import { told } from "./rise.ts";
-import { type Proposals, type Step, Turn } from "./turn.ts";
+import { probing, told } from "./rise.ts";
+import { PROBE, type Proposals, type Step, Turn } from "./turn.ts";
 
 export function trialsOf({ brackets }: HalvingPlan): number {
   return brackets.reduce((sum, { trials }) => sum + trials, 0);
@@ -116,8 +116,10 @@ function folded(memory: Halving, event: SearchEvent, search: RunningSearch): Hal
     }
     case "TrialSuspended":
       return suspended(memory, event.data.trial);
-    case "TrialResumed":
-      return told(promoted(memory, event.data.trial), event.data.trial);
+    case "TrialResumed": {
+      const { trial, rule } = event.data;
+      return told(rule === PROBE ? probing(memory, trial) : promoted(memory, trial), trial);
+    }
     case "TrialStopDecided":
       return stopped(memory, event.data.trial);
     case "SearchStopDecided":

@@ -27,7 +27,7 @@ import {
 } from "../persistent/vector.ts";
 import { PlaceRows } from "./place-rows.ts";
 import type { HalvingPlan } from "./plan.ts";
-import { fullTrust, type Trust } from "./trust.ts";
+import { askedOf, askedTo, type Trust, trustAt, withoutAnswerOf } from "./trust.ts";
 
 /** What counts as worse than any value. */
 export const WORST = Number.MAX_VALUE;
@@ -41,7 +41,7 @@ export type Rung = {
   readonly waiting: Ranking;
   /** How many have come here so far, also those that were taken out again. */
   readonly arrivals: number;
-  /** How many trials are on their way here. */
+  /** How many trials are on their way here, or beyond it as probes. */
   readonly coming: number;
 };
 
@@ -53,7 +53,8 @@ export type Bracket = {
   readonly rungs: readonly Rung[];
 };
 
-export type PlaceState = "coming" | "due" | "waiting" | "over";
+/** A probe trains beyond the rung that it is at, and comes back to it. */
+export type PlaceState = "coming" | "due" | "waiting" | "over" | "probing";
 
 export type Place = {
   readonly bracket: number;
@@ -76,6 +77,8 @@ export type Halving = {
   /** No further trial will be proposed. */
   readonly finished: boolean;
   readonly trust: Trust;
+  /** The best value of all so far, and whose it is, where the best goes on. */
+  readonly best: { readonly trial: number; readonly value: number } | null;
   /** Where trial n lies in the space, at n - 1, where a model proposes trials; else nothing. */
   readonly coordinates: Vector<readonly number[]>;
 };
@@ -93,7 +96,8 @@ export function emptyHalving(plan: HalvingPlan): Halving {
     places: vectorOf(new PlaceRows()),
     replaced: 0,
     finished: false,
-    trust: fullTrust,
+    trust: trustAt(plan.trust, 0, plan.brackets[0]?.units.length ?? 0),
+    best: null,
     coordinates: emptyVector(),
   };
 }
@@ -209,14 +213,26 @@ export function passedOver(trial: number, rungs: number): readonly Entry[] {
  * A trial that waits was trained on until it heard of that: what it still reports is kept, and counts when it is promoted,
  * as its next run may have nothing new to say at these times.
  */
-export function observed(halving: Halving, trial: number, time: number, value: number): Halving {
-  const { bracket, rung, state, brought, ...before } = placeOfTrial(halving, trial);
-  if ((state !== "coming" && state !== "waiting") || time <= before.time) return halving;
+export function observed(before: Halving, trial: number, time: number, value: number): Halving {
+  const { bracket, rung, state, brought, time: timeBefore } = placeOfTrial(before, trial);
+  if (state === "due" || state === "over" || time <= timeBefore) return before;
+  const halving = withBest(before, trial, value);
   if (state === "coming" && time >= unitsOf(halving, bracket, rung)) {
     return entered(halving, trial, time, value, "due");
   }
+  const probed = state === "probing" ? (askedTo(halving.trust, trial) ?? rung) : null;
+  if (probed !== null && time >= unitsOf(halving, bracket, probed)) {
+    const own = rungOf(halving, bracket, rung);
+    const back: Place = { bracket, rung, state: "due", time, value, brought };
+    return withChange(halving, trial, back, { rung: [rung, { ...own, coming: own.coming - 1 }] });
+  }
   const place: Place = { bracket, rung, state, time, value, brought };
   return { ...halving, places: withItem(halving.places, trial - 1, place) };
+}
+
+function withBest(halving: Halving, trial: number, value: number): Halving {
+  if (halving.plan.bestGoesOn !== true || value >= (halving.best?.value ?? WORST)) return halving;
+  return { ...halving, best: { trial, value } };
 }
 
 /** The rung with one more that has come to it. */
@@ -230,7 +246,12 @@ function withArrival(rung: Rung, entry: Entry): Rung {
 }
 
 /** What the trial brings to the rung as the next that comes there. */
-function arrival({ plan }: Halving, { arrivals }: Rung, trial: number, value: number): Entry {
+export function arrival(
+  { plan }: Halving,
+  { arrivals }: Rung,
+  trial: number,
+  value: number,
+): Entry {
   return { value, order: plan.form === "stop" ? 0 - arrivals : arrivals, trial };
 }
 
@@ -257,8 +278,8 @@ function entered(
   return withChange(halving, trial, place, { rung: [rung, withArrival(before, entry)], active });
 }
 
-/** Without a trial among those who go on as probes: it does, or has ended. */
-function notOwed(halving: Halving, trial: number): Halving {
+/** Without a trial among those who are to go on as probes: it does. */
+export function notOwed(halving: Halving, trial: number): Halving {
   const { trust } = halving;
   if (!trust.owed.includes(trial)) return halving;
   return { ...halving, trust: { ...trust, owed: trust.owed.filter((other) => other !== trial) } };
@@ -272,7 +293,9 @@ export function promoted(before: Halving, trial: number): Halving {
   const target = rungOf(halving, bracket, rung + 1);
   const next = { ...target, coming: target.coming + 1 };
   const arrives = time >= unitsOf(halving, bracket, rung + 1);
-  const entry = arrives ? arrival(halving, next, trial, value) : null;
+  const there = rung + 1 - halving.trust.first;
+  const probed = askedOf(halving.trust, trial)?.brought[there];
+  const entry = arrives ? arrival(halving, next, trial, probed ?? value) : null;
   const place: Place = {
     bracket,
     rung: rung + 1,
@@ -299,21 +322,28 @@ export function suspended(halving: Halving, trial: number): Halving {
 }
 
 /** The rung that the trial is at, without it among those who wait there. */
-function withoutWaiting(halving: Halving, { bracket, rung, state, brought }: Place): Rung {
+export function withoutWaiting(halving: Halving, { bracket, rung, state, brought }: Place): Rung {
   const before = rungOf(halving, bracket, rung);
   const entry = brought[rung];
   if (state !== "waiting" || entry === undefined) return before;
   return { ...before, waiting: removed(before.waiting, entry) };
 }
 
+/** Nothing more is heard of the trial. */
+function silent(halving: Halving, trial: number): Halving {
+  const trust = withoutAnswerOf(halving.trust, trial);
+  return trust === halving.trust ? halving : { ...halving, trust };
+}
+
 /** TrialStopDecided. */
 export function stopped(before: Halving, trial: number): Halving {
-  const halving = notOwed(before, trial);
+  const halving = silent(before, trial);
   const place = placeOfTrial(halving, trial);
   const { rung, state } = place;
   if (state === "over") return halving;
   const left = withoutWaiting(halving, place);
-  const gone = state === "coming" ? { ...left, coming: left.coming - 1 } : left;
+  const isComing = state === "coming" || state === "probing";
+  const gone = isComing ? { ...left, coming: left.coming - 1 } : left;
   const active = state === "waiting" ? 0 : -1;
   return withChange(halving, trial, { ...place, state: "over" }, { rung: [rung, gone], active });
 }
@@ -333,7 +363,7 @@ export function ended(
     return forgotten(stopped(halving, trial), trial, replaceable);
   }
   if (state !== "coming") return stopped(halving, trial);
-  return entered(halving, trial, time, WORST, "over");
+  return entered(silent(halving, trial), trial, time, WORST, "over");
 }
 
 function forgotten(halving: Halving, trial: number, replaceable: boolean): Halving {

@@ -3,7 +3,7 @@ import type { Entry } from "../persistent/ranking.ts";
 import { registerLayout, Rows } from "../persistent/rows.ts";
 import type { Place, PlaceState } from "./memory.ts";
 
-const states: readonly PlaceState[] = ["coming", "due", "waiting", "over"];
+const states: readonly PlaceState[] = ["coming", "due", "waiting", "over", "probing"];
 
 /** Places of the numbers in a row. */
 const [BRACKET, RUNG_AND_STATE, TIME, VALUE] = [0, 1, 2, 3] as const;
@@ -26,8 +26,8 @@ export class PlaceRows extends Rows<Place> {
     const rungAndState = numbers[at + RUNG_AND_STATE] as number;
     return {
       bracket: (numbers[at + BRACKET] as number) | 0,
-      rung: rungAndState >> 2,
-      state: states[rungAndState & 3] as PlaceState,
+      rung: rungAndState >> 3,
+      state: states[rungAndState & 7] as PlaceState,
       time: numbers[at + TIME] as number,
       value: numbers[at + VALUE] as number,
       brought: this.brought[index] as readonly Entry[],
@@ -38,7 +38,7 @@ export class PlaceRows extends Rows<Place> {
     const { numbers } = this;
     const at = index * STRIDE;
     numbers[at + BRACKET] = bracket;
-    numbers[at + RUNG_AND_STATE] = rung * 4 + states.indexOf(state);
+    numbers[at + RUNG_AND_STATE] = rung * 8 + states.indexOf(state);
     numbers[at + TIME] = time;
     numbers[at + VALUE] = value;
     this.brought[index] = brought;

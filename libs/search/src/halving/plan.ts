@@ -30,6 +30,8 @@ export type HalvingPlan = {
   readonly concurrent: number;
   /** Measures the first rung of the one bracket, which may rise. */
   readonly trust?: TrustPlan;
+  /** Who comes above the first rung with the best value of all so far goes on, however few have come there. */
+  readonly bestGoesOn?: true;
 };
 
 export type AdaptiveMode = "aggressive" | "standard" | "conservative";

@@ -1,76 +1,140 @@
-/** What the arrivals of probes make of the first rung: see `trust.ts`. */
+/** What the first to come to the first rung make of it, as probes and by promotion: see `trust.ts`. */
+import { inserted } from "../persistent/ranking.ts";
 import {
+  arrival,
   type Halving,
+  notOwed,
   passedOver,
   type Place,
   placeOfTrial,
   rungOf,
+  unitsOf,
   withChange,
+  withoutWaiting,
   WORST,
 } from "./memory.ts";
 import {
-  asksLater,
-  correlationOf,
-  fullTrust,
-  isProbe,
-  type Measured,
-  rises,
+  answerOf,
+  type Asked,
+  askedOf,
+  askedTo,
+  asksMore,
+  extremes,
+  maySeeLater,
+  type Trust,
+  trustAt,
   type TrustPlan,
-  withMeasured,
+  withBrought,
 } from "./trust.ts";
 
-/** With what a probe tells of the first rung that has just come to a later one; the first one may rise then. */
+/** The rung that a trial goes on to as a probe, if it is asked. */
+export function probeTo(
+  { trust, places }: Halving,
+  trial: number,
+  rung: number,
+): number | undefined {
+  const to = trial > places.size ? undefined : askedTo(trust, trial);
+  return to !== undefined && to > rung ? to : undefined;
+}
+
+/** TrialResumed of a probe: it trains on, and is still of the rung that it is at; that one is not over until it is back. */
+export function probing(before: Halving, trial: number): Halving {
+  const halving = notOwed(before, trial);
+  const place = placeOfTrial(halving, trial);
+  const { bracket, rung, state, time } = place;
+  const left = withoutWaiting(halving, place);
+  const isThere = time >= unitsOf(halving, bracket, probeTo(halving, trial, rung) ?? rung);
+  const after: Place = { ...place, state: isThere ? "due" : "probing" };
+  return withChange(halving, trial, after, {
+    rung: [rung, isThere ? left : { ...left, coming: left.coming + 1 }],
+    active: state === "waiting" ? 1 : 0,
+  });
+}
+
+/** With what a trial tells that has just come to a rung, or back from one; the first rung may rise then. */
 export function told(halving: Halving, trial: number): Halving {
-  const { plan, trust } = halving;
-  if (plan.trust === undefined) return halving;
-  const { bracket, rung, state, brought } = placeOfTrial(halving, trial);
-  if (state !== "due") return halving;
-  const [early, late] = [brought[trust.first], brought[rung]];
-  const ahead = rung - trust.first;
-  const isNext = ahead === 1 && isProbe(plan.trust, trial);
-  const isLater = ahead === 2 && trust.laterProbes?.includes(trial) === true;
-  if (!(isNext || isLater) || early === undefined || late === undefined) return halving;
-  const about = isNext ? "next" : "later";
-  const correlation = withMeasured(plan.trust, trust[about], [early.value, late.value]);
-  if (correlation === trust[about]) return halving;
-  const after = { ...halving, trust: { ...trust, [about]: correlation } };
-  const units = plan.brackets[bracket]?.units ?? [];
-  if (rises(plan.trust, after.trust, units.length)) return risen(after, plan.trust);
-  return asksLater(plan.trust, after.trust, units) ? askingLater(after, plan.trust) : after;
+  const { trust: plan } = halving.plan;
+  if (plan === undefined || halving.trust.question === "none") return halving;
+  const place = placeOfTrial(halving, trial);
+  if (place.state !== "due") return halving;
+  const trust = heard(halving, plan, trial, place);
+  return trust === halving.trust ? halving : answered({ ...halving, trust }, plan, place.bracket);
 }
 
-/** The first probes that have come to the next rung go on to the one after it, whatever their values. */
-function askingLater(halving: Halving, plan: TrustPlan): Halving {
-  const { first } = halving.trust;
-  const laterProbes: number[] = [];
-  const owed: number[] = [];
-  const told: Measured[] = [];
-  for (let trial = 1; trial <= halving.places.size; trial += 1) {
-    const { rung, state, brought } = placeOfTrial(halving, trial);
-    const [early, next, late] = brought.slice(first, first + 3);
-    if (!isProbe(plan, trial) || early === undefined || (next?.value ?? WORST) === WORST) continue;
-    laterProbes.push(trial);
-    if (late !== undefined) told.push([early.value, late.value]);
-    else if (rung === first + 1 && state === "waiting") owed.push(trial);
-    if (laterProbes.length === plan.laterProbes) break;
+function heard(halving: Halving, plan: TrustPlan, trial: number, place: Place): Trust {
+  const { trust } = halving;
+  const { bracket, rung, time, value, brought } = place;
+  const asked = askedOf(trust, trial);
+  if (asked === undefined) {
+    if (rung !== trust.first || value === WORST || !asksMore(plan, trust)) return trust;
+    return { ...trust, asked: [...trust.asked, { trial, brought: [value] }] };
   }
-  const later = correlationOf(told);
-  return { ...halving, trust: { ...halving.trust, later, laterProbes, owed } };
+  const ahead = asked.brought.length;
+  const next = trust.first + ahead;
+  if (ahead > 2 || rung > next) return trust;
+  if (rung === next) return withBrought(trust, trial, brought[next]?.value ?? WORST);
+  return time >= unitsOf(halving, bracket, next) ? withBrought(trust, trial, value) : trust;
 }
 
-/** Those who come to the rung that was the first go on to the next; what is owed, probes that wait there tell then. */
-function risen(halving: Halving, plan: TrustPlan): Halving {
-  const below = halving.trust.first;
+function answered(halving: Halving, plan: TrustPlan, bracket: number): Halving {
+  const { trust } = halving;
+  switch (answerOf(plan, trust)) {
+    case "rises":
+      return answered(risen(halving, plan, bracket), plan, bracket);
+    case "asks_more":
+      return { ...halving, trust: { ...trust, level: trust.level + 1 } };
+    case "trusted":
+      return { ...halving, trust: askingLater(halving, plan, bracket) };
+    default:
+      return halving;
+  }
+}
+
+/** Of the later rung, when the next one is trusted. */
+function askingLater(halving: Halving, plan: TrustPlan, bracket: number): Trust {
+  const { trust } = halving;
+  const units = halving.plan.brackets[bracket]?.units ?? [];
+  const settled: Trust = { ...trust, question: "none" };
+  if (trust.question !== "next" || !maySeeLater(plan, trust.first, units)) return settled;
+  const able = trust.asked.filter(
+    ({ trial, brought }) =>
+      (brought[1] ?? WORST) !== WORST && placeOfTrial(halving, trial).state !== "over",
+  );
+  const later = extremes(able, plan.later);
+  if (later.length === 0) return settled;
+  const known = able.filter(({ trial }) => later.includes(trial));
+  return { ...trust, question: "later", later, owed: owedOf(halving, known, 2) };
+}
+
+/** Those that wait, of whom no more is known. */
+function owedOf(halving: Halving, asked: readonly Asked[], known: number): readonly number[] {
+  return asked
+    .filter(({ brought }) => brought.length === known)
+    .map(({ trial }) => trial)
+    .filter((trial) => placeOfTrial(halving, trial).state === "waiting");
+}
+
+/** Those who come to the rung that was the first go on to the next. Who was asked has been there, and tells of that one. */
+function risen(halving: Halving, plan: TrustPlan, bracket: number): Halving {
+  const { first: below, asked: before } = halving.trust;
   const first = below + 1;
-  const owed: number[] = [];
   let after: Halving = halving;
   for (let trial = 1; trial <= halving.places.size; trial += 1) {
     const place = placeOfTrial(halving, trial);
     if (place.rung === below && place.state === "coming") after = movedUp(after, trial, place);
-    const waits = place.rung === first && place.state === "waiting" && isProbe(plan, trial);
-    if (waits && owed.length < plan.probesAfterRise) owed.push(trial);
   }
-  return { ...after, trust: { ...fullTrust, first, owed } };
+  const asked: Asked[] = [];
+  for (const { trial, brought } of before) {
+    const [, value = WORST, ...further] = brought;
+    const place = placeOfTrial(after, trial);
+    if (place.rung === below) after = comeUp(after, trial, place, value);
+    if (place.state !== "over" && value !== WORST)
+      asked.push({ trial, brought: [value, ...further] });
+  }
+  const rungs = halving.plan.brackets[bracket]?.units.length ?? 0;
+  const trust = trustAt(plan, first, rungs, asked.slice(0, plan.levels[0]?.asked));
+  const owed = trust.question === "none" ? [] : owedOf(after, trust.asked, 1);
+  return { ...after, trust: { ...trust, owed } };
 }
 
 function movedUp(halving: Halving, trial: number, place: Place): Halving {
@@ -85,5 +149,19 @@ function movedUp(halving: Halving, trial: number, place: Place): Halving {
   return withChange(halving, trial, moved, {
     rung: [rung, { ...from, coming: from.coming - 1 }],
     nextRung: { ...to, coming: to.coming + 1 },
+  });
+}
+
+/** A probe that is back, at the rung where it has been. */
+function comeUp(halving: Halving, trial: number, place: Place, value: number): Halving {
+  const { bracket, rung, state, brought } = place;
+  if (state !== "waiting" && state !== "due") return halving;
+  const to = rungOf(halving, bracket, rung + 1);
+  const entry = arrival(halving, to, trial, value);
+  const waiting = state === "waiting" ? inserted(to.waiting, entry) : to.waiting;
+  const moved: Place = { ...place, rung: rung + 1, brought: [...brought, entry] };
+  return withChange(halving, trial, moved, {
+    rung: [rung, withoutWaiting(halving, place)],
+    nextRung: { ...to, all: inserted(to.all, entry), waiting, arrivals: to.arrivals + 1 },
   });
 }

@@ -1,8 +1,6 @@
 /** Whom a rung lets through, and when it is over. */
 import { entryAt, placeOf } from "../persistent/ranking.ts";
-import { itemAt } from "../persistent/vector.ts";
 import { type Halving, mayCreate, rungOf } from "./memory.ts";
-import { isProbe } from "./trust.ts";
 
 /** How many of so many the rung lets through: at least one where `atLeastOne`. */
 export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): number {
@@ -30,12 +28,4 @@ export function promotable(halving: Halving, bracket: number, rung: number): num
   const closed = isClosed(halving, bracket, rung);
   if (halving.plan.form === "wait" && !closed) return undefined;
   return placeOf(all, best) < keptOf(halving, all.size, closed) ? best.trial : undefined;
-}
-
-/** Whether a trial that has come to a rung goes on whatever its value, to tell what the first one is worth. */
-export function isProbed({ plan, trust, places }: Halving, trial: number): boolean {
-  if (plan.trust === undefined || !isProbe(plan.trust, trial)) return false;
-  const rung = itemAt(places, trial - 1)?.rung;
-  if (rung === trust.first) return trust.next.measured.length < plan.trust.measuredMax;
-  return rung === trust.first + 1 && trust.laterProbes?.includes(trial) === true;
 }

@@ -5,31 +5,30 @@ import { runSearch } from "../simulation/run.ts";
 import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { configOf } from "../testing/test-searches.ts";
 import type { Halving } from "./memory.ts";
-import { autoOf } from "./test-halving.ts";
+import { autoOf, halvingOf, startedSearch } from "./test-halving.ts";
 import {
-  asksLater,
-  type Correlation,
-  correlationOf,
-  fullTrust,
-  isProbe,
-  type Measured,
+  answerOf,
+  type Asked,
+  askedTo,
+  asksMore,
+  extremes,
+  maySeeLater,
   rankCorrelation,
-  rises,
+  trustAt,
+  type Trust,
   type TrustPlan,
-  withMeasured,
+  withBrought,
+  withoutAnswerOf,
 } from "./trust.ts";
 
 const plan: TrustPlan = {
-  probesFirst: 4,
-  probeEvery: 10,
-  measuredMin: 3,
-  measuredMax: 6,
-  threshold: 0.4,
-  laterProbes: 3,
-  laterMin: 3,
-  laterThreshold: 0.2,
+  levels: [
+    { asked: 3, trusted: 0.9, doubted: 0 },
+    { asked: 5, trusted: 0.4, doubted: 0.4 },
+  ],
+  later: 4,
+  laterThreshold: 0,
   laterShare: 1 / 3,
-  probesAfterRise: 2,
 };
 
 describe("the rank correlation of a rung with the next", () => {
@@ -78,44 +77,71 @@ describe("the rank correlation of a rung with the next", () => {
   ] as const)("of %j is %d", (pairs, expected) => {
     expect(rankCorrelation(pairs)).toBeCloseTo(expected, 12);
   });
+});
 
-  it("is asked of the first trials and then of one in ten, by their numbers alone", () => {
-    const probes = Array.from({ length: 30 }, (_, i) => i + 1).filter((trial) =>
-      isProbe(plan, trial),
-    );
-    expect(probes).toEqual([1, 2, 3, 4, 10, 20, 30]);
+describe("the questions about the first rung", () => {
+  const brought = (...values: readonly (readonly number[])[]): readonly Asked[] =>
+    values.map((some, i) => ({ trial: i + 1, brought: some }));
+  const asking = (asked: readonly Asked[], more: Partial<Trust> = {}): Trust => ({
+    ...trustAt(plan, 0, 4, asked),
+    ...more,
+  });
+  const agreed = brought([1, 1], [2, 2], [3, 3]);
+
+  it("are asked of the first who come there, and of none where fewer than two rungs would be left", () => {
+    expect(asksMore(plan, asking(agreed.slice(1)))).toBe(true);
+    expect(asksMore(plan, asking(agreed))).toBe(false);
+    expect(asksMore(plan, trustAt(plan, 2, 4))).toBe(false);
+    expect(trustAt(undefined, 0, 4).question).toBe("none");
   });
 
-  const of = (...measured: Measured[]): Correlation => correlationOf(measured);
-  const against = of([1, 3], [2, 2], [3, 1]);
-
-  it("makes the first rung rise when it is low and enough was measured, as long as two rungs are left", () => {
-    expect(against.value).toBe(-1);
-    expect(rises(plan, { ...fullTrust, next: against }, 3)).toBe(true);
-    expect(rises(plan, { ...fullTrust, next: against }, 2)).toBe(false);
-    expect(rises(plan, { ...fullTrust, next: of([1, 3], [2, 2]) }, 3)).toBe(false);
-    expect(rises(plan, { ...fullTrust, next: of([1, 1], [2, 3], [3, 2]) }, 3)).toBe(false);
+  it("are answered by few where the answer is clear, and at the last at any rate", () => {
+    expect(answerOf(plan, asking(agreed))).toBe("trusted");
+    expect(answerOf(plan, asking(brought([1, 3], [2, 2], [3, 1])))).toBe("rises");
+    const unclear = brought([1, 1], [2, 3], [3, 2]);
+    expect(answerOf(plan, asking(unclear))).toBe("asks_more");
+    const all = [...unclear, ...brought([4, 5], [5, 4])];
+    expect(answerOf(plan, asking(all, { level: 1 }))).toBe("trusted");
+    const bent = [...unclear, ...brought([4, 0], [5, 1])];
+    expect(answerOf(plan, asking(bent, { level: 1 }))).toBe("rises");
   });
 
-  it("does so too when the rung after the next says the opposite", () => {
-    const agreed = of([1, 1], [2, 2], [3, 3]);
-    expect(rises(plan, { ...fullTrust, next: agreed, later: against }, 4)).toBe(true);
-    expect(rises(plan, { ...fullTrust, next: agreed, later: agreed }, 4)).toBe(false);
+  it("wait for everybody who is asked", () => {
+    expect(answerOf(plan, asking(brought([1, 1], [2, 2], [3])))).toBe("waits");
+    expect(answerOf(plan, asking(agreed.slice(1)))).toBe("waits");
   });
 
-  it("asks the rung after the next when the next one has told, if that is cheap and not the last", () => {
-    const told = { ...fullTrust, next: of([1, 1], [2, 2], [3, 3]) };
-    expect(asksLater(plan, told, [1, 3, 9, 27])).toBe(true);
-    expect(asksLater(plan, told, [1, 3, 9, 20])).toBe(false);
-    expect(asksLater(plan, told, [1, 3, 9])).toBe(false);
-    expect(asksLater(plan, fullTrust, [1, 3, 9, 27])).toBe(false);
-    expect(asksLater(plan, { ...told, laterProbes: [1] }, [1, 3, 9, 27])).toBe(false);
+  it("go on to the rung after the next with the best and the worst, where that is cheap and not the last", () => {
+    expect(maySeeLater(plan, 0, [1, 3, 9, 27])).toBe(true);
+    expect(maySeeLater(plan, 0, [1, 3, 9, 20])).toBe(false);
+    expect(maySeeLater(plan, 0, [1, 3, 9])).toBe(false);
+    expect(extremes(brought([5], [1], [4], [2], [3], [6]), 4)).toEqual([2, 4, 1, 6]);
+    expect(extremes(agreed, 4)).toEqual([]);
+    const later = { question: "later", later: [1, 2, 3] } as const;
+    const against = asking(brought([1, 1, 9], [2, 2, 5], [3, 3, 1]), later);
+    expect(answerOf(plan, against)).toBe("rises");
+    expect(answerOf(plan, asking(brought([1, 1, 1], [2, 2, 5], [3, 3, 9]), later))).toBe("trusted");
+    expect(answerOf(plan, asking(brought([1, 1, 1], [2, 2, 5], [3, 3]), later))).toBe("waits");
   });
 
-  it("is settled when enough have been measured", () => {
-    let correlation = of();
-    for (let i = 0; i < 10; i += 1) correlation = withMeasured(plan, correlation, [i, i]);
-    expect(correlation.measured).toHaveLength(plan.measuredMax);
+  it("are put to each trial once", () => {
+    const trust = asking(brought([1], [2, 2]));
+    expect(askedTo(trust, 1)).toBe(1);
+    expect(askedTo(withBrought(trust, 1, 7), 1)).toBeUndefined();
+    expect(askedTo(trust, 2)).toBeUndefined();
+    expect(askedTo(trust, 3)).toBeUndefined();
+    const later = asking(brought([1, 1], [2, 2]), { question: "later", later: [2] });
+    expect([1, 2].map((trial) => askedTo(later, trial))).toEqual([undefined, 2]);
+  });
+
+  it("are put to another, or dropped, when one that is asked will tell no more", () => {
+    const trust = asking(brought([1], [2, 2]), { owed: [1] });
+    expect(withoutAnswerOf(trust, 1)).toMatchObject({ owed: [], asked: [{ trial: 2 }] });
+    expect(withoutAnswerOf(trust, 2).asked).toHaveLength(2);
+    expect(withoutAnswerOf(trust, 3)).toBe(trust);
+    const later = asking(brought([1, 1], [2, 2]), { question: "later", later: [2], owed: [2] });
+    expect(withoutAnswerOf(later, 1).question).toBe("later");
+    expect(withoutAnswerOf(later, 2)).toMatchObject({ question: "none", owed: [] });
   });
 });
 
@@ -138,10 +164,7 @@ function simulated(early: (final: number) => number, seed = 1, misleading = 2) {
 describe("a search whose first rung is measured", () => {
   it("keeps it when early values tell later ones", () => {
     const { events, state } = simulated((final) => final);
-    expect((state.memory as unknown as Halving).trust).toMatchObject({
-      first: 0,
-      next: { value: 1 },
-    });
+    expect((state.memory as unknown as Halving).trust).toMatchObject({ first: 0 });
     expect(events.some(({ data }) => "rule" in data && data.rule === "rung_not_trusted")).toBe(
       false,
     );
@@ -176,12 +199,57 @@ describe("a search whose first rung is measured", () => {
     expect((state.memory as unknown as Halving).trust.first).toBeGreaterThan(0);
   });
 
-  it("has probes go on from the first rung whatever their value", () => {
-    const { events } = simulated((final) => final);
-    const probes = events.filter(
-      ({ type, data }) => type === "TrialResumed" && data.rule === "probe",
+  it("has few probes, whose steps no rung counts", () => {
+    const { events, state } = simulated((final) => final);
+    const { brackets, places } = state.memory as unknown as Halving;
+    const probes = events.flatMap((event) =>
+      event.type === "TrialResumed" && event.data.rule === "probe" ? [event.data] : [],
     );
-    expect(probes.length).toBeGreaterThan(5);
+    expect(probes.length).toBeGreaterThan(2);
+    expect(probes.length).toBeLessThan(12);
+    const promoted = new Set(
+      events.flatMap((event) =>
+        event.type === "TrialResumed" && event.data.rule !== "probe" ? [event.data.trial] : [],
+      ),
+    );
+    expect(brackets[0]?.rungs[1]?.all.size).toBe(promoted.size);
+    expect(probes.some(({ trial }) => !promoted.has(trial))).toBe(true);
+    expect(places.size).toBe(120);
+  });
+
+  it("knows at once what a probe that is promoted brings to the rung where it has been", () => {
+    const search = startedSearch(
+      autoOf({ max_trials: 60, max_time: 27, max_concurrent_trials: 5 }),
+    );
+    for (const [i, value] of [5, 4, 3, 2, 1].entries()) search.validate(i + 1, 1, value);
+    // The first two of whom nobody was known to be better go on for nothing else than to tell.
+    const rules = (trial: number) =>
+      search.events.flatMap((event) =>
+        event.type === "TrialResumed" && event.data.trial === trial ? [event.data.rule] : [],
+      );
+    expect([1, 2, 3, 4, 5].map(rules)).toEqual([
+      ["probe"],
+      ["probe"],
+      ["halving"],
+      ["halving"],
+      ["halving"],
+    ]);
+    const { brackets, trust } = halvingOf(search);
+    expect(brackets[0]?.rungs[0]?.coming).toBe(2);
+    expect(trust.asked).toHaveLength(5);
+  });
+
+  it("lets who has the best value of all so far go on, however few have come to a rung", () => {
+    const search = startedSearch(autoOf({ max_trials: 9, max_time: 27, max_concurrent_trials: 3 }));
+    for (const trial of [1, 2]) search.validate(trial, 1, 5);
+    search.validate(3, 1, 4);
+    const events = search.validate(3, 3, 3);
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: "TrialResumed",
+        data: expect.objectContaining({ trial: 3, target: 9, rule: "best_so_far" }),
+      }),
+    );
   });
 
   it("is the same from its events as it was", () => {

@@ -2,112 +2,176 @@
  * Whether the first rung of a search can be trusted. Successive halving is blind to early values that say nothing of later
  * ones, or the opposite: then it promotes the wrong trials, and every trial pays for a rung for nothing. So the rank
  * correlation (Spearman's) of values at the first rung with later ones is measured, of trials that no selection has bent:
+ * the first that come there.
  *
- * - with the next rung: some trials are probes, the first ones and then one in so many, which always go on from the first
- *   rung to the next, whatever their value;
- * - with the rung after it, when the next one has been found to agree, which two rungs that mislead together do: a few of the
- *   probes go on once more. Only where that costs little of a full training.
+ * - With the next rung: those asked go on to it, whatever their values. Few are enough where the answer is clear; where it
+ *   is not, more are asked.
+ * - With the rung after it, when the next one has been found to agree, which two rungs that mislead together do: the best
+ *   and the worst of those asked go on once more. Only where that costs little of a full training.
  *
- * When enough have been measured and one of the two is too low, the first rung rises: new trials train until the next one
- * before they are compared, those that wait below are stopped, and the questions are asked anew. It never falls again,
- * and at least two rungs are left.
+ * Who goes on only because it is asked is a probe: it comes back to the rung that it came from, and counts at no other one
+ * until it is promoted, when its values there are known already. So a probe costs its own steps, and no rung lets
+ * through more for its sake.
+ *
+ * Where one of the two correlations is too low the first rung rises: new trials train until the next one before they are
+ * compared, those that wait below are stopped, and the questions are asked anew. It never falls again, and at least two
+ * rungs are left.
  */
 
+/** How many are asked, and the rank correlations from which the first rung is trusted and below which it rises. */
+export type TrustLevel = {
+  readonly asked: number;
+  readonly trusted: number;
+  readonly doubted: number;
+};
+
 export type TrustPlan = {
-  /** The first trials are probes, so that the question is answered early. */
-  readonly probesFirst: number;
-  /** After these one trial in so many. */
-  readonly probeEvery: number;
-  /** Probes that are measured before the first rung may rise, and with which the question is settled. */
-  readonly measuredMin: number;
-  readonly measuredMax: number;
-  /** The rank correlation with the next rung below which the first rung rises. */
-  readonly threshold: number;
-  /** Probes that go on to the rung after the next, how many of them are measured at least, and the correlation as above. */
-  readonly laterProbes: number;
-  readonly laterMin: number;
+  /** One after the other until the answer is clear, which it is at the last. */
+  readonly levels: readonly TrustLevel[];
+  /** How many go on to the rung after the next, and the correlation below which the first one rises. */
+  readonly later: number;
   readonly laterThreshold: number;
   /** Of a full training, what it may take at most to come to the rung after the next. */
   readonly laterShare: number;
-  /** Probes waiting at the new first rung that go on at once when it has risen. */
-  readonly probesAfterRise: number;
 };
 
-/** What a trial brought to the first rung and to a later one. */
+/** What a trial brought to the first rung and to those after it, as far as it is known. */
+export type Asked = { readonly trial: number; readonly brought: readonly number[] };
+
 export type Measured = readonly [first: number, later: number];
 
 export type Correlation = {
-  readonly measured: readonly Measured[];
-  /** Of these; null while nothing has been measured. */
+  readonly measured: number;
+  /** Null while nothing has been measured. */
   readonly value: number | null;
 };
 
 export type Trust = {
   /** The lowest rung at which trials are compared. */
   readonly first: number;
-  /** With the next rung, and with the one after it. */
-  readonly next: Correlation;
-  readonly later: Correlation;
-  /** The probes that go on to the rung after the next; null while that is not asked. */
-  readonly laterProbes: readonly number[] | null;
-  /** Probes that wait, and go on as soon as there is room. */
+  /** What is asked: of the next rung, of the one after it, or nothing any more. */
+  readonly question: "next" | "later" | "none";
+  readonly level: number;
+  readonly asked: readonly Asked[];
+  /** Those among them that go on to the rung after the next. */
+  readonly later: readonly number[];
+  /** Those that wait, and go on as probes as soon as there is room. */
   readonly owed: readonly number[];
 };
 
-const unknown: Correlation = { measured: [], value: null };
+/** At least two rungs are left above one that is asked about. */
+const RUNGS_ASKED = 3;
 
-export const fullTrust: Trust = {
-  first: 0,
-  next: unknown,
-  later: unknown,
-  laterProbes: null,
-  owed: [],
-};
-
-/** By its number, and so by nothing that the trial does. */
-export function isProbe({ probesFirst, probeEvery }: TrustPlan, trial: number): boolean {
-  return trial <= probesFirst || trial % probeEvery === 0;
+/** At a first rung of so many in all, with those who were asked below it and tell of it too. */
+export function trustAt(
+  plan: TrustPlan | undefined,
+  first: number,
+  rungs: number,
+  asked: readonly Asked[] = [],
+): Trust {
+  const asks = plan !== undefined && first + RUNGS_ASKED <= rungs;
+  return { first, question: asks ? "next" : "none", level: 0, asked, later: [], owed: [] };
 }
 
-/** With one more; the same when the question is settled. */
-export function withMeasured(
-  { measuredMax }: TrustPlan,
-  correlation: Correlation,
-  pair: Measured,
-): Correlation {
-  if (correlation.measured.length >= measuredMax) return correlation;
-  return correlationOf([...correlation.measured, pair]);
+export function askedOf({ asked }: Trust, trial: number): Asked | undefined {
+  return asked.find((other) => other.trial === trial);
 }
 
-export function correlationOf(measured: readonly Measured[]): Correlation {
-  return { measured, value: measured.length === 0 ? null : rankCorrelation(measured) };
+function levelOf({ levels }: TrustPlan, { level }: Trust): TrustLevel {
+  return levels[level] ?? { asked: 0, trusted: 0, doubted: 0 };
 }
 
-/** Where the rung below was found to mislead, the probes that go on at once are enough to doubt this one too. */
-function leastMeasured({ measuredMin, probesAfterRise }: TrustPlan, first: number): number {
-  return first === 0 ? measuredMin : Math.min(measuredMin, probesAfterRise);
+/** Whether one more that comes to the first rung is asked. */
+export function asksMore(plan: TrustPlan, trust: Trust): boolean {
+  return trust.question === "next" && trust.asked.length < levelOf(plan, trust).asked;
 }
 
-/** Whether what has been measured makes the first of so many rungs rise. */
-export function rises(plan: TrustPlan, { first, next, later }: Trust, rungs: number): boolean {
-  if (first + 3 > rungs) return false;
-  return (
-    isBelow(next, leastMeasured(plan, first), plan.threshold) ||
-    isBelow(later, plan.laterMin, plan.laterThreshold)
+/** The rung that a trial is asked to go on to from where it stands; undefined for none. */
+export function askedTo(
+  { first, question, asked, later }: Trust,
+  trial: number,
+): number | undefined {
+  if (question === "none") return undefined;
+  const known = asked.find((other) => other.trial === trial)?.brought.length;
+  if (question === "next") return known === 1 ? first + 1 : undefined;
+  return known === 2 && later.includes(trial) ? first + 2 : undefined;
+}
+
+/** With what one that is asked brought to the rung after those that are known. */
+export function withBrought(trust: Trust, trial: number, value: number): Trust {
+  const asked = trust.asked.map((one) =>
+    one.trial === trial ? { trial, brought: [...one.brought, value] } : one,
+  );
+  return { ...trust, asked };
+}
+
+/** Without a trial that will tell no more: another is asked, or the question about the later rung is dropped. */
+export function withoutAnswerOf(trust: Trust, trial: number): Trust {
+  const { question, asked } = trust;
+  const known = askedOf(trust, trial)?.brought.length;
+  if (known === undefined) return trust;
+  const owed = trust.owed.filter((other) => other !== trial);
+  if (question === "next" && known === 1) {
+    return { ...trust, owed, asked: asked.filter((other) => other.trial !== trial) };
+  }
+  const dropped = question === "later" && known === 2 && trust.later.includes(trial);
+  return dropped ? { ...trust, owed: [], question: "none" } : { ...trust, owed };
+}
+
+export type Answer = "waits" | "asks_more" | "trusted" | "rises";
+
+/** What follows from what those asked have brought. */
+export function answerOf(plan: TrustPlan, trust: Trust): Answer {
+  const { question, asked, later } = trust;
+  if (question === "none") return "waits";
+  if (question === "later") {
+    const { measured, value } = correlationLater(trust);
+    if (measured < later.length) return "waits";
+    return (value ?? 0) < plan.laterThreshold ? "rises" : "trusted";
+  }
+  const level = levelOf(plan, trust);
+  const { measured, value } = correlationNext(trust);
+  if (asked.length < level.asked || measured < asked.length) return "waits";
+  if ((value ?? 0) >= level.trusted) return "trusted";
+  return (value ?? 0) < level.doubted ? "rises" : "asks_more";
+}
+
+export function correlationNext({ asked }: Trust): Correlation {
+  return correlationOf(asked, 1);
+}
+
+export function correlationLater({ asked, later }: Trust): Correlation {
+  return correlationOf(
+    asked.filter(({ trial }) => later.includes(trial)),
+    2,
   );
 }
 
-function isBelow({ measured, value }: Correlation, least: number, threshold: number): boolean {
-  return value !== null && measured.length >= least && value < threshold;
+function correlationOf(asked: readonly Asked[], ahead: number): Correlation {
+  const pairs = asked.flatMap(({ brought }): readonly Measured[] => {
+    const [early, late] = [brought[0], brought[ahead]];
+    return early === undefined || late === undefined ? [] : [[early, late]];
+  });
+  return { measured: pairs.length, value: pairs.length === 0 ? null : rankCorrelation(pairs) };
 }
 
-/** Whether it is time to ask what the rung after the next says: that one is not the last, and cheap to come to. */
-export function asksLater(plan: TrustPlan, trust: Trust, units: readonly number[]): boolean {
-  const { first, next, laterProbes } = trust;
-  if (laterProbes !== null || next.measured.length < leastMeasured(plan, first)) return false;
-  const later = units[first + 2] ?? Number.POSITIVE_INFINITY;
-  const whole = units.at(-1) ?? 0;
-  return first + 3 < units.length && later <= plan.laterShare * whole;
+/** Whether the rung after the next is not the last, and cheap to come to. */
+export function maySeeLater(
+  { later, laterShare }: TrustPlan,
+  first: number,
+  units: readonly number[],
+): boolean {
+  const at = units[first + 2] ?? Number.POSITIVE_INFINITY;
+  return later > 0 && first + RUNGS_ASKED < units.length && at <= laterShare * (units.at(-1) ?? 0);
+}
+
+/** The best and the worst at the first rung, half of each: they tell the most. None where there are too few. */
+export function extremes(asked: readonly Asked[], count: number): readonly number[] {
+  if (asked.length < count) return [];
+  const ranked = asked.toSorted((a, b) => (a.brought[0] ?? 0) - (b.brought[0] ?? 0));
+  const worst = Math.floor(count / 2);
+  const chosen = [...ranked.slice(0, count - worst), ...ranked.slice(ranked.length - worst)];
+  return chosen.map(({ trial }) => trial);
 }
 
 /** Spearman's, with the mean rank for equal values; 0 where all are equal on one side. */

@@ -23,8 +23,11 @@ import {
   unitsOf,
   WORST,
 } from "./memory.ts";
-import { told } from "./rise.ts";
-import { isClosed, isProbed, keptOf, promotable } from "./rungs.ts";
+import { probeTo, probing, told } from "./rise.ts";
+import { isClosed, keptOf, promotable } from "./rungs.ts";
+
+/** The rule by which a trial goes on to tell what the first rung is worth, and not for its value. */
+export const PROBE = "probe";
 
 export type Proposals = {
   /** The point of a trial that is proposed with the search as it is then. */
@@ -66,7 +69,8 @@ export class Turn {
       if (isTopRung(this.#halving, place)) this.#stop(trial, "max_time");
       else if (place.value === WORST) this.#stop(trial, "not_finite");
       else if (this.#goesOn(trial, place)) this.#promote(trial, "halving");
-      else if (isProbed(this.#halving, trial)) this.#promote(trial, "probe");
+      else if (this.#isBestOfAll(trial, place)) this.#promote(trial, "best_so_far");
+      else if (this.#isAsked(trial, place)) this.#probe(trial);
       else if (this.#halving.plan.form === "stop") this.#stop(trial, "halving");
       else this.#suspend(trial);
     }
@@ -91,12 +95,22 @@ export class Turn {
     return placeOf(all, own) < kept;
   }
 
+  #isBestOfAll(trial: number, { rung, brought }: Place): boolean {
+    const { best, trust } = this.#halving;
+    return rung > trust.first && best?.trial === trial && best.value === brought[rung]?.value;
+  }
+
+  #isAsked(trial: number, { rung }: Place): boolean {
+    return probeTo(this.#halving, trial, rung) !== undefined;
+  }
+
   #fillBracket(bracket: number): void {
     while (hasRoom(this.#halving, bracket)) {
       const [probe] = this.#halving.trust.owed;
       const trial = probe ?? this.#bestToPromote(bracket);
       if (trial !== undefined) {
-        this.#promote(trial, probe === undefined ? "halving" : "probe");
+        if (probe === undefined) this.#promote(trial, "halving");
+        else this.#probe(trial);
         this.settle(trial);
       } else if (mayCreate(this.#halving, bracket) && this.#proposalsLeft > 0) {
         this.#propose();
@@ -158,6 +172,15 @@ export class Turn {
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "resume", trial, target, rung, rule, evidence });
     this.#go("TrialResumed", trial, told(promoted(this.#halving, trial), trial));
+  }
+
+  #probe(trial: number): void {
+    const place = placeOfTrial(this.#halving, trial);
+    const { bracket, rung } = place;
+    const target = unitsOf(this.#halving, bracket, probeTo(this.#halving, trial, rung) ?? rung);
+    const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
+    this.decisions.push({ kind: "resume", trial, target, rung, rule: PROBE, evidence });
+    this.#go("TrialResumed", trial, told(probing(this.#halving, trial), trial));
   }
 
   #suspend(trial: number): void {
