@@ -63,6 +63,11 @@ class ProfilerContext:
         # A forked child has no sampler of its own, and must not end its parent's.
         self._pid = os.getpid()
 
+    @property
+    def is_on(self) -> bool:
+        """Whether this process samples its node."""
+        return self._sampler is not None and self._pid == os.getpid()
+
     def on(self, sampling_interval: float = 1, samples_per_report: int = 10) -> None:
         """Starts sampling every ``sampling_interval`` seconds (0.1 or more); a report tells the
         minimum, mean and maximum of ``samples_per_report`` samples.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set
 
 import torch
@@ -10,6 +11,7 @@ import torch
 from . import _models, data
 from ._lr_scheduler import LRScheduler
 from ._optimizers import Wrapped, compress_gradients
+from ._profiling import Profiling
 from ._progress import Place
 from ._queries import TrialQueries
 from .metrics import MetricReducers
@@ -42,8 +44,10 @@ class PyTorchTrialContext(TrialQueries):
         self._wrapped: List[Wrapped] = []
         self._reducers = MetricReducers(core.distributed)
         self._aggregation_frequency = aggregation_frequency
-        self._tensorboard_enabled = enable_tensorboard_logging
-        self._profiler: Optional[Any] = None
+        self._profiling = Profiling(core)
+        self._writer: Optional[Any] = None
+        if enable_tensorboard_logging:
+            core.tensorboard.mirror_metrics()
         self._passes = 0
         self._warned_types: Set[type] = set()
         self._fit_began = False
@@ -227,12 +231,29 @@ class PyTorchTrialContext(TrialQueries):
             "call context.wrap_optimizer(optimizer) in the trial's __init__ and use what it returns"
         )
 
-    def set_profiler(self, *args: Any, **kwargs: Any) -> None:
-        """Profiles the training with ``torch.profiler.profile``, which takes these arguments."""
+    def set_profiler(self, **arguments: Any) -> None:
+        """Profiles the training with ``torch.profiler.profile``, which takes these arguments; a step
+        of its ``schedule`` is a batch. The traces, ``rank-<n>.<time>.pt.trace.json.gz``, lie with the
+        TensorBoard files. Without a ``schedule`` the third to the fifth batch of the run are traced.
+        """
         self._check_early("set_profiler")
-        self._profiler = torch.profiler.profile(*args, **kwargs)
+        self._profiling.trace(arguments)
 
     set_torch_profiler = set_profiler
+
+    def get_tensorboard_path(self) -> Path:
+        """A folder for TensorBoard files and whatever else is to stay: it lies with the checkpoints
+        and is the same for all runs of the trial. Each process has its own.
+        """
+        return self._core.tensorboard.path
+
+    def get_tensorboard_writer(self) -> Any:
+        """The ``torch.utils.tensorboard.SummaryWriter`` of this process, into that folder. Raises
+        ImportError where the package tensorboard is missing.
+        """
+        if self._writer is None:
+            self._writer = self._core.tensorboard.writer()
+        return self._writer
 
     @property
     def _is_step_due(self) -> bool:

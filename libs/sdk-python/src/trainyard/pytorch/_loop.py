@@ -79,17 +79,15 @@ class Loop:
             _seeds.seed_all((context.get_trial_seed() + context.distributed.rank) % 2**32)
 
     def _train(self) -> None:
-        plan, counters, profiler = self._plan, self._counters, self._context._profiler
+        plan, counters, profiling = self._plan, self._counters, self._context._profiling
         self._began_s = time.monotonic() - counters.seconds
         pulse = Pulse(self._context, timed_of(**plan.units()), {"max_length": self._began_s})
-        if profiler is not None:
-            profiler.start()
+        profiling.start(plan.profiling_enabled)
         try:
             ended = self._is_long_enough(QUIET)
             while not ended:
                 self._step(counters.batches)
-                if profiler is not None:
-                    profiler.step()
+                profiling.step()
                 news = pulse.after(counters.batches)
                 self._do_what_is_due(news, pulse)
                 ended = self._is_long_enough(news)
@@ -97,8 +95,7 @@ class Loop:
                     self._stop(news)
                     return
         finally:
-            if profiler is not None:
-                profiler.stop()
+            profiling.stop()
         self._finish()
 
     def _is_long_enough(self, news: News) -> bool:
@@ -115,6 +112,8 @@ class Loop:
         if place.starts_epoch(batch_idx):
             self._callbacks.call("on_training_epoch_start", epoch)
         batch = next(self._source)
+        if context._profiling.counts:
+            context._profiling.count(batch)
         if context.experimental.moves_batches:
             batch = context.to_device(batch)
         if plain:

@@ -24,6 +24,7 @@ class Plan(NamedTuple):
     metric: Optional[str]
     """What a search goes by; None when the configuration does not say."""
     smaller_is_better: bool
+    profiling_enabled: bool = False
 
     def units(self) -> Dict[str, Any]:
         """Its lengths and periods by the names of fit's arguments."""

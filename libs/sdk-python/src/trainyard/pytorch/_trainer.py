@@ -25,6 +25,30 @@ class Trainer:
         self._context = context
         self._counters = Counters()
 
+    def configure_profiler(
+        self,
+        enabled: bool,
+        sync_timings: bool = True,
+        begin_on_batch: int = 0,
+        end_after_batch: Optional[int] = None,
+    ) -> None:
+        """Samples the machine from here on, between two batches of the training, whatever
+        ``profiling`` in the configuration says; with ``enabled=False`` no longer. ``sync_timings``
+        has no effect: nothing inside of the training loop is timed.
+
+        Raises ValueError for batches that are no counts, or in the wrong order.
+        """
+        del sync_timings
+        bounds = (begin_on_batch, begin_on_batch if end_after_batch is None else end_after_batch)
+        if any(isinstance(n, bool) or not isinstance(n, int) for n in bounds) or not (
+            0 <= bounds[0] <= bounds[1]
+        ):
+            raise ValueError(
+                f"Trainer.configure_profiler(begin_on_batch={begin_on_batch!r}, "
+                f"end_after_batch={end_after_batch!r}) takes counts of batches, in this order"
+            )
+        self._context._profiling.configure(bool(enabled), begin_on_batch, end_after_batch)
+
     def fit(
         self,
         checkpoint_period: Optional[TrainUnit] = None,
@@ -35,6 +59,7 @@ class Trainer:
         latest_checkpoint: Optional[str] = None,
         step_zero_validation: bool = False,
         test_mode: bool = False,
+        profiling_enabled: bool = False,
     ) -> None:
         """Trains until ``max_length``, or until the platform or the trial wants it to stop.
 
@@ -48,6 +73,8 @@ class Trainer:
         A run that has a checkpoint goes on from that, exactly; one that has none begins with
         ``latest_checkpoint``. ``step_zero_validation`` validates before the first batch.
         ``test_mode`` trains and validates one batch and stores a checkpoint.
+        ``profiling_enabled`` samples the machine meanwhile, as ``profiling.enabled`` of the
+        configuration does for the whole run.
 
         Raises TypeError or ValueError in one sentence for what cannot be done.
         """
@@ -61,6 +88,6 @@ class Trainer:
             checkpoint_policy,
             step_zero_validation,
             test_mode,
-        )
+        )._replace(profiling_enabled=bool(profiling_enabled))
         context._fit_began = True
         Loop(self._trial, context, plan, self._counters).run(latest_checkpoint)

@@ -1,0 +1,75 @@
+"""What is profiled of a training: the machine, how fast the batches go by, and PyTorch's traces."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Optional
+
+import torch
+
+from ..profiler import TorchProfiler
+
+
+class Profiling:
+    """The profilers of one context. Changes nothing of what is trained."""
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self._traces: Optional[TorchProfiler] = None
+        self._started = False
+        self.counts = False
+        """Whether ``count`` is wanted for each batch."""
+
+    def trace(self, arguments: Dict[str, Any]) -> None:
+        """Has PyTorch's profiler trace the next training."""
+        self._traces = TorchProfiler(
+            self._core.tensorboard.path, self._core.distributed.rank, **arguments
+        )
+
+    def configure(self, enabled: bool, begin: int, end: Optional[int]) -> None:
+        """Samples the machine between these batches from here on, or no longer."""
+        if enabled:
+            self._core.profiler._start(1.0, 10, begin, end)
+        else:
+            self._core.profiler.off()
+
+    def start(self, enabled: bool) -> None:
+        """Begins with a training; ``enabled`` samples the machine for as long as that takes, where
+        nothing does so already.
+        """
+        profiler = self._core.profiler
+        if enabled and not profiler.is_on:
+            profiler.on()
+            self._started = True
+        self.counts = profiler.is_on
+        if self._traces is not None:
+            self._traces.start()
+
+    def count(self, batch: Any) -> None:
+        """Counts a batch, and its samples in all processes."""
+        self._core.profiler.count(1, samples_in(batch) * self._core.distributed.size)
+
+    def step(self) -> None:
+        """Says that a batch is over."""
+        if self._traces is not None:
+            self._traces.step()
+
+    def stop(self) -> None:
+        """Ends with the training."""
+        traces, self._traces = self._traces, None
+        if traces is not None:
+            traces.stop()
+        if self._started:
+            self._started = False
+            self._core.profiler.off()
+        self.counts = False
+
+
+def samples_in(batch: Any, depth: int = 0) -> int:
+    """The length of the first tensor in a batch; 0 where there is none near."""
+    if isinstance(batch, torch.Tensor):
+        return batch.shape[0] if batch.dim() > 0 else 0
+    if depth < 4 and isinstance(batch, Mapping):
+        batch = tuple(batch.values())
+    if depth < 4 and isinstance(batch, (list, tuple)) and batch:
+        return samples_in(batch[0], depth + 1)
+    return 0

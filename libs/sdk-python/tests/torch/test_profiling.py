@@ -1,0 +1,140 @@
+"""Profiling of a trial: it changes nothing that is trained, and what it finds lies where it should."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import unittest
+import warnings
+
+import torch
+from training import LineTrial, TrainerCase
+
+from trainyard import pytorch
+from trainyard.pytorch._profiling import samples_in
+
+PROFILED = {"exp_conf": {"profiling": {"enabled": True}}}
+
+
+class Slow(LineTrial):
+    """Long enough to be sampled."""
+
+    def train_batch(self, batch, epoch_idx, batch_idx):
+        time.sleep(0.02)
+        return super().train_batch(batch, epoch_idx, batch_idx)
+
+
+class Traced(LineTrial):
+    def __init__(self, context):
+        super().__init__(context)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            context.set_profiler(activities=[torch.profiler.ProfilerActivity.CPU])
+
+
+class Written(LineTrial):
+    def __init__(self, context):
+        super().__init__(context)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.writer = context.get_tensorboard_writer()
+        assert context.get_tensorboard_writer() is self.writer
+
+    def train_batch(self, batch, epoch_idx, batch_idx):
+        self.writer.add_scalar("mine", batch_idx, batch_idx)
+        return super().train_batch(batch, epoch_idx, batch_idx)
+
+
+class ProfilingCase(TrainerCase):
+    def lines(self, name="a"):
+        path = self.folder / name / "run-1/spool/reports.ndjson"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def of_machines(self, name="a"):
+        return [line for line in self.lines(name) if "system" in line]
+
+    def of_training(self, name="a"):
+        return [
+            (line["group"], line["stepsCompleted"], line["metrics"])
+            for line in self.lines(name)
+            if "system" not in line
+        ]
+
+
+class Training(ProfilingCase):
+    def test_is_the_same_with_it_and_without_bit_for_bit(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            traced = self.train(Traced, name="on", init=PROFILED, max_length=pytorch.Batch(20))
+        plain = self.train(
+            name="off", init={"enable_tensorboard_logging": False}, max_length=pytorch.Batch(20)
+        )
+        for mine, theirs in zip(traced.model.parameters(), plain.model.parameters()):
+            self.assertTrue(torch.equal(mine, theirs))
+        self.assertEqual(self.of_training("on"), self.of_training("off"))
+        self.assertEqual(self.of_machines("off"), [])
+        self.assertFalse((self.folder / "off/tensorboard").exists())
+
+    def test_the_batches_and_their_samples_are_counted(self):
+        self.train(Slow, init=PROFILED, max_length=pytorch.Batch(12))
+        (throughput,) = [line for line in self.of_machines() if line["group"] == "throughput"]
+        found = {value["name"]: value["mean"] for value in throughput["system"]["values"]}
+        self.assertGreater(found["batches_per_second"], 1)
+        ratio = found["samples_per_second"] / found["batches_per_second"]
+        self.assertAlmostEqual(ratio, Slow.batch_size)
+        self.assertEqual(throughput["stepsCompleted"], 12)
+
+    def test_fit_can_turn_it_on_for_itself(self):
+        self.train(Slow, max_length=pytorch.Batch(6), profiling_enabled=True)
+        groups = {line["group"] for line in self.of_machines()}
+        self.assertLessEqual({"cpu", "throughput"}, groups)
+
+    def test_the_trainer_can_be_told_from_which_batch_to_which(self):
+        class Bounded(LineTrial):
+            def __init__(self, context):
+                super().__init__(context)
+                trainer = pytorch.Trainer(self, context)
+                trainer.configure_profiler(True, begin_on_batch=1000)
+                with self_.assertRaisesRegex(ValueError, "^Trainer.configure_profiler"):
+                    trainer.configure_profiler(True, begin_on_batch=9, end_after_batch=3)
+
+        self_ = self
+        self.train(Bounded, init=PROFILED)
+        self.assertEqual(self.of_machines(), [])
+
+    def test_traces_lie_with_the_tensorboard_files(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.train(Traced)
+        (trace,) = (self.folder / "a/tensorboard").glob("rank-0.*.pt.trace.json.gz")
+        with gzip.open(trace) as file:
+            names = {event.get("name", "") for event in json.load(file)["traceEvents"]}
+        steps = {name for name in names if name.startswith("ProfilerStep#")}
+        self.assertEqual(steps, {"ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"})
+        self.assertIn("aten::linear", names)
+
+    def test_metrics_and_what_the_trial_writes_are_in_tensorboard(self):
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+        self.train(Written)
+        own = EventAccumulator(str(self.folder / "a/tensorboard")).Reload()
+        self.assertEqual([event.step for event in own.Scalars("mine")], list(range(10)))
+        mirrored = EventAccumulator(str(self.folder / "a/tensorboard/metrics")).Reload()
+        self.assertEqual([event.step for event in mirrored.Scalars("training/loss")], [3, 6, 9, 10])
+        (error,) = mirrored.Scalars("validation/error")
+        (reported,) = self.reports("a", "validation").values()
+        self.assertAlmostEqual(error.value, reported["error"], 5)
+
+
+class Samples(unittest.TestCase):
+    def test_the_first_tensor_of_a_batch_says_how_many(self):
+        two = torch.zeros(2, 3)
+        for batch in (two, (two, 5), [[two]], {"x": two, "y": 0}, {"x": (two,)}):
+            self.assertEqual(samples_in(batch), 2)
+        for batch in (None, "text", 5, [], {}, torch.tensor(1.0), [["x"]]):
+            self.assertEqual(samples_in(batch), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
