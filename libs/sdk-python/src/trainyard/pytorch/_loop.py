@@ -15,7 +15,7 @@ from . import _schedulers, _seeds
 from ._callback import Callbacks
 from ._plan import Plan, batches_of
 from ._progress import Counters
-from ._pulse import QUIET, News, Pulse, is_due, timed_of
+from ._pulse import QUIET, News, Pulse, is_due, next_due, timed_of
 from ._reports import Reports
 from ._source import Source, source_of
 from ._trial import PyTorchTrial
@@ -45,6 +45,8 @@ class Loop:
         self._saver = Saver(trial, context, self._callbacks, counters)
         self._parts: Dict[str, Any] = {"source": self._source, "reports": self._reports}
         self._began_s = 0.0
+        # Nothing that is counted in batches or epochs is due before so many batches.
+        self._next_due = 0
 
     def run(self, latest_checkpoint: Optional[str]) -> None:
         """Trains to the end of the plan, or until it is to stop."""
@@ -138,6 +140,9 @@ class Loop:
     def _do_what_is_due(self, news: News, pulse: Pulse) -> None:
         """Reports, validates and stores, each where it is due after this batch."""
         plan, place, batches = self._plan, self._place, self._counters.batches
+        if batches < self._next_due and not news.due:
+            return
+        self._next_due = next_due(plan.units().values(), batches, place.epoch_length)
         ended = place.ends_epoch(batches - 1)
         epochs = place.epoch_of(batches - 1) + 1 if ended else 0
 

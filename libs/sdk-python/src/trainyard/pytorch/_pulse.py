@@ -8,10 +8,11 @@ away, so that exchanges come about PULSE_S apart however fast the batches are.
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional
 
-from ._units import Second, TrainUnit
+from ._units import Epoch, Second
 
 # A stop is to be seen within a second; an exchange takes well under a millisecond on a host.
 PULSE_S = 0.3
@@ -101,7 +102,16 @@ def is_due(unit: Any, batches: int, epochs: int, epoch_ended: bool, timed: bool)
         return False
     if isinstance(unit, Second):
         return timed
-    assert isinstance(unit, TrainUnit)
-    if type(unit).__name__ == "Epoch":
+    if isinstance(unit, Epoch):
         return epoch_ended and epochs % unit.value == 0
     return batches % unit.value == 0
+
+
+def next_due(units: Iterable[Any], batches: int, epoch_length: Optional[int]) -> float:
+    """After how many batches one of these periods is over next; those by the clock aside."""
+    periods = [
+        unit.value * (epoch_length or 1) if isinstance(unit, Epoch) else unit.value
+        for unit in units
+        if unit is not None and not isinstance(unit, Second)
+    ]
+    return min((batches // period + 1) * period for period in periods) if periods else math.inf

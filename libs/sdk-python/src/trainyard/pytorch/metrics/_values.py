@@ -38,7 +38,7 @@ def _checked(name: Any, value: Any, method: str) -> Any:
                 f"number, as {name}.mean() is"
             )
         # A copy, since the caller may go on to change it in place; of one element.
-        return value.detach().reshape(()).clone()
+        return (value.detach() if value.ndim == 0 else value.detach().reshape(())).clone()
     if isinstance(value, numbers.Real):
         return float(value)
     size = getattr(value, "size", None)
