@@ -64,7 +64,10 @@ class Loop:
             self._train()
         finally:
             self._source.close()
-            callbacks.call("on_trial_shutdown")
+            try:
+                self._saver.close()
+            finally:
+                callbacks.call("on_trial_shutdown")
 
     def _prepare(self, begin: Optional[Callable[[], None]]) -> None:
         """Brings everything to the point before the first batch."""
@@ -166,6 +169,7 @@ class Loop:
             pulse.done("checkpoint_period")
             busy = True
         if busy:
+            self._saver.tell()
             self._report_progress()
 
     def _validate(self) -> bool:

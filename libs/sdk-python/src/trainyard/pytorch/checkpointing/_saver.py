@@ -1,6 +1,7 @@
 """Stores checkpoints of a training and takes it back to one.
 
-Every process packs its own part, and the first one writes all files.
+Training waits for a copy of its state in memory; the files are written, hashed and recorded behind
+it. Every process packs its own part, and the first one writes all files.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import torch
 from .. import _seeds
 from .._callback import Callbacks
 from . import _files, _state
+from ._background import Background
+from ._copy import copied
 from ._identity import identity_of
 
 
@@ -24,6 +27,7 @@ class Saver:
         self._callbacks = callbacks
         self._counters = counters
         self._storage = context._core.checkpoint
+        self._background = Background()
 
     def save(self, parts: Dict[str, Any]) -> None:
         """Stores the state after the batch at hand; every process calls it. ``parts`` are those
@@ -46,20 +50,40 @@ class Saver:
 
     def _store(self, shared: Dict[str, Any], own: List[bytes]) -> None:
         trial = identity_of(self._trial, self._context)
-        hooks = self._callbacks.listening("on_checkpoint_write_end")
-
-        steps = self._counters.batches
         metadata = {
-            "steps_completed": steps,
+            "steps_completed": self._counters.batches,
             "format": "trainyard.pytorch",
             "framework": f"torch-{torch.__version__}",
             "trial": trial["trial"],
         }
-        with self._storage.store_path(metadata) as (folder, uuid):
-            _files.write(folder, shared, own, trial)
-            for hook in hooks:
-                hook(str(folder))
-        self._callbacks.call("on_checkpoint_upload_end", uuid)
+        hooks = self._callbacks.listening("on_checkpoint_write_end")
+
+        def store() -> str:
+            with self._storage.store_path(metadata) as (folder, uuid):
+                _files.write(folder, shared, own, trial)
+                for hook in hooks:
+                    hook(str(folder))
+            return uuid
+
+        self._background.wait()
+        if hooks:
+            # What the trial adds to the folder may be of the models that training goes on with.
+            self._callbacks.call("on_checkpoint_upload_end", store())
+            return
+        shared = copied(shared)
+        self._background.start(store)
+
+    def tell(self) -> None:
+        """Tells the callbacks of the checkpoints that are stored by now. Raises what went wrong with
+        one.
+        """
+        for uuid in self._background.stored():
+            self._callbacks.call("on_checkpoint_upload_end", uuid)
+
+    def close(self) -> None:
+        """Waits for what is being written, and tells of it."""
+        self._background.wait()
+        self.tell()
 
     def restore(self, uuid: str, parts: Dict[str, Any]) -> Callable[[], None]:
         """Goes back to a checkpoint; every process calls it. Returns what is to be called when the

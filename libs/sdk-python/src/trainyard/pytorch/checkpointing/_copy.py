@@ -1,0 +1,53 @@
+"""Copies of state: what the loop waits for while the files are written behind it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Dict, Tuple
+
+import torch
+
+
+def copied(value: Any) -> Any:
+    """The value with every tensor copied into main memory, through dicts, lists and tuples. Tensors
+    that are the same memory (tied weights) are copied once and stay the same.
+    """
+    copies: Dict[Any, torch.Tensor] = {}
+    result = _copied(value, copies)
+    if any(key[0].type == "cuda" for key in copies):
+        torch.cuda.synchronize()
+    return result
+
+
+def _copied(value: Any, copies: Dict[Any, torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return _copy_of(value, copies)
+    if isinstance(value, dict):
+        made = type(value)() if type(value).__module__ == "collections" else {}
+        made.update((key, _copied(item, copies)) for key, item in value.items())
+        return made
+    if type(value) in (list, tuple):
+        return type(value)(_copied(item, copies) for item in value)
+    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+        return value
+    return copy.deepcopy(value)
+
+
+def _copy_of(tensor: torch.Tensor, copies: Dict[Any, torch.Tensor]) -> torch.Tensor:
+    if tensor.layout is not torch.strided or type(tensor) not in (
+        torch.Tensor,
+        torch.nn.Parameter,
+    ):
+        return tensor.detach().cpu().clone()
+    key = _memory_of(tensor)
+    found = copies.get(key)
+    if found is None:
+        found = torch.empty_like(tensor, device="cpu", requires_grad=False)
+        found.copy_(tensor.detach(), non_blocking=True)
+        copies[key] = found
+    return found
+
+
+def _memory_of(tensor: torch.Tensor) -> Tuple[Any, ...]:
+    address = tensor.data_ptr() if tensor.numel() else id(tensor)
+    return (tensor.device, address, tensor.dtype, tuple(tensor.shape), tensor.stride())

@@ -1,0 +1,99 @@
+"""Checkpoints are written behind the training, and hold the moment at which they were taken."""
+
+from __future__ import annotations
+
+import threading
+import unittest
+from unittest import mock
+
+import torch
+from training import LineTrial, TrainerCase
+
+from trainyard import pytorch
+from trainyard.pytorch.checkpointing import _files
+from trainyard.pytorch.checkpointing._copy import copied
+
+
+class Storing(TrainerCase):
+    def test_training_goes_on_while_files_are_written(self):
+        go_on = threading.Event()
+        write = _files.write
+
+        def slow(*arguments):
+            if not go_on.wait(30):
+                raise AssertionError("training waits for the files")
+            write(*arguments)
+
+        class Releasing(LineTrial):
+            def train_batch(self, batch, epoch_idx, batch_idx):
+                if batch_idx == 6:
+                    go_on.set()
+                return super().train_batch(batch, epoch_idx, batch_idx)
+
+        fit = {"max_length": pytorch.Batch(8), "checkpoint_period": pytorch.Batch(4)}
+        with mock.patch.object(_files, "write", slow):
+            self.train(Releasing, **fit)
+        self.assertEqual(self.checkpoints(), [4, 8])
+        # What was stored behind batches 4 to 6 is the state after batch 4.
+        first = self.checkpoint_folders()[0]
+        short = self.train(name="b", max_length=pytorch.Batch(4))
+        stored = torch.load(first / "state_dict.pth", weights_only=False)
+        for key, value in short.model.state_dict().items():
+            self.assertTrue(torch.equal(value, stored["models_state_dict"][0][key]), key)
+
+    def checkpoint_folders(self):
+        folders = [path for path in (self.folder / "a/checkpoints").iterdir() if path.is_dir()]
+        return sorted(folders, key=lambda path: self.step_of(path))
+
+    def step_of(self, folder):
+        return torch.load(folder / "state_dict.pth", weights_only=False)["counters"]["batches"]
+
+    def test_what_goes_wrong_is_raised(self):
+        with mock.patch.object(_files, "write", side_effect=OSError("the disk is full")):
+            with self.assertRaisesRegex(OSError, "the disk is full"):
+                self.train(checkpoint_period=pytorch.Batch(2))
+
+    def test_callbacks_are_told_between_two_batches(self):
+        found = []
+
+        class Told(pytorch.PyTorchCallback):
+            def on_checkpoint_upload_end(self, uuid):
+                found.append((uuid, threading.current_thread() is threading.main_thread()))
+
+        kind = type("Telling", (LineTrial,), {"build_callbacks": lambda _: {"told": Told()}})
+        self.train(kind, checkpoint_period=pytorch.Batch(4))
+        self.assertEqual(len(found), 3)
+        self.assertEqual(found[-1], (self.latest().name, True))
+        self.assertTrue(all(main for _, main in found))
+
+    def test_a_training_that_fails_leaves_its_checkpoint_whole(self):
+        self.killed_at(5, checkpoint_period=pytorch.Batch(5))
+        self.assertEqual(self.checkpoints(), [5])
+
+
+class Copies(unittest.TestCase):
+    def test_are_apart_from_what_was_copied(self):
+        tensor = torch.arange(3.0)
+        state = {"a": [tensor, (1, "x", None)], "b": {"c": tensor.double()}, 5: True}
+        found = copied(state)
+        tensor.zero_()
+        self.assertEqual(found["a"][0].tolist(), [0, 1, 2])
+        self.assertEqual(found["a"][1], (1, "x", None))
+        self.assertEqual((found["b"]["c"].dtype, found[5]), (torch.float64, True))
+
+    def test_keep_what_is_the_same_memory_the_same(self):
+        tied = torch.zeros(4)
+        found = copied({"a": tied.detach(), "b": tied.detach(), "c": tied[:2]})
+        self.assertEqual(found["a"].data_ptr(), found["b"].data_ptr())
+        self.assertNotEqual(found["a"].data_ptr(), found["c"].data_ptr())
+
+    def test_keep_the_layout(self):
+        one = torch.rand(2, 3, 4, 4).contiguous(memory_format=torch.channels_last)
+        found = copied({"one": one, "part": torch.rand(4, 4).t(), "empty": torch.empty(0, 3)})
+        self.assertTrue(found["one"].is_contiguous(memory_format=torch.channels_last))
+        self.assertTrue(torch.equal(found["one"], one))
+        self.assertEqual(list(found["empty"].shape), [0, 3])
+
+
+if __name__ == "__main__":
+    unittest.main()
