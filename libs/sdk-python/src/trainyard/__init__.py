@@ -13,6 +13,7 @@ with trainyard.init() as ctx:
 """
 
 from ._checkpoint import CheckpointContext
+from ._cluster_info import ClusterInfo, TrialInfo, get_cluster_info
 from ._context import Context, init
 from ._distributed import DistributedContext
 from ._info import Info
@@ -30,6 +31,7 @@ from .errors import (
 __all__ = [
     "CheckpointContext",
     "CheckpointError",
+    "ClusterInfo",
     "Context",
     "DistributedContext",
     "DistributedError",
@@ -41,6 +43,8 @@ __all__ = [
     "RunSupersededError",
     "TrainContext",
     "TrainyardError",
+    "TrialInfo",
     "__version__",
+    "get_cluster_info",
     "init",
 ]

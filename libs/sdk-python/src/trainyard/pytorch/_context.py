@@ -8,12 +8,13 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Set
 
 import torch
 
-from . import _models, data
+from . import _models
 from ._lr_scheduler import LRScheduler
 from ._optimizers import Wrapped, compress_gradients
 from ._profiling import Profiling
 from ._progress import Place
 from ._queries import TrialQueries
+from .data import to_device
 from .metrics import MetricReducers
 
 
@@ -71,12 +72,14 @@ class PyTorchTrialContext(TrialQueries):
             raise TypeError(f"wrap_model() takes a torch.nn.Module, not {type(model).__name__}")
         if any(_models.inner(one) is _models.inner(model) for one in self.models):
             raise ValueError("wrap_model() was called twice with the same model: wrap each one once")
-        if self.distributed.size > 1 and not _models.is_sharded(model):
-            model = _models.replicate(
-                model.to(self.device), self.device, self.distributed, dict(ddp or {})
+        if _models.is_sharded(model):
+            raise TypeError(
+                "wrap_model() takes a model that is whole, and fully_shard has sharded this one: "
+                "train it with the Core API and checkpoint.store_path(shard=True)"
             )
-        elif not _models.is_sharded(model):
-            model = model.to(self.device)
+        model = model.to(self.device)
+        if self.distributed.size > 1:
+            model = _models.replicate(model, self.device, self.distributed, dict(ddp or {}))
         self.models.append(model)
         return model
 
@@ -84,14 +87,14 @@ class PyTorchTrialContext(TrialQueries):
         self,
         optimizer: torch.optim.Optimizer,
         backward_passes_per_step: int = 1,
-        fp16_compression: bool = False,
-        average_aggregated_gradients: bool = True,
+        fp16_compression: Optional[bool] = None,
+        average_aggregated_gradients: Optional[bool] = None,
     ) -> torch.optim.Optimizer:
         """Returns the optimizer to use from then on, which is the same.
 
         ``fp16_compression`` lets the processes exchange the gradients of its parameters as float16.
-        ``average_aggregated_gradients`` divides gradients that are added up over several batches
-        by their number. ``backward_passes_per_step`` may say how many ``backward`` calls of one
+        ``average_aggregated_gradients``, unless it is False, divides gradients that are added up
+        over several batches by their number. ``backward_passes_per_step`` may say how many ``backward`` calls of one
         batch there are before a step; any number works without it.
         """
         self._check_early("wrap_optimizer")
@@ -110,7 +113,7 @@ class PyTorchTrialContext(TrialQueries):
             raise ValueError(
                 "wrap_optimizer() was called twice with the same optimizer: wrap each one once"
             )
-        wrapped = Wrapped(optimizer, average_aggregated_gradients)
+        wrapped = Wrapped(optimizer, average_aggregated_gradients is not False)
         if fp16_compression:
             compress_gradients(self.models, wrapped.parameters())
         self._wrapped.append(wrapped)
@@ -118,10 +121,8 @@ class PyTorchTrialContext(TrialQueries):
 
     def wrap_lr_scheduler(
         self, lr_scheduler: Any, step_mode: LRScheduler.StepMode, frequency: int = 1
-    ) -> LRScheduler:
-        """Returns the scheduler as an LRScheduler, which the trainer steps as ``step_mode`` says; use
-        that from then on.
-        """
+    ) -> Any:
+        """Returns the scheduler itself, which the trainer steps as ``step_mode`` says from then on."""
         self._check_early("wrap_lr_scheduler")
         if isinstance(lr_scheduler, LRScheduler):
             raise TypeError(
@@ -134,9 +135,8 @@ class PyTorchTrialContext(TrialQueries):
                 "wrap_lr_scheduler(): the scheduler's optimizer is not wrapped: call "
                 "context.wrap_optimizer(optimizer) before"
             )
-        wrapped = LRScheduler(lr_scheduler, step_mode, frequency)
-        self.lr_schedulers.append(wrapped)
-        return wrapped
+        self.lr_schedulers.append(LRScheduler(lr_scheduler, step_mode, frequency))
+        return lr_scheduler
 
     def wrap_scaler(self, scaler: Any) -> Any:
         """Returns a ``torch.amp.GradScaler`` to use from then on; it is stored with checkpoints. Pass
@@ -160,17 +160,21 @@ class PyTorchTrialContext(TrialQueries):
         """
         return self._reducers.wrap_reducer(reducer, name, for_training, for_validation)
 
+    def reset_reducers(self) -> None:
+        """Lets every reducer forget what it was fed; the trainer does so by itself."""
+        self._reducers.reset_reducers()
+
     def autocast(self, **arguments: Any) -> Any:
         """``torch.autocast`` for the context's device: bfloat16 on a CPU, else float16, or the
         ``dtype`` that is given.
         """
         return torch.autocast(device_type=self.device.type, **arguments)
 
-    def to_device(self, value: Any) -> Any:
-        """The value on the context's device, tensors in dicts and lists included. Batches are there
+    def to_device(self, data: Any) -> Any:
+        """The data on the context's device, tensors in dicts and lists included. Batches are there
         already.
         """
-        return data.to_device(value, self.device, self._warned_types)
+        return to_device(data, self.device, self._warned_types)
 
     def backward(
         self,
@@ -308,6 +312,10 @@ class Experimental:
         self.amp = True
         if self.scaler is None and self._context.device.type == "cuda":
             self.scaler = self._context.wrap_scaler(torch.amp.GradScaler("cuda"))
+
+    def wrap_reducer(self, *args: Any, **kwargs: Any) -> Any:
+        """The context's own ``wrap_reducer``, by its earlier place."""
+        return self._context.wrap_reducer(*args, **kwargs)
 
     def disable_dataset_reproducibility_checks(self) -> None:
         """Allows loaders other than ``pytorch.DataLoader``. They are not divided between processes."""

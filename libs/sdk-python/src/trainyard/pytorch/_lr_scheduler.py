@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any, Dict
 
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
 
 class LRScheduler:
     """A scheduler of PyTorch and when to step it; made by ``context.wrap_lr_scheduler``."""
@@ -32,6 +34,11 @@ class LRScheduler:
         if not isinstance(step_mode, LRScheduler.StepMode):
             raise TypeError(
                 f"wrap_lr_scheduler(step_mode={step_mode!r}) takes one of LRScheduler.StepMode"
+            )
+        if isinstance(scheduler, ReduceLROnPlateau) and step_mode is not LRScheduler.StepMode.MANUAL_STEP:
+            raise ValueError(
+                "wrap_lr_scheduler() takes ReduceLROnPlateau with MANUAL_STEP only, since it steps by "
+                "a metric: call its step(metric) in on_validation_end of a callback"
             )
         if isinstance(frequency, bool) or not isinstance(frequency, int) or frequency < 1:
             raise ValueError(

@@ -35,7 +35,8 @@ class Replica(DistributedDataParallel):
 
 def is_sharded(model: torch.nn.Module) -> bool:
     """Whether the trial has divided the model's parameters over the processes, with PyTorch's
-    ``fully_shard``: such a model synchronises itself.
+    ``fully_shard``. Such a model computes on all of them together or not at all, which validation
+    on different numbers of batches cannot promise.
     """
     return any(type(one).__name__ == "DTensor" for one in model.parameters())
 

@@ -61,6 +61,8 @@ def plan_of(
             f"Trainer.fit(checkpoint_policy={checkpoint_policy!r}) takes 'best', 'all' or 'none'"
         )
     length = checked(max_length, "max_length") or length_of(config)
+    if length is not None and not length.is_periodic:
+        raise TypeError(f"Trainer.fit(max_length={length!r}) takes one number, not several")
     if test_mode:
         length = Batch(1)
     if length is None:

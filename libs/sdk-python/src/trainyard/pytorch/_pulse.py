@@ -103,15 +103,15 @@ def is_due(unit: Any, batches: int, epochs: int, epoch_ended: bool, timed: bool)
     if isinstance(unit, Second):
         return timed
     if isinstance(unit, Epoch):
-        return epoch_ended and epochs % unit.value == 0
-    return batches % unit.value == 0
+        return epoch_ended and unit.is_after(epochs)
+    return unit.is_after(batches)
 
 
 def next_due(units: Iterable[Any], batches: int, epoch_length: Optional[int]) -> float:
     """After how many batches one of these periods is over next; those by the clock aside."""
-    periods = [
-        unit.value * (epoch_length or 1) if isinstance(unit, Epoch) else unit.value
-        for unit in units
-        if unit is not None and not isinstance(unit, Second)
-    ]
-    return min((batches // period + 1) * period for period in periods) if periods else math.inf
+    following = [math.inf]
+    for unit in units:
+        if unit is not None and not isinstance(unit, Second):
+            of_unit = (epoch_length or 1) if isinstance(unit, Epoch) else 1
+            following.append(unit.next_after(batches // of_unit) * of_unit)
+    return min(following)

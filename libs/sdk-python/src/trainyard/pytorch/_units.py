@@ -9,14 +9,34 @@ from typing import Any, Mapping, Optional, Union
 class TrainUnit:
     """A length or a period of training; use Batch, Epoch or Second.
 
+    A period may also be a list, tuple, set or range of counts: ``Batch([5, 30, 45])`` is after the
+    5th, the 30th and the 45th batch.
+
     Raises TypeError for a value that is no number, and ValueError for one that is not above zero.
     """
 
-    def __init__(self, value: Union[int, float]) -> None:
+    def __init__(self, value: Any) -> None:
         self.value = self._checked(value)
 
-    def _checked(self, value: Any) -> Union[int, float]:
+    @property
+    def is_periodic(self) -> bool:
+        """Whether it comes again and again, rather than at the counts of a list."""
+        return isinstance(self.value, (int, float))
+
+    def is_after(self, count: int) -> bool:
+        """Whether something with this period is due after so many."""
+        return count % self.value == 0 if self.is_periodic else count in self.value
+
+    def next_after(self, count: int) -> float:
+        """The next count at which it is; infinity where there is none."""
+        if self.is_periodic:
+            return (count // self.value + 1) * self.value
+        return min((each for each in self.value if each > count), default=math.inf)
+
+    def _checked(self, value: Any) -> Any:
         name = type(self).__name__
+        if isinstance(value, (list, tuple, set, frozenset, range)):
+            return frozenset(TrainUnit._checked(self, each) for each in value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(
                 f"pytorch.{name}() takes a whole number of at least 1, not {value!r}"
@@ -28,7 +48,8 @@ class TrainUnit:
         return value
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.value})"
+        shown = self.value if self.is_periodic else sorted(self.value)
+        return f"{type(self).__name__}({shown})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.value == other.value
