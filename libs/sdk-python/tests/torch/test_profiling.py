@@ -127,6 +127,16 @@ class Training(ProfilingCase):
         self.assertAlmostEqual(error.value, reported["error"], 5)
 
 
+    def test_a_trial_that_writes_is_loaded_for_inference_and_adds_nothing(self):
+        self.train(Written)
+        written = set((self.folder / "a/tensorboard").rglob("*"))
+        (checkpoint,) = [one.parent for one in (self.folder / "a").rglob("metadata.json")]
+        loaded = pytorch.load_trial_from_checkpoint_path(checkpoint, Written)
+        loaded.writer.add_scalar("mine", 1, 1)
+        loaded.writer.close()
+        self.assertEqual(set((self.folder / "a/tensorboard").rglob("*")), written)
+
+
 class Samples(unittest.TestCase):
     def test_the_first_tensor_of_a_batch_says_how_many(self):
         two = torch.zeros(2, 3)

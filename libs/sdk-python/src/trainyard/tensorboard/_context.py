@@ -122,6 +122,26 @@ class TensorBoardContext:
             self._mirror = None
 
 
+class Discarded(TensorBoardContext):
+    """For a trial outside of any run: whatever is written goes with the process."""
+
+    def __init__(self, info: Info) -> None:
+        super().__init__(info, 0)
+        self._folder: Optional[Path] = None
+
+    @property
+    def path(self) -> Path:
+        """A folder that is removed when the process ends."""
+        if self._folder is None:
+            import atexit
+            import shutil
+            import tempfile
+
+            self._folder = Path(tempfile.mkdtemp(prefix="trainyard-"))
+            atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder
+
+
 def _scalar_of(value: Any) -> Optional[float]:
     """The number of a metric in proto JSON; None for what is not charted."""
     if isinstance(value, bool):

@@ -49,6 +49,7 @@ def _context_of(identity: Dict[str, Any]) -> Any:
     """A context outside of any run."""
     from ..._distributed._context import alone
     from ..._info import Info
+    from ...tensorboard._context import Discarded
     from .._context import PyTorchTrialContext
     from .._init import device_of
 
@@ -71,5 +72,5 @@ def _context_of(identity: Dict[str, Any]) -> Any:
         local=True,
     )
     distributed = alone()
-    core = SimpleNamespace(info=info, distributed=distributed)
+    core = SimpleNamespace(info=info, distributed=distributed, tensorboard=Discarded(info))
     return PyTorchTrialContext(core, None, None, device_of(distributed))
