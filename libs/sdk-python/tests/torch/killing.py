@@ -115,17 +115,21 @@ class FrameworkCase(unittest.TestCase):
         """Runs a script of ``examples`` without a cluster, in forked processes, into a folder."""
 
         def run() -> None:
-            path = EXAMPLES / script
-            os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
-            os.chdir(self.folder)
-            sys.argv = [str(path), *arguments]
-            sys.path.insert(0, str(path.parent))
-            with open(self.folder / "said", "a") as said:
-                with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                    runpy.run_path(str(path), run_name="__main__")
+            self.run_script(script, name, *arguments)
 
         ended = [in_a_child(run)] if processes == 1 else in_children(processes, run)
         self.assertEqual(ended, [0] * processes, (self.folder / "said").read_text()[-2000:])
+
+    def run_script(self, script: str, name: str, *arguments: str) -> None:
+        """The same in this process, which it is meant to be the last thing of."""
+        path = EXAMPLES / script
+        os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
+        os.chdir(self.folder)
+        sys.argv = [str(path), *arguments]
+        sys.path.insert(0, str(path.parent))
+        with open(self.folder / "said", "a") as said:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                runpy.run_path(str(path), run_name="__main__")
 
     def reports(self, group: str, name: str = "here", run: int = 1) -> List[Dict[str, Any]]:
         file = self.folder / name / f"run-{run}/spool/reports.ndjson"

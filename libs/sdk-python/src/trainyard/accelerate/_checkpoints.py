@@ -1,0 +1,89 @@
+"""What an ``Accelerator`` saves as checkpoints of the trial, and a loop that goes on within an
+epoch.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Optional
+
+from .. import _random_state
+from .._context import Context
+from .._frameworks import check_processes, require, store_together
+
+torch = require("torch", "trainyard.accelerate")
+data_loader = require("accelerate.data_loader", "trainyard.accelerate", "accelerate")
+
+
+class Checkpoints:
+    """Saves and restores what the accelerator has prepared or was registered with it.
+
+    On every rank, at the same points. A loop that takes its data from ``batches`` ends on CPU,
+    killed and resumed, with the weights of one that was not, to the bit, where loading a sample
+    draws no random numbers.
+    """
+
+    def __init__(self, ctx: Context, accelerator: Any) -> None:
+        check_processes(ctx, accelerator.num_processes, "Accelerator")
+        if accelerator.project_configuration.automatic_checkpoint_naming:
+            raise ValueError(
+                "Checkpoints names its folders itself: make the Accelerator without "
+                "automatic_checkpoint_naming"
+            )
+        self._ctx = ctx
+        self._accelerator = accelerator
+        self._random: Optional[Dict[str, Any]] = None
+
+    def save(self, steps_completed: int, **metadata: Any) -> str:
+        """Stores ``accelerator.save_state`` and returns the checkpoint's UUID.
+
+        ``metadata`` is what the loop needs to go on, such as the epoch and the batches done of it.
+        """
+        given = {**metadata, "steps_completed": steps_completed}
+        with store_together(self._ctx, given) as (folder, uuid):
+            self._accelerator.save_state(str(folder))
+        return uuid
+
+    def restore(self) -> Optional[Dict[str, Any]]:
+        """Loads the trial's latest checkpoint and returns its metadata; None when there is none.
+
+        Call it after ``accelerator.prepare``.
+        """
+        latest = self._ctx.info.latest_checkpoint
+        if latest is None:
+            return None
+        with self._ctx.checkpoint.restore_path(latest) as folder:
+            self._accelerator.load_state(str(folder))
+        self._random = _random_state.read()
+        return self._ctx.checkpoint.get_metadata(latest)
+
+    def batches(self, loader: Any, epoch: int, skip: int = 0) -> Iterator[Any]:
+        """The batches of an epoch of a prepared loader, without the first ``skip``.
+
+        These are left out in the sampler, without being loaded. Raises ValueError where a shuffled
+        loader cannot repeat the order of an epoch.
+        """
+        if isinstance(_sampler_of(loader), torch.utils.data.RandomSampler):
+            if not isinstance(_sampler_of(loader), data_loader.SeedableRandomSampler):
+                raise ValueError(
+                    "Checkpoints.batches needs an order that can be repeated: make the Accelerator "
+                    "with DataLoaderConfiguration(use_seedable_sampler=True)"
+                )
+        loader.set_epoch(epoch)
+        left = self._accelerator.skip_first_batches(loader, skip) if skip else loader
+        # To begin an epoch draws random numbers, and what is skipped had drawn them before.
+        restored, self._random = (self._random if skip else None), None
+        for batch in left:
+            if restored is not None:
+                _random_state.write(restored)
+                restored = None
+            yield batch
+        if restored is not None:
+            _random_state.write(restored)
+
+
+def _sampler_of(loader: Any) -> Any:
+    """The sampler behind the batch samplers that ``prepare`` puts around it."""
+    batches = getattr(loader, "batch_sampler", None)
+    while getattr(batches, "batch_sampler", None) is not None:
+        batches = batches.batch_sampler
+    return getattr(batches, "sampler", None)
