@@ -32,6 +32,12 @@ class Replica(DistributedDataParallel):
                 raise
             return getattr(super().__getattr__("module"), name)
 
+    def __getitem__(self, index: Any) -> Any:
+        return self.module[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.module)
+
 
 def is_sharded(model: torch.nn.Module) -> bool:
     """Whether the trial has divided the model's parameters over the processes, with PyTorch's
