@@ -14,6 +14,8 @@ with trainyard.init() as ctx:
 
 from ._checkpoint import CheckpointContext
 from ._cluster_info import ClusterInfo, TrialInfo, get_cluster_info
+from ._checkpoint import CheckpointContext, DownloadMode
+from ._checkpoint_background import StoredCheckpoint
 from ._context import Context, init
 from ._distributed import DistributedContext
 from ._info import Info
@@ -35,12 +37,14 @@ __all__ = [
     "Context",
     "DistributedContext",
     "DistributedError",
+    "DownloadMode",
     "EarlyExitReason",
     "Info",
     "NotInTaskError",
     "PreemptContext",
     "PreemptMode",
     "RunSupersededError",
+    "StoredCheckpoint",
     "TrainContext",
     "TrainyardError",
     "TrialInfo",

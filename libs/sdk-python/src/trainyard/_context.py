@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Mapping, Optional, Type
 
 from . import _end, _info, _local
+from . import _log as log
 from ._checkpoint import CheckpointContext
 from ._checkpoint_sender import CheckpointSender
 from ._checkpoint_spool import CheckpointSpool
@@ -132,7 +133,7 @@ class Context:
         is_chief = distributed.rank == 0
         self.train = TrainContext(spool, sender, self._end, info.steps_completed, is_chief)
         self._store = store
-        self.checkpoint = CheckpointContext(store)
+        self.checkpoint = CheckpointContext(store, distributed)
         stop_file = StopFile(info.run_dir / STOP_FILE) if distributed.local_rank == 0 else None
         self.preempt = PreemptContext(watcher, self._end, distributed, preempt_mode, stop_file)
         self.profiler = ProfilerContext(
@@ -158,6 +159,14 @@ class Context:
             # A forked child that unwinds through the block is not the end of the run.
             return
         failure = _failure_of(error)
+        if failure is None:
+            try:
+                # The run is not over before its checkpoints are stored, or have failed.
+                self.checkpoint._finish(None)
+            except BaseException as late:
+                self._fail(_end.describe(late), late)
+                self._close()
+                raise
         if failure is not None:
             self._fail(failure, error)
         elif self.distributed.rank == 0 and not self.preempt.acknowledged:
@@ -182,9 +191,10 @@ class Context:
     def _close(self) -> None:
         """Waits a few seconds for what is not delivered yet; the agent delivers the rest."""
         self._closed = True
-        deadline = time.monotonic() + FLUSH_S
         # First, so that the others of a failing rank learn of it at once.
         self.distributed.close()
+        self._finish_checkpoints()
+        deadline = time.monotonic() + FLUSH_S
         self.profiler.off()
         self.tensorboard._close()
         if self._watcher is not None:
@@ -195,6 +205,15 @@ class Context:
         self._store.close(deadline - time.monotonic())
         self._spool.close()
         atexit.unregister(self._close_at_exit)
+
+    def _finish_checkpoints(self) -> None:
+        """After an error: what is being stored may well come to its end, and says no more if not."""
+        try:
+            self.checkpoint._finish(FLUSH_S if self.distributed.size > 1 else None)
+        # The error that ends the run is another.
+        except BaseException as error:
+            log.warning("a checkpoint in the background could not be stored: %s", error)
+        self.checkpoint._close()
 
     def _close_at_exit(self) -> None:
         """Delivers and ends a context that the script left open, when the interpreter exits."""

@@ -52,11 +52,15 @@ def files_of(folder: Path) -> List[str]:
     """
     found = sorted(_walk(folder, PurePosixPath(), ()))
     if len(found) > CHECKPOINT_FILES_MAX:
-        raise ValueError(
-            f"{folder} holds {len(found):,} files; "
-            f"a checkpoint holds at most {CHECKPOINT_FILES_MAX:,}: pack them"
-        )
+        raise _too_many(folder, len(found))
     return found
+
+
+def _too_many(folder: Path, count: int) -> ValueError:
+    return ValueError(
+        f"{folder} holds {count:,} files; "
+        f"a checkpoint holds at most {CHECKPOINT_FILES_MAX:,}: pack them"
+    )
 
 
 def _walk(folder: Path, inside: PurePosixPath, above: Tuple[str, ...]) -> Iterator[str]:
@@ -150,13 +154,8 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
 
 def seal(folder: Path) -> List[FileEntry]:
     """Makes the folder's files durable and returns their manifest."""
-    manifest = [_seal_file(folder, path) for path in files_of(folder)]
-    size = len(json.dumps([entry.message() for entry in manifest], ensure_ascii=False).encode())
-    if size > MANIFEST_BYTES_MAX:
-        raise ValueError(
-            f"the manifest of {folder} has {size:,} bytes; "
-            f"at most {MANIFEST_BYTES_MAX:,} can be stored: pack the files, or shorten their paths"
-        )
+    manifest = [seal_file(folder, path) for path in files_of(folder)]
+    check_manifest(folder, manifest)
     for parent, _, _ in os.walk(folder):
         sync_folder(parent)
     # The name of the folder itself.
@@ -164,7 +163,20 @@ def seal(folder: Path) -> List[FileEntry]:
     return manifest
 
 
-def _seal_file(folder: Path, path: str) -> FileEntry:
+def check_manifest(folder: Path, manifest: List[FileEntry]) -> None:
+    """Raises ValueError for a manifest that no message holds."""
+    if len(manifest) > CHECKPOINT_FILES_MAX:
+        raise _too_many(folder, len(manifest))
+    size = len(json.dumps([entry.message() for entry in manifest], ensure_ascii=False).encode())
+    if size > MANIFEST_BYTES_MAX:
+        raise ValueError(
+            f"the manifest of {folder} has {size:,} bytes; "
+            f"at most {MANIFEST_BYTES_MAX:,} can be stored: pack the files, or shorten their paths"
+        )
+
+
+def seal_file(folder: Path, path: str) -> FileEntry:
+    """Makes one file durable and returns its entry."""
     with open(folder / path, "rb") as file:
         # Before the hash: what is hashed is then what the disk took.
         os.fsync(file.fileno())

@@ -16,6 +16,7 @@ from ..errors import DistributedError
 from ._place import Place, check
 
 if TYPE_CHECKING:
+    from ._meeting import Meeting
     from ._star import Star
 
 
@@ -50,13 +51,15 @@ class DistributedContext:
         self._star: Optional[Star] = None
         self._local_star: Optional[Star] = None
         self._closed = False
+        self._meeting: Optional[Meeting] = None
+        self._branches = 0
         if size > 1:
             # Loaded here: a process that is alone needs none of it.
             from ._join import join
             from ._meeting import meeting_of
 
-            meeting = meeting_of(os.environ, cross_size, chief_addr, chief_port)
-            self._star, self._local_star = join(self._place, meeting)
+            self._meeting = meeting_of(os.environ, cross_size, chief_addr, chief_port)
+            self._star, self._local_star = join(self._place, self._meeting)
             _living.add(self)
 
     @classmethod
@@ -198,6 +201,24 @@ class DistributedContext:
                 star.close()
         finally:
             self._lock.release()
+
+    def _new_branch(self) -> "DistributedContext":
+        """Another context of the same processes, for a thread of each; every rank calls it at once."""
+        branch = alone()
+        branch._place = self._place
+        if self.size == 1:
+            return branch
+        from ._join import join_again
+
+        with self._lock:
+            self._check_open()
+            assert self._star is not None and self._meeting is not None
+            self._branches += 1
+            name = f"{self._meeting.name}+{self._branches}"
+            meeting = self._meeting._replace(name=name, port_file=None)
+            branch._star, branch._local_star = join_again(self._place, meeting, self._star.broadcast)
+        _living.add(branch)
+        return branch
 
     def _note(self, value: Any) -> None:
         """Tells the chief something out of the order of calls, or as the chief all; nobody waits."""

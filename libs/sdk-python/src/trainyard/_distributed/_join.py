@@ -28,20 +28,22 @@ class Guest(NamedTuple):
     port: int
 
 
-def join(place: Place, meeting: Meeting) -> Tuple[Star, Star]:
+def join(
+    place: Place, meeting: Meeting, listener: Optional[socket.socket] = None
+) -> Tuple[Star, Star]:
     """The star of all processes, and the one of this host's. Waits for all to come. Raises
-    DistributedError when somebody does not, or does not fit.
+    DistributedError when somebody does not, or does not fit. The chief may give a listener of its own.
     """
     if place.cross_size == 1:
-        star, _ = _join_all(place, meeting, 0)
+        star, _ = _join_all(place, meeting, 0, listener)
         return star, star
     name = f"{meeting.name}/{place.cross_rank}"
     local = meeting._replace(name=name, host="127.0.0.1", port_file=None)
     if place.local_rank == 0:
-        with _listen("127.0.0.1", 0) as listener:
-            star, _ = _join_all(place, meeting, listener.getsockname()[1])
+        with _listen("127.0.0.1", 0) as locals_:
+            star, _ = _join_all(place, meeting, locals_.getsockname()[1], listener)
             links, guests = _host(
-                place, listener, local, lambda theirs: theirs.local_rank, place.local_size
+                place, locals_, local, lambda theirs: theirs.local_rank, place.local_size
             )
         names = [place.rank, *(guests[member].place.rank for member in sorted(guests))]
         _tell(links.values(), encode(_WELCOME, 0, names))
@@ -51,13 +53,29 @@ def join(place: Place, meeting: Meeting) -> Tuple[Star, Star]:
     return star, Star(place.local_rank, names, {0: link})
 
 
-def _join_all(place: Place, meeting: Meeting, local_port: int) -> Tuple[Star, Dict[int, int]]:
+def join_again(
+    place: Place, meeting: Meeting, broadcast: Callable[[Any], Any]
+) -> Tuple[Star, Star]:
+    """The same for processes that know each other already, on a port of the system's choosing, which
+    the chief tells by ``broadcast``.
+    """
+    if place.rank != 0:
+        return join(place, meeting._replace(port=broadcast(None)))
+    is_here = place.cross_size == 1
+    with _listen("127.0.0.1" if is_here else "", 0) as listener:
+        broadcast(listener.getsockname()[1])
+        return join(place, meeting, listener)
+
+
+def _join_all(
+    place: Place, meeting: Meeting, local_port: int, listener: Optional[socket.socket] = None
+) -> Tuple[Star, Dict[int, int]]:
     """The star of all, and where each host's first process takes in the others of its host."""
     names = list(range(place.size))
     if place.rank != 0:
         link, ports = _visit(place, meeting, local_port)
         return Star(place.rank, names, {0: link}), ports
-    with _listen(meeting.listens_on(), meeting.port) as listener:
+    with listener or _listen(meeting.listens_on(), meeting.port) as listener:
         meeting.publish(listener.getsockname()[1])
         try:
             links, guests = _host(
