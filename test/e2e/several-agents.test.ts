@@ -25,6 +25,23 @@ test("a trial of more slots than an agent has runs on several, each with its ran
   expect(logs).toContain("all met");
 });
 
+test("profiling samples each node of a trial once, however many processes it has there", async () => {
+  const twoOfEach = "for rank in 0 1; do LOCAL_RANK=$rank python3 train.py & done; wait";
+  const text = config(4).replace("python3 train.py", twoOfEach);
+  const id = await world.submit(`${text}profiling: { enabled: true }`, world.code("sampled"));
+  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+  const trial = `${id}.1`;
+  const logs = (await world.yard("trial", "logs", trial)).out;
+  for (const node of [0, 1]) {
+    expect(logs.match(new RegExp(`node ${node} samples: True`, "g"))?.length).toBe(1);
+    expect(logs.match(new RegExp(`node ${node} samples: False`, "g"))?.length).toBe(1);
+  }
+  const { summaries } = await world.client.call("getTrialProfile", { trial });
+  const used = summaries.filter(({ value }) => value?.name === "used_bytes");
+  expect(used.map(({ node }) => node)).toEqual([0, 1]);
+  expect(new Set(used.map(({ agent }) => agent)).size).toBe(2);
+});
+
 test("a trial without slots runs beside one that has them all", async () => {
   const wide = await world.submit(config(4), world.code("ranks"), "--paused");
   const none = await world.submit(config(0), world.code("ranks"));

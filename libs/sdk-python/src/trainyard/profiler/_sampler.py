@@ -49,7 +49,17 @@ class Spread:
     def message(self, name: str) -> Dict[str, Any]:
         """Its proto JSON."""
         mean = self.total / self.count
-        return {"name": name, "min": self.least, "mean": mean, "max": self.most}
+        return {
+            "name": name,
+            "min": _short(self.least),
+            "mean": _short(mean),
+            "max": _short(self.most),
+        }
+
+
+def _short(value: float) -> float:
+    """To six digits: what was measured is not known to more, and a run of weeks has many of these."""
+    return float(f"{value:.6g}")
 
 
 class Sampler:

@@ -1,0 +1,58 @@
+"""The totals of a run's reports: all samples of each quantity, and how fast the steps went by."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+Key = Tuple[int, str, str, str]
+
+
+class Total:
+    """All samples of one quantity."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self.least = float("inf")
+        self.most = float("-inf")
+        self._sum = 0.0
+
+    @property
+    def mean(self) -> float:
+        """Over the samples."""
+        return self._sum / self.samples
+
+    def add(self, samples: int, value: Dict[str, Any]) -> None:
+        """Adds what one report tells."""
+        self.samples += samples
+        self._sum += samples * value["mean"]
+        self.least = min(self.least, value["min"])
+        self.most = max(self.most, value["max"])
+
+
+class Summary:
+    """By node, group, device and name."""
+
+    def __init__(self) -> None:
+        self.totals: Dict[Key, Total] = {}
+        self._first: Optional[Tuple[float, float]] = None
+        self._last: Optional[Tuple[float, float]] = None
+
+    def add(self, report: Dict[str, Any], is_training: bool) -> None:
+        """Adds a report of the spool."""
+        sample = report.get("system")
+        if sample is None:
+            if is_training:
+                self._last = (report["stepsCompleted"], report["atMs"])
+                self._first = self._first or self._last
+            return
+        for value in sample["values"]:
+            key = (sample["node"], report["group"], sample["device"], value["name"])
+            self.totals.setdefault(key, Total()).add(sample["samples"], value)
+
+    def pace(self) -> Optional[float]:
+        """Steps a second between the first training report and the last; None for fewer than two."""
+        if self._first is None or self._last is None:
+            return None
+        seconds = (self._last[1] - self._first[1]) / 1000
+        steps = self._last[0] - self._first[0]
+        return steps / seconds if seconds > 0 and steps > 0 else None
