@@ -35,5 +35,7 @@ export const limits = {
   messageCharsMax: 2_000,
   /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */
   masterPortFirst: 20_000,
-  masterPorts: 10_000,
+  masterPorts: 2_500,
+  /** A run has its rendezvous port and those up to the next one's: for its launchers, and for what its processes tell each other. */
+  portsPerRun: 4,
 } as const;

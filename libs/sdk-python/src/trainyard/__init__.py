@@ -12,7 +12,6 @@ with trainyard.init() as ctx:
             break
 """
 
-from ._checkpoint import CheckpointContext
 from ._cluster_info import ClusterInfo, TrialInfo, get_cluster_info
 from ._checkpoint import CheckpointContext, DownloadMode
 from ._checkpoint_background import StoredCheckpoint

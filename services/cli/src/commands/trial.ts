@@ -113,8 +113,11 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     const where = run.placements
       .map(({ agent, slots }) => `${agent}[${slots.join(",")}]`)
       .join(" ");
-    const why = [run.whyEnded, run.message, run.waitsFor].filter((part) => part !== "").join(": ");
+    // What follows the first line is the traceback of the rank that failed first.
+    const [said = "", ...more] = run.message.split("\n");
+    const why = [run.whyEnded, said, run.waitsFor].filter((part) => part !== "").join(": ");
     output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
+    for (const line of more) output.line(`    ${line}`.trimEnd());
   }
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
 }

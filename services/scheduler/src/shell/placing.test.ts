@@ -86,6 +86,8 @@ describe("places", () => {
       (_, n) => world.last(`allocation-1.${n + 1}#1`, "AllocationGranted").masterPort,
     );
     expect(new Set(ports).size).toBe(40);
+    // Each with three more after it.
+    expect(new Set(ports.map((port) => port % 4))).toEqual(new Set([0]));
   });
 
   test("that a failed node frees are free once every node of the run is gone", async () => {

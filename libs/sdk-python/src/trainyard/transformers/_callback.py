@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Dict, Mapping, Optional
 
 from .. import _log as log
+from .._checkpoint import DownloadMode
 from .._context import Context
 from .._frameworks import check_processes, require, upload_together
 from ..errors import CheckpointError
@@ -162,7 +163,7 @@ class Callback(transformers.TrainerCallback):
     def _fetch(self, uuid: str, folder: Path) -> bool:
         try:
             shutil.rmtree(folder, ignore_errors=True)
-            self._ctx.checkpoint.download(uuid, folder)
+            self._ctx.checkpoint.download(uuid, folder, DownloadMode.NoSharedDownload)
         except CheckpointError as error:
             log.warning("the best checkpoint so far cannot be brought back: %s", error)
             return False

@@ -44,13 +44,16 @@ export function grantCommand(
 
 /** A port that no other unended allocation has at that address. Whether the host uses it for something else is unknown. */
 function choosePort(id: string, used: Set<number>): number {
-  let offset = hash(id) % limits.masterPorts;
-  while (used.has(limits.masterPortFirst + offset) && used.size < limits.masterPorts) {
-    offset = (offset + 1) % limits.masterPorts;
+  let place = hash(id) % limits.masterPorts;
+  while (used.has(portAt(place)) && used.size < limits.masterPorts) {
+    place = (place + 1) % limits.masterPorts;
   }
-  const port = limits.masterPortFirst + offset;
-  used.add(port);
-  return port;
+  used.add(portAt(place));
+  return portAt(place);
+}
+
+function portAt(place: number): number {
+  return limits.masterPortFirst + place * limits.portsPerRun;
 }
 
 /** FNV-1a: spreads ids, so that a port is rarely taken over right after its last user. */

@@ -1,6 +1,11 @@
 /** What follows for an allocation from how far its nodes are. */
 import type { Plain } from "@trainyard/contracts";
-import { AllocationEndCause, type EndRecord, type Exit } from "@trainyard/contracts/events";
+import {
+  AllocationEndCause,
+  EndReason,
+  type EndRecord,
+  type Exit,
+} from "@trainyard/contracts/events";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { hasFailed, isOver, pidOf, type Rank } from "./ranks.ts";
@@ -63,14 +68,39 @@ function exitOf({ placement, state }: Rank): readonly Plain<Exit>[] {
   return [{ ...exit, nodeRank, agent }];
 }
 
-/** Of the first node that wrote one. */
+const harshness: readonly EndReason[] = [
+  EndReason.FINISHED,
+  EndReason.ACKNOWLEDGED_STOP,
+  EndReason.ERROR,
+  EndReason.INVALID_HYPERPARAMETERS,
+];
+
+/**
+ * Of several nodes' last words the harshest, as on one node. Of errors one that has a cause of its own goes before one that
+ * only complains of a lost neighbour; where that neighbour's node has said nothing, its exit does.
+ */
 function lastWord(ranks: readonly Rank[]): Plain<EndRecord> | null {
-  for (const { state } of ranks) {
-    if (state.kind === "ended" && state.report.endRecord !== undefined) {
-      return state.report.endRecord;
-    }
-  }
-  return null;
+  const words = ranks.flatMap(({ state }) =>
+    state.kind === "ended" && state.report.endRecord !== undefined ? [state.report.endRecord] : [],
+  );
+  const weight = ({ reason, follows }: Plain<EndRecord>): number =>
+    2 * harshness.indexOf(reason) + (follows === true ? 0 : 1);
+  const first = words[0];
+  if (first === undefined) return null;
+  const word = words.reduce((best, next) => (weight(next) > weight(best) ? next : best), first);
+  if (word.follows !== true) return word;
+  const silent = ranks.find((rank) => hasFailed(rank) && !wasKilled(rank) && isSilent(rank));
+  const cause = silent === undefined ? "" : whatEnded(silent);
+  return cause === "" ? word : { ...word, message: `${cause}; then ${word.message}` };
+}
+
+function isSilent({ state }: Rank): boolean {
+  return state.kind === "ended" && state.report.endRecord === undefined;
+}
+
+function whatEnded({ placement, state }: Rank): string {
+  const said = state.kind === "ended" ? (state.report.exit?.message ?? "") : "";
+  return said === "" ? "" : `node ${placement.nodeRank} on ${placement.agent}: ${said}`;
 }
 
 function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
@@ -79,10 +109,9 @@ function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
   // What was killed was killed because of another.
   const culprit = failed.find((rank) => !wasKilled(rank)) ?? failed[0];
   if (culprit === undefined) return "";
-  const { agent, nodeRank } = culprit.placement;
+  const { agent } = culprit.placement;
   if (culprit.state.kind === "lost") return `the agent ${agent} was lost`;
   if (culprit.state.kind === "absent") return `the agent ${agent} has no trace of the run any more`;
-  const said = culprit.state.kind === "ended" ? (culprit.state.report.exit?.message ?? "") : "";
-  if (said === "" || ranks.length === 1) return said;
-  return `node ${nodeRank} on ${agent}: ${said}`;
+  if (ranks.length > 1) return whatEnded(culprit);
+  return culprit.state.kind === "ended" ? (culprit.state.report.exit?.message ?? "") : "";
 }

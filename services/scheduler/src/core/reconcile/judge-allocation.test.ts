@@ -1,0 +1,83 @@
+import { AllocationReportState } from "@trainyard/contracts/agent";
+import { EndReason } from "@trainyard/contracts/events";
+import { describe, expect, test } from "vitest";
+import type { Allocation } from "../cluster/state.ts";
+import { judgeAllocation } from "./judge-allocation.ts";
+import type { Rank } from "./ranks.ts";
+
+const granted = { grant: {}, started: true, stop: null } as unknown as Allocation;
+
+type Told = {
+  readonly said?: EndReason;
+  readonly message?: string;
+  readonly follows?: boolean;
+  readonly code?: number;
+  readonly exit?: string;
+  readonly killed?: boolean;
+};
+
+/** A node that has ended, with what it left. */
+function node(nodeRank: number, told: Told): Rank {
+  const { said, message = "", follows = false, code = 1, exit = "", killed = false } = told;
+  const agent = `a${nodeRank}`;
+  return {
+    placement: { agent, nodeRank, slots: ["0"], address: "127.0.0.1" },
+    state: {
+      kind: "ended",
+      report: {
+        allocation: "1.1#1",
+        state: AllocationReportState.ENDED,
+        nodeRank,
+        slots: ["0"],
+        pid: 7,
+        launchFailed: false,
+        killed,
+        exit: { nodeRank, agent, code, signal: "", message: exit },
+        ...(said === undefined ? {} : { endRecord: { reason: said, message, follows } }),
+      },
+    },
+  };
+}
+
+function lastWordOf(...told: readonly Told[]) {
+  const commands = judgeAllocation(
+    granted,
+    told.map((one, nodeRank) => node(nodeRank, one)),
+  );
+  const end = commands.find((command) => command.kind === "end");
+  return end?.kind === "end" ? end.endRecord : undefined;
+}
+
+const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
+
+describe("the last word of a run on several nodes", () => {
+  test("is the harshest, whichever node said it", () => {
+    const unfit = { said: INVALID_HYPERPARAMETERS, message: "unfit" };
+    const failed = { said: ERROR, message: "ValueError: boom" };
+    const finished = { said: FINISHED, code: 0 };
+    expect(lastWordOf(finished, failed)?.message).toBe("ValueError: boom");
+    expect(lastWordOf(failed, unfit)?.reason).toBe(INVALID_HYPERPARAMETERS);
+    expect(lastWordOf(finished, { said: ACKNOWLEDGED_STOP })?.reason).toBe(ACKNOWLEDGED_STOP);
+    expect(lastWordOf({ code: 0 }, finished)?.reason).toBe(FINISHED);
+    expect(lastWordOf({ code: 0 }, { code: 0 })).toBeNull();
+  });
+
+  test("of two errors is the first node's, unless that only complains of the other", () => {
+    const first = { said: ERROR, message: "first" };
+    const second = { said: ERROR, message: "second" };
+    expect(lastWordOf(first, second)?.message).toBe("first");
+    expect(lastWordOf({ ...first, follows: true }, second)?.message).toBe("second");
+    expect(lastWordOf(first, { ...second, follows: true })?.message).toBe("first");
+  });
+
+  test("names the exit of a node that said nothing before the complaint of its neighbour", () => {
+    const complaint = { said: ERROR, message: "rank 0: rank 1 has ended", follows: true };
+    const silent = { exit: "the process was ended by SIGKILL" };
+    expect(lastWordOf(complaint, silent)?.message).toBe(
+      "node 1 on a1: the process was ended by SIGKILL; then rank 0: rank 1 has ended",
+    );
+    // A node that the scheduler killed because of the other is no cause.
+    const killed = { ...silent, killed: true };
+    expect(lastWordOf(complaint, killed)?.message).toBe("rank 0: rank 1 has ended");
+  });
+});
