@@ -15,6 +15,8 @@ from test_context import ContextCase
 import trainyard
 from trainyard._distributed import _join, _meeting
 from trainyard._distributed._place import Place
+from trainyard._distributed._star import Star
+from trainyard._distributed._wire import Link
 
 PREAMBLE = """
 import os, signal, sys, trainyard
@@ -27,6 +29,14 @@ def free_port():
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return sock.getsockname()[1]
+
+
+def links():
+    """Both ends of a connection."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        far, _ = server.accept()
+    return Link(near), Link(far)
 
 
 class DistributedCase(ContextCase):
@@ -159,6 +169,26 @@ class Lost(DistributedCase):
         )
         for text in out[1:]:
             self.assertRegex(text, "^3 rank 0 has ended")
+
+    def test_a_rank_that_was_heard_may_leave(self):
+        for awaited in (False, True):
+            (hub_to_1, one), (hub_to_2, two) = links(), links()
+            first, second = Star(1, [0, 1, 2], {0: one}), Star(2, [0, 1, 2], {0: two})
+            steps = [lambda: first.gather("one"), first.close, lambda: second.gather("two")]
+
+            class Stepwise(Star):
+                def _ready(self, timeout):
+                    steps.pop(0)()
+                    return super()._ready(timeout)
+
+            hub = Stepwise(0, [0, 1, 2], {1: hub_to_1, 2: hub_to_2})
+            if awaited:
+                with self.assertRaisesRegex(trainyard.DistributedError, "rank 1 has ended"):
+                    hub.gather("hub", awaited=True)
+            else:
+                self.assertEqual(hub.gather("hub"), ["hub", "one", "two"])
+            for star in (hub, first, second):
+                star.close()
 
     def test_a_hanging_rank_is_waited_for_and_its_end_is_noticed(self):
         script = """

@@ -166,12 +166,13 @@ class DistributedContext:
     def allgather(self, stuff: Any) -> List[Any]:
         """Every rank's value, in the order of ranks, on every rank."""
         with self._lock:
-            return self._broadcast(self._star, self._gather(self._star, stuff))
+            return self._broadcast(self._star, self._gather(self._star, stuff, awaited=True))
 
     def allgather_local(self, stuff: Any) -> List[Any]:
         """The same among the processes of a host."""
         with self._lock:
-            return self._broadcast(self._local_star, self._gather(self._local_star, stuff))
+            everyones = self._gather(self._local_star, stuff, awaited=True)
+            return self._broadcast(self._local_star, everyones)
 
     def broadcast(self, stuff: Any) -> Any:
         """The chief's value, on every rank. The chief does not wait for the others."""
@@ -235,9 +236,11 @@ class DistributedContext:
             notes, self._star.notes = self._star.notes, []
             return notes
 
-    def _gather(self, star: Optional[Star], stuff: Any) -> Optional[List[Any]]:
+    def _gather(
+        self, star: Optional[Star], stuff: Any, awaited: bool = False
+    ) -> Optional[List[Any]]:
         self._check_open()
-        return [stuff] if star is None else star.gather(stuff)
+        return [stuff] if star is None else star.gather(stuff, awaited)
 
     def _broadcast(self, star: Optional[Star], stuff: Any) -> Any:
         self._check_open()

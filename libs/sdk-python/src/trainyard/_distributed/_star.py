@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import selectors
 import socket
-from typing import Any, Dict, Iterator, List, NoReturn, Optional
+from typing import Any, Container, Dict, Iterator, List, NoReturn, Optional
 
 from ..errors import DistributedError
 from ._wire import Frame, Link, LostError, encode
@@ -39,15 +39,19 @@ class Star:
         for member, link in links.items():
             self._selector.register(link.sock, selectors.EVENT_READ, member)
 
-    def gather(self, value: Any) -> Optional[List[Any]]:
-        """Everyone's value in the order of the members at the hub; None elsewhere, at once."""
+    def gather(self, value: Any, awaited: bool = False) -> Optional[List[Any]]:
+        """Everyone's value in the order of the members at the hub; None elsewhere, at once.
+
+        A member whose value has come may leave, unless it is to await what the hub makes of all.
+        """
         number = self._begin()
         if self._me != 0:
             self._send(0, encode(_GATHER, number, value))
             return None
         values: Dict[int, Any] = {0: value}
         for member in self._links:
-            values[member] = self._frame_of(member, _GATHER, number).value
+            heard = () if awaited else tuple(values)
+            values[member] = self._frame_of(member, _GATHER, number, heard).value
         return [values[member] for member in range(len(self._names))]
 
     def broadcast(self, value: Any) -> Any:
@@ -118,15 +122,18 @@ class Star:
         with self._losing(member):
             self._links[member].send(frame)
 
-    def _frame_of(self, member: int, kind: str, number: int) -> Frame:
-        """Waits for a member's part in this call, and meanwhile for the loss of any."""
+    def _frame_of(self, member: int, kind: str, number: int, free: Container[int] = ()) -> Frame:
+        """Waits for a member's part in this call, and meanwhile for the loss of any but those that
+        are free to leave.
+        """
         while True:
             with self._losing(member):
                 frame = self._links[member].take()
             if frame is None:
                 for ready in self._ready(None):
                     self._read(ready)
-                    self._look_for_loss(ready)
+                    if ready not in free:
+                        self._look_for_loss(ready)
             elif frame.kind == NOTE:
                 self.notes.append(frame.value)
             elif frame.kind == _FAILED:

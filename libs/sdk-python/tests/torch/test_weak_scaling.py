@@ -1,0 +1,95 @@
+"""One process with batches of 64 and four with batches of 16 train alike: in one launcher, and in two
+that stand for two agents.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import scaling_trial
+
+SCRIPT = Path(__file__).parent / "scaling_trial.py"
+SRC = Path(__file__).parents[2] / "src"
+BATCHES = 40
+TOLERANCE = 1e-4
+LIMIT_S = 120
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def start(folder: Path, slots: int, nodes: int, node: int, port: int) -> subprocess.Popen:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(SRC),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "TRAINYARD_LOCAL_DIR": str(folder),
+        "TRAINYARD_DISTRIBUTED_SECRET": "of this test",
+    }
+    options = [f"--nproc-per-node={slots}"]
+    if nodes > 1:
+        options += [f"--nnodes={nodes}", f"--node-rank={node}", f"--master-port={port}"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "trainyard.launch.torch", *options, str(SCRIPT), str(BATCHES)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+class WeakScaling(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        with mock.patch.dict(os.environ, TRAINYARD_LOCAL_DIR=str(cls.folder / "one")):
+            scaling_trial.main(BATCHES)
+        cls.one = reported(cls.folder / "one")
+
+    def assert_alike(self, name: str, slots: int, nodes: int) -> None:
+        folder, port = self.folder / name, free_port()
+        launchers = [start(folder, slots, nodes, node, port) for node in range(nodes)]
+        for launcher in launchers:
+            output, _ = launcher.communicate(timeout=LIMIT_S)
+            self.assertEqual(launcher.returncode, 0, output)
+        other = reported(folder)
+        self.assertEqual(sorted(other), sorted(self.one))
+        self.assertEqual(len([key for key in other if key[0] == "training"]), BATCHES)
+        for key, metrics in self.one.items():
+            self.assertEqual(sorted(other[key]), sorted(metrics))
+            for metric, value in metrics.items():
+                self.assertAlmostEqual(other[key][metric], value, delta=TOLERANCE * abs(value))
+
+    def test_four_processes_of_one_agent(self) -> None:
+        self.assert_alike("four", slots=4, nodes=1)
+
+    def test_two_processes_of_each_of_two_agents(self) -> None:
+        self.assert_alike("two-and-two", slots=2, nodes=2)
+
+
+def reported(folder: Path) -> dict:
+    """What a run reported: by group and step, its metrics."""
+    found = {}
+    for spool in folder.glob("run-*/spool/reports.ndjson"):
+        for line in spool.read_text().splitlines():
+            report = json.loads(line)
+            found[report["group"], report.get("stepsCompleted", 0)] = report["metrics"]
+    return {key: found[key] for key in found if key[0] in ("training", "validation")}
+
+
+if __name__ == "__main__":
+    unittest.main()
