@@ -21,6 +21,8 @@ export type Density = {
   readonly sum: number;
   /** The width of the kernels on each axis. */
   readonly widths: readonly number[];
+  /** What a kernel on a continuous axis is divided by, place after place: its mass between the ends, without the exponential. */
+  readonly masses: Float64Array;
 };
 
 /** Places, and how many trials each stands for. */
@@ -41,7 +43,24 @@ export function densityOf(
     const coordinates = places.map((place) => coordinateOn(axis, place[index] ?? 0));
     return Math.max(widthMin, widthOf(coordinates) * shrunk);
   });
-  return { axes, places, weights, sum: weights.reduce((a, b) => a + b, 1), widths };
+  const masses = massesOf(axes, places, widths);
+  return { axes, places, weights, sum: weights.reduce((a, b) => a + b, 1), widths, masses };
+}
+
+function massesOf(
+  axes: readonly Axis[],
+  places: readonly (readonly number[])[],
+  widths: readonly number[],
+): Float64Array {
+  const masses = new Float64Array(places.length * axes.length);
+  for (const [k, place] of places.entries()) {
+    for (const [j, axis] of axes.entries()) {
+      if (isDiscrete(axis)) continue;
+      const width = widths[j] ?? 1;
+      masses[k * axes.length + j] = width * SQRT_2_PI * massInside(place[j] ?? 0, width);
+    }
+  }
+  return masses;
 }
 
 /** 1.06 times the spread of the coordinates: the reference rule for normals. */
@@ -63,7 +82,7 @@ function isChoice({ hyperparameter }: Axis): boolean {
 
 /** The density at a place, over that of the even prior. */
 export function densityAt(
-  { axes, places, weights, sum, widths }: Density,
+  { axes, places, weights, sum, widths, masses }: Density,
   at: readonly number[],
 ): number {
   const kernels = places.length + 1;
@@ -72,7 +91,11 @@ export function densityAt(
     let mass = weights[k] ?? 0;
     for (let j = 0; j < axes.length && mass > 0; j += 1) {
       const axis = axes[j] as Axis;
-      mass *= kernelOn(axis, place[j] ?? 0, at[j] ?? 0, widths[j] ?? 1, kernels);
+      const own = place[j] ?? 0;
+      const width = widths[j] ?? 1;
+      mass *= isDiscrete(axis)
+        ? cellOn(axis, own, at[j] ?? 0, width, kernels)
+        : normalOn(own, at[j] ?? 0, width, masses[k * axes.length + j] ?? 1);
     }
     total += mass;
   }
@@ -82,14 +105,16 @@ export function densityAt(
 /** Squared distances in widths beyond which a kernel adds nothing beside the prior. */
 const NEGLIGIBLE = 80;
 
-function kernelOn(axis: Axis, own: number, at: number, width: number, kernels: number): number {
-  const { cells } = axis;
-  if (isChoice(axis)) return choiceMass(own === at, cells, kernels) * cells;
-  if (isDiscrete(axis)) return massInCell(at, cells, (own + 0.5) / cells, width) * cells;
+function normalOn(own: number, at: number, width: number, mass: number): number {
   const distance = (at - own) / width;
   const squared = distance * distance;
-  if (squared > NEGLIGIBLE) return 0;
-  return fastExp(-squared / 2) / (width * SQRT_2_PI * massInside(own, width));
+  return squared > NEGLIGIBLE ? 0 : fastExp(-squared / 2) / mass;
+}
+
+function cellOn(axis: Axis, own: number, at: number, width: number, kernels: number): number {
+  const { cells } = axis;
+  if (isChoice(axis)) return choiceMass(own === at, cells, kernels) * cells;
+  return massInCell(at, cells, (own + 0.5) / cells, width) * cells;
 }
 
 /**
