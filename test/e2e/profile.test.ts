@@ -4,12 +4,13 @@ import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { TrialProfile } from "@trainyard/contracts/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { needTorch } from "../world/torch.ts";
 import { World } from "../world/world.ts";
 
 let world: World;
 
 beforeAll(async () => {
-  world = await World.start({ slots: 2 });
+  world = await World.start({ slots: 2, python: true });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -74,6 +75,33 @@ test("yard trial profile: each run by itself, also beyond the step that the next
   const folder = await world.yard("trial", "tensorboard", trial);
   expect(folder).toMatchObject({ code: 0, out: `${profile.tensorboardPath}\n` });
   expect(readdirSync(join(profile.tensorboardPath, "metrics")).length).toBe(2);
+});
+
+test("a PyTorchTrial in two processes: its traces, TensorBoard files and samples", async ({
+  skip,
+}) => {
+  needTorch(skip);
+  const text = config(true).replace("python3", "python3 -m trainyard.launch.torch python3");
+  const wide = `${text}resources: { slots_per_trial: 2 }\n`;
+  const id = await world.submit(wide, world.code("traced"));
+  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+  const trial = `${id}.1`;
+  const { summaries, tensorboardPath } = await world.client.call("getTrialProfile", { trial });
+  const mean = (name: string): number =>
+    summaries.find(({ value }) => value?.name === name)?.value?.mean ?? 0;
+  // Eight samples a batch in each process.
+  expect(mean("samples_per_second") / mean("batches_per_second")).toBeCloseTo(16, 1);
+  const files = readdirSync(tensorboardPath, { recursive: true }).map(String);
+  for (const rank of [0, 1]) {
+    const trace = new RegExp(`(^|/)rank-${rank}\\.[^/]*\\.pt\\.trace\\.json\\.gz$`);
+    expect(files.filter((file) => trace.test(file)).length).toBe(1);
+  }
+  const events = files.filter((file) => file.includes("tfevents"));
+  expect(events.map((file) => file.replace(/events.*/, "")).sort()).toEqual([
+    "",
+    "metrics/",
+    "rank-1/",
+  ]);
 });
 
 test("yard trial profile of a trial that was not profiled says how it would have been", async () => {

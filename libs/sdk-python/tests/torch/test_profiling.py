@@ -12,7 +12,6 @@ import torch
 from training import LineTrial, TrainerCase
 
 from trainyard import pytorch
-from trainyard.pytorch._profiling import samples_in
 
 PROFILED = {"exp_conf": {"profiling": {"enabled": True}}}
 
@@ -62,6 +61,11 @@ class ProfilingCase(TrainerCase):
         ]
 
 
+    def throughput(self, name):
+        (line,) = [line for line in self.of_machines(name) if line["group"] == "throughput"]
+        return {value["name"]: value["mean"] for value in line["system"]["values"]}
+
+
 class Training(ProfilingCase):
     def test_is_the_same_with_it_and_without_bit_for_bit(self):
         with warnings.catch_warnings():
@@ -78,12 +82,32 @@ class Training(ProfilingCase):
 
     def test_the_batches_and_their_samples_are_counted(self):
         self.train(Slow, init=PROFILED, max_length=pytorch.Batch(12))
-        (throughput,) = [line for line in self.of_machines() if line["group"] == "throughput"]
-        found = {value["name"]: value["mean"] for value in throughput["system"]["values"]}
+        found = self.throughput("a")
         self.assertGreater(found["batches_per_second"], 1)
         ratio = found["samples_per_second"] / found["batches_per_second"]
-        self.assertAlmostEqual(ratio, Slow.batch_size)
-        self.assertEqual(throughput["stepsCompleted"], 12)
+        self.assertAlmostEqual(ratio, Slow.batch_size, 3)
+        self.assertEqual({line["stepsCompleted"] for line in self.of_machines()}, {12})
+
+    def test_the_trial_says_how_many_samples_a_batch_has_and_need_not(self):
+        class Told(Slow):
+            def get_batch_length(self, batch):
+                return 100
+
+        class Silent(Slow):
+            def get_batch_length(self, batch):
+                raise KeyError("no such thing")
+
+            def evaluate_full_dataset(self, data_loader):
+                return {"error": 0.0}
+
+            evaluate_batch = pytorch.PyTorchTrial.evaluate_batch
+
+        self.train(Told, init=PROFILED, max_length=pytorch.Batch(6))
+        found = self.throughput("a")
+        ratio = found["samples_per_second"] / found["batches_per_second"]
+        self.assertAlmostEqual(ratio, 100, 2)
+        self.train(Silent, name="b", init=PROFILED, max_length=pytorch.Batch(6))
+        self.assertEqual(list(self.throughput("b")), ["batches_per_second"])
 
     def test_fit_can_turn_it_on_for_itself(self):
         self.train(Slow, max_length=pytorch.Batch(6), profiling_enabled=True)
@@ -135,15 +159,6 @@ class Training(ProfilingCase):
         loaded.writer.add_scalar("mine", 1, 1)
         loaded.writer.close()
         self.assertEqual(set((self.folder / "a/tensorboard").rglob("*")), written)
-
-
-class Samples(unittest.TestCase):
-    def test_the_first_tensor_of_a_batch_says_how_many(self):
-        two = torch.zeros(2, 3)
-        for batch in (two, (two, 5), [[two]], {"x": two, "y": 0}, {"x": (two,)}):
-            self.assertEqual(samples_in(batch), 2)
-        for batch in (None, "text", 5, [], {}, torch.tensor(1.0), [["x"]]):
-            self.assertEqual(samples_in(batch), 0)
 
 
 if __name__ == "__main__":

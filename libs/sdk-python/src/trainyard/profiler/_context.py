@@ -56,7 +56,8 @@ class ProfilerContext:
         self._steps_at_start = steps()
         self._node = node
         # Of processes that a launcher started and that did not join, the launcher tells.
-        self._local_rank = local_rank or int(os.environ.get("LOCAL_RANK") or 0)
+        told = os.environ.get("LOCAL_RANK", "")
+        self._local_rank = local_rank or (int(told) if told.isdigit() else 0)
         self._throughput = Throughput()
         self._sampler: Optional[Sampler] = None
         self._lock_fd = -1
@@ -137,9 +138,13 @@ class ProfilerContext:
 
     def _lock(self) -> bool:
         """Whether this process is the one that samples on this node."""
-        self._lock_fd = os.open(
-            self._spool.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
-        )
+        try:
+            self._lock_fd = os.open(
+                self._spool.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
+        except OSError as error:
+            log.warning("profiling: nothing is sampled on this node: %s", error)
+            return False
         if try_lock(self._lock_fd):
             return True
         os.close(self._lock_fd)

@@ -118,7 +118,7 @@ class Loop:
             self._callbacks.call("on_training_epoch_start", epoch)
         batch = next(self._source)
         if context._profiling.counts:
-            context._profiling.count(batch)
+            context._profiling.count(self._trial, batch)
         if context.experimental.moves_batches:
             batch = context.to_device(batch)
         if plain:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
-
-import torch
+from typing import Any, Dict, Optional
 
 from ..profiler import TorchProfiler
 
@@ -16,6 +14,7 @@ class Profiling:
         self._core = core
         self._traces: Optional[TorchProfiler] = None
         self._started = False
+        self._counts_samples = True
         self.counts = False
         """Whether ``count`` is wanted for each batch."""
 
@@ -44,9 +43,16 @@ class Profiling:
         if self._traces is not None:
             self._traces.start()
 
-    def count(self, batch: Any) -> None:
+    def count(self, trial: Any, batch: Any) -> None:
         """Counts a batch, and its samples in all processes."""
-        self._core.profiler.count(1, samples_in(batch) * self._core.distributed.size)
+        samples = 0
+        if self._counts_samples:
+            try:
+                samples = trial.get_batch_length(batch) * self._core.distributed.size
+            except Exception:
+                # A batch without a length trains as well: only a figure is missing.
+                self._counts_samples = False
+        self._core.profiler.count(1, samples)
 
     def step(self) -> None:
         """Says that a batch is over."""
@@ -63,13 +69,3 @@ class Profiling:
             self._core.profiler.off()
         self.counts = False
 
-
-def samples_in(batch: Any, depth: int = 0) -> int:
-    """The length of the first tensor in a batch; 0 where there is none near."""
-    if isinstance(batch, torch.Tensor):
-        return batch.shape[0] if batch.dim() > 0 else 0
-    if depth < 4 and isinstance(batch, Mapping):
-        batch = tuple(batch.values())
-    if depth < 4 and isinstance(batch, (list, tuple)) and batch:
-        return samples_in(batch[0], depth + 1)
-    return 0
