@@ -2,7 +2,7 @@ import type { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import type { Experiment, TrialLogLine } from "@trainyard/contracts/api";
 import { TrialLogLineSchema } from "@trainyard/contracts/api";
-import type { Output } from "./output.ts";
+import { firstLine, type Output } from "./output.ts";
 import { Failure } from "./usage-error.ts";
 
 const over: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
@@ -56,6 +56,6 @@ export async function waitForEnd(
 /** Exit code 1 for an experiment that did not complete. */
 export function requireCompleted(experiment: Plain<Experiment> | null): void {
   if (experiment === null || experiment.state === "COMPLETED") return;
-  const reason = experiment.reason === "" ? "" : `: ${experiment.reason}`;
+  const reason = experiment.reason === "" ? "" : `: ${firstLine(experiment.reason)}`;
   throw new Failure(`Experiment ${experiment.id} ended ${experiment.state}${reason}.`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { number, printable, time } from "./output.ts";
+import { firstLine, number, printable, time } from "./output.ts";
 
 test("numbers keep six significant digits, without noise", () => {
   expect([0.1 + 0.2, 1e-9, 123_456_789, 2].map(number)).toEqual(["0.3", "1e-9", "123457000", "2"]);
@@ -13,4 +13,9 @@ test("times are UTC to the second", () => {
 
 test("what would move the cursor is shown, not done", () => {
   expect(printable("a\u001b[2Jb\nc")).toBe("a\\u001b[2Jb\\u000ac");
+});
+
+test("of a reason with a traceback, what it says before that", () => {
+  expect(firstLine("rank 3: ValueError\n\nTraceback")).toBe("rank 3: ValueError");
+  expect(firstLine("finished")).toBe("finished");
 });

@@ -77,6 +77,11 @@ export function printable(text: string): string {
   });
 }
 
+/** Of a reason with a traceback: what it says before that. */
+export function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}
+
 export function time(ms: number | undefined): string {
   return ms === undefined ? "" : new Date(ms).toISOString().replace("T", " ").slice(0, 19);
 }

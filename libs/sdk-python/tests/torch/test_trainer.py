@@ -46,6 +46,20 @@ class Periods(TrainerCase):
         self.assertEqual(trial.seen[10], (1, 10))
         self.assertEqual(self.reports("a", "validation")[20]["epochs"], 2)
 
+    def test_each_report_is_a_line_for_whoever_watches(self):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.train(max_length=pytorch.Batch(10), reporting_period=pytorch.Batch(5))
+        lines = out.getvalue().splitlines()
+        self.assertEqual(
+            [line.split(" ", 5)[:5] for line in lines],
+            [
+                ["batch", "5,", "epoch", "0.5:", "training"],
+                ["batch", "10,", "epoch", "1:", "training"],
+                ["batch", "10,", "epoch", "1:", "validation"],
+            ],
+        )
+        self.assertRegex(lines[0], r"training loss=[0-9.e-]+$")
+
     def test_seconds(self):
         with mock.patch("trainyard.pytorch._pulse.time") as time:
             time.monotonic.side_effect = range(1000)

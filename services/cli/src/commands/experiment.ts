@@ -13,7 +13,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
-import { number, time } from "../output.ts";
+import { firstLine, number, time } from "../output.ts";
 import { packContext } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
@@ -158,7 +158,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["description", experiment.description],
     ["labels", experiment.labels.join(", ")],
     ["state", experiment.state],
-    ["reason", experiment.reason],
+    ["reason", firstLine(experiment.reason)],
     ["waits for", experiment.waitsFor],
     ["owner", experiment.owner],
     ["created", time(experiment.createdAtMs)],
@@ -192,7 +192,7 @@ async function showFailed({ client, output }: Context, experiment: string): Prom
   const { items } = await allPages((start) => client.call("listTrials", { experiment, ...start }));
   const failed = items.filter(({ state }) => state === "ERROR");
   for (const { id, reason } of failed.slice(0, cliLimits.failedShown)) {
-    output.line(`trial ${id} failed: ${reason}`);
+    output.line(`trial ${id} failed: ${firstLine(reason)}`);
   }
   const more = failed.length - cliLimits.failedShown;
   if (more > 0) output.line(`and ${more} more: yard trial list ${experiment}`);

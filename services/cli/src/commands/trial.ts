@@ -10,7 +10,7 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { evidenceText } from "../evidence.ts";
 import { detachSignal, printLogLine } from "../follow.ts";
-import { number, time } from "../output.ts";
+import { firstLine, number, time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { profile, tensorboard } from "./trial-profile.ts";
 
@@ -96,7 +96,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   output.fields([
     ["trial", trial.id],
     ["state", trial.state],
-    ["reason", trial.reason],
+    ["reason", firstLine(trial.reason)],
     ["hyperparameters", hyperparametersOf(trial)],
     ["origin", originOf(trial)],
     ["begins from", sourceOf(trial)],

@@ -9,6 +9,7 @@ from typing import Any, Dict, List
 
 from ._callback import Callbacks
 from ._progress import Counters, Place
+from ._told import tell
 from .metrics import average_training_metrics, join_metrics
 
 
@@ -40,9 +41,9 @@ class Reports:
         metrics = join_metrics(averages, reducers.reduce_metrics(for_training=True), "train_batch")
         reducers.reset_reducers()
         counters.reported_at = counters.batches
-        context._core.train.report_training_metrics(
-            counters.batches, {**times_of(context._place, counters.batches), **metrics}
-        )
+        times = times_of(context._place, counters.batches)
+        context._core.train.report_training_metrics(counters.batches, {**times, **metrics})
+        tell(context.distributed.rank, "training", times, metrics)
         if self._callbacks.listening("on_training_workload_end"):
             each = [{name: float(value) for name, value in one.items()} for one in self._pending]
             self._callbacks.call("on_training_workload_end", dict(metrics), each)

@@ -13,6 +13,7 @@ from ._callback import Callbacks
 from ._progress import Counters
 from ._reports import times_of
 from ._source import check_loader, validation_of
+from ._told import tell
 from ._trial import PyTorchTrial, overrides
 from .metrics import join_metrics, metrics_of, reduce_validation_metrics
 
@@ -56,9 +57,9 @@ class Validation:
             context._reducers.reset_reducers()
             metrics = join_metrics(metrics, reduced, self._method)
         counters.validated_at = counters.batches
-        context._core.train.report_validation_metrics(
-            counters.batches, {**times_of(context._place, counters.batches), **metrics}
-        )
+        times = times_of(context._place, counters.batches)
+        context._core.train.report_validation_metrics(counters.batches, {**times, **metrics})
+        tell(context.distributed.rank, "validation", times, metrics)
         self._callbacks.call("on_validation_end", dict(metrics))
         return metrics
 
