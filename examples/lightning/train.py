@@ -2,7 +2,7 @@
 
 python3 train.py                          with the hyperparameters below
 python3 train.py learning_rate=0.001 epochs=8
-python3 -m trainyard.launch.torch python3 train.py      one process for each slot of the trial
+python3 -m trainyard.launch.torch train.py              one process for each slot of the trial
 """
 
 import json

@@ -3,7 +3,7 @@ more processes: the Core API and ``torch.distributed``, nothing between.
 
 python3 train.py                                        alone
 torchrun --nproc-per-node 2 train.py epochs=8           two processes
-python3 -m trainyard.launch.torch python3 train.py      one process for each slot of the trial
+python3 -m trainyard.launch.torch train.py              one process for each slot of the trial
 """
 
 import contextlib
