@@ -2,9 +2,11 @@
 
 python3 train.py                          a tiny model with random weights, four epochs
 python3 train.py learning_rate=0.001 num_train_epochs=8
+python3 -m trainyard.launch.torch train.py              one process for each slot of the trial
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
@@ -35,7 +37,6 @@ def main(ctx: trainyard.Context) -> None:
         logging_steps=8,
         eval_strategy="epoch",
         save_steps=16,
-        use_cpu=ctx.info.hparams.get("use_cpu", False),
     )
     transformers.set_seed(arguments.seed)
     training, validation = split(generate(ctx.info.hparams["reviews"], seed=1895))
@@ -94,6 +95,12 @@ def accuracy_of(predicted: Any) -> Dict[str, float]:
     return {"accuracy": float((chosen == predicted.label_ids).mean())}
 
 
+def processes() -> Any:
+    """The others that the launcher has started with this one, if it has."""
+    launched = "RANK" in os.environ
+    return trainyard.DistributedContext.from_torch_distributed() if launched else None
+
+
 def local_hparams(arguments: List[str]) -> Dict[str, Any]:
     """The hyperparameters of a run without the platform, each given as name=value or as above."""
     given = dict(argument.split("=", 1) for argument in arguments)
@@ -101,5 +108,6 @@ def local_hparams(arguments: List[str]) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
-    with trainyard.init(local_hparams=local_hparams(sys.argv[1:])) as context:
+    hparams_here = local_hparams(sys.argv[1:])
+    with trainyard.init(distributed=processes(), local_hparams=hparams_here) as context:
         main(context)

@@ -174,8 +174,7 @@ class Together(TrainerCase):
 
     def train(self, name, *others, **arguments):
         with self.open_together(name) as ctx:
-            given = {"use_cpu": True, "ddp_backend": "gloo", "max_steps": 10, "save_steps": 4}
-            self.fit(ctx, *others, **given, **arguments)
+            self.fit(ctx, *others, max_steps=10, save_steps=4, **arguments)
 
     def test_killed_and_resumed_ends_with_the_same_weights_on_all_ranks(self):
         self.assertEqual(in_children(2, lambda: self.train("whole")), [0, 0])
@@ -263,6 +262,10 @@ class Example(TrainerCase):
         self.assertEqual(self.steps("validation"), [3])
         self.assertEqual(self.steps("validation", run=2), [6])
         self.assertIn("eval_accuracy", self.reports("validation")[0]["metrics"])
+        self.run_example(
+            "huggingface/train.py", "reviews=64", "num_train_epochs=1", processes=2, name="two"
+        )
+        self.assertEqual(self.steps("validation", "two"), [2])
 
 
 if __name__ == "__main__":

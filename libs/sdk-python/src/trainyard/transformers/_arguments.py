@@ -39,9 +39,11 @@ def training_arguments(
         # A bar that is redrawn is no line of a log.
         "disable_tqdm": not sys.stderr.isatty(),
         "dataloader_pin_memory": torch.cuda.is_available(),
-        **defaults,
-        **overrides_of(ctx.info.hparams, known, made.__name__),
     }
+    if ctx.distributed.size > 1 and not torch.cuda.is_available():
+        values.update(use_cpu=True, ddp_backend="gloo")
+    values.update(defaults)
+    values.update(overrides_of(ctx.info.hparams, known, made.__name__))
     return made(**values)
 
 

@@ -1,0 +1,64 @@
+"""DeepSpeed's configuration with a trial's hyperparameters over it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, Mapping, Union
+
+from .._context import Context
+from .._frameworks import check_processes, require
+
+SECTION = "deepspeed"
+
+
+def configuration(ctx: Context, base: Union[Mapping[str, Any], str, Path]) -> Dict[str, Any]:
+    """A DeepSpeed configuration, given as a dict or by the path of its JSON file, and over it the
+    trial's hyperparameters of the section ``deepspeed``.
+
+    Sections are merged, everything else is replaced: ``deepspeed: {optimizer: {params: {lr:
+    0.01}}}`` changes the rate alone. Raises ValueError where the section or the file is no
+    configuration.
+    """
+    if isinstance(base, (str, Path)):
+        base = _read(Path(base))
+    section = ctx.info.hparams.get(SECTION, {})
+    if not isinstance(section, Mapping):
+        raise ValueError(
+            f"the hyperparameter '{SECTION}' must be a section of DeepSpeed's configuration, "
+            f"not {section!r}"
+        )
+    return merged(base, section)
+
+
+def initialize(ctx: Context, base: Union[Mapping[str, Any], str, Path], **arguments: Any) -> Any:
+    """Calls ``deepspeed.initialize`` with ``configuration(ctx, base)`` and returns what that does:
+    engine, optimizer, data loader and scheduler.
+
+    ``arguments`` are DeepSpeed's own: ``model``, ``model_parameters``, ``training_data``, ….
+    """
+    deepspeed = require("deepspeed", "trainyard.deepspeed")
+    check_processes(ctx, int(os.environ.get("WORLD_SIZE", "1")), "launcher")
+    return deepspeed.initialize(config=configuration(ctx, base), **arguments)
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Dict[str, Any]:
+    """A dict with another's values over its own, section by section."""
+    result = dict(base)
+    for name, value in over.items():
+        below = result.get(name)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            value = merged(below, value)
+        result[name] = value
+    return result
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path} is no DeepSpeed configuration in JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} is no DeepSpeed configuration: it must be a JSON object")
+    return found

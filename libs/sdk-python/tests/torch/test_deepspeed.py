@@ -1,0 +1,108 @@
+"""The example with a DeepSpeed engine: the real package's where it can be imported, else one that
+has its documented interface.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from killing import FrameworkCase, in_a_child, in_children, kill_myself
+
+from trainyard import CheckpointError
+
+SCRIPT = "deepspeed/train.py"
+DOUBLES = Path(__file__).with_name("doubles")
+
+
+def setUpModule():
+    """Loaded here, so that listing the tests does not wait for it."""
+    global Checkpoints, configuration, initialize, torch
+    if importlib.util.find_spec("deepspeed") is None:
+        sys.path.insert(0, str(DOUBLES))
+    import torch
+
+    from trainyard.deepspeed import Checkpoints, configuration, initialize
+
+    torch.set_num_threads(1)
+
+
+class Resumes(FrameworkCase):
+    def test_killed_and_resumed_ends_with_the_same_weights(self):
+        self.run_example(SCRIPT, "steps=24", processes=2, name="whole")
+        self.assertEqual(self.steps("validation", "whole"), [10, 20, 24])
+
+        def run_until_killed():
+            taken = []
+            step = torch.optim.Adam.step
+
+            def counted(optimizer, *arguments):
+                taken.append(1)
+                if len(taken) == 17 and os.environ["RANK"] == "1":
+                    kill_myself()
+                return step(optimizer, *arguments)
+
+            with mock.patch.object(torch.optim.Adam, "step", counted):
+                self.run_script(SCRIPT, "killed", "steps=24")
+
+        self.assertEqual(in_children(2, run_until_killed), [1, -signal.SIGKILL])
+        self.run_example(SCRIPT, "steps=24", processes=2, name="killed")
+        self.assertEqual(self.steps("training", "killed", run=2)[0], 11)
+        for file in self.latest("whole").glob("engine/*.pt"):
+            with self.subTest(file=file.name):
+                resumed = self.latest("killed") / "engine" / file.name
+                self.assert_equal(torch.load(file), torch.load(resumed))
+
+    def assert_equal(self, one, other):
+        if isinstance(one, torch.Tensor):
+            self.assertTrue(torch.equal(one, other))
+        elif isinstance(one, dict):
+            self.assertEqual(list(one), list(other))
+            for name in one:
+                self.assert_equal(one[name], other[name])
+        else:
+            self.assertEqual(one, other)
+
+    def test_other_ranks_are_refused(self):
+        self.run_example(SCRIPT, "steps=10", processes=2)
+        with self.open_local() as ctx:
+            with self.assertRaisesRegex(CheckpointError, "set slots_per_trial to 2"):
+                Checkpoints(ctx, mock.Mock(global_steps=0)).restore()
+
+
+class Configuration(FrameworkCase):
+    def test_hyperparameters_over_the_file(self):
+        section = {"optimizer": {"params": {"lr": 0.5}}, "fp16": {"enabled": True}}
+        base = {"optimizer": {"type": "Adam", "params": {"lr": 0.1, "eps": 1}}, "steps": 3}
+        with self.open_local(local_hparams={"deepspeed": section}) as ctx:
+            expected = {
+                "optimizer": {"type": "Adam", "params": {"lr": 0.5, "eps": 1}},
+                "steps": 3,
+                "fp16": {"enabled": True},
+            }
+            self.assertEqual(configuration(ctx, base), expected)
+            broken = self.folder / "broken.json"
+            broken.write_text("{")
+            with self.assertRaisesRegex(ValueError, "no DeepSpeed configuration in JSON"):
+                configuration(ctx, broken)
+        with self.open_local(local_hparams={"deepspeed": 3}) as ctx:
+            with self.assertRaisesRegex(ValueError, "must be a section"):
+                configuration(ctx, base)
+
+    def test_what_is_missing_is_said(self):
+        def without():
+            with mock.patch.dict(sys.modules, {"deepspeed": None}), self.open_local() as ctx:
+                said = "^trainyard.deepspeed needs the package deepspeed.* 'pip install deepspeed'"
+                with self.assertRaisesRegex(ImportError, said):
+                    initialize(ctx, {})
+
+        self.assertEqual(in_a_child(without), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
