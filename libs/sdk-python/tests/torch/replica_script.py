@@ -1,4 +1,4 @@
-"""A trial in several processes, started by test_replicas.py: what it does is the first argument."""
+"""A trial in several processes, run by test_replicas.py: what it does is the first argument."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from training import LineTrial
 
 from trainyard import pytorch
 
-RANK = int(os.environ["RANK"])
+
+def rank():
+    return int(os.environ["RANK"])
 
 
 class Replicated(LineTrial):
@@ -27,7 +29,7 @@ class Replicated(LineTrial):
         self.exchanges = 0
 
     def build_model(self):
-        sizes = [3, 8 + RANK] if sys.argv[1] == "mismatched" else [3, 8]
+        sizes = [3, 8 + rank()] if sys.argv[1] == "mismatched" else [3, 8]
         return torch.nn.Sequential(
             torch.nn.Linear(*sizes),
             torch.nn.BatchNorm1d(sizes[1]),
@@ -36,9 +38,9 @@ class Replicated(LineTrial):
         )
 
     def train_batch(self, batch, epoch_idx, batch_idx):
-        if sys.argv[1] == "dying" and RANK == 1 and batch_idx == int(sys.argv[2]):
+        if sys.argv[1] == "dying" and rank() == 1 and batch_idx == int(sys.argv[2]):
             os.kill(os.getpid(), signal.SIGKILL)
-        if sys.argv[1] == "stopping" and RANK == 1 and batch_idx == 5:
+        if sys.argv[1] == "stopping" and rank() == 1 and batch_idx == 5:
             self.context.set_stop_requested(True)
         metrics = super().train_batch(batch, epoch_idx, batch_idx)
         gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
@@ -59,11 +61,12 @@ def count_exchanges(trial):
 
 
 def main():
-    frequency = 3 if sys.argv[1] in ("plain", "dying") else 1
+    frequency = 3 if sys.argv[1] in ("plain", "dying", "longer") else 1
     with pytorch.init(hparams={}, aggregation_frequency=frequency) as context:
         trial = Replicated(context)
-        count_exchanges(trial)
-        length = 1_000_000 if sys.argv[1] == "stopping" else 14
+        if context.distributed.size > 1:
+            count_exchanges(trial)
+        length = {"stopping": 1_000_000, "longer": 16}.get(sys.argv[1], 14)
         pytorch.Trainer(trial, context).fit(
             max_length=pytorch.Batch(length),
             reporting_period=pytorch.Batch(2),
@@ -72,10 +75,6 @@ def main():
             checkpoint_policy="none",
         )
         out = Path(os.environ["TRAINYARD_LOCAL_DIR"])
-        torch.save(trial.model.module.state_dict(), out / f"weights-{RANK}.pt")
+        torch.save(trial.model.state_dict(), out / f"weights-{rank()}.pt")
         said = {"batches": len(trial.seen), "exchanges": trial.exchanges}
-        (out / f"said-{RANK}.json").write_text(json.dumps(said))
-
-
-if __name__ == "__main__":
-    main()
+        (out / f"said-{rank()}.json").write_text(json.dumps(said))

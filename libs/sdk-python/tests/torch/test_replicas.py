@@ -5,21 +5,29 @@ shared.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import socket
-import subprocess
 import sys
 import unittest
-from pathlib import Path
 
+import replica_script
 import torch
 from training import TrainerCase
 
-import trainyard
-
-SCRIPT = Path(__file__).with_name("replica_script.py")
-SRC = Path(trainyard.__file__).parents[1]
 SIZE = 2
+
+
+fork = multiprocessing.get_context("fork")
+
+
+def rank_of(place, said, arguments):
+    """A rank's process: the script, with its own environment and its own stderr."""
+    os.environ.update({name: str(value) for name, value in place.items()})
+    with open(said, "w") as file:
+        os.dup2(file.fileno(), 2)
+    sys.argv = ["replica_script.py", *arguments]
+    replica_script.main()
 
 
 def free_port():
@@ -29,47 +37,40 @@ def free_port():
 
 
 class Replicas(TrainerCase):
-    def start(self, name, *arguments):
-        """Starts the script once for each rank, as a launcher does."""
+    def run_all(self, name, *arguments, size=SIZE):
+        """Runs the script once for each rank, as a launcher does, in forks of this process, which has
+        imported PyTorch already. Returns how each rank ended and what it said on stderr.
+        """
         (self.folder / name).mkdir(exist_ok=True)
         port = free_port()
-        processes = []
-        for rank in range(SIZE):
+        processes, files = [], []
+        for rank in range(size):
             place = {
                 "RANK": rank,
-                "WORLD_SIZE": SIZE,
+                "WORLD_SIZE": size,
                 "LOCAL_RANK": rank,
-                "LOCAL_WORLD_SIZE": SIZE,
+                "LOCAL_WORLD_SIZE": size,
                 "GROUP_RANK": 0,
                 "GROUP_WORLD_SIZE": 1,
                 "MASTER_ADDR": "127.0.0.1",
                 "MASTER_PORT": port,
                 "TRAINYARD_LOCAL_DIR": self.folder / name,
-                "PYTHONPATH": SRC,
             }
-            processes.append(
-                subprocess.Popen(
-                    [sys.executable, "-W", "error", str(SCRIPT), *arguments],
-                    env={**os.environ, **{key: str(value) for key, value in place.items()}},
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-            )
-        return processes
+            said = self.folder / f"{name}-{rank}.stderr"
+            process = fork.Process(target=rank_of, args=(place, said, arguments))
+            process.start()
+            processes.append(process)
+            files.append(said)
+        for process in processes:
+            process.join()
+        return [process.exitcode for process in processes], [file.read_text() for file in files]
 
-    def run_all(self, name, *arguments):
-        """Returns how each rank ended and what it said on stderr."""
-        processes = self.start(name, *arguments)
-        said = [process.communicate(timeout=120)[1] for process in processes]
-        return [process.returncode for process in processes], said
-
-    def run_well(self, name, *arguments):
-        codes, said = self.run_all(name, *arguments)
-        self.assertEqual(codes, [0] * SIZE, "\n".join(said))
+    def run_well(self, name, *arguments, size=SIZE):
+        codes, said = self.run_all(name, *arguments, size=size)
+        self.assertEqual(codes, [0] * size, "\n".join(said))
         return [
             json.loads((self.folder / name / f"said-{rank}.json").read_text())
-            for rank in range(SIZE)
+            for rank in range(size)
         ]
 
     def weights(self, name, rank):
@@ -96,6 +97,10 @@ class Replicas(TrainerCase):
             found = self.reports("whole", group)
             self.assertEqual(found, self.reports("resumed", group))
         self.assertEqual(sorted(found), [5, 10, 14])
+        # With fewer processes it is another training, which goes on all the same.
+        (alone,) = self.run_well("whole", "longer", size=1)
+        self.assertEqual(alone["batches"], 2)
+        self.assertEqual(sorted(self.reports("whole", "validation")), [5, 10, 14, 15, 16])
 
     def test_one_rank_stops_all_at_the_same_batch(self):
         said = self.run_well("stopped", "stopping")
