@@ -87,6 +87,7 @@ describe("the configurations", () => {
     "pytorch-text/single.yaml",
     "pytorch-gan/single.yaml",
     "pytorch-tabular/search.yaml",
+    "fsdp2/four-slots.yaml",
   ])("%s is valid, and has the hyperparameters that its script asks for", async (file) => {
     const { config, warnings } = await parse(file);
     expect(warnings).toEqual([]);
