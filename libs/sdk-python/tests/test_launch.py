@@ -27,6 +27,9 @@ rank, size = together.rank, together.size
 
 
 class LaunchCase(ContextCase):
+    # Far more than a launch takes on two busy cores.
+    timeout_s = 120
+
     def setUp(self):
         super().setUp()
         self.script = self.folder / "train.py"
@@ -58,7 +61,7 @@ class LaunchCase(ContextCase):
         return self.finish(self.node(script, *options, **more), code)
 
     def finish(self, process, code=0):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=self.timeout_s)
         self.assertEqual(process.returncode, code, out + err)
         return sorted(out.splitlines()), err
 
@@ -326,6 +329,10 @@ class Told(unittest.TestCase):
         ):
             failure = _failure.failure_of(0, 0, 1, [head, "  x", last], None)
             self.assertEqual(failure.follows, follows, last)
+        # As torch prints it once its process group is there.
+        prefixed = [f"[rank0]: {line}" for line in (head, '  File "t.py", line 3', "ValueError: x")]
+        said = _failure.failure_of(0, 0, 1, prefixed, None)
+        self.assertEqual(said.summary, "ValueError: x (t.py, line 3)")
         self.assertTrue(_failure.failure_of(0, 0, -6, ["NCCL watchdog"], None).follows)
         self.assertFalse(_failure.failure_of(0, 0, -11, [], None).follows)
 

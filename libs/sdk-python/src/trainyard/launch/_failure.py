@@ -14,6 +14,8 @@ from .._end import says_lost_peer
 from .._limits import MESSAGE_CHARACTERS_MAX
 
 _HEAD = "Traceback (most recent call last):"
+# What torch puts before each line of a traceback once its process group is there.
+_TORCHS_PREFIX = re.compile(r"\[rank\d+\]: ?")
 _FRAME = re.compile(r'\s*File "(.+)", line (\d+)')
 
 
@@ -66,6 +68,7 @@ def failure_of(
         # NCCL's watchdog aborts the process when a peer is gone.
         follows = -code == signal.SIGABRT and any("NCCL" in line for line in stderr)
         return Failure(rank, node, code, summary, "", follows)
+    stderr = [_TORCHS_PREFIX.sub("", line, count=1) for line in stderr]
     found = _traceback(stderr)
     if not found:
         last = next((line for line in reversed(stderr) if line.strip()), "")
