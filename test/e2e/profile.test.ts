@@ -1,5 +1,5 @@
 /** What the machines of a trial did, from the sampling in its script to `yard trial profile`. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { TrialProfile } from "@trainyard/contracts/api";
@@ -74,7 +74,11 @@ test("yard trial profile: each run by itself, also beyond the step that the next
   // Where the script wrote is where the platform says: a file for each run.
   const folder = await world.yard("trial", "tensorboard", trial);
   expect(folder).toMatchObject({ code: 0, out: `${profile.tensorboardPath}\n` });
-  expect(readdirSync(join(profile.tensorboardPath, "metrics")).length).toBe(2);
+  const files = readdirSync(join(profile.tensorboardPath, "metrics"));
+  expect(files.length).toBe(2);
+  const copied = await world.yard("trial", "tensorboard", trial, "copied");
+  expect(copied).toMatchObject({ code: 0, out: `${join(world.folder, "copied")}\n` });
+  expect(readdirSync(join(world.folder, "copied", "metrics")).sort()).toEqual(files.sort());
 });
 
 test("a PyTorchTrial in two processes: its traces, TensorBoard files and samples", async ({
@@ -114,4 +118,8 @@ test("yard trial profile of a trial that was not profiled says how it would have
   const folder = await world.yard("trial", "tensorboard", `${id}.1`);
   expect(folder).toMatchObject({ code: 1, out: "" });
   expect(folder.err).toContain("has written no TensorBoard files");
+  const copied = await world.yard("trial", "tensorboard", `${id}.1`, "nothing");
+  expect(copied).toMatchObject({ code: 2, out: "" });
+  expect(copied.err).toContain("sees no TensorBoard files");
+  expect(existsSync(join(world.folder, "nothing"))).toBe(false);
 });

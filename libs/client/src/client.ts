@@ -63,9 +63,9 @@ export class Client {
   }
 
   /** The bytes of an answer that is no message. */
-  async download(
-    name: "downloadCheckpoint",
-    request: RequestOf<"downloadCheckpoint">,
+  async download<Name extends "downloadCheckpoint" | "downloadTensorBoard">(
+    name: Name,
+    request: RequestOf<Name>,
     options: CallOptions = {},
   ): Promise<ReadableStream<Uint8Array>> {
     const { response } = await this.#send(name, request, options);

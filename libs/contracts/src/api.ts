@@ -149,6 +149,7 @@ export {
   TrialSchema,
 } from "./gen/trainyard/api/v1/experiments_pb.ts";
 export {
+  type DownloadTensorBoardRequest,
   type GetTrialProfileRequest,
   type ListTrialSystemMetricsRequest,
   type ListTrialSystemMetricsResponse,

@@ -1,11 +1,16 @@
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Plain } from "@trainyard/contracts";
 import {
   type SystemSummary,
   type TrialProfile,
   TrialProfileSchema,
 } from "@trainyard/contracts/api";
+import { extract } from "tar";
 import { argument, type Context } from "../context.ts";
+import { callerPath } from "../environment.ts";
 import { number } from "../output.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 
@@ -42,24 +47,36 @@ export async function profile(
   ]);
 }
 
-/** Prints the folder, and nothing else, where this machine sees it. */
+/** Prints the folder, and nothing else: the storage's own, or the one that they were copied to. */
 export async function tensorboard(
   { client, output }: Context,
   args: readonly string[],
 ): Promise<void> {
   const trial = argument(args, 0);
+  const path =
+    args[1] === undefined ? await seenHere(client, trial) : await copy(client, trial, args[1]);
+  output.note(`tensorboard --logdir ${path}`);
+  if (output.json) output.line(JSON.stringify({ path }));
+  else output.line(path);
+}
+
+async function seenHere(client: Context["client"], trial: string): Promise<string> {
   const { tensorboardPath } = await client.call("getTrialProfile", { trial });
   if (tensorboardPath === "") {
     throw new Failure(`The checkpoint storage of trial ${trial} is no directory.`);
   }
-  if (!existsSync(tensorboardPath)) {
-    throw new Failure(
-      `There is no ${tensorboardPath} on this machine: trial ${trial} has written no TensorBoard files, or its checkpoint storage is mounted elsewhere.`,
-    );
-  }
-  output.note(`tensorboard --logdir ${tensorboardPath}`);
-  if (output.json) output.line(JSON.stringify({ path: tensorboardPath }));
-  else output.line(tensorboardPath);
+  if (existsSync(tensorboardPath)) return tensorboardPath;
+  throw new Failure(
+    `There is no ${tensorboardPath} on this machine: trial ${trial} has written no TensorBoard files, or its checkpoint storage is mounted elsewhere, and a second argument says where to copy them.`,
+  );
+}
+
+async function copy(client: Context["client"], trial: string, shown: string): Promise<string> {
+  const folder = callerPath(shown);
+  const body = await client.download("downloadTensorBoard", { trial });
+  await mkdir(folder, { recursive: true });
+  await pipeline(Readable.fromWeb(body), extract({ cwd: folder, strict: true }));
+  return folder;
 }
 
 function runsOf({ summaries }: Plain<TrialProfile>): readonly number[] {

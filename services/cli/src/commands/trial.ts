@@ -50,6 +50,7 @@ export function addTrialCommands(program: Command): void {
   group
     .command("tensorboard")
     .argument("<trial>")
+    .argument("[folder]", "where to copy them, where this machine does not see the storage")
     .description("the folder of its TensorBoard files and traces, for tensorboard --logdir")
     .action(withPlatform(tensorboard));
 }

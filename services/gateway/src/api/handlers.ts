@@ -21,11 +21,12 @@ export function apiHandlers(
   const logs = logHandlers(backend);
   const searches = searchHandlers(backend, moved);
   const checkpoints = checkpointHandlers(backend);
+  const profiles = profileHandlers(backend, checkpointDir);
   return {
     unary: {
       ...experimentHandlers(backend, checkpointDir),
       ...metricHandlers(backend),
-      ...profileHandlers(backend, checkpointDir),
+      ...profiles.unary,
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...checkpoints.unary,
@@ -34,6 +35,6 @@ export function apiHandlers(
       ...analysisHandlers(backend),
     },
     streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
-    raw: checkpoints.raw,
+    raw: { ...checkpoints.raw, ...profiles.raw },
   };
 }

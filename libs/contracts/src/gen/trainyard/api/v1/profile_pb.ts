@@ -5,6 +5,8 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
+import type { HttpBodySchema } from "../../../google/api/httpbody_pb.ts";
+import { file_google_api_httpbody } from "../../../google/api/httpbody_pb.ts";
 import type { SystemSample, SystemValue } from "../../common/v1/system_pb.ts";
 import { file_trainyard_common_v1_system } from "../../common/v1/system_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -13,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/profile.proto.
  */
 export const file_trainyard_api_v1_profile: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3Byb2ZpbGUucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiZAodTGlzdFRyaWFsU3lzdGVtTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEQoJcGFnZV9zaXplGAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkibQoeTGlzdFRyaWFsU3lzdGVtTWV0cmljc1Jlc3BvbnNlEjIKBWl0ZW1zGAEgAygLMiMudHJhaW55YXJkLmFwaS52MS5TeXN0ZW1NZXRyaWNQb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiogEKEVN5c3RlbU1ldHJpY1BvaW50Eg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRINCgVncm91cBgDIAEoCRIWCg5yZXBvcnRlZF9hdF9tcxgEIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBSABKAESMQoGc2FtcGxlGAYgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiJwoWR2V0VHJpYWxQcm9maWxlUmVxdWVzdBINCgV0cmlhbBgBIAEoCSKmAQoMVHJpYWxQcm9maWxlEg0KBXRyaWFsGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSMgoJc3VtbWFyaWVzGAMgAygLMh8udHJhaW55YXJkLmFwaS52MS5TeXN0ZW1TdW1tYXJ5EigKBXBhY2VzGAQgAygLMhkudHJhaW55YXJkLmFwaS52MS5SdW5QYWNlEhgKEHRlbnNvcmJvYXJkX3BhdGgYBSABKAkimgEKDVN5c3RlbVN1bW1hcnkSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFYWdlbnQYAyABKAkSDQoFZ3JvdXAYBCABKAkSDgoGZGV2aWNlGAUgASgJEg8KB3NhbXBsZXMYBiABKAESLwoFdmFsdWUYByABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjYKB1J1blBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAEywwIKDlByb2ZpbGVTZXJ2aWNlEqoBChZMaXN0VHJpYWxTeXN0ZW1NZXRyaWNzEi8udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxTeXN0ZW1NZXRyaWNzUmVxdWVzdBowLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsU3lzdGVtTWV0cmljc1Jlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vc3lzdGVtLW1ldHJpY3MSgwEKD0dldFRyaWFsUHJvZmlsZRIoLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxQcm9maWxlUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxQcm9maWxlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vcHJvZmlsZWIGcHJvdG8z", [file_google_api_annotations, file_trainyard_common_v1_system]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL3Byb2ZpbGUucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiZAodTGlzdFRyaWFsU3lzdGVtTWV0cmljc1JlcXVlc3QSDQoFdHJpYWwYASABKAkSDQoFZ3JvdXAYAiABKAkSEQoJcGFnZV9zaXplGAMgASgNEhIKCnBhZ2VfdG9rZW4YBCABKAkibQoeTGlzdFRyaWFsU3lzdGVtTWV0cmljc1Jlc3BvbnNlEjIKBWl0ZW1zGAEgAygLMiMudHJhaW55YXJkLmFwaS52MS5TeXN0ZW1NZXRyaWNQb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiogEKEVN5c3RlbU1ldHJpY1BvaW50Eg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRINCgVncm91cBgDIAEoCRIWCg5yZXBvcnRlZF9hdF9tcxgEIAEoARIXCg9zdGVwc19jb21wbGV0ZWQYBSABKAESMQoGc2FtcGxlGAYgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5TeXN0ZW1TYW1wbGUiJwoWR2V0VHJpYWxQcm9maWxlUmVxdWVzdBINCgV0cmlhbBgBIAEoCSIrChpEb3dubG9hZFRlbnNvckJvYXJkUmVxdWVzdBINCgV0cmlhbBgBIAEoCSKmAQoMVHJpYWxQcm9maWxlEg0KBXRyaWFsGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSMgoJc3VtbWFyaWVzGAMgAygLMh8udHJhaW55YXJkLmFwaS52MS5TeXN0ZW1TdW1tYXJ5EigKBXBhY2VzGAQgAygLMhkudHJhaW55YXJkLmFwaS52MS5SdW5QYWNlEhgKEHRlbnNvcmJvYXJkX3BhdGgYBSABKAkimgEKDVN5c3RlbVN1bW1hcnkSCwoDcnVuGAEgASgNEgwKBG5vZGUYAiABKA0SDQoFYWdlbnQYAyABKAkSDQoFZ3JvdXAYBCABKAkSDgoGZGV2aWNlGAUgASgJEg8KB3NhbXBsZXMYBiABKAESLwoFdmFsdWUYByABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIjYKB1J1blBhY2USCwoDcnVuGAEgASgNEg0KBXN0ZXBzGAIgASgBEg8KB3NlY29uZHMYAyABKAEyywMKDlByb2ZpbGVTZXJ2aWNlEqoBChZMaXN0VHJpYWxTeXN0ZW1NZXRyaWNzEi8udHJhaW55YXJkLmFwaS52MS5MaXN0VHJpYWxTeXN0ZW1NZXRyaWNzUmVxdWVzdBowLnRyYWlueWFyZC5hcGkudjEuTGlzdFRyaWFsU3lzdGVtTWV0cmljc1Jlc3BvbnNlIi2C0+STAicSJS9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vc3lzdGVtLW1ldHJpY3MSgwEKD0dldFRyaWFsUHJvZmlsZRIoLnRyYWlueWFyZC5hcGkudjEuR2V0VHJpYWxQcm9maWxlUmVxdWVzdBoeLnRyYWlueWFyZC5hcGkudjEuVHJpYWxQcm9maWxlIiaC0+STAiASHi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vcHJvZmlsZRKFAQoTRG93bmxvYWRUZW5zb3JCb2FyZBIsLnRyYWlueWFyZC5hcGkudjEuRG93bmxvYWRUZW5zb3JCb2FyZFJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiqC0+STAiQSIi9hcGkvdjEvdHJpYWxzL3t0cmlhbH0vdGVuc29yYm9hcmRiBnByb3RvMw", [file_google_api_annotations, file_google_api_httpbody, file_trainyard_common_v1_system]);
 
 /**
  * @generated from message trainyard.api.v1.ListTrialSystemMetricsRequest
@@ -133,6 +135,23 @@ export const GetTrialProfileRequestSchema: GenMessage<GetTrialProfileRequest> = 
   messageDesc(file_trainyard_api_v1_profile, 3);
 
 /**
+ * @generated from message trainyard.api.v1.DownloadTensorBoardRequest
+ */
+export type DownloadTensorBoardRequest = Message<"trainyard.api.v1.DownloadTensorBoardRequest"> & {
+  /**
+   * @generated from field: string trial = 1;
+   */
+  trial: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.DownloadTensorBoardRequest.
+ * Use `create(DownloadTensorBoardRequestSchema)` to create a new message.
+ */
+export const DownloadTensorBoardRequestSchema: GenMessage<DownloadTensorBoardRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_profile, 4);
+
+/**
  * @generated from message trainyard.api.v1.TrialProfile
  */
 export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
@@ -175,7 +194,7 @@ export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
  * Use `create(TrialProfileSchema)` to create a new message.
  */
 export const TrialProfileSchema: GenMessage<TrialProfile> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_profile, 4);
+  messageDesc(file_trainyard_api_v1_profile, 5);
 
 /**
  * One quantity over a whole run.
@@ -226,7 +245,7 @@ export type SystemSummary = Message<"trainyard.api.v1.SystemSummary"> & {
  * Use `create(SystemSummarySchema)` to create a new message.
  */
 export const SystemSummarySchema: GenMessage<SystemSummary> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_profile, 5);
+  messageDesc(file_trainyard_api_v1_profile, 6);
 
 /**
  * How fast the steps went by that a run's training metrics tell of.
@@ -255,7 +274,7 @@ export type RunPace = Message<"trainyard.api.v1.RunPace"> & {
  * Use `create(RunPaceSchema)` to create a new message.
  */
 export const RunPaceSchema: GenMessage<RunPace> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_profile, 6);
+  messageDesc(file_trainyard_api_v1_profile, 7);
 
 /**
  * What a trial's machines were doing while it trained, where profiling was on.
@@ -280,6 +299,16 @@ export const ProfileService: GenService<{
     methodKind: "unary";
     input: typeof GetTrialProfileRequestSchema;
     output: typeof TrialProfileSchema;
+  },
+  /**
+   * Its TensorBoard files and traces, as they are now, as one gzip-compressed tar.
+   *
+   * @generated from rpc trainyard.api.v1.ProfileService.DownloadTensorBoard
+   */
+  downloadTensorBoard: {
+    methodKind: "unary";
+    input: typeof DownloadTensorBoardRequestSchema;
+    output: typeof HttpBodySchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_profile, 0);
