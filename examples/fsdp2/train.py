@@ -29,7 +29,14 @@ from network import Network, digits
 from trainyard.pytorch import DataLoader
 
 # What the platform gives each trial, for a run without it.
-LOCAL_HPARAMS = {"learning_rate": 0.01, "width": 32, "blocks": 2, "batch_size": 32, "steps": 60}
+LOCAL_HPARAMS = {
+    "learning_rate": 0.01,
+    "width": 32,
+    "blocks": 2,
+    # Of all slots together.
+    "batch_size": 32,
+    "steps": 60,
+}
 CHECKPOINT_STEPS = 20
 
 
