@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ agents: 2, slots: 2 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const config = (end: string): string => `
+name: together
+entrypoint: python3 -m trainyard.launch.torch train.py
+searcher: { name: single, metric: loss }
+hyperparameters: { end: ${end} }
+resources: { slots_per_trial: 4 }
+max_restarts: 0
+`;
+
+async function logsOf(id: string): Promise<string> {
+  return (await world.yard("trial", "logs", `${id}.1`)).out;
+}
+
+describe("four ranks on two agents", () => {
+  test.each([
+    ["raise", /rank 3: ValueError: the last rank's own \(train\.py, line 22\)\n {4,}Traceback/],
+    ["kill", /rank 3: was ended by SIGKILL/],
+  ])("that end because one does (%s) say which, first", async (end, said) => {
+    const id = await world.submit(config(end), world.code("together"));
+    expect((await world.yard("e", "wait", id)).code).not.toBe(0);
+    const described = (await world.yard("trial", "describe", `${id}.1`)).out;
+    expect(described.replaceAll("\n\n", "\n")).toMatch(said);
+    const { runs } = await world.client.call("getTrial", { trial: `${id}.1` });
+    expect(runs[0]?.message).toMatch(/^rank 3: /);
+    expect(await logsOf(id)).toMatch(/^\[rank=3\] under way$/m);
+  });
+
+  test("stop at the same batch, and each goes on from its shard", async () => {
+    const id = await world.submit(config("stop"), world.code("together"));
+    await eventually("all are under way", async () => {
+      return (await logsOf(id)).split("under way").length === 5;
+    });
+    expect((await world.yard("e", "pause", id)).code).toBe(0);
+    await world.untilTrials(id, ([trial]) => trial?.runs[0]?.state === "ENDED");
+    const stops = [...(await logsOf(id)).matchAll(/\[rank=(\d)\] stops at (\d+)/g)];
+    expect(stops.map(([, rank]) => rank).toSorted()).toEqual(["0", "1", "2", "3"]);
+    expect(new Set(stops.map(([, , batch]) => batch)).size).toBe(1);
+    expect((await world.yard("e", "activate", id)).code).toBe(0);
+    expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+    const from = [...(await logsOf(id)).matchAll(/goes on from (\d+)/g)].map(([, batch]) => batch);
+    expect(from).toEqual(stops.map(([, , batch]) => batch));
+  });
+});
