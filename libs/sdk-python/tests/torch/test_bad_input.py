@@ -203,6 +203,14 @@ class BadInput(TrainerCase):
         kind = self.made(build_callbacks=lambda _: {"a": 5})
         self.refused("build_callbacks()", "pytorch.PyTorchCallback", kind=kind, error=TypeError)
 
+    def test_a_state_that_cannot_be_stored(self):
+        class Stuck(pytorch.PyTorchCallback):
+            def state_dict(self):
+                return {"function": lambda: 0}
+
+        kind = self.made(build_callbacks=lambda _: {"stuck": Stuck()})
+        self.refused("state of a callback", "state_dict()", kind=kind, error=TypeError)
+
     def test_an_aggregation_frequency(self):
         self.refused("aggregation_frequency=0", init={"aggregation_frequency": 0})
 

@@ -81,7 +81,7 @@ class Loop:
         if begin is not None:
             begin()
         elif counters.batches == 0 and context.distributed.rank > 0:
-            _seeds.seed_all((context.get_trial_seed() + context.distributed.rank) % 2**32)
+            _seeds.seed_rank(context, 0)
 
     def _train(self) -> None:
         plan, counters, profiling = self._plan, self._counters, self._context._profiling
@@ -126,7 +126,9 @@ class Loop:
         else:
             with context._around_batch():
                 found = self._trial.train_batch(batch, epoch, batch_idx)
-        self._reports.add(metrics_of(found, "train_batch"))
+        metrics = metrics_of(found, "train_batch")
+        if self._plan.reporting_period is not None:
+            self._reports.add(metrics)
         counters.batches = batch_idx + 1
         ended = place.ends_epoch(batch_idx)
         if context.lr_schedulers:

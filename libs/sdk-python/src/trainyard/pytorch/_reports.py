@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List
 
+import torch
+
 from ._callback import Callbacks
 from ._progress import Counters, Place
 from ._told import tell
@@ -52,13 +54,40 @@ class Reports:
     def state_dict(self) -> Dict[str, Any]:
         """What is not reported yet."""
         known = self._context._reducers.reducers
-        return {"pending": self._pending, "reducers": [_plain(reducer) for reducer in known]}
+        return {
+            "batches": len(self._pending),
+            "pending": _columns_of(self._pending),
+            "reducers": [_plain(reducer) for reducer in known],
+        }
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave."""
-        self._pending = list(state["pending"])
+        self._pending = [{} for _ in range(state["batches"])]
+        for name, (places, values) in state["pending"].items():
+            for place, value in zip(places, values):
+                self._pending[place][name] = value
         for reducer, kept in zip(self._context._reducers.reducers, state["reducers"]):
             vars(reducer).update(kept)
+
+
+def _columns_of(pending: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """Each metric's places and values, the latter as one tensor where they are tensors of a kind:
+    many small ones take long to store.
+    """
+    columns: Dict[str, Any] = {}
+    for place, metrics in enumerate(pending):
+        for name, value in metrics.items():
+            places, values = columns.setdefault(name, ([], []))
+            places.append(place)
+            values.append(value)
+    return {name: (places, _joined(values)) for name, (places, values) in columns.items()}
+
+
+def _joined(values: List[Any]) -> Any:
+    kinds = {(value.dtype if isinstance(value, torch.Tensor) else None) for value in values}
+    if len(kinds) == 1 and None not in kinds:
+        return torch.stack(values).cpu()
+    return [value.cpu() if isinstance(value, torch.Tensor) else value for value in values]
 
 
 def _plain(reducer: Any) -> Dict[str, Any]:

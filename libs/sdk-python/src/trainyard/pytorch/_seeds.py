@@ -19,6 +19,13 @@ def seed_all(seed: int) -> None:
         numpy.random.seed(seed % 2**32)
 
 
+def seed_rank(context: Any, batches: int) -> None:
+    """Begins a process's own chance: a function of the trial's seed, the rank and the batches that
+    are done.
+    """
+    seed_all((context.get_trial_seed() + context.distributed.rank + 1_000_003 * batches) % 2**32)
+
+
 def capture() -> Dict[str, Any]:
     """The random states of this process, to give back to ``restore``."""
     state: Dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}

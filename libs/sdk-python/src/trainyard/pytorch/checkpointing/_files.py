@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -19,9 +20,17 @@ def rank_file(rank: int) -> str:
 
 
 def packed(state: Dict[str, Any]) -> bytes:
-    """A process's own state as the bytes of its file."""
+    """A process's own state as the bytes of its file. Raises TypeError in one sentence for a state that
+    does not pickle.
+    """
     buffer = io.BytesIO()
-    torch.save(state, buffer)
+    try:
+        torch.save(state, buffer)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"the state of a callback or reducer cannot be stored ({error}): return what pickles "
+            "from its state_dict()"
+        ) from error
     return buffer.getvalue()
 
 

@@ -6,6 +6,7 @@ it. Every process packs its own part, and the first one writes all files.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 import torch
@@ -13,7 +14,6 @@ import torch
 from .. import _seeds
 from .._callback import Callbacks
 from . import _files, _state
-from ._background import Background
 from ._copy import copied
 from ._identity import identity_of
 
@@ -27,7 +27,8 @@ class Saver:
         self._callbacks = callbacks
         self._counters = counters
         self._storage = context._core.checkpoint
-        self._background = Background()
+        self._writing: Optional[Any] = None
+        self._stored: List[str] = []
 
     def save(self, parts: Dict[str, Any]) -> None:
         """Stores the state after the batch at hand; every process calls it. ``parts`` are those
@@ -58,38 +59,49 @@ class Saver:
         }
         hooks = self._callbacks.listening("on_checkpoint_write_end")
 
-        def store() -> str:
-            with self._storage.store_path(metadata) as (folder, uuid):
-                _files.write(folder, shared, own, trial)
-                for hook in hooks:
-                    hook(str(folder))
-            return uuid
+        def write(folder: Path) -> None:
+            _files.write(folder, shared, own, trial)
 
-        self._background.wait()
-        if hooks:
-            # What the trial adds to the folder may be of the models that training goes on with.
-            self._callbacks.call("on_checkpoint_upload_end", store())
+        self._settle()
+        if not hooks:
+            # One copy at a time: the one before is written by now.
+            shared = copied(shared)
+            self._writing = self._storage.store_in_background(write, metadata)
             return
-        shared = copied(shared)
-        self._background.start(store)
+        # What the trial adds to the folder may be of the models that training goes on with.
+        with self._storage.store_path(metadata) as (folder, uuid):
+            write(folder)
+            for hook in hooks:
+                hook(str(folder))
+        self._stored.append(uuid)
+
+    def _settle(self) -> None:
+        """Waits for what is being written. Raises what went wrong with it."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.wait()
+            self._stored.append(writing.uuid)
 
     def tell(self) -> None:
         """Tells the callbacks of the checkpoints that are stored by now. Raises what went wrong with
         one.
         """
-        for uuid in self._background.stored():
+        if self._writing is not None and self._writing.done():
+            self._settle()
+        stored, self._stored = self._stored, []
+        for uuid in stored:
             self._callbacks.call("on_checkpoint_upload_end", uuid)
 
     def close(self) -> None:
         """Waits for what is being written, and tells of it."""
-        self._background.wait()
+        self._settle()
         self.tell()
 
     def restore(self, uuid: str, parts: Dict[str, Any]) -> Callable[[], None]:
         """Goes back to a checkpoint; every process calls it. Returns what is to be called when the
         first batch is about to be trained: it sets the random states.
         """
-        context = self._context
+        context, counters = self._context, self._counters
         with self._storage.restore_path(uuid) as folder:
             shared = _files.read_shared(folder, uuid)
             own = _files.read_own(folder, context.distributed.rank)
@@ -108,6 +120,8 @@ class Saver:
             _state.give_gradients(context, gradients)
             if own is not None:
                 _seeds.restore(own["random"])
+            else:
+                _seeds.seed_rank(context, counters.batches)
 
         return begin
 
