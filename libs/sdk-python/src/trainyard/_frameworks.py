@@ -10,6 +10,8 @@ from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 from . import _storage
 from ._context import Context
+from ._distributed import DistributedContext
+from .errors import CheckpointError
 
 
 def require(module: str, user: str, install: Optional[str] = None) -> ModuleType:
@@ -36,18 +38,34 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[Tuple[
     have. The folder is on the checkpoint storage, which all hosts of a run see.
     """
     distributed = ctx.distributed
-    if distributed.rank != 0:
-        folder, uuid = distributed.broadcast(None)
-        yield Path(folder), uuid
-        distributed.barrier()
-        distributed.barrier()
-        return
-    with ctx.checkpoint.store_path(metadata) as (path, uuid):
-        distributed.broadcast((str(path), uuid))
-        yield path, uuid
-        distributed.barrier()
-    # The others go on with a checkpoint that is stored, as the chief does.
-    distributed.barrier()
+    with _agreed(distributed), contextlib.ExitStack() as stack:
+        found: Optional[Tuple[Path, str]] = None
+        try:
+            if distributed.rank == 0:
+                found = stack.enter_context(ctx.checkpoint.store_path(metadata))
+        finally:
+            found = distributed.broadcast(found)
+        if found is None:
+            raise CheckpointError("rank 0 could not begin the checkpoint: its own error says why")
+        with _agreed(distributed):
+            yield found
+
+
+@contextlib.contextmanager
+def _agreed(distributed: DistributedContext) -> Iterator[None]:
+    """A block that all ranks leave well, or that raises on all what has failed on one."""
+    failure: Optional[Exception] = None
+    try:
+        yield
+    except Exception as error:
+        failure = error
+    text = None if failure is None else f"{type(failure).__name__}: {failure}"
+    told = distributed.allgather(text)
+    if failure is not None:
+        raise failure
+    for rank, said in enumerate(told):
+        if said is not None:
+            raise CheckpointError(f"the checkpoint could not be stored: rank {rank}: {said}")
 
 
 def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> str:

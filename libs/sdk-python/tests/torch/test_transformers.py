@@ -125,6 +125,19 @@ class Resumes(TrainerCase):
         self.train("killed", save_strategy="epoch", **given)
         self.assertEqual(self.weights("killed"), self.weights("whole"))
 
+    def test_rates_are_the_trials_own_and_not_the_checkpoints(self):
+        given = {"lr_scheduler_type": "linear", "weight_decay": 0.1, "logging_steps": 1}
+        in_a_child(lambda: self.train("here", at_step(11, kill_myself), save_steps=10, **given))
+        given.update(learning_rate=0.03, weight_decay=0.2)
+        trainer, _ = self.train("here", save_steps=10, **given)
+        rates = {r["stepsCompleted"]: r["metrics"] for r in self.reports("training", run=2)}
+        # What a run of its own has at that step: it logs the rate that the step was taken with.
+        self.assertEqual(min(rates), 11)
+        self.assertAlmostEqual(rates[11]["learning_rate"], 0.03 * (STEPS - 10) / STEPS)
+        self.assertAlmostEqual(rates[21]["learning_rate"], 0.03 * (STEPS - 20) / STEPS)
+        decays = {group["weight_decay"] for group in trainer.optimizer.param_groups}
+        self.assertEqual(decays, {0.2, 0.0})
+
     def test_a_checkpoint_of_all_steps_is_trained_no_further(self):
         self.train("here", max_steps=14)
         before = self.weights()

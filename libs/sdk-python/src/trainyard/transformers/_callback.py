@@ -23,6 +23,7 @@ from .._checkpoint import DownloadMode
 from .._context import Context
 from .._frameworks import check_processes, require, upload_together
 from ..errors import CheckpointError
+from ._rates import apply_rates, rates_of
 from ._resume import resume_from_checkpoint
 
 transformers = require("transformers", "trainyard.transformers")
@@ -66,10 +67,17 @@ class Callback(transformers.TrainerCallback):
             self._ends_when_complete = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-        """Brings the best checkpoint so far back, for ``load_best_model_at_end``."""
+        """Gives a resumed training the trial's own rates, and brings the best checkpoint so far
+        back for ``load_best_model_at_end``.
+        """
         check_processes(self._ctx, args.world_size, "Trainer")
-        if args.load_best_model_at_end and state.global_step > 0:
-            self._restore_best(args, state)
+        latest = self._ctx.info.latest_checkpoint
+        if latest is None or state.global_step == 0:
+            return
+        metadata = self._ctx.checkpoint.get_metadata(latest)
+        apply_rates(metadata, args, more["optimizer"], more["lr_scheduler"])
+        if args.load_best_model_at_end:
+            self._restore_best(args, state, latest, metadata)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Ends a training that has no step left."""
@@ -127,7 +135,7 @@ class Callback(transformers.TrainerCallback):
     def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Stores the folder that the Trainer has just written as a checkpoint of the trial."""
         folder = _folder_of(args, state.global_step)
-        metadata = {"steps_completed": state.global_step, "epoch": state.epoch}
+        metadata = {"steps_completed": state.global_step, "epoch": state.epoch, **rates_of(args)}
         best = state.best_global_step
         if best is not None:
             metadata["best_steps"] = best
@@ -143,13 +151,13 @@ class Callback(transformers.TrainerCallback):
         if state.max_steps > 0:
             self._ctx.train.report_progress(min(1.0, state.global_step / state.max_steps))
 
-    def _restore_best(self, args: Any, state: Any) -> None:
+    def _restore_best(
+        self, args: Any, state: Any, latest: str, metadata: Mapping[str, Any]
+    ) -> None:
         """The Trainer looks for its best checkpoint in its own folder, which may be another host's.
         """
-        latest = self._ctx.info.latest_checkpoint
-        if latest is None or state.best_global_step is None or state.best_model_checkpoint:
+        if state.best_global_step is None or state.best_model_checkpoint:
             return
-        metadata = self._ctx.checkpoint.get_metadata(latest)
         itself = metadata.get("best_steps") == metadata["steps_completed"]
         best = latest if itself else metadata.get("best_checkpoint")
         if best is None:
