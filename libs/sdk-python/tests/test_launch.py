@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -120,8 +121,6 @@ class Starting(LaunchCase):
         self.assertEqual(len(out), 2)
 
     def test_a_rendezvous_port_that_is_taken_here_is_replaced(self):
-        import socket
-
         with socket.socket() as sock:
             sock.bind(("", 0))
             sock.listen()
@@ -130,6 +129,19 @@ class Starting(LaunchCase):
                 "print(os.environ['MASTER_PORT'])", slots=1, TRAINYARD_MASTER_PORT=port
             )
         self.assertNotEqual(out, [f"[rank=0] {port}"])
+
+    def test_a_port_of_the_launchers_that_is_taken_is_named(self):
+        with socket.socket() as sock:
+            sock.bind(("", 0))
+            sock.listen()
+            port = sock.getsockname()[1]
+            env = {"TRAINYARD_MASTER_PORT": str(port - 1)}
+            _, err = self.launch("", code=2, nodes=2, **env)
+        self.assertIn(f"port {port} of this host, where the launchers of the run meet", err)
+
+    def test_a_rank_that_is_not_told_of_the_others_is_warned(self):
+        _, err = self.launch("with trainyard.init(): pass")
+        self.assertEqual(err.count("was not given distributed="), 1, err)
 
     def test_what_cannot_be_started(self):
         _, err = self.launch("", code=127, words=("no-such-command",))

@@ -113,6 +113,12 @@ def node_of(options: Options, env: Mapping[str, str]) -> Node:
 def _launchers(node: Node) -> DistributedContext:
     if node.count == 1:
         return alone()
+    port = node.master_port + _NODES_PORT_OFFSET
+    if node.rank == 0 and _free_port(port, set()) != port:
+        raise UsageError(
+            f"port {port} of this host, where the launchers of the run meet, is another's: "
+            "end what listens there, or give another --master-port on each node"
+        )
     return DistributedContext(
         rank=node.rank,
         size=node.count,
@@ -121,7 +127,7 @@ def _launchers(node: Node) -> DistributedContext:
         cross_rank=node.rank,
         cross_size=node.count,
         chief_addr=node.master_addr,
-        chief_port=node.master_port + _NODES_PORT_OFFSET,
+        chief_port=port,
     )
 
 
@@ -148,6 +154,8 @@ def _free_port(preferred: int, taken: "set[int]") -> int:
         if port == 0 or port in taken:
             continue
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
+            # As its user will: connections that are over do not count.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 sock.bind(("", port))
                 return port
