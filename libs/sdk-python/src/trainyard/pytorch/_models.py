@@ -18,6 +18,18 @@ from torch.nn.parallel import DistributedDataParallel
 class Replica(DistributedDataParallel):
     """This process's copy of a model."""
 
+    _compresses = False
+
+    def compress(self) -> None:
+        """Lets the processes exchange the gradients as float16 from here on."""
+        if not self._compresses:
+            # Loaded here, since a start waits for what is loaded before.
+            from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+            # PyTorch takes one hook for each model, and a model may have several optimizers.
+            self._compresses = True
+            self.register_comm_hook(None, default_hooks.fp16_compress_hook)
+
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Runs the model; in training mode together with the other processes."""
         if self.training:

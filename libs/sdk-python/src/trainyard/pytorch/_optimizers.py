@@ -6,6 +6,8 @@ from typing import Any, Callable, Dict, Iterable, List, Optional
 
 import torch
 
+from ._models import Replica
+
 
 class Wrapped:
     """An optimizer and how its steps are taken."""
@@ -106,12 +108,7 @@ def compress_gradients(
     models: List[torch.nn.Module], parameters: List[torch.nn.Parameter]
 ) -> None:
     """Lets the replicas that hold these parameters exchange their gradients as float16."""
-    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
-    from torch.nn.parallel import DistributedDataParallel
-
     held = {id(one) for one in parameters}
     for model in models:
-        if isinstance(model, DistributedDataParallel) and any(
-            id(one) in held for one in model.parameters()
-        ):
-            model.register_comm_hook(None, default_hooks.fp16_compress_hook)
+        if isinstance(model, Replica) and any(id(one) in held for one in model.parameters()):
+            model.compress()
