@@ -84,6 +84,7 @@ describe("the configurations", () => {
 
   test.for([
     "pytorch-images/single.yaml",
+    "pytorch-images/ddp.yaml",
     "pytorch-text/single.yaml",
     "pytorch-gan/single.yaml",
     "pytorch-tabular/search.yaml",
@@ -95,6 +96,20 @@ describe("the configurations", () => {
     expect(Object.keys(config.hyperparameters).toSorted()).toEqual(
       (await hyperparametersOf(join(folder, "train.py"))).toSorted(),
     );
+  });
+
+  test("ddp.yaml differs from single.yaml in its slots, and divides the batch among them", async () => {
+    const [single, ddp] = [
+      (await parse("pytorch-images/single.yaml")).config,
+      (await parse("pytorch-images/ddp.yaml")).config,
+    ];
+    const batchOf = ({ hyperparameters }: typeof ddp): number =>
+      Number((hyperparameters["batch_size"] as { val?: unknown } | undefined)?.val);
+    expect(ddp.resources.slots_per_trial).toBe(4);
+    expect(4 * batchOf(ddp)).toBe(batchOf(single));
+    const rest = ({ hyperparameters }: typeof ddp) =>
+      Object.entries(hyperparameters).filter(([name]) => name !== "batch_size");
+    expect(rest(ddp)).toEqual(rest(single));
   });
 
   test("the search of pytorch-tabular is ASHA with rungs from two epochs on", async () => {

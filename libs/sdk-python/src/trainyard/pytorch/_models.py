@@ -75,8 +75,14 @@ def replicate(
     if not any(parameter.requires_grad for parameter in model.parameters()):
         # Nothing of it is trained, and DistributedDataParallel refuses such a model.
         return model
-    ids = [device.index] if device.type == "cuda" else None
-    return Replica(model, device_ids=ids, **arguments)
+    if device.type == "cuda":
+        return Replica(model, device_ids=[device.index], **arguments)
+    replica = Replica(model, **arguments)
+    # Else it orders its buckets anew after the first batch of a run. Where an element lies says in which
+    # order gloo adds it up over the processes, so a run that goes on would round its first batch
+    # differently from one that was not interrupted.
+    replica.reducer._push_all_rebuilt_params()
+    return replica
 
 
 def _check_same(model: torch.nn.Module, distributed: Any) -> None:
