@@ -63,8 +63,9 @@ class WithoutThePlatform(ContextCase):
                 print(time.monotonic() - started)
             """
         )
-        # The first waits two seconds; the outage is known then.
-        self.assertLess(float(out), 4.0)
+        # The first waits two seconds; the outage is known then. If each did, it would be forty; the rest
+        # is what a busy disk takes to make files durable.
+        self.assertLess(float(out), 20.0)
         self.assertEqual(len(list((self.run_dir / "spool/checkpoints").glob("*.json"))), 20)
         self.assertEqual(err.count("training goes on"), 1, err)
         self.assert_end("FINISHED")
