@@ -47,9 +47,8 @@ class Periods(TrainerCase):
         self.assertEqual(self.reports("a", "validation")[20]["epochs"], 2)
 
     def test_each_report_is_a_line_for_whoever_watches(self):
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            self.train(max_length=pytorch.Batch(10), reporting_period=pytorch.Batch(5))
-        lines = out.getvalue().splitlines()
+        self.train(max_length=pytorch.Batch(10), reporting_period=pytorch.Batch(5))
+        lines = self.printed.getvalue().splitlines()
         self.assertEqual(
             [line.split(" ", 5)[:5] for line in lines],
             [

@@ -111,8 +111,8 @@ class TrainerCase(unittest.TestCase):
         """Trains in a folder, going on from what is there. Returns the trial, at its end."""
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
         fit = {"max_length": pytorch.Batch(10), "reporting_period": pytorch.Batch(3), **fit}
-        quiet = io.StringIO()
-        with contextlib.redirect_stderr(quiet), contextlib.redirect_stdout(quiet):
+        self.printed = io.StringIO()
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(self.printed):
             with pytorch.init(**{"hparams": {}, **(init or {})}) as context:
                 trial = kind(context)
                 pytorch.Trainer(trial, context).fit(**fit)
