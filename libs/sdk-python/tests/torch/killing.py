@@ -5,6 +5,7 @@ stop.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -24,6 +25,11 @@ from fake_platform import FakePlatform
 import trainyard
 
 EXAMPLES = Path(trainyard.__file__).resolve().parents[4] / "examples"
+
+
+def load_ahead() -> None:
+    """Loads what torch loads at an optimizer's first step: once, not in each forked child."""
+    importlib.import_module("torch._dynamo")
 
 
 def kill_myself() -> None:

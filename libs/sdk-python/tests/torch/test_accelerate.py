@@ -10,7 +10,7 @@ import unittest
 import warnings
 from unittest import mock
 
-from killing import EXAMPLES, FrameworkCase, in_a_child, in_children, kill_myself
+from killing import EXAMPLES, FrameworkCase, in_a_child, in_children, kill_myself, load_ahead
 
 SCRIPT = EXAMPLES / "accelerate/train.py"
 HPARAMS = {"learning_rate": 0.02, "hidden_units": 8, "batch_size": 64, "epochs": 3}
@@ -27,6 +27,7 @@ def setUpModule():
     from trainyard.accelerate import Checkpoints, Tracker
 
     torch.set_num_threads(1)
+    load_ahead()
     warnings.simplefilter("ignore")
     main = runpy.run_path(str(SCRIPT))["main"]
 

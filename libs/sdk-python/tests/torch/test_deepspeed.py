@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from killing import FrameworkCase, in_a_child, in_children, kill_myself
+from killing import FrameworkCase, in_a_child, in_children, kill_myself, load_ahead
 
 from trainyard import CheckpointError
 
@@ -30,6 +30,7 @@ def setUpModule():
     from trainyard.deepspeed import Checkpoints, configuration, initialize
 
     torch.set_num_threads(1)
+    load_ahead()
 
 
 class Resumes(FrameworkCase):

@@ -9,7 +9,7 @@ import sys
 import unittest
 from unittest import mock
 
-from killing import EXAMPLES, FrameworkCase, in_children, kill_myself
+from killing import EXAMPLES, FrameworkCase, in_children, kill_myself, load_ahead
 
 SCRIPT = "torchrun/train.py"
 
@@ -20,6 +20,7 @@ def setUpModule():
     import torch
 
     torch.set_num_threads(1)
+    load_ahead()
 
 
 class Torchrun(FrameworkCase):
