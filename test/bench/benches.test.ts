@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { curvesFolder } from "./search/tables.ts";
 import { type BenchName, benches, isBenchName } from "./benches.ts";
 import type { BenchResult } from "./support/bench.ts";
@@ -47,6 +48,10 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "tpe_suggest_1000_vs_optuna",
     "gp_suggest_250_vs_optuna",
   ],
+  pytorch:
+    pythonEnvironment().python === null
+      ? []
+      : ["step_time_vs_plain", "ddp_vs_torchrun", "checkpoint_stall_ms", "first_batch_vs_plain"],
   boot: ["boot_warm_s", "idle_rss_mb"],
 };
 

@@ -30,6 +30,11 @@ export const benches = {
       "searches beside Optuna's: the best value after so many trials, and suggestions a second",
     load: async (): Promise<Bench> => (await import("./search/bench.ts")).run,
   },
+  pytorch: {
+    about:
+      "a PyTorchTrial beside the same training by hand: steps, two processes, checkpoints, start",
+    load: async (): Promise<Bench> => (await import("./pytorch/bench.ts")).run,
+  },
   boot: {
     about: "warm start of the embedded cluster, and its memory at rest",
     load: async (): Promise<Bench> => (await import("./boot/bench.ts")).run,

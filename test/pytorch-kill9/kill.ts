@@ -1,0 +1,172 @@
+/**
+ * A training on two agents of two slots each, whose parts are killed with kill -9 one after the other: it must end with the
+ * losses and the weights of one that nothing happened to, bit for bit.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { drawInteger } from "@trainyard/kernel";
+import { eventually } from "../world/eventually.ts";
+import { lossesOf, submitTraining, type Training, weightsOf } from "../world/torch-run.ts";
+import { World } from "../world/world.ts";
+
+/** A part is a process of the cluster, or `rank-<n>` for a process of the training. */
+export const parts = [
+  "rank-0",
+  "rank-1",
+  "rank-2",
+  "rank-3",
+  "agent-1",
+  "agent-2",
+  "experiments",
+  "searcher",
+  "scheduler",
+  "metrics",
+  "logs",
+  "registry",
+  "checkpoint-gc",
+  "relay",
+  "gateway",
+  "nats",
+  "postgres",
+  "supervisor",
+] as const;
+
+export type Part = (typeof parts)[number];
+
+const endMs = 420_000;
+const training: Training = { slots: 4, batchSize: 16, batches: 100, checkpointBatches: 5 };
+
+export type Killed = { readonly killed: number; readonly violations: readonly string[] };
+
+export async function killParts(options: {
+  readonly seed: number;
+  readonly parts: readonly Part[];
+  /** How long a batch takes at least: all kills must fall into the training. */
+  readonly batchSeconds: number;
+  readonly batches: number;
+  readonly log: (line: string) => void;
+}): Promise<Killed> {
+  const { seed, log, batchSeconds, batches } = options;
+  await using world = await World.start({ processes: true, agents: 2, slots: 2, python: true });
+  const calm = await submitTraining(world, { ...training, batches });
+  await untilOver(world, calm);
+  const trial = await submitTraining(world, { ...training, batches, batchSeconds });
+  const violations: string[] = [];
+  let killed = 0;
+  for (const part of shuffled(options.parts, seed)) {
+    if (await untilMoreBatches(world, trial)) {
+      violations.push(`it ended before ${part} was killed`);
+      continue;
+    }
+    log(`kill -9 ${part}`);
+    await killPart(world, trial, part);
+    killed += 1;
+  }
+  log("every part was killed; waiting for the training to end");
+  await untilOver(world, trial);
+  violations.push(...(await differences(world, calm, trial)));
+  const ranks = options.parts.filter((part) => part.startsWith("rank-")).length;
+  const { restarts } = await world.client.call("getTrial", { trial });
+  if (restarts < ranks)
+    violations.push(`${restarts} restarts after ${ranks} kills of its processes`);
+  const verified = await world.yard("log", "verify");
+  if (verified.code !== 0) violations.push(`log verify: ${verified.out}${verified.err}`);
+  return { killed, violations };
+}
+
+async function killPart(world: World, trial: string, part: Part): Promise<void> {
+  const [, rank] = /^rank-(\d)$/.exec(part) ?? [];
+  if (rank !== undefined) {
+    let pid: number | undefined;
+    await eventually(`${part} runs`, async () => {
+      pid = pidOfRank(world, trial, Number(rank));
+      return pid !== undefined;
+    });
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+    return;
+  }
+  const pid = await world.kill(part);
+  // Nobody watches over the supervisor but the person who starts it again.
+  if (part === "supervisor") await world.up();
+  else await world.untilUp(part, pid);
+}
+
+async function untilOver(world: World, trial: string): Promise<void> {
+  await eventually(`trial ${trial} has ended`, () => isOver(world, trial), endMs);
+}
+
+async function isOver(world: World, trial: string): Promise<boolean> {
+  const { state } = await world.client.call("getTrial", { trial });
+  return ["COMPLETED", "CANCELED", "ERROR"].includes(state);
+}
+
+/**
+ * Until the training has gone on by some batches since the first look, so that what was killed before has been got over.
+ * Gives whether it was over.
+ */
+async function untilMoreBatches(world: World, trial: string): Promise<boolean> {
+  let before: string | undefined;
+  let over = false;
+  await eventually("more batches", async () => {
+    over = await isOver(world, trial);
+    const { runs } = await world.client.call("getTrial", { trial });
+    const { items } = await world.client.call("listTrialMetrics", {
+      trial,
+      group: "training",
+      pageSize: 500,
+    });
+    const now = `${runs.length}/${items.at(-1)?.stepsCompleted ?? 0}`;
+    if (before === undefined && runs.at(-1)?.state === "RUNNING") before = now;
+    return over || (before !== undefined && now !== before && runs.at(-1)?.state === "RUNNING");
+  });
+  return over;
+}
+
+/** Each a sentence; none when the disturbed training is as the calm one. */
+async function differences(world: World, calm: string, trial: string): Promise<string[]> {
+  const found: string[] = [];
+  const { state, reason } = await world.client.call("getTrial", { trial });
+  if (state !== "COMPLETED") found.push(`the trial is ${state}: ${reason}`);
+  const [theirs, ours] = [await lossesOf(world, calm), await lossesOf(world, trial)];
+  const other = theirs.findIndex((loss, n) => loss !== ours[n]);
+  if (other !== -1 || ours.length !== theirs.length) {
+    found.push(
+      `of ${theirs.length} and ${ours.length} losses that of batch ${other + 1} is ${ours[other]}, undisturbed ${theirs[other]}`,
+    );
+  }
+  const [wanted, got] = [await weightsOf(world, calm), await weightsOf(world, trial)];
+  if (wanted.length !== 1) found.push(`undisturbed, its processes said ${wanted.join(" and ")}`);
+  if (got.join() !== wanted.join())
+    found.push(`it said ${got.join()}, undisturbed ${wanted.join()}`);
+  return found;
+}
+
+function shuffled(names: readonly Part[], seed: number): readonly Part[] {
+  const left = [...names];
+  return names.flatMap((_, index) =>
+    left.splice(drawInteger(seed, "pytorch-kill9", index, left.length), 1),
+  );
+}
+
+/** The process with this rank in a trial of this world's cluster, as Linux tells it; undefined while there is none. */
+function pidOfRank(world: World, trial: string, rank: number): number | undefined {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .find((pid) => {
+      const variables = environmentOf(pid);
+      return (
+        variables.has(`TRAINYARD_TRIAL_ID=${trial}`) &&
+        variables.has(`RANK=${rank}`) &&
+        [...variables].some((one) => one.startsWith(`TRAINYARD_RUN_DIR=${world.home}`))
+      );
+    });
+}
+
+function environmentOf(pid: number): ReadonlySet<string> {
+  try {
+    return new Set(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
+  } catch {
+    // It ended meanwhile, or is another user's.
+    return new Set();
+  }
+}

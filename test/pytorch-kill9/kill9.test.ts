@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { needTorch } from "../world/torch.ts";
+import { killParts } from "./kill.ts";
+
+test("kill -9 of a rank, an agent, and services during a training on two agents: the weights of an undisturbed one", {
+  timeout: 600_000,
+}, async ({ skip }) => {
+  needTorch(skip);
+  const { killed, violations } = await killParts({
+    seed: 3,
+    parts: ["rank-2", "agent-2", "experiments", "scheduler", "metrics", "gateway"],
+    batchSeconds: 0.25,
+    batches: 150,
+    log: () => {},
+  });
+  expect(violations).toEqual([]);
+  expect(killed).toBe(6);
+});
