@@ -37,7 +37,8 @@ export class Training implements AsyncDisposable {
     const path = join(folder, `${name}.sock`);
     const server = createServer().listen(path);
     await once(server, "listening");
-    const connected = once(server, "connection") as Promise<[Socket]>;
+    const connected = Promise.withResolvers<Socket>();
+    server.once("connection", connected.resolve);
     const start = performance.now();
     const [program, ...parameters] = command;
     const child = spawn(program, parameters, {
@@ -51,7 +52,7 @@ export class Training implements AsyncDisposable {
     const ended = once(child, "exit").then((how: readonly unknown[]) => {
       throw new Error(`${name} ended before its first batch: ${how.join(" ")}\n${complaints}`);
     });
-    const [socket] = await Promise.race([connected, ended]);
+    const socket = await Promise.race([connected.promise, ended]);
     ended.catch(() => {});
     const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
     await lines.next();
@@ -62,9 +63,9 @@ export class Training implements AsyncDisposable {
   /** Trains a block; gives its seconds, as the training measured them. */
   async block(): Promise<number> {
     this.#socket.write("go\n");
-    const { value, done } = await this.#lines.next();
-    if (done === true) throw new Error("the training ended in the middle of a block");
-    return Number(value);
+    const next = await this.#lines.next();
+    if (next.done === true) throw new Error("the training ended in the middle of a block");
+    return Number(next.value);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
