@@ -128,15 +128,18 @@ class Steps(Sampler):
     """The batches of one rank, from step ``skip`` on, counted from the beginning of ``epoch``.
 
     With ``repeat`` epoch follows epoch without an end, and ``len`` is the number of steps of one;
-    else it is what is left of the one.
+    else it is what is left of the one. Batches that other processes load are ``seeded``.
     """
 
-    def __init__(self, plan: Plan, *, repeat: bool, skip: int, seed: int, epoch: int = 0) -> None:
+    def __init__(
+        self, plan: Plan, *, repeat: bool, skip: int, seed: int, epoch: int = 0, seeded: bool = True
+    ) -> None:
         self._plan = plan
         self._repeat = repeat
         self._skip = skip
         self._seed = seed
         self._epoch = epoch
+        self._seeded = seeded
 
     def __len__(self) -> int:
         steps = self._plan.steps
@@ -152,7 +155,7 @@ class Steps(Sampler):
                 epoch = plan.order.epoch(number)
                 for at in range(step, plan.steps):
                     batch = plan.batch(epoch, at)
-                    if type(batch) is list:
+                    if self._seeded and type(batch) is list:
                         batch = SeededBatch(batch, mix(self._seed, plan.rank, number, at))
                     yield batch
             if not self._repeat:

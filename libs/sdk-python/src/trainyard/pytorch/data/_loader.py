@@ -139,6 +139,7 @@ class DataLoader:
             skip=skip,
             seed=seed,
             epoch=epoch,
+            seeded=self.num_workers > 0,
         )
         if self._size is None and self.batch_sampler is None:
             return torch.utils.data.DataLoader(

@@ -37,8 +37,10 @@ def _checked(name: Any, value: Any, method: str) -> Any:
                 f"{method} returned the metric {name!r} of shape {tuple(value.shape)}: return one "
                 f"number, as {name}.mean() is"
             )
-        # A copy, since the caller may go on to change it in place; of one element.
-        return (value.detach() if value.ndim == 0 else value.detach().reshape(())).clone()
+        if value.grad_fn is not None:
+            # Made by this batch's graph, so that nobody goes on to change it in place.
+            return value.detach() if value.ndim == 0 else value.detach().reshape(())
+        return value.detach().reshape(()).clone()
     if isinstance(value, numbers.Real):
         return float(value)
     size = getattr(value, "size", None)
