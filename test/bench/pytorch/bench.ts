@@ -66,7 +66,7 @@ class PytorchBench {
       stepBar,
       [this.#python, join(scripts, "plain.py")],
       [this.#python, join(scripts, "ours.py")],
-      "one process, of processor time",
+      "one process",
     );
   }
 

@@ -14,15 +14,11 @@ class Gate:
     benchmark, the others wait for the first one's gradients.
 
     What is said on the socket that ``BENCH_SOCKET`` names: "ready" at the first batch, then the
-    seconds of each block; "go" begins one, "end" ends the process. Alone, they are those that all
-    threads of the process had the processor, since others on the machine take it away; several
-    processes also wait for each other.
+    seconds of each block; "go" begins one, "end" ends the process.
     """
 
     def __init__(self, rank: int = 0) -> None:
         self.block = int(os.environ["BENCH_BLOCK"])
-        alone = int(os.environ.get("WORLD_SIZE", "1")) == 1
-        self._clock = time.process_time if alone else time.perf_counter
         self._batches = 0
         self._began = 0.0
         self._lines = None
@@ -33,7 +29,7 @@ class Gate:
 
     def pass_batch(self) -> None:
         if self._lines is not None and self._batches % self.block == 0:
-            self._wait("ready" if self._batches == 0 else str(self._clock() - self._began))
+            self._wait("ready" if self._batches == 0 else str(time.perf_counter() - self._began))
         self._batches += 1
 
     def _wait(self, message: str) -> None:
@@ -42,4 +38,4 @@ class Gate:
         if self._lines.readline().strip() != "go":
             # The other processes of this training end with it, and what they would say is not asked.
             os._exit(0)
-        self._began = self._clock()
+        self._began = time.perf_counter()
