@@ -9,6 +9,7 @@ ends stays in the spool, and the agent goes on with it.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -104,9 +105,9 @@ class CheckpointSender:
                 left_s = deadline - time.monotonic()
                 if left_s <= 0:
                     # Also when a request hangs: the next checkpoint does not wait for the same.
-                    self._away_since = self._away_since or deadline - CHECKPOINT_WAIT_S
+                    self._away_since = deadline - CHECKPOINT_WAIT_S
                     break
-                self._changed.wait(left_s)
+                self._changed.wait(min(left_s, self._until_away_s()))
             if uuid in self._pending:
                 self._note_away(uuid)
             self._awaited.discard(uuid)
@@ -130,7 +131,7 @@ class CheckpointSender:
                 left_s = deadline - time.monotonic()
                 if left_s <= 0:
                     break
-                self._changed.wait(left_s)
+                self._changed.wait(min(left_s, self._until_away_s()))
             self._stopping = True
             self._changed.notify_all()
         self._connection.abort()
@@ -138,8 +139,13 @@ class CheckpointSender:
             self._thread.join(1.0)
 
     def _is_away(self) -> bool:
-        since = self._away_since
-        return since is not None and time.monotonic() - since >= CHECKPOINT_WAIT_S
+        return self._until_away_s() <= 0
+
+    def _until_away_s(self) -> float:
+        """How long until the platform counts as away, if it does not answer: nobody is woken by then."""
+        if self._away_since is None:
+            return math.inf
+        return self._away_since + CHECKPOINT_WAIT_S - time.monotonic()
 
     def _run(self) -> None:
         try:
