@@ -14,10 +14,11 @@ const module = fileURLToPath(new URL("./lock.ts", import.meta.url));
 /** A process that tries the lock, says what came of it on a file, and holds on. */
 function contender(lock: string, answer: string) {
   const script = `
-    import { writeFileSync } from "node:fs";
+    import { renameSync, writeFileSync } from "node:fs";
     import { tryLock } from ${JSON.stringify(module)};
     const result = tryLock(${JSON.stringify(lock)});
-    writeFileSync(${JSON.stringify(answer)}, result.held ? "held" : "refused " + result.holder.pid);
+    writeFileSync(${JSON.stringify(`${answer}.draft`)}, result.held ? "held" : "refused " + result.holder.pid);
+    renameSync(${JSON.stringify(`${answer}.draft`)}, ${JSON.stringify(answer)});
     process.stdin.resume();
     process.stdin.on("end", () => process.exit());
   `;

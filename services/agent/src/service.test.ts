@@ -74,6 +74,13 @@ test("says who it is and what it has before anything is asked", async () => {
   ]);
 });
 
+test("is ready once the scheduler has answered, and stays so", async () => {
+  expect(agent.readiness()).toBe("the scheduler has not answered yet");
+  await vi.waitFor(() => expect(platform.report).not.toBeNull());
+  platform.send();
+  await vi.waitFor(() => expect(agent.readiness()).toBeNull());
+});
+
 test("runs a trial's code with its environment, sends its lines, and tells its exit", async () => {
   const script =
     "import os, sys, trainyard\nprint('hello', os.environ['TRAINYARD_HPARAMS'])\nprint('oops', file=sys.stderr)\nsys.exit(3)\n";

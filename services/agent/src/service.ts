@@ -51,7 +51,10 @@ export async function createService(
   const deps = { ...shared, ...urls, identity, folder, contexts, inherited, sdkPath };
   const agent = stack.use(new Agent(deps));
   let state: "starting" | "ready" | "draining" = "starting";
-  const readiness = (): string | null => (state === "ready" ? null : state);
+  const readiness = (): string | null => {
+    if (state !== "ready") return state;
+    return agent.isKnown ? null : "the scheduler has not answered yet";
+  };
   return {
     name,
     async start() {

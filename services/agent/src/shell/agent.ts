@@ -65,12 +65,18 @@ export class Agent implements AsyncDisposable {
   #highestEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
+  #isKnown = false;
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
     this.#highestEpoch =
       readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch ?? this.#highestEpoch;
+  }
+
+  /** The scheduler has answered since this start, which it does once the agent is registered. */
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
 
   async start(): Promise<void> {
@@ -153,6 +159,7 @@ export class Agent implements AsyncDisposable {
       this.#highestEpoch = epoch;
     }
     this.#probe = wanted.probe;
+    this.#isKnown = true;
     // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
     if (this.#isShuttingDown) return;
     for (const { allocation, state } of wanted.allocations) {

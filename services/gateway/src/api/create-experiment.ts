@@ -2,7 +2,12 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Plain } from "@trainyard/contracts";
 import type { CreateExperimentRequest, CreateExperimentResponse } from "@trainyard/contracts/api";
-import { AcceptedSchema, CreateExperimentSchema } from "@trainyard/contracts/commands";
+import {
+  AcceptedSchema,
+  CreateExperimentSchema,
+  GetPoolCapacitySchema,
+  PoolCapacitySchema,
+} from "@trainyard/contracts/commands";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import { idOf, isRejection } from "@trainyard/kernel";
 import { acceptExperiment } from "@trainyard/search";
@@ -21,7 +26,7 @@ export async function createExperiment(
   context: RequestContext,
 ): Promise<Plain<CreateExperimentResponse>> {
   const { config, warnings } = readConfig(request, checkpointDir, context.commitId);
-  await refuseTooManySlots(backend, config);
+  await refuseTooManySlots(backend, config, context);
   await refuseForeignExperiments(backend, config);
   const packed = request.context.length === 0 ? null : await checkContext(request.context);
   if (request.validateOnly) return { warnings, position: backend.position };
@@ -67,17 +72,30 @@ function seedFor(commitId: string): number {
   return createHash("sha256").update(`experiment seed ${commitId}`).digest().readUInt32BE(0);
 }
 
-/** More slots than all agents that ever joined the pool have together would wait for ever. An empty pool may still fill. */
-async function refuseTooManySlots(backend: Backend, config: NormalisedConfig): Promise<void> {
+/**
+ * More slots than all agents that ever joined the pool have together would wait for ever. An empty pool may still fill.
+ * The read model may lag behind an agent that has just joined, so before a refusal the scheduler has the last word; while
+ * it is away nothing is refused, and such a trial waits and says for what.
+ */
+async function refuseTooManySlots(
+  backend: Backend,
+  config: NormalisedConfig,
+  context: RequestContext,
+): Promise<void> {
   const { slots_per_trial: slots, resource_pool: pool } = config.resources;
   const rows = await backend.parts.documents.list(backend.parts.pool, "agent", {
     parent: pool === "" ? "default" : pool,
     limit: 100_000,
   });
-  if (rows.length === 0) return;
-  const total = rows.reduce((sum, { doc }) => sum + doc.slots.length, 0);
-  if (slots <= total) return;
-  const detail = `asks for ${slots} slots a trial, and all agents of the pool have ${total} together`;
+  if (slots <= rows.reduce((sum, { doc }) => sum + doc.slots.length, 0)) return;
+  const capacity = await backend
+    .command("scheduler", GetPoolCapacitySchema, { pool }, PoolCapacitySchema, context)
+    .catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 503) return null;
+      throw error;
+    });
+  if (capacity === null || capacity.agentsKnown === 0 || slots <= capacity.slotsEver) return;
+  const detail = `asks for ${slots} slots a trial, and all agents of the pool have ${capacity.slotsEver} together`;
   throw new Problem(400, "too_many_slots", `resources.slots_per_trial ${detail}`, {
     problems: [{ path: "resources.slots_per_trial", detail }],
   });
