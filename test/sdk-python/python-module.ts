@@ -20,16 +20,18 @@ type ModuleRun = {
   readonly over: Promise<{ readonly code: number | string; readonly complaints: string }>;
 };
 
-/** Starts the tests of `<module>.py` in a folder, and tells of each as it ends. */
+/** Starts the tests of `<module>.py` in a folder, with `env` beside this process's own, and tells of each as it ends. */
 export function runModule(
   python: readonly [program: string, ...flags: string[]],
   folder: string,
   module: string,
   tell: (ended: Ended) => void,
+  env: Readonly<Record<string, string>> = {},
 ): ModuleRun {
   const [program, ...flags] = python;
   const child = spawn(program, [...flags, runner, "run", folder, module], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
   });
   let complaints = "";
   child.stderr.on("data", (chunk: Buffer) => {

@@ -14,7 +14,6 @@ from torch.utils.data import (
     RandomSampler,
     TensorDataset,
     WeightedRandomSampler,
-    get_worker_info,
 )
 from torch.utils.data.distributed import DistributedSampler
 
@@ -56,17 +55,6 @@ class Counting(IterableDataset):
 class Endless(IterableDataset):
     def __iter__(self):
         return itertools.count()
-
-
-class Noisy(Dataset):
-    """Draws its samples, as augmentations do."""
-
-    def __len__(self):
-        return 24
-
-    def __getitem__(self, index):
-        assert get_worker_info() is not None
-        return index, random.random(), torch.rand(()).item()
 
 
 def batches(loader, count=None, **options):
@@ -281,21 +269,6 @@ class Streams(unittest.TestCase):
 
         with self.assertRaisesRegex(ValueError, "gave no batch in epoch 1"):
             batches(pytorch.DataLoader(Once()), 3, repeat=True)
-
-
-class LoadingProcesses(unittest.TestCase):
-    def test_draws_depend_on_neither_their_number_nor_an_interruption(self):
-        def drawn(workers, skip, count):
-            loader = pytorch.DataLoader(
-                Noisy(), batch_size=4, shuffle=True, num_workers=workers, collate_fn=list
-            )
-            made = loader.get_data_loader(repeat=True, skip=skip, seed=4)
-            return list(itertools.islice(made, count))
-
-        whole = drawn(1, 0, 9)
-        self.assertEqual(drawn(2, 0, 9), whole)
-        self.assertEqual(drawn(2, 5, 3), whole[5:8])
-        self.assertEqual(len({draw for batch in whole for draw in batch}), 36)
 
 
 class Errors(unittest.TestCase):

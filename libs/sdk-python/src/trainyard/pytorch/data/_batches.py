@@ -21,23 +21,25 @@ from ._orders import Epoch, Order
 from ._seeds import mix, set_all
 
 
-class SeededBatch(list):
-    """The indices of a batch, which seed a loading process with the batch's own seed when they are
-    walked through there. So what a dataset draws for a batch (augmentations) does not depend on
-    the number of processes, nor on whether training was interrupted.
+class Seeded:
+    """A unit on its way to a loading process, which it arrives in as it is. Arriving there it seeds the
+    generators with its own seed. So what a dataset and a ``collate_fn`` draw for a batch
+    (augmentations) depends neither on the number of processes nor on an interruption of the training.
     """
 
-    def __init__(self, indices: List[Any], seed: int) -> None:
-        super().__init__(indices)
+    def __init__(self, unit: Any, seed: int) -> None:
+        self.unit = unit
         self.seed = seed
 
-    def __iter__(self) -> Iterator[Any]:
-        if get_worker_info() is not None:
-            set_all(self.seed)
-        return super().__iter__()
-
     def __reduce__(self) -> Any:
-        return SeededBatch, (list(super().__iter__()), self.seed)
+        return _arrived, (self.unit, self.seed)
+
+
+def _arrived(unit: Any, seed: int) -> Any:
+    # A loading process unpickles one unit at a time, when it begins with it.
+    if get_worker_info() is not None:
+        set_all(seed)
+    return unit
 
 
 class Plan:
@@ -155,8 +157,8 @@ class Steps(Sampler):
                 epoch = plan.order.epoch(number)
                 for at in range(step, plan.steps):
                     batch = plan.batch(epoch, at)
-                    if self._seeded and type(batch) is list:
-                        batch = SeededBatch(batch, mix(self._seed, plan.rank, number, at))
+                    if self._seeded:
+                        batch = Seeded(batch, mix(self._seed, plan.rank, number, at))
                     yield batch
             if not self._repeat:
                 return

@@ -13,7 +13,7 @@ from typing import Any, Iterable, List, Optional, Sized
 import torch
 from torch.utils.data import RandomSampler, SequentialSampler
 
-from ._seeds import drawn_from, mix
+from ._seeds import Chance, mix
 
 
 class Epoch:
@@ -111,7 +111,7 @@ class Sampled(Order):
         set_epoch = getattr(self._sampler, "set_epoch", None)
         if callable(set_epoch):
             set_epoch(number)
-        with drawn_from(seed):
+        with Chance(seed):
             # One more than it should have, which also ends the reading of one that never ends.
             units = list(itertools.islice(iter(self._sampler), self.size + 1))
         if len(units) != self.size:

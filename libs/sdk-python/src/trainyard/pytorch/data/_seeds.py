@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import random
 import sys
-from typing import Iterator, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import torch
 
@@ -30,19 +29,48 @@ def set_all(seed: int) -> None:
         numpy.random.seed(seed % 2**NUMPY_SEED_BITS)
 
 
-@contextlib.contextmanager
-def drawn_from(seed: int) -> Iterator[None]:
-    """What is drawn from the global generators inside the block depends on the seed alone; outside
-    it is as if the block had drawn nothing.
+class Chance:
+    """The states that the three generators have in the blocks of one user of them, who begins with a
+    seed and goes on in each block where the one before ended. Outside of the blocks it is as if
+    nothing had been drawn in them.
     """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._states: Optional[States] = None
+
+    def __enter__(self) -> None:
+        self._outside = states()
+        if self._states is None:
+            set_all(self._seed)
+        else:
+            set_states(self._states)
+
+    def __exit__(self, *_: Any) -> None:
+        self._states = states()
+        set_states(self._outside)
+
+
+class States(NamedTuple):
+    """Those of the global generators."""
+
+    of_python: Any
+    of_torch: torch.Tensor
+    of_numpy: Any
+    """None where NumPy is not in use."""
+
+
+def states() -> States:
+    """What they are now."""
     numpy = sys.modules.get("numpy")
-    of_python, of_torch = random.getstate(), torch.get_rng_state()
     of_numpy = numpy.random.get_state() if numpy is not None else None
-    set_all(seed)
-    try:
-        yield
-    finally:
-        random.setstate(of_python)
-        torch.set_rng_state(of_torch)
-        if numpy is not None and of_numpy is not None:
-            numpy.random.set_state(of_numpy)
+    return States(random.getstate(), torch.get_rng_state(), of_numpy)
+
+
+def set_states(before: States) -> None:
+    """Goes on from what they were."""
+    random.setstate(before.of_python)
+    torch.set_rng_state(before.of_torch)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and before.of_numpy is not None:
+        numpy.random.set_state(before.of_numpy)

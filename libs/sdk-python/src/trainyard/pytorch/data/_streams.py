@@ -3,8 +3,8 @@
 Every rank reads the whole stream and keeps its part of each global batch, as ranks do with the order
 of an indexed dataset; skipped samples are read and dropped without being made into batches. The
 stream must give the same samples on every rank and after a restart: it is told the epoch by
-``set_epoch(epoch)`` where it has that, and in a loading process the global generators are seeded at
-the beginning of each epoch.
+``set_epoch(epoch)`` where it has that, and while it is read the global generators are its own, seeded
+at the beginning of each epoch. What a ``collate_fn`` draws in a loading process is seeded for each batch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from ._batches import share_of_rest
 from ._orders import Listed
-from ._seeds import mix, set_all
+from ._seeds import Chance, mix, set_all
 
 
 class Stream(IterableDataset):
@@ -79,15 +79,19 @@ class Stream(IterableDataset):
         set_epoch = getattr(self._dataset, "set_epoch", None)
         if callable(set_epoch):
             set_epoch(epoch)
-        if get_worker_info() is not None:
-            set_all(mix(self._seed, "stream", epoch))
+        chance = Chance(mix(self._seed, "stream", epoch))
         at_once = self._batch_size * self._replicas
-        samples = itertools.islice(iter(self._dataset), step * at_once, None)
+        with chance:
+            samples = itertools.islice(iter(self._dataset), step * at_once, None)
         while True:
-            chunk = list(itertools.islice(samples, at_once))
+            with chance:
+                chunk = list(itertools.islice(samples, at_once))
             batch = self._mine(chunk, at_once)
             if batch:
+                if get_worker_info() is not None:
+                    set_all(mix(self._seed, self._rank, epoch, step))
                 yield batch
+            step += 1
             if len(chunk) < at_once:
                 return
 

@@ -1,0 +1,108 @@
+"""Trainings that chance makes up: a recipe is a dict of plain values, drawn from a seed, and says
+everything about a trial, its data, its periods and the moments at which its processes are killed.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Dict, List
+
+BATCHES = 22
+OPTIMIZERS = (
+    "sgd", "nesterov", "adam", "fused", "amsgrad", "rmsprop", "adagrad", "nadam", "radam", "adadelta",
+    "asgd", "rprop", "lbfgs",
+)  # fmt: skip
+SCHEDULERS = ("step", "cosine", "one-cycle", "plateau", "sequential", "chained", "lambda", "cyclic", "warm")
+NETS = ("dropout", "batch-norm", "recurrent", "tied", "spectral", "weight-norm", "convolution")
+SAMPLING = (
+    "plain", "shuffle", "weighted", "replacement", "generator", "batch-sampler", "tuples", "whole",
+    "together", "stream", "drawing-stream", "endless", "torch",
+)  # fmt: skip
+EVENTS = ("batch", "stepped", "evaluating", "reported", "copied", "writing", "completing", "stored")
+
+
+def recipe_of(seed: int) -> Dict[str, Any]:
+    """The recipe of a seed."""
+    draw = random.Random(seed)
+    count = draw.choice((1, 1, 2, 3))
+    fit = _fit(draw)
+    by_clock = (fit["validation_period"] or ("",))[0] == "Second"
+    return {
+        "seed": seed,
+        "ranks": draw.choice((1, 1, 1, 2)),
+        "parts": [_part(draw, by_clock) for _ in range(count)],
+        "frequency": draw.choice((1, 1, 1, 2, 3, 5)),
+        "precision": draw.choice((None, None, "amp", "scaler")),
+        "clip": draw.choice((None, 0.1, 1.0)),
+        "zero": draw.random() < 0.8,
+        "chance": draw.choice(("", "python", "numpy", "torch", "python numpy torch")),
+        "average": draw.random() < 0.3,
+        "reducer": draw.choice((None, None, "function", "class")),
+        "hook": draw.random() < 0.2,
+        "data": _data(draw),
+        "fit": fit,
+        "kills": _kills(draw),
+    }
+
+
+def _part(draw: random.Random, by_clock: bool) -> Dict[str, Any]:
+    """A model with its optimizer, and perhaps a scheduler."""
+    # What is trained depends on when validations are where a scheduler goes by them.
+    schedulers = [kind for kind in SCHEDULERS if kind != "plateau" or not by_clock]
+    found = {
+        "net": draw.choice(NETS),
+        "optimizer": draw.choice(OPTIMIZERS),
+        "groups": draw.choice((1, 1, 2)),
+        "scheduler": draw.choice((None, *schedulers)),
+        "mode": draw.choice(("STEP_EVERY_BATCH", "STEP_EVERY_OPTIMIZER_STEP", "STEP_EVERY_EPOCH")),
+        "every": draw.choice((1, 1, 2, 3)),
+    }
+    if found["scheduler"] == "plateau":
+        found["mode"] = "MANUAL_STEP"
+    return found
+
+
+def _data(draw: random.Random) -> Dict[str, Any]:
+    sampling = draw.choice(SAMPLING)
+    streams = sampling in ("stream", "drawing-stream", "endless")
+    return {
+        "sampling": sampling,
+        "size": draw.choice((19, 20, 26, 37)),
+        "batch": draw.choice((1, 3, 4, 5)),
+        "drop": draw.random() < 0.4,
+        "workers": draw.choice((0, 0, 1) if streams else (0, 0, 1, 2)),
+        "item": draw.choice(("", "python", "numpy", "torch")),
+        "collate": draw.choice(("", "", "python", "numpy", "torch")),
+    }
+
+
+def _fit(draw: random.Random) -> Dict[str, Any]:
+    batches, seconds = draw.choice((("Batch", 6), ("Epoch", 2))), ("Second", 6)
+    kinds = (batches, batches, batches, seconds)
+
+    def period(*others: Any) -> Any:
+        kind, most = draw.choice(kinds)
+        return draw.choice((*others, (kind, draw.randint(1, most)), (kind, draw.randint(1, most))))
+
+    return {
+        "reporting_period": period(),
+        "validation_period": period(None),
+        "checkpoint_period": draw.choice((("Batch", 1), ("Batch", draw.randint(2, 5)), period())),
+        "checkpoint_policy": draw.choice(("none", "best", "all")),
+        "step_zero_validation": draw.random() < 0.2,
+    }
+
+
+def _kills(draw: random.Random) -> List[Any]:
+    """Which rank dies at which of its events: ``(rank, event, how many before)``."""
+    kills = []
+    for _ in range(draw.choice((1, 1, 2, 3))):
+        event = draw.choice(EVENTS)
+        rare = event in ("reported", "copied", "writing", "completing", "stored")
+        kills.append((draw.randrange(2), event, draw.randrange(5 if rare else BATCHES)))
+    return kills
+
+
+def is_timed(recipe: Dict[str, Any]) -> bool:
+    """Whether something goes by the clock, which begins anew when a process does."""
+    return any(isinstance(unit, tuple) and unit[0] == "Second" for unit in recipe["fit"].values())

@@ -1,0 +1,125 @@
+"""Whatever a training is made of, killed at any moment and resumed it is the one that was not: bit for
+bit, with each report once. The trainings are made up from seeds; a failure names the seed.
+
+``TRAINYARD_RECIPES=first:count`` runs others than those of every day.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+import unittest
+
+import torch
+from killing import FrameworkCase, in_a_child, in_children, load_ahead
+from recipe_trial import train
+from recipes import is_timed, recipe_of
+
+FIRST, COUNT = map(int, os.environ.get("TRAINYARD_RECIPES", "0:4").split(":"))
+
+
+class Recipes(FrameworkCase):
+    def run_once(self, recipe, name, kill=None):
+        """Runs one process for each rank; returns how each ended."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+
+        def work():
+            with open(self.folder / "said", "a") as said:
+                with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                    try:
+                        train(recipe, folder, kill)
+                    except BaseException:
+                        # Who loses a killed neighbour says so, and nobody has to read it.
+                        said.write(traceback.format_exc())
+                        said.flush()
+                        os._exit(1)
+
+        if recipe["ranks"] == 1:
+            return [in_a_child(work)]
+        return in_children(recipe["ranks"], work)
+
+    def reports_of(self, name, timed):
+        """The metrics by group and step; those of later runs count."""
+        found = {}
+        runs = sorted((self.folder / name).glob("run-*"), key=lambda run: int(run.name[4:]))
+        for run in runs:
+            path, seen = run / "spool" / "reports.ndjson", set()
+            for line in path.read_text().splitlines() if path.exists() else []:
+                report = json.loads(line)
+                key = (report["group"], report["stepsCompleted"])
+                if key[0] == "progress":
+                    continue
+                self.assertNotIn(key, seen, f"reported twice in {run.name}")
+                seen.add(key)
+                found[key] = report["metrics"]
+        if not timed:
+            return found
+        return {key: value for key, value in found.items() if key[0] == "validation"}
+
+    def check(self, recipe):
+        """Runs it as it is, then with its kills."""
+        timed = is_timed(recipe)
+        said = self.folder / "said"
+        codes = self.run_once(recipe, "whole")
+        self.assertEqual(codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else "")
+        for kill in recipe["kills"]:
+            codes = self.run_once(recipe, "killed", kill)
+            self.assertTrue(-9 in codes or not any(codes), said.read_text()[-3000:])
+        codes = self.run_once(recipe, "killed")
+        self.assertEqual(codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else "")
+        whole, killed = self.reports_of("whole", timed), self.reports_of("killed", timed)
+        if timed:
+            # What goes by the clock comes at other batches, where the weights are the same.
+            both = whole.keys() & killed.keys()
+            whole, killed = {key: whole[key] for key in both}, {key: killed[key] for key in both}
+        self.assertEqual(json.dumps(whole_of(whole)), json.dumps(whole_of(killed)))
+        for rank in range(recipe["ranks"]):
+            one, other = (
+                torch.load(self.folder / name / f"ended-{rank}.pt", weights_only=False)
+                for name in ("whole", "killed")
+            )
+            if timed:
+                del one["callbacks"], other["callbacks"]
+            self.assertEqual(differences(one, other, f"rank {rank}"), [])
+
+    def test_killed_and_resumed(self):
+        load_ahead()
+        for seed in range(FIRST, FIRST + COUNT):
+            recipe = recipe_of(seed)
+            with self.subTest(seed=seed, recipe=recipe):
+                self.check(recipe)
+            self.doCleanups()
+            self.setUp()
+            print(f"recipe {seed}", file=sys.stderr)
+
+
+def whole_of(reports):
+    """With keys that JSON has, in order."""
+    return sorted([group, step, metrics] for (group, step), metrics in reports.items())
+
+
+def differences(one, other, place):
+    """Where two states differ, to the bit."""
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        same = one.dtype == other.dtype and torch.equal(one.nan_to_num(), other.nan_to_num())
+        return [] if same else [place]
+    if isinstance(one, dict) and isinstance(other, dict):
+        if list(one) != list(other):
+            return [f"{place}: {list(one)} and {list(other)}"]
+        return [each for key in one for each in differences(one[key], other[key], f"{place} {key}")]
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        if len(one) != len(other):
+            return [f"{place}: {len(one)} and {len(other)}"]
+        pairs = enumerate(zip(one, other))
+        return [each for n, (a, b) in pairs for each in differences(a, b, f"{place} {n}")]
+    if callable(one) or type(one) is type(other) and (one == other or one != one):
+        return []
+    return [f"{place}: {one!r} and {other!r}"]
+
+
+if __name__ == "__main__":
+    unittest.main()
