@@ -26,11 +26,37 @@ class ClusterInfo(unittest.TestCase):
     def test_in_a_task(self):
         with mock.patch.dict(os.environ, TASK, clear=True):
             info = trainyard.get_cluster_info()
-        self.assertEqual((info.trial.trial_id, info.trial.experiment_id), ("12.3", 12))
+        # A number: scripts for Determined write it into a checkpoint and read it back by int().
+        self.assertEqual((info.trial.trial_id, info.trial.experiment_id), (120_000_003, 12))
         self.assertEqual((info.trial.trial_seed, info.trial.hparams), (7, {"lr": 0.1}))
         self.assertEqual((info.latest_checkpoint, info.slot_ids), ("4f0c", ("0", "1")))
         self.assertEqual((info.container_rank, info.task_type), (1, "TRIAL"))
         self.assertEqual(info.user_data, {"folder": "pictures"})
+
+    def test_the_nodes(self):
+        alone = {**TASK, "TRAINYARD_MASTER_ADDR": "10.0.0.1", "TRAINYARD_NODE_RANK": "0"}
+        with mock.patch.dict(os.environ, alone, clear=True):
+            self.assertEqual(trainyard.get_cluster_info().container_addrs, ("10.0.0.1",))
+        with mock.patch.dict(os.environ, {**alone, "TRAINYARD_NNODES": "2"}, clear=True):
+            with self.assertRaisesRegex(AttributeError, "nnodes.*master_addr"):
+                trainyard.get_cluster_info().container_addrs
+
+    def test_what_determined_knows_beyond_that(self):
+        with mock.patch.dict(os.environ, TASK, clear=True):
+            info = trainyard.get_cluster_info()
+        for owner, name, remedy in (
+            (info, "master_url", "TRAINYARD_URL"),
+            (info, "session_token", "TRAINYARD_TOKEN"),
+            (info, "allocation_id", "ctx.info.run"),
+            (info, "gpu_uuids", "slot_ids"),
+            (info.trial, "_config", "ctx.info.config"),
+            (info.trial, "_steps_completed", "ctx.info.steps_completed"),
+        ):
+            with self.subTest(name=name):
+                with self.assertRaisesRegex(AttributeError, f"{name}.*{remedy}"):
+                    getattr(owner, name)
+        with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
+            info.nonsense
 
     def test_in_a_task_that_begins(self):
         environment = {**TASK, "TRAINYARD_LATEST_CHECKPOINT": "", "TRAINYARD_CONFIG": "{}"}

@@ -12,6 +12,11 @@ with trainyard.init() as ctx:
             break
 """
 
+from __future__ import annotations
+
+from typing import Any
+
+from . import core
 from ._cluster_info import ClusterInfo, TrialInfo, get_cluster_info
 from ._checkpoint import CheckpointContext, DownloadMode
 from ._checkpoint_background import StoredCheckpoint
@@ -24,10 +29,14 @@ from ._version import __version__
 from .errors import (
     CheckpointError,
     DistributedError,
+    InvalidHP,
     NotInTaskError,
     RunSupersededError,
     TrainyardError,
 )
+
+LOG_FORMAT = "%(levelname)s: [%(process)s] %(name)s: %(message)s"
+"""A format for ``logging.basicConfig``, the one that scripts for Determined use."""
 
 __all__ = [
     "CheckpointContext",
@@ -39,6 +48,8 @@ __all__ = [
     "DownloadMode",
     "EarlyExitReason",
     "Info",
+    "InvalidHP",
+    "LOG_FORMAT",
     "NotInTaskError",
     "PreemptContext",
     "PreemptMode",
@@ -48,6 +59,15 @@ __all__ = [
     "TrainyardError",
     "TrialInfo",
     "__version__",
+    "core",
     "get_cluster_info",
     "init",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """For what Determined's package has and this one has not: says what takes its place."""
+    # Loaded here: a script that runs asks for nothing that is not there.
+    from ._absent import PACKAGE, absent_name
+
+    raise absent_name("trainyard", name, PACKAGE)

@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Optional, Tuple
 
-from . import _storage, _values
+from . import _absent, _storage, _values
 from ._checkpoint_background import Background, StoredCheckpoint
 from ._checkpoint_shards import check_metadata, store_shard
 from ._checkpoint_store import CheckpointStore
@@ -178,6 +178,9 @@ class CheckpointContext:
         """The metadata that a complete checkpoint was stored with."""
         self._background.drain()
         return self._store.plan(_check_uuid(uuid)).metadata
+
+    def __getattr__(self, name: str) -> Any:
+        raise _absent.absent("ctx.checkpoint", name, _absent.CHECKPOINT)
 
     @contextlib.contextmanager
     def _store_alone(

@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
-from . import _info
+from . import _absent, _info
+
+
+# More than any experiment has.
+_TRIALS = 10_000_000
 
 
 class TrialInfo(NamedTuple):
     """The trial that this process belongs to."""
 
-    trial_id: str
-    """Experiment and trial, as in ``12.3``."""
+    trial_id: int
+    """A number of this trial alone, since scripts for Determined write it to files and read it back by
+    ``int``: 120000003 for the third trial of experiment 12, which is ``12.3`` everywhere else.
+    """
     experiment_id: int
     trial_seed: int
     hparams: Dict[str, Any]
     """The trial's hyperparameters, nested as in the configuration."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise _absent.absent("the info of the trial", name, _absent.TRIAL_INFO)
 
 
 class ClusterInfo(NamedTuple):
@@ -33,6 +42,21 @@ class ClusterInfo(NamedTuple):
     """The section ``data`` of the experiment's configuration."""
     task_type: str = "TRIAL"
     """Every task is a trial."""
+    nnodes: int = 1
+    """How many nodes the trial runs on."""
+    master_addr: str = "127.0.0.1"
+    """Where node 0 can be reached by the others."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "container_addrs" and self.nnodes == 1:
+            return (self.master_addr,)
+        raise _absent.absent("the info of the task", name, _absent.CLUSTER_INFO)
+
+
+def _number_of(trial_id: str) -> int:
+    """One number for an experiment's and its trial's."""
+    experiment, _, trial = trial_id.partition(".")
+    return int(experiment) * _TRIALS + int(trial or 0)
 
 
 def get_cluster_info() -> Optional[ClusterInfo]:
@@ -45,9 +69,11 @@ def get_cluster_info() -> Optional[ClusterInfo]:
     info = _info.info_of(os.environ)
     data = info.config.get("data")
     return ClusterInfo(
-        trial=TrialInfo(info.trial_id, info.experiment_id, info.trial_seed, info.hparams),
+        trial=TrialInfo(_number_of(info.trial_id), info.experiment_id, info.trial_seed, info.hparams),
         latest_checkpoint=info.latest_checkpoint,
         slot_ids=info.slots,
         container_rank=info.rank,
         user_data=data if isinstance(data, dict) else {},
+        nnodes=info.nnodes,
+        master_addr=info.master_addr,
     )

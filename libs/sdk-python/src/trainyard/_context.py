@@ -9,7 +9,7 @@ import time
 from types import TracebackType
 from typing import Any, Mapping, Optional, Type
 
-from . import _end, _info, _local
+from . import _absent, _end, _info, _local
 from . import _log as log
 from ._checkpoint import CheckpointContext
 from ._checkpoint_sender import CheckpointSender
@@ -22,11 +22,12 @@ from ._files import PathLike
 from ._info import Info
 from ._limits import FLUSH_S
 from ._preempt import PreemptContext, PreemptMode
+from ._searcher import SearcherContext
 from ._sender import Sender
 from ._signals import STOP_FILE, SignalWatcher, StopFile
 from ._spool import Spool
 from ._train import TrainContext
-from .errors import NotInTaskError
+from .errors import InvalidHP, NotInTaskError
 from .profiler._context import ProfilerContext
 from .tensorboard._context import TensorBoardContext
 
@@ -110,8 +111,8 @@ def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
 
 
 class Context:
-    """The open run: ``info``, ``train``, ``checkpoint``, ``preempt``, ``profiler``, ``tensorboard``
-    and ``distributed``. May be used from several threads.
+    """The open run: ``info``, ``train``, ``checkpoint``, ``preempt``, ``profiler``, ``tensorboard``,
+    ``distributed``, and ``searcher`` for scripts that ask it how long to train. May be used from several threads.
 
     A forked child may report through it; the run ends when the process that opened it leaves the
     context.
@@ -145,6 +146,8 @@ class Context:
         self.profiler._follow(info.config)
         self.tensorboard = TensorBoardContext(info, distributed.rank)
         self.train._on_report = self.tensorboard._reported
+        self.train._tensorboard_path = lambda: self.tensorboard.path
+        self.searcher = SearcherContext(info, self.train, distributed)
         self._pid = os.getpid()
         self._closed = False
         atexit.register(self._close_at_exit)
@@ -161,6 +164,8 @@ class Context:
         if self._pid != os.getpid() or self._closed:
             # A forked child that unwinds through the block is not the end of the run.
             return
+        if isinstance(error, InvalidHP):
+            self._give_up(error)
         failure = _failure_of(error)
         if failure is None:
             try:
@@ -175,6 +180,16 @@ class Context:
         elif self.distributed.rank == 0 and not self.preempt.acknowledged:
             self._end.write(_end.FINISHED, "")
         self._close()
+
+    def _give_up(self, error: InvalidHP) -> None:
+        """Hyperparameters that cannot work are the search's affair, and no failure of the script."""
+        print(f"trainyard: invalid hyperparameters: {error}", file=sys.stderr)
+        self._end.write(_end.INVALID_HYPERPARAMETERS, f"invalid hyperparameters: {error}")
+        self._close()
+        raise SystemExit(0) from error
+
+    def __getattr__(self, name: str) -> Any:
+        raise _absent.absent("the context", name, _absent.CONTEXT)
 
     def _fail(self, message: str, error: Optional[BaseException]) -> None:
         follows = error is not None and _end.is_of_lost_peer(error)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 import math
 import os
+from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
-from . import _end, _values
+from . import _absent, _end, _values
 from ._sender import Sender
 from ._spool import Spool
 
@@ -54,6 +55,7 @@ class TrainContext:
         self._latest_steps = steps
         # Told of each report of metrics once it is stored.
         self._on_report: Callable[[str, float, Mapping[str, Any]], None] = lambda *_: None
+        self._tensorboard_path: Callable[[], Path] = lambda: Path()
         # A forked child writes to the spool, and its parent's sender delivers.
         self._sender_pid = os.getpid()
 
@@ -107,6 +109,19 @@ class TrainContext:
         if not math.isfinite(value) or value < 0 or value > 1:
             raise ValueError(f"progress must be from 0 to 1, not {value}")
         self._append(PROGRESS, self._latest_steps, {"progress": value})
+
+    def set_status(self, status: str) -> None:
+        """Does nothing: what a script prints is in the trial's log."""
+
+    def get_tensorboard_path(self) -> Path:
+        """``ctx.tensorboard.path``, by the name that scripts for Determined use."""
+        return self._tensorboard_path()
+
+    def upload_tensorboard_files(self, *arguments: Any, **more: Any) -> None:
+        """Does nothing: what is written into the folder is stored already."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise _absent.absent("ctx.train", name, _absent.TRAIN)
 
     def report_early_exit(self, reason: EarlyExitReason) -> None:
         """Says why the script is about to end; the script still has to end by itself."""

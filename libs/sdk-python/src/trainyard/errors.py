@@ -15,6 +15,12 @@ class RunSupersededError(CheckpointError):
     """A later run of this trial has been asked for: nothing that this run sends counts any more."""
 
 
+class InvalidHP(TrainyardError):
+    """Raised by a script: these hyperparameters cannot work. The trial ends without a restart, and the
+    search replaces it.
+    """
+
+
 class NotInTaskError(TrainyardError):
     """The environment of a task is incomplete, so neither that nor local mode is meant."""
 

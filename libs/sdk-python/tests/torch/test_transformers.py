@@ -84,6 +84,12 @@ class TrainerCase(FrameworkCase):
         return (self.latest(name) / "model.safetensors").read_bytes()
 
 
+class Ported(unittest.TestCase):
+    def test_determineds_callback_names_ours(self):
+        with self.assertRaisesRegex(ImportError, r"no DetCallback.*Callback\(ctx\).*callback.train"):
+            exec("from trainyard.transformers import DetCallback")
+
+
 class Reports(TrainerCase):
     def test_metrics_evaluations_and_progress(self):
         with self.open_local() as ctx:

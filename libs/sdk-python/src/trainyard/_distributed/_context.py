@@ -27,7 +27,8 @@ class DistributedContext:
     ``cross_rank`` of ``cross_size``. Every rank makes the same calls in the same order. A call waits for
     as long as the others take; when one of them has ended it raises DistributedError on all.
 
-    The chief is found at ``chief_addr`` (else ``MASTER_ADDR``) and ``chief_port``. On one host the port
+    The chief is found at ``chief_addr``, or ``chief_ip`` by Determined's name (else ``MASTER_ADDR``), and
+    ``chief_port``. On one host the port
     may be left out where ``MASTER_PORT`` tells runs apart; on several it is two above the task's
     rendezvous port unless given. May be used from several threads if those agree on the order of calls
     over all ranks.
@@ -44,7 +45,9 @@ class DistributedContext:
         cross_size: int,
         chief_addr: Optional[str] = None,
         chief_port: Optional[int] = None,
+        chief_ip: Optional[str] = None,
     ) -> None:
+        chief_addr = chief_addr or chief_ip
         self._place = Place(rank, size, local_rank, local_size, cross_rank, cross_size)
         check(self._place)
         self._lock = threading.RLock()

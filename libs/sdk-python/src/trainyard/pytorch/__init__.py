@@ -9,7 +9,12 @@ with pytorch.init() as context:
     pytorch.Trainer(Trial(context), context).fit(max_length=pytorch.Epoch(10))
 """
 
-from . import samplers
+from __future__ import annotations
+
+from typing import Any
+
+from .._absent import absent_name
+from . import _absent, samplers
 from ._callback import PyTorchCallback
 from ._context import PyTorchTrialContext
 from ._init import init
@@ -44,3 +49,8 @@ __all__ = [
     "samplers",
     "to_device",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """For what ``determined.pytorch`` has and this module has not: says what takes its place."""
+    raise absent_name("trainyard.pytorch", name, _absent.PACKAGE)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import logging
 from typing import Any, Dict, List, Optional
+
+_log = logging.getLogger("trainyard.pytorch")
+
+# Hooks that Determined has withdrawn, and what does their work.
+WITHDRAWN = {
+    "on_checkpoint_end": "on_checkpoint_write_end",
+    "on_before_optimizer_step": "clip_grads of context.step_optimizer",
+    "on_train_step_start": "on_training_start",
+    "on_train_step_end": "on_training_workload_end",
+}
 
 
 class PyTorchCallback:
@@ -97,6 +109,7 @@ class Callbacks:
                     f"build_callbacks() returned {callback!r} under the name {name!r}: names are "
                     "strings and callbacks are instances of pytorch.PyTorchCallback"
                 )
+            _tell_of_hooks_that_are_none(name, callback)
         self._by_name: Dict[str, PyTorchCallback] = dict(by_name)
         self._listening: Dict[str, List[Any]] = {}
 
@@ -127,3 +140,15 @@ class Callbacks:
         for name, callback in self._by_name.items():
             if name in states:
                 callback.load_state_dict(states[name])
+
+
+def _tell_of_hooks_that_are_none(name: str, callback: PyTorchCallback) -> None:
+    """A hook by a name that is none would do nothing without a word."""
+    for hook in dir(type(callback)):
+        if not hook.startswith("on_") or hasattr(PyTorchCallback, hook):
+            continue
+        close = difflib.get_close_matches(hook, dir(PyTorchCallback), 1)
+        instead = WITHDRAWN.get(hook) or (close[0] if close else "a hook of pytorch.PyTorchCallback")
+        _log.warning(
+            "the callback %r has a method %s, which is never called: use %s", name, hook, instead
+        )

@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Set
 
 import torch
 
-from . import _models
+from .._absent import absent
+from . import _absent, _models
 from ._lr_scheduler import LRScheduler
 from ._optimizers import Wrapped, compress_gradients
 from ._profiling import Profiling
@@ -225,6 +226,9 @@ class PyTorchTrialContext(TrialQueries):
         wrapped.step(clip_grads, scaler if scaler is not None else self.experimental.scaler)
         if auto_zero_grads:
             optimizer.zero_grad()
+
+    def __getattr__(self, name: str) -> Any:
+        raise absent("the context", name, _absent.CONTEXT)
 
     def _find(self, optimizer: Any) -> Wrapped:
         for one in self._wrapped:

@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, Optional
 import torch
 
 from .. import _context as core_context
+from .. import _info
 from .._distributed import DistributedContext
 from . import _seeds
 from ._context import PyTorchTrialContext
@@ -40,6 +41,7 @@ def init(
         )
     if distributed is None and int(os.environ.get("WORLD_SIZE") or 1) > 1:
         distributed = DistributedContext.from_torch_distributed()
+    _check_launched(distributed)
     config = exp_conf or {}
     with core_context.init(
         distributed=distributed,
@@ -58,6 +60,19 @@ def init(
         if made:
             # Not after an exception: the others may be in a collective that never ends.
             torch.distributed.destroy_process_group()
+
+
+def _check_launched(distributed: Optional[DistributedContext]) -> None:
+    """One process for several slots would leave the others idle without a word."""
+    if distributed is not None or "WORLD_SIZE" in os.environ or not _info.in_task(os.environ):
+        return
+    info = _info.info_of(os.environ)
+    if len(info.slots) > 1 or info.nnodes > 1:
+        held = f"{info.nnodes} nodes" if info.nnodes > 1 else f"{len(info.slots)} slots"
+        raise ValueError(
+            f"pytorch.init() is one process and the trial has {held}: begin the entrypoint with "
+            "python3 -m trainyard.launch.torch, which starts one for each slot"
+        )
 
 
 def device_of(distributed: DistributedContext) -> torch.device:

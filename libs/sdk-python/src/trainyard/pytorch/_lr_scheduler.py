@@ -12,17 +12,17 @@ class LRScheduler:
     """A scheduler of PyTorch and when to step it; made by ``context.wrap_lr_scheduler``."""
 
     class StepMode(enum.Enum):
-        """When the trainer steps a scheduler."""
+        """When the trainer steps a scheduler. The numbers are Determined's, which hyperparameters may have."""
 
-        STEP_EVERY_EPOCH = "STEP_EVERY_EPOCH"
+        STEP_EVERY_EPOCH = 1
         """After the last batch of each epoch."""
-        STEP_EVERY_BATCH = "STEP_EVERY_BATCH"
+        STEP_EVERY_BATCH = 2
         """After each batch, whether or not the optimizer has taken a step."""
-        STEP_EVERY_OPTIMIZER_STEP = "STEP_EVERY_OPTIMIZER_STEP"
+        STEP_EVERY_OPTIMIZER_STEP = 4
         """After each batch at which the optimizer takes a step, which differs from the former with
         an ``aggregation_frequency`` above 1.
         """
-        MANUAL_STEP = "MANUAL_STEP"
+        MANUAL_STEP = 3
         """Never: the trial calls ``step``."""
 
     def __init__(self, scheduler: Any, step_mode: "LRScheduler.StepMode", frequency: int = 1) -> None:

@@ -10,8 +10,25 @@ with trainyard.init() as ctx:
     callback.train(trainer)
 """
 
+from __future__ import annotations
+
+from typing import Any
+
+from .._absent import absent_name
 from ._arguments import training_arguments
 from ._callback import Callback
 from ._resume import resume_from_checkpoint
 
 __all__ = ["Callback", "resume_from_checkpoint", "training_arguments"]
+
+_INSTEAD = {
+    "DetCallback": (
+        "Callback(ctx) does its work, with callback.train(trainer) in the place of "
+        "trainer.train(resume_from_checkpoint=…)"
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """For what ``determined.transformers`` has and this module has not: says what takes its place."""
+    raise absent_name("trainyard.transformers", name, _INSTEAD)

@@ -1,0 +1,104 @@
+"""``ctx.searcher``: how long to train, as scripts for Determined before 0.38 ask for it.
+
+There is one operation, of the length that the configuration's section ``searcher`` has, as in Determined
+0.38: a search stops or pauses a trial through ``ctx.preempt``, and goes by the validations reported.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Dict, Iterator, Optional, Union
+
+from ._distributed import DistributedContext
+from ._info import Info
+from ._train import TrainContext
+
+_UNITS = ("batches", "epochs", "records")
+
+
+class Unit(enum.Enum):
+    """What a length counts, where the configuration says it."""
+
+    EPOCHS = "EPOCHS"
+    RECORDS = "RECORDS"
+    BATCHES = "BATCHES"
+
+
+class SearcherMode(enum.Enum):
+    """Who asks for operations, where several processes train together. All of them know the same."""
+
+    WorkersAskChief = "WORKERS_ASK_CHIEF"
+    ChiefOnly = "CHIEF_ONLY"
+
+
+class SearcherOperation:
+    """Train until ``length``, in whatever the script counts, then ``report_completed``."""
+
+    def __init__(self, length: int, train: TrainContext) -> None:
+        self._train = train
+        self._completed = False
+        self.length = length
+
+    def report_progress(self, length: float) -> None:
+        """Reports how much of ``length`` is done, on the chief; elsewhere it does nothing."""
+        self._train.report_progress(min(1.0, max(0.0, length / self.length)))
+
+    def report_completed(self, searcher_metric: Any) -> None:
+        """Says that ``length`` is reached. The search goes by the metrics of
+        ``ctx.train.report_validation_metrics``, not by ``searcher_metric``.
+        """
+        if self._completed:
+            raise RuntimeError("op.report_completed() was called twice: call it once for an operation")
+        self._completed = True
+
+
+class SearcherContext:
+    """Gives the one operation."""
+
+    def __init__(self, info: Info, train: TrainContext, distributed: DistributedContext) -> None:
+        self._info = info
+        self._train = train
+        self._is_chief = distributed.rank == 0
+
+    def operations(
+        self, searcher_mode: SearcherMode = SearcherMode.WorkersAskChief, auto_ack: bool = True
+    ) -> Iterator[SearcherOperation]:
+        """Yields one operation. Raises ValueError where the configuration of a task has no length, and
+        RuntimeError on the chief when it goes on without ``report_completed``.
+        """
+        del searcher_mode, auto_ack
+        operation = SearcherOperation(self._length(), self._train)
+        yield operation
+        if self._is_chief and not operation._completed:
+            raise RuntimeError(
+                "an operation was not completed: call op.report_completed(metric) on rank 0 once the "
+                "training has reached op.length"
+            )
+
+    def acknowledge_out_of_ops(self) -> None:
+        """Does nothing: there is nothing to acknowledge."""
+
+    def get_configured_units(self) -> Optional[Unit]:
+        """What ``searcher.max_length`` counts; None where it is a number alone, or absent."""
+        length = self._section().get("max_length")
+        unit = next(iter(length), "") if isinstance(length, dict) else ""
+        return Unit[unit.upper()] if unit in _UNITS else None
+
+    def _section(self) -> Dict[str, Any]:
+        found = self._info.config.get("searcher")
+        return found if isinstance(found, dict) else {}
+
+    def _length(self) -> int:
+        searcher = self._section()
+        length: Union[int, Dict[str, Any], None] = searcher.get("max_length")
+        if isinstance(length, dict):
+            length = next(iter(length.values()), None)
+        length = length or searcher.get("max_time")
+        if isinstance(length, int) and length > 0:
+            return length
+        if self._info.local:
+            return 1
+        raise ValueError(
+            "searcher.operations() needs a length: give searcher.max_length in the configuration, or "
+            "train for a length of the script's own and report with ctx.train"
+        )

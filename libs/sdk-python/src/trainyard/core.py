@@ -1,0 +1,65 @@
+"""The Core API by the names of ``determined.core``, for scripts that were written for it: after
+``import trainyard as det`` there are ``det.core.init()``, ``det.core.DistributedContext`` and the rest.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Optional
+
+from ._checkpoint import CheckpointContext, DownloadMode
+from ._context import Context
+from ._context import init as _init
+from ._distributed import DistributedContext
+from ._preempt import PreemptContext, PreemptMode
+from ._searcher import SearcherContext, SearcherMode, SearcherOperation, Unit
+from ._train import EarlyExitReason, TrainContext
+from .profiler._context import ProfilerContext
+
+__all__ = [
+    "CheckpointContext",
+    "Context",
+    "DistributedContext",
+    "DownloadMode",
+    "EarlyExitReason",
+    "PreemptContext",
+    "PreemptMode",
+    "ProfilerContext",
+    "SearcherContext",
+    "SearcherMode",
+    "SearcherOperation",
+    "TensorboardMode",
+    "TrainContext",
+    "Unit",
+    "init",
+]
+
+
+class TensorboardMode(enum.Enum):
+    """What is written into the trial's TensorBoard folder besides the script's own files."""
+
+    AUTO = "AUTO"
+    """The metrics that are reported."""
+    MANUAL = "MANUAL"
+    """Nothing."""
+
+
+def init(
+    *,
+    distributed: Optional[DistributedContext] = None,
+    checkpoint_storage: Any = None,
+    preempt_mode: PreemptMode = PreemptMode.WorkersAskChief,
+    tensorboard_mode: TensorboardMode = TensorboardMode.AUTO,
+) -> Context:
+    """``trainyard.init()`` with the arguments of Determined's. Raises ValueError for a
+    ``checkpoint_storage``, which the configuration decides.
+    """
+    if checkpoint_storage is not None:
+        raise ValueError(
+            "core.init(checkpoint_storage=…) is not taken: give the section checkpoint_storage in "
+            "the configuration, or local_dir of trainyard.init() outside of a task"
+        )
+    ctx = _init(distributed=distributed, preempt_mode=preempt_mode)
+    if tensorboard_mode is TensorboardMode.AUTO:
+        ctx.tensorboard.mirror_metrics()
+    return ctx

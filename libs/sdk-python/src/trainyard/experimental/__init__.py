@@ -1,0 +1,5 @@
+"""Determined's Python client has no counterpart: importing this says what to use."""
+
+from .._absent import absent_module
+
+raise absent_module("experimental")
