@@ -158,18 +158,24 @@ class CheckpointContext:
 
     @contextlib.contextmanager
     def restore_path(
-        self, uuid: str, download_mode: DownloadMode = DownloadMode.LocalWorkersShareDownload
+        self,
+        uuid: str,
+        download_mode: DownloadMode = DownloadMode.LocalWorkersShareDownload,
+        *,
+        compare: bool = False,
     ) -> Iterator[Path]:
         """Yields the folder of a complete checkpoint, to read from: it is the stored one, not a
         copy.
 
-        Each file is there in its size; use ``download`` to have the contents compared too. In
-        distributed training every rank makes the call; or see DownloadMode.
+        Each file is there in its size; with ``compare`` its content is compared too, with its SHA-256.
+        In distributed training every rank makes the call; or see DownloadMode.
         """
 
         def look() -> Path:
             plan = self._plan(uuid)
             _storage.check_sizes(uuid, plan)
+            if compare:
+                _storage.check_contents(uuid, plan)
             return plan.path
 
         yield self._once_a_host(uuid, download_mode, look)

@@ -213,9 +213,7 @@ def copy_out(uuid: str, plan: Plan, target: Path, selector: Optional[Selector]) 
             raise _damaged(uuid, entry, "is missing") from error
         if size != entry.bytes or digest != entry.sha256:
             destination.unlink()
-            raise _damaged(
-                uuid, entry, f"has {size} bytes and another content than when it was stored"
-            )
+            raise _changed(uuid, entry, size)
 
 
 def check_sizes(uuid: str, plan: Plan) -> None:
@@ -227,6 +225,15 @@ def check_sizes(uuid: str, plan: Plan) -> None:
             raise _damaged(uuid, entry, "is missing") from error
         if not stat.S_ISREG(found.st_mode) or found.st_size != entry.bytes:
             raise _damaged(uuid, entry, f"has {found.st_size} bytes instead of {entry.bytes}")
+
+
+def check_contents(uuid: str, plan: Plan) -> None:
+    """Compares each file of a checkpoint with its SHA-256."""
+    for entry in plan.manifest:
+        with open(plan.path / _inside(uuid, entry.path), "rb") as file:
+            digest, size = _digest(file)
+        if size != entry.bytes or digest != entry.sha256:
+            raise _changed(uuid, entry, size)
 
 
 def check_visible(uuid: str, plan: Plan) -> None:
@@ -247,5 +254,12 @@ def _inside(uuid: str, path: str) -> str:
     return path
 
 
+def _changed(uuid: str, entry: FileEntry, size: int) -> CheckpointError:
+    what = f"has {size} bytes and another content than when it was stored"
+    return _damaged(uuid, entry, what)
+
+
 def _damaged(uuid: str, entry: FileEntry, what: str) -> CheckpointError:
-    return CheckpointError(f"checkpoint {uuid} is damaged: {entry.path} {what}")
+    return CheckpointError(
+        f"checkpoint {uuid} is damaged: {entry.path} {what}: restore another checkpoint, or begin anew"
+    )

@@ -14,7 +14,7 @@ import trainyard
 from trainyard import pytorch
 
 
-class BadInput(TrainerCase):
+class BadInputCase(TrainerCase):
     def refused(self, *words, kind=LineTrial, error=Exception, **arguments):
         """What is raised has these words and is one sentence."""
         with self.assertRaises(error) as raised:
@@ -30,6 +30,8 @@ class BadInput(TrainerCase):
         """The line trial with other methods."""
         return type("Other", (LineTrial,), methods)
 
+
+class BadInput(BadInputCase):
     def test_a_missing_method(self):
         for method in ("build_training_data_loader", "build_validation_data_loader", "train_batch"):
             kind = self.made(**{method: getattr(pytorch.PyTorchTrial, method)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import threading
 import unittest
 from unittest import mock
@@ -47,6 +48,13 @@ class Storing(TrainerCase):
 
     def step_of(self, folder):
         return torch.load(folder / "state_dict.pth", weights_only=False)["counters"]["batches"]
+
+    def test_a_copy_is_of_the_same_kind(self):
+        state = torch.nn.BatchNorm1d(2).state_dict()
+        made = copied(state)
+        self.assertEqual(made._metadata, state._metadata)
+        counted = copied({"a": collections.defaultdict(list, x=[torch.ones(1)])})
+        self.assertEqual(counted["a"]["y"], [])
 
     def test_what_goes_wrong_is_raised(self):
         with mock.patch.object(_files, "write", side_effect=OSError("the disk is full")):

@@ -78,6 +78,11 @@ class PyTorchTrialContext(TrialQueries):
                 "wrap_model() takes a model that is whole, and fully_shard has sharded this one: "
                 "train it with the Core API and checkpoint.store_path(shard=True)"
             )
+        if _models.is_empty(model):
+            raise ValueError(
+                "wrap_model() takes a model with weights, and this one has parts on the meta device: "
+                "call model.to_empty(device=context.device) and initialise it before"
+            )
         model = model.to(self.device)
         if self.distributed.size > 1:
             model = _models.replicate(model, self.device, self.distributed, dict(ddp or {}))
@@ -141,12 +146,24 @@ class PyTorchTrialContext(TrialQueries):
 
     def wrap_scaler(self, scaler: Any) -> Any:
         """Returns a ``torch.amp.GradScaler`` to use from then on; it is stored with checkpoints. Pass
-        it to ``step_optimizer(scaler=…)``, and call its ``update`` after the step.
+        it to ``step_optimizer(scaler=…)``, and call its ``update`` after that; at batches at which the
+        optimizers take no step it does nothing.
         """
         self._check_early("wrap_scaler")
         if not callable(getattr(scaler, "unscale_", None)):
             raise TypeError(f"wrap_scaler() takes a torch.amp.GradScaler, not {scaler!r}")
         self.scalers.append(scaler)
+        plain = scaler.update
+
+        def update(new_scale: Any = None) -> None:
+            try:
+                plain(new_scale)
+            except AssertionError:
+                # It has seen no step since the latest update, as is right while gradients add up.
+                if self._is_step_due:
+                    raise
+
+        scaler.update = update
         return scaler
 
     def wrap_reducer(

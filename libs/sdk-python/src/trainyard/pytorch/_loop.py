@@ -7,10 +7,13 @@ batch, and a training that goes on from it begins with the next batch, as the un
 
 from __future__ import annotations
 
+import logging
 import math
 import time
+from functools import partial
 from typing import Any, Callable, Dict, Optional
 
+from .._end import describe
 from . import _schedulers, _seeds
 from ._callback import Callbacks
 from ._plan import Plan, batches_of
@@ -23,6 +26,8 @@ from ._units import Second
 from ._validation import Validation
 from .checkpointing import Saver, latest_of
 from .metrics import metrics_of
+
+_log = logging.getLogger("trainyard.pytorch")
 
 
 class Loop:
@@ -58,16 +63,30 @@ class Loop:
             if uuid is not None:
                 begin = self._saver.restore(uuid, self._parts)
         self._place.initial = self._place.batch = counters.batches
-        callbacks.call("on_trial_startup", counters.batches, uuid)
         try:
+            callbacks.call("on_trial_startup", counters.batches, uuid)
             self._prepare(begin)
             self._train()
-        finally:
-            self._source.close()
+        except BaseException:
+            self._leave(failed=True)
+            raise
+        self._leave(failed=False)
+
+    def _leave(self, failed: bool) -> None:
+        """Lets go of everything. What goes wrong with that is raised, unless the training has failed:
+        then its own error is the one to be told.
+        """
+        first: Optional[Exception] = None
+        shutdown = partial(self._callbacks.call, "on_trial_shutdown")
+        for act in (self._source.close, self._saver.close, shutdown):
             try:
-                self._saver.close()
-            finally:
-                callbacks.call("on_trial_shutdown")
+                act()
+            except Exception as error:
+                if failed or first is not None:
+                    _log.warning("after the error of the training: %s", describe(error))
+                first = first or error
+        if first is not None and not failed:
+            raise first
 
     def _prepare(self, begin: Optional[Callable[[], None]]) -> None:
         """Brings everything to the point before the first batch."""

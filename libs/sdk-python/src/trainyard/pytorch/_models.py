@@ -59,6 +59,11 @@ def is_sharded(model: torch.nn.Module) -> bool:
     return any(type(one).__name__ == "DTensor" for one in model.parameters())
 
 
+def is_empty(model: torch.nn.Module) -> bool:
+    """Whether parts of the model are on the meta device, so that they have no values."""
+    return any(one.is_meta for one in (*model.parameters(), *model.buffers()))
+
+
 def inner(model: torch.nn.Module) -> torch.nn.Module:
     """The model that was wrapped."""
     return model.module if isinstance(model, DistributedDataParallel) else model

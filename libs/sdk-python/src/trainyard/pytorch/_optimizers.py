@@ -34,6 +34,11 @@ class Wrapped:
         self, clip: Optional[Callable[[Iterable[torch.nn.Parameter]], Any]], scaler: Any
     ) -> None:
         """Clips the gradients and takes the step."""
+        if isinstance(self.optimizer, torch.optim.LBFGS):
+            raise TypeError(
+                "step_optimizer() cannot take a step of LBFGS, which computes the loss several times: "
+                "call optimizer.step(closure) in train_batch instead"
+            )
         if clip is not None:
             if scaler is not None:
                 unscale_once(scaler, self.optimizer)

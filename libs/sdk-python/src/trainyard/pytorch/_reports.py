@@ -57,7 +57,7 @@ class Reports:
         return {
             "batches": len(self._pending),
             "pending": _columns_of(self._pending),
-            "reducers": [_plain(reducer) for reducer in known],
+            "reducers": [_state_of(reducer) for reducer in known],
         }
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
@@ -67,7 +67,10 @@ class Reports:
             for place, value in zip(places, values):
                 self._pending[place][name] = value
         for reducer, kept in zip(self._context._reducers.reducers, state["reducers"]):
-            vars(reducer).update(kept)
+            if callable(getattr(reducer, "load_state_dict", None)):
+                reducer.load_state_dict(kept)
+            else:
+                vars(reducer).update(kept)
 
 
 def _columns_of(pending: List[Dict[str, Any]]) -> Dict[str, Any]:
@@ -90,8 +93,12 @@ def _joined(values: List[Any]) -> Any:
     return [value.cpu() if isinstance(value, torch.Tensor) else value for value in values]
 
 
-def _plain(reducer: Any) -> Dict[str, Any]:
-    """What a reducer has gathered: its attributes but for functions, which it is made with."""
+def _state_of(reducer: Any) -> Any:
+    """What a reducer has gathered: what its ``state_dict`` says, else its attributes but for functions,
+    which it is made with.
+    """
+    if callable(getattr(reducer, "state_dict", None)):
+        return reducer.state_dict()
     return {name: value for name, value in vars(reducer).items() if not callable(value)}
 
 

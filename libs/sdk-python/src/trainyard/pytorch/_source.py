@@ -61,7 +61,16 @@ class Described(Source):
 
     def __next__(self) -> Any:
         assert self._iterator is not None
-        return next(self._iterator)
+        try:
+            return next(self._iterator)
+        except RuntimeError as error:
+            if not str(error).startswith("DataLoader worker"):
+                raise
+            raise RuntimeError(
+                f"a process that loads data for build_training_data_loader() is gone ({error}): look "
+                "whether the memory was enough, and train with num_workers=0 to see an error of the "
+                "dataset"
+            ) from error
 
     def close(self) -> None:
         """Ends the loader's processes."""
@@ -152,6 +161,7 @@ def source_of(loader: Any, context: Any) -> Source:
 def validation_of(loader: Any, context: Any) -> Any:
     """What this process validates of what ``build_validation_data_loader`` returned."""
     check_loader(loader, context, "build_validation_data_loader")
+    _check_has_batch(loader)
     if not callable(getattr(loader, "get_data_loader", None)):
         return loader
     distributed = context.distributed
@@ -162,6 +172,19 @@ def validation_of(loader: Any, context: Any) -> Any:
         rank=distributed.rank,
         seed=context.get_trial_seed(),
     )
+
+
+def _check_has_batch(loader: Any) -> None:
+    try:
+        batches = len(loader)
+    except (TypeError, NotImplementedError):
+        # A stream that does not say.
+        return
+    if batches == 0:
+        raise ValueError(
+            "build_validation_data_loader() returned a loader without a batch: give it at least one "
+            "sample, or drop_last=False"
+        )
 
 
 def check_loader(loader: Any, context: Any, method: str) -> None:

@@ -23,7 +23,8 @@ def _copied(value: Any, copies: Dict[Any, torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return _copy_of(value, copies)
     if isinstance(value, dict):
-        made = type(value)() if type(value).__module__ == "collections" else {}
+        # A shallow copy keeps what it is beside its items: of a model's state the versions of its parts.
+        made = copy.copy(value)
         made.update((key, _copied(item, copies)) for key, item in value.items())
         return made
     if type(value) in (list, tuple):

@@ -28,8 +28,8 @@ def packed(state: Dict[str, Any]) -> bytes:
         torch.save(state, buffer)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
-            f"the state of a callback or reducer cannot be stored ({error}): return what pickles "
-            "from its state_dict()"
+            f"the state of a callback or reducer cannot be stored ({error}): give it a state_dict() "
+            "that returns what pickles, and load_state_dict()"
         ) from error
     return buffer.getvalue()
 
@@ -51,16 +51,26 @@ def read_shared(folder: Path, uuid: str, **arguments: Any) -> Dict[str, Any]:
             "trial's __init__ instead, and begin anew"
         )
     arguments = {"map_location": "cpu", "weights_only": False, **arguments}
-    return torch.load(path, **arguments)
+    return _loaded(path, uuid, arguments)
 
 
-def read_own(folder: Path, rank: int) -> Optional[Dict[str, Any]]:
+def read_own(folder: Path, rank: int, uuid: str) -> Optional[Dict[str, Any]]:
     """A process's own state; None where the checkpoint had fewer processes."""
     path = folder / rank_file(rank)
     if not path.is_file():
         return None
-    found: Dict[str, Any] = torch.load(path, map_location="cpu", weights_only=False)
-    return found
+    return _loaded(path, uuid, {"map_location": "cpu", "weights_only": False})
+
+
+def _loaded(path: Path, uuid: str, arguments: Dict[str, Any]) -> Dict[str, Any]:
+    try:
+        found: Dict[str, Any] = torch.load(path, **arguments)
+        return found
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"{path.name} of checkpoint {uuid} holds what cannot be found here ({error}): train with the "
+            "code that stored it, or begin anew without the checkpoint"
+        ) from error
 
 
 def read_trial(folder: Path) -> Dict[str, Any]:

@@ -102,9 +102,9 @@ class Saver:
         first batch is about to be trained: it sets the random states.
         """
         context, counters = self._context, self._counters
-        with self._storage.restore_path(uuid) as folder:
+        with self._storage.restore_path(uuid, compare=True) as folder:
             shared = _files.read_shared(folder, uuid)
-            own = _files.read_own(folder, context.distributed.rank)
+            own = _files.read_own(folder, context.distributed.rank, uuid)
         self._callbacks.call("on_checkpoint_load_start", shared)
         _state.load_shared(context, self._counters, shared, uuid)
         gradients = shared["gradients"]

@@ -25,6 +25,7 @@ def shared_of(context: Any, counters: Any, trains_on: bool) -> Dict[str, Any]:
         "models_state_dict": [model.state_dict() for model in models],
         "optimizers_state_dict": [one.optimizer.state_dict() for one in context._wrapped],
         "optimizers_built": [one.built for one in context._wrapped],
+        "kinds": _kinds(context),
         "lr_schedulers_state_dict": [one.state_dict() for one in context.lr_schedulers],
         "scalers_state_dict": [scaler.state_dict() for scaler in context.scalers],
         "evaluating": [_evaluating(model) for model in models],
@@ -76,6 +77,7 @@ def load_shared(context: Any, counters: Any, state: Dict[str, Any], uuid: str) -
             "trial's __init__ instead, and begin anew"
         )
     _check_numbers(context, state, uuid)
+    _check_kinds(context, state, uuid)
     for n, model in enumerate(context.models):
         load_model(_models.inner(model), state["models_state_dict"][n], n, uuid)
     schedulers = [one.scheduler for one in context.lr_schedulers]
@@ -125,6 +127,25 @@ def _check_numbers(context: Any, state: Dict[str, Any], uuid: str) -> None:
                 f"checkpoint {uuid} is of another model: {method}() was called {there} times for "
                 f"it and {here} times here: {_REMEDY}"
             )
+
+
+def _kinds(context: Any) -> Dict[str, List[str]]:
+    """The classes of what one class cannot take from another."""
+    return {
+        "optimizer": [type(one).__name__ for one in context.optimizers],
+        "scheduler": [type(one.scheduler).__name__ for one in context.lr_schedulers],
+    }
+
+
+def _check_kinds(context: Any, state: Dict[str, Any], uuid: str) -> None:
+    for name, here in _kinds(context).items():
+        # Checkpoints of before this was stored do not say.
+        there = state.get("kinds", {}).get(name, here)
+        for n, (mine, its) in enumerate(zip(here, there)):
+            if mine != its:
+                raise ValueError(
+                    f"checkpoint {uuid} has another {name} {n} than {mine}, which is {its}: {_REMEDY}"
+                )
 
 
 def load_model(model: torch.nn.Module, state: Dict[str, Any], n: int, uuid: str) -> None:

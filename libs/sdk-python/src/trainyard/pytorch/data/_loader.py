@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Iterator, Optional
+from typing import Any, Callable, Iterable, Iterator, Optional, Sized
 
 import torch
 from torch.utils.data import BatchSampler, Dataset, IterableDataset
@@ -45,6 +45,11 @@ class DataLoader:
     ) -> None:
         if isinstance(dataset, IterableDataset) and shuffle is False:
             shuffle = None
+        if shuffle and isinstance(dataset, Sized) and len(dataset) == 0:
+            raise ValueError(
+                f"DataLoader(shuffle=True) was given a {type(dataset).__name__} without a sample: "
+                "give it a dataset with at least one"
+            )
         self._settle(
             torch.utils.data.DataLoader(
                 dataset,

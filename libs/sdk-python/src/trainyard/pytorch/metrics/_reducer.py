@@ -24,6 +24,10 @@ class MetricReducer(abc.ABC):
     The trial feeds it in ``train_batch`` or ``evaluate_batch`` by methods of its own naming. At the
     end ``per_slot_reduce`` makes on each slot what is sent, and ``cross_slot_reduce`` makes the
     metric of all of these. ``wrap_reducer`` of the context makes it known.
+
+    What was fed is stored with checkpoints: the attributes that are no functions, or what ``state_dict``
+    returns where a reducer has that and ``load_state_dict``, as one needs that keeps an object such as a
+    metric of torchmetrics, or the trial.
     """
 
     @abc.abstractmethod

@@ -62,22 +62,31 @@ def columns_of(per_batch: List[Mapping[str, Any]]) -> Dict[str, Dict[int, float]
     """By metric, its value for each batch that has it, as Python numbers.
 
     The tensors of a metric are brought together on their device first, so that each metric is
-    waited for once, however many batches there are.
+    waited for once, however many batches there are. They may be on several: those of before a restart
+    come from a file.
     """
     columns: Dict[str, Dict[int, Any]] = {}
     for place, metrics in enumerate(per_batch):
         for name, value in metrics.items():
             columns.setdefault(name, {})[place] = value
-    return {name: _as_numbers(column) for name, column in columns.items()}
+    return {name: _as_numbers(name, column) for name, column in columns.items()}
 
 
-def _as_numbers(column: Dict[int, Any]) -> Dict[int, float]:
-    tensors = {place: v for place, v in column.items() if isinstance(v, torch.Tensor)}
-    if not tensors:
-        return column
-    # Not every device knows numbers of 64 bits.
-    stacked = torch.stack(list(tensors.values())).cpu().to(torch.float64)
-    return {**column, **dict(zip(tensors, stacked.tolist()))}
+def _as_numbers(name: str, column: Dict[int, Any]) -> Dict[int, float]:
+    by_device: Dict[torch.device, Dict[int, torch.Tensor]] = {}
+    for place, value in column.items():
+        if isinstance(value, torch.Tensor):
+            by_device.setdefault(value.device, {})[place] = value
+    for device, tensors in by_device.items():
+        stacked = torch.stack(list(tensors.values()))
+        if device.type == "meta" or stacked.is_complex():
+            raise ValueError(
+                f"the metric {name!r} is {'empty' if stacked.is_meta else 'complex'}: return a real "
+                "number from train_batch or evaluate_batch"
+            )
+        # Not every device knows numbers of 64 bits.
+        column = {**column, **dict(zip(tensors, stacked.cpu().to(torch.float64).tolist()))}
+    return column
 
 
 def total(values: List[float]) -> float:

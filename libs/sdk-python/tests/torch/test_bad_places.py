@@ -1,0 +1,196 @@
+"""What goes wrong beside the trial's own methods is said in one sentence, which names what to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import unittest
+
+import torch
+from test_bad_input import BadInputCase
+from torch.utils.data import get_worker_info
+from training import LineTrial, Points
+
+from trainyard import pytorch
+from trainyard.errors import CheckpointError
+
+Batch = pytorch.Batch
+
+
+class Dying(Points):
+    """Kills the process that loads one of its samples."""
+
+    def __getitem__(self, index):
+        if get_worker_info() is not None and index == 17:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().__getitem__(index)
+
+
+class Total(pytorch.MetricReducer):
+    """Keeps an object that does not pickle."""
+
+    def __init__(self):
+        self.function = [lambda: 0]
+        self.reset()
+
+    def reset(self):
+        self.total = 0.0
+
+    def update(self, value):
+        self.total += value
+
+    def per_slot_reduce(self):
+        return self.total
+
+    def cross_slot_reduce(self, per_slot_metrics):
+        return sum(per_slot_metrics)
+
+
+class Stateful(Total):
+    def state_dict(self):
+        return {"total": self.total}
+
+    def load_state_dict(self, state_dict):
+        self.total = state_dict["total"]
+
+
+class Data(BadInputCase):
+    def test_no_sample(self):
+        for method in ("build_training_data_loader", "build_validation_data_loader"):
+            for shuffle, words in ((False, (method,)), (True, ("DataLoader(shuffle=True)",))):
+                loader = lambda _, s=shuffle: pytorch.DataLoader(Points(0), 4, shuffle=s)
+                kind = self.made(**{method: loader})
+                self.refused(*words, "give", kind=kind, error=ValueError)
+
+    def test_a_validation_without_a_batch(self):
+        loader = pytorch.DataLoader(Points(2), 4, drop_last=True)
+        kind = self.made(build_validation_data_loader=lambda _: loader)
+        self.refused("build_validation_data_loader()", "drop_last", kind=kind, error=ValueError)
+
+    def test_a_loading_process_that_dies(self):
+        loader = pytorch.DataLoader(Dying(), 4, num_workers=2)
+        kind = self.made(build_training_data_loader=lambda _: loader)
+        words = ("build_training_data_loader()", "exited unexpectedly", "num_workers=0")
+        self.refused(*words, kind=kind, error=RuntimeError)
+
+    def test_a_metric_that_is_not_real(self):
+        for value in (torch.tensor(1j), torch.zeros((), device="meta")):
+            for method in ("train_batch", "evaluate_batch"):
+                kind = self.made(**{method: lambda *_, v=value: {"accuracy": v}})
+                self.refused("'accuracy'", method, "real number", kind=kind, error=ValueError)
+                self.folder = self.folder / "next"
+                self.folder.mkdir()
+
+
+class Parts(BadInputCase):
+    def test_a_model_without_weights(self):
+        kind = self.made(build_model=lambda _: torch.nn.Linear(3, 1, device="meta"))
+        self.refused("wrap_model()", "to_empty", kind=kind, error=ValueError)
+
+    def test_an_optimizer_that_needs_a_closure(self):
+        kind = self.made(build_optimizer=lambda _, model: torch.optim.LBFGS(model.parameters()))
+        self.refused("step_optimizer()", "optimizer.step(closure)", kind=kind, error=TypeError)
+
+    def test_a_reducer_that_does_not_pickle(self):
+        def with_reducer(reducer):
+            def init(trial, context):
+                LineTrial.__init__(trial, context)
+                trial.reducer = context.wrap_reducer(reducer(), "total", for_validation=False)
+
+            def train_batch(trial, batch, epoch_idx, batch_idx):
+                trial.reducer.update(batch_idx)
+                return LineTrial.train_batch(trial, batch, epoch_idx, batch_idx)
+
+            return self.made(__init__=init, train_batch=train_batch)
+
+        self.refused("reducer", "state_dict()", kind=with_reducer(Total), error=TypeError)
+        kind, fit = with_reducer(Stateful), {"checkpoint_period": Batch(1)}
+        self.train(kind, "whole", **fit)
+        self.killed_at(5, kind, "killed", **fit)
+        self.train(kind, "killed", **fit)
+        self.assertEqual(self.reports("whole"), self.reports("killed"))
+
+    def test_a_scaler_is_updated_where_a_step_is_taken(self):
+        class Scaled(LineTrial):
+            def __init__(self, context):
+                super().__init__(context)
+                self.scaler = context.wrap_scaler(torch.amp.GradScaler("cpu"))
+
+            def train_batch(self, batch, epoch_idx, batch_idx):
+                loss = self.loss(batch)
+                self.context.backward(self.scaler.scale(loss))
+                if batch_idx < 7:
+                    self.context.step_optimizer(self.optimizer, scaler=self.scaler)
+                self.scaler.update()
+                return {"loss": loss}
+
+        # Eight batches are two steps, of which the second is forgotten.
+        with self.assertRaisesRegex(AssertionError, "No inf checks"):
+            self.train(Scaled, init={"aggregation_frequency": 4})
+
+
+class Checkpoints(BadInputCase):
+    def test_a_file_that_was_changed(self):
+        for n, name in enumerate(("state_dict.pth", "rank-0.pth")):
+            self.train(name=str(n), max_length=Batch(2))
+            path = self.latest(str(n)) / name
+            content = bytearray(path.read_bytes())
+            content[len(content) // 2] ^= 1
+            path.write_bytes(content)
+            words = (name, "another content", "begin anew")
+            self.refused(*words, name=str(n), error=CheckpointError)
+
+    def test_another_class(self):
+        def sgd(_, model):
+            return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+        def scheduled(kind, argument):
+            def init(trial, context):
+                LineTrial.__init__(trial, context)
+                mode = pytorch.LRScheduler.StepMode.STEP_EVERY_BATCH
+                context.wrap_lr_scheduler(kind(trial.optimizer, argument), mode)
+
+            return self.made(__init__=init)
+
+        rates = torch.optim.lr_scheduler
+        self.train()
+        words = ("another optimizer 0 than SGD", "AdamW", "begin anew")
+        self.refused(*words, kind=self.made(build_optimizer=sgd), error=ValueError)
+        self.train(scheduled(rates.StepLR, 5), name="b")
+        words = ("another scheduler 0 than CosineAnnealingLR", "StepLR", "begin anew")
+        cosine = scheduled(rates.CosineAnnealingLR, 5)
+        self.refused(*words, kind=cosine, name="b", error=ValueError)
+
+
+class Ends(BadInputCase):
+    def test_the_first_error_is_told(self):
+        class Failing(pytorch.PyTorchCallback):
+            def on_trial_shutdown(self):
+                raise KeyError("late")
+
+        def fails(*_):
+            raise ValueError("early")
+
+        callbacks = {"build_callbacks": lambda _: {"failing": Failing()}}
+        with self.assertLogs("trainyard.pytorch", "WARNING") as logged:
+            self.refused("early", kind=self.made(train_batch=fails, **callbacks), error=ValueError)
+        self.assertIn("KeyError: 'late'", logged.output[0])
+        self.refused("late", kind=self.made(**callbacks), error=KeyError, name="b")
+
+    def test_the_end_follows_a_start_that_fails(self):
+        said = []
+
+        class Told(pytorch.PyTorchCallback):
+            def on_trial_startup(self, first_batch_idx, checkpoint_uuid):
+                raise ValueError("no start")
+
+            def on_trial_shutdown(self):
+                said.append("end")
+
+        kind = self.made(build_callbacks=lambda _: {"told": Told()})
+        self.refused("no start", kind=kind, error=ValueError)
+        self.assertEqual(said, ["end"])
+
+
+if __name__ == "__main__":
+    unittest.main()
