@@ -1,18 +1,34 @@
 import { defineConfig } from "vitest/config";
+import { repositoryFiles } from "./scripts/lib/repository-files.ts";
+import { LongestFirst } from "./scripts/lib/test-order.ts";
+import { unitTests } from "./scripts/lib/unit-tests.ts";
+
+// Tests that start nothing keep nothing either: they share one module graph a worker, which saves most of their time.
+const unit = unitTests(repositoryFiles());
 
 export default defineConfig({
   test: {
-    include: [
-      "libs/**/*.test.ts",
-      "services/**/*.test.ts",
-      "deploy/**/*.test.ts",
-      "test/**/*.test.ts",
-    ],
-    exclude: ["**/node_modules/**"],
     // Real servers start in some tests, on machines that are shared: a limit only ends what hangs.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Two cores: more workers than that only slow each other.
-    maxWorkers: 2,
+    // Two cores, and one worker more, since one or another waits for a server, a disk or a moment.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { extends: true, test: { name: "unit", include: [...unit], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "alone",
+          include: [
+            "libs/**/*.test.ts",
+            "services/**/*.test.ts",
+            "deploy/**/*.test.ts",
+            "test/**/*.test.ts",
+          ],
+          exclude: ["**/node_modules/**", ...unit],
+        },
+      },
+    ],
   },
 });

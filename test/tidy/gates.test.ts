@@ -6,6 +6,7 @@ import { type Gate, passGates } from "../../scripts/lib/gate.ts";
 import { compareGenerated, generatedFolder } from "../../scripts/lib/generated-code.ts";
 import { repositoryFiles } from "../../scripts/lib/repository-files.ts";
 import { root } from "../../scripts/lib/root.ts";
+import { longestFirst } from "../../scripts/lib/test-order.ts";
 import { unitTests } from "../../scripts/lib/unit-tests.ts";
 
 const gate = (name: string, result: Awaited<ReturnType<Gate["run"]>> | Error): Gate => ({
@@ -74,5 +75,13 @@ describe("unit tests", () => {
       expect(files).toContain(file);
       expect(units).not.toContain(file);
     }
+  });
+});
+
+describe("the order of the tests", () => {
+  it("names each file once, and none that is not there", () => {
+    const files = repositoryFiles();
+    expect(longestFirst.filter((file) => !files.includes(file))).toEqual([]);
+    expect(new Set(longestFirst).size).toBe(longestFirst.length);
   });
 });

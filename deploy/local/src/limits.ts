@@ -26,8 +26,11 @@ export const limits = {
   /** All steps of a start, the fetching of a nats-server included, and all steps of an end. */
   upMs: 600_000,
   downMs: 120_000,
-  /** Between two looks at a condition that nothing announces. */
+  /** Between two looks at a condition that nothing announces: at first, and at most, as it grows with what was waited. */
   pollMs: 20,
+  pollLastMs: 250,
+  /** The part of a wait by which its end may be noticed late: looks cost what is waited for the time to come up. */
+  pollShare: 0.02,
   /** A supervisor that does not answer a question for this long counts as hanging. */
   controlStatusMs: 10_000,
   /** A restart is answered when the process serves again. */

@@ -7,11 +7,13 @@ export async function waitUntil(
   limitMs: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const end = performance.now() + limitMs;
+  const start = performance.now();
   for (;;) {
     if (await holds()) return true;
-    if (performance.now() >= end || signal?.aborted === true) return false;
-    await delay(limits.pollMs);
+    const waitedMs = performance.now() - start;
+    if (waitedMs >= limitMs || signal?.aborted === true) return false;
+    const gapMs = Math.max(limits.pollMs, waitedMs * limits.pollShare);
+    await delay(Math.min(gapMs, limits.pollLastMs));
   }
 }
 

@@ -69,8 +69,8 @@ function layerProblem(from: string, what: string): string | null {
 
 /** Recorded histories and the simulation fold with the deciders themselves, which no service exports. */
 const mayReachAcross = /^test\/(compat|sim)\//;
-/** Started by people and started by nothing else: one package in two folders. */
-const tools = new Set(["test", "scripts"]);
+/** Started by people and started by nothing else: one package in two folders, and the file that configures it. */
+const tools = new Set(["test", "scripts", "vitest.config.ts"]);
 
 function leavesPackage(file: string, what: string): boolean {
   const from = packageOf(file);
@@ -94,6 +94,7 @@ export const packageWalls: Rule = {
   kept: {
     "libs/a/src/deep/a.ts": 'import { b } from "../b.ts";\n',
     "test/tidy/a.ts": 'import { root } from "../../scripts/lib/root.ts";\n',
+    "vitest.config.ts": 'import { order } from "./scripts/lib/order.ts";\n',
     "test/compat/a.ts": 'import { fold } from "../../services/a/src/core/fold.ts";\n',
     "services/a/src/text.ts": "export const where = 1;\nsay('read from', \"../../../libs/b\");\n",
   },
