@@ -10,6 +10,7 @@ from torch.utils.data.distributed import DistributedSampler
 
 from ._batches import EachOnce, Plan, Steps, TrainSamples, TrainUnits
 from ._orders import Sampled, order_of, seed_of
+from ._rows import Rows, are_rows, as_it_is
 from ._seeds import mix
 from ._streams import Stream, StreamLoader, stream_length
 
@@ -138,8 +139,9 @@ class DataLoader:
         _check_place(skip, num_replicas, rank)
         if self._streams:
             return self._stream(repeat, skip, num_replicas, rank, seed, epoch)
+        plan = self._plan(repeat, num_replicas, rank, seed)
         steps = Steps(
-            self._plan(repeat, num_replicas, rank, seed),
+            plan,
             repeat=repeat,
             skip=skip,
             seed=seed,
@@ -150,9 +152,13 @@ class DataLoader:
             return torch.utils.data.DataLoader(
                 self.dataset, batch_size=None, sampler=steps, **self._loading(seed, rank)
             )
-        return torch.utils.data.DataLoader(
-            self.dataset, batch_sampler=steps, **self._loading(seed, rank)
-        )
+        loading = self._loading(seed, rank)
+        if are_rows(self._torch, plan.order):
+            loading["collate_fn"] = as_it_is
+            return torch.utils.data.DataLoader(
+                Rows(self.dataset), batch_sampler=steps, **loading
+            )
+        return torch.utils.data.DataLoader(self.dataset, batch_sampler=steps, **loading)
 
     def __iter__(self) -> Iterator[Any]:
         epoch, self._passes = self._passes, self._passes + 1

@@ -60,6 +60,10 @@ def to_device(
 def _moved(data: Any, device: torch.device, warned: Set[type], non_blocking: bool) -> Any:
     if isinstance(data, torch.Tensor):
         return data.to(device, non_blocking=non_blocking)
+    kind = type(data)
+    # Most batches are one of these, and what follows takes as long as moving them.
+    if kind is list or kind is tuple:
+        return kind([_moved(value, device, warned, non_blocking) for value in data])
     if _is_array(data):
         return torch.from_numpy(data).to(device, non_blocking=non_blocking)
     if callable(getattr(data, "to", None)):
@@ -67,10 +71,10 @@ def _moved(data: Any, device: torch.device, warned: Set[type], non_blocking: boo
     if isinstance(data, dict):
         return {name: _moved(value, device, warned, non_blocking) for name, value in data.items()}
     if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*(_moved(value, device, warned, non_blocking) for value in data))
+        return kind(*(_moved(value, device, warned, non_blocking) for value in data))
     if isinstance(data, (list, tuple)):
-        return type(data)(_moved(value, device, warned, non_blocking) for value in data)
-    if type(data) not in warned and data is not None:
-        warned.add(type(data))
-        _log.warning("to_device: a %s cannot be moved to %s", type(data).__name__, device)
+        return kind(_moved(value, device, warned, non_blocking) for value in data)
+    if kind not in warned and data is not None:
+        warned.add(kind)
+        _log.warning("to_device: a %s cannot be moved to %s", kind.__name__, device)
     return data
