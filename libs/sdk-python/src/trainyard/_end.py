@@ -25,6 +25,9 @@ ACKNOWLEDGED_STOP = "END_REASON_ACKNOWLEDGED_STOP"
 ERROR = "END_REASON_ERROR"
 INVALID_HYPERPARAMETERS = "END_REASON_INVALID_HYPERPARAMETERS"
 
+# What is added to the name of the file for a process's error, for where it has been for long.
+STALLED = ".stalled"
+
 # From the mildest to the harshest.
 _ORDER = (FINISHED, ACKNOWLEDGED_STOP, ERROR, INVALID_HYPERPARAMETERS)
 
@@ -109,6 +112,17 @@ def tell_launcher(message: str, error: Optional[BaseException], follows: bool) -
         write_by_rename(path, json.dumps(left).encode("ascii"))
     except OSError as problem:
         log.warning("the launcher could not be told of the error: %s", problem)
+
+
+def tell_stall(said: str) -> None:
+    """Leaves to the launcher where this process has been for long; an empty text takes it back."""
+    path = os.environ.get("TRAINYARD_ERROR_FILE")
+    if not path:
+        return
+    try:
+        write_by_rename(f"{path}{STALLED}", said.encode("utf-8", "replace"))
+    except OSError as problem:
+        log.warning("the launcher could not be told where this process is: %s", problem)
 
 
 def is_of_lost_peer(error: BaseException) -> bool:

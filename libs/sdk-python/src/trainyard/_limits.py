@@ -78,11 +78,18 @@ KEEPALIVE_COUNT = 4
 # Read from a peer in pieces of this size.
 WIRE_BYTES = 1 << 18
 
+# A rank of several that trains on one batch, or validates on one, for this long says where it is: longer
+# than most steps and first compilations take, and much shorter than gloo's half an hour.
+STALL_S = 120.0
+STALL_LOOK_S = 5.0
+
 # How long a launcher waits between SIGTERM and SIGKILL for the ranks that outlive a failed one.
 LAUNCH_GRACE_S = 10.0
 # A rank that only says that a neighbour is gone is heard out at once, that neighbour within this: its
 # reports are delivered (FLUSH_S) before its process ends.
 LAUNCH_SETTLE_S = 8.0
+# How often a launcher looks whether a rank says that it hangs.
+LAUNCH_STALL_LOOK_S = 1.0
 # How often a launcher looks at what other nodes tell.
 LAUNCH_LOOK_S = 0.05
 # After a process's end, how long output that somebody still holds open is waited for.

@@ -124,9 +124,12 @@ class Parts(BadInputCase):
                 self.scaler.update()
                 return {"loss": loss}
 
+        gathering = {"init": {"aggregation_frequency": 4}}
+        trial = self.train(Scaled, max_length=Batch(7), **gathering)
+        self.assertEqual(trial.scaler.state_dict()["_growth_tracker"], 1)
         # Eight batches are two steps, of which the second is forgotten.
         with self.assertRaisesRegex(AssertionError, "No inf checks"):
-            self.train(Scaled, init={"aggregation_frequency": 4})
+            self.train(Scaled, "b", **gathering)
 
 
 class Checkpoints(BadInputCase):

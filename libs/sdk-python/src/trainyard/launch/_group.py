@@ -12,10 +12,10 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
-from typing import List, Optional, Set
+from typing import Dict, List, Optional, Set
 
 from .. import _end
-from .._limits import LAUNCH_LOOK_S
+from .._limits import LAUNCH_LOOK_S, LAUNCH_STALL_LOOK_S
 from ._judge import Verdict
 from ._nodes import Nodes
 from ._rank import RankProcess
@@ -31,6 +31,8 @@ class Group:
         self.ended: "queue.SimpleQueue[RankProcess]" = queue.SimpleQueue()
         self._ranks: List[RankProcess] = []
         self._told: Set[int] = set()
+        self._stalled: Dict[int, str] = {}
+        self._look_for_stalls_at = 0.0
         self._signal: Optional[int] = None
 
     def catch_signals(self) -> None:
@@ -77,10 +79,22 @@ class Group:
             elif rank.code == 0:
                 self._told.add(rank.rank)
                 self._nodes.ended_well(rank.rank)
+        self._tell_stalls()
         if all(rank.code == 0 for rank in self._ranks):
             self._nodes.done()
         if not self._living():
             self._nodes.settled()
+
+    def _tell_stalls(self) -> None:
+        now = time.monotonic()
+        if now < self._look_for_stalls_at:
+            return
+        self._look_for_stalls_at = now + LAUNCH_STALL_LOOK_S
+        for rank in self._living():
+            said = rank.stalled()
+            if said != self._stalled.get(rank.rank, ""):
+                self._stalled[rank.rank] = said
+                self._nodes.stalled(rank.rank, said)
 
     def _living(self) -> List[RankProcess]:
         return [rank for rank in self._ranks if rank.code is None]

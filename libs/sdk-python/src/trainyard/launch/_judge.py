@@ -2,12 +2,12 @@
 
 A failure that says no more than that another process is gone is not believed at once: whoever is gone
 may still be on its way to say why, and may be on another node. A failure with a cause of its own is
-decided on at once.
+decided on at once. Where nobody is gone, a rank that says that it has been busy for long is named before.
 """
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Set
+from typing import Dict, List, NamedTuple, Optional, Set
 
 from .._limits import LAUNCH_SETTLE_S
 from ._failure import Failure
@@ -33,6 +33,7 @@ class Judge:
         self._ended_well: List[int] = []
         self._done: Set[int] = set()
         self._settled: Set[int] = set()
+        self._stalled: Dict[int, str] = {}
         self._first_at: Optional[float] = None
 
     def failed(self, failure: Failure, now: float) -> None:
@@ -44,6 +45,10 @@ class Judge:
     def ended_well(self, rank: int) -> None:
         """A rank has exited with 0."""
         self._ended_well.append(rank)
+
+    def stalled(self, rank: int, said: str) -> None:
+        """A rank has been at one thing for long; with an empty text, it no longer is."""
+        self._stalled[rank] = said
 
     def done(self, node: int) -> None:
         """All ranks of a node have exited with 0."""
@@ -66,7 +71,7 @@ class Judge:
             return None
         if len(self._settled) < self._nodes and now - self._first_at < LAUNCH_SETTLE_S:
             return None
-        return _verdict(self._failures[0], self._who_had_left())
+        return _verdict(self._failures[0], self._who_had_left() or self._who_stalled())
 
     def _who_had_left(self) -> str:
         if not self._ended_well:
@@ -74,6 +79,11 @@ class Judge:
         ranks = ", ".join(str(rank) for rank in sorted(self._ended_well)[:8])
         many = "s" if len(self._ended_well) > 1 else ""
         return f"rank{many} {ranks} exited with code 0 while others were still at work; then "
+
+    def _who_stalled(self) -> str:
+        """Whoever is waited for in vain may be alive, and busy with something else."""
+        said = [text for _, text in sorted(self._stalled.items()) if text]
+        return f"{said[0]}; then " if said else ""
 
 
 def _verdict(failure: Failure, before: str) -> Verdict:

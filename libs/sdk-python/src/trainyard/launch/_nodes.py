@@ -37,6 +37,10 @@ class Nodes:
         """A rank of this node has exited with 0."""
         self._tell("ended_well", rank)
 
+    def stalled(self, rank: int, said: str) -> None:
+        """A rank of this node has been at one thing for long, or, with an empty text, no longer is."""
+        self._tell("stalled", (rank, said))
+
     def done(self) -> None:
         """All ranks of this node have."""
         if not self._is_done:
@@ -99,6 +103,8 @@ class Nodes:
             judge.failed(value, time.monotonic())
         elif what == "ended_well":
             judge.ended_well(value)
+        elif what == "stalled":
+            judge.stalled(*value)
         elif what == "done":
             judge.done(value)
         elif what == "settled":

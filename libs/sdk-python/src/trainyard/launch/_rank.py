@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 from typing import IO, BinaryIO, Callable, Deque, List, Mapping, Optional
 
+from .._end import STALLED
 from .._limits import LAUNCH_LINE_BYTES, LAUNCH_OUTPUT_END_S, LAUNCH_TAIL_LINES
 from ._failure import Failure, failure_of, has_said
 
@@ -71,6 +72,13 @@ class RankProcess:
         if self.code is None:
             return has_said(self._error_file)
         return self.code != 0 and (not self.was_told_to_end or has_said(self._error_file))
+
+    def stalled(self) -> str:
+        """Where it has been for long, in its own words; empty while it comes on."""
+        try:
+            return Path(f"{self._error_file}{STALLED}").read_text(encoding="utf-8")
+        except OSError:
+            return ""
 
     def failure(self) -> Failure:
         """What is known of how it failed."""

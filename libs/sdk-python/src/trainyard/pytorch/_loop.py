@@ -24,6 +24,7 @@ from ._source import Source, source_of
 from ._trial import PyTorchTrial
 from ._units import Second
 from ._validation import Validation
+from ._watch import Watch
 from .checkpointing import Saver, latest_of
 from .metrics import metrics_of
 
@@ -47,6 +48,7 @@ class Loop:
         self._place.epoch_length = self._source.length
         self._validation = Validation(trial, context, self._callbacks, counters)
         self._reports = Reports(context, counters, self._callbacks)
+        self._watch = Watch(context)
         self._saver = Saver(trial, context, self._callbacks, counters)
         self._parts: Dict[str, Any] = {"source": self._source, "reports": self._reports}
         self._began_s = 0.0
@@ -63,6 +65,7 @@ class Loop:
             if uuid is not None:
                 begin = self._saver.restore(uuid, self._parts)
         self._place.initial = self._place.batch = counters.batches
+        self._watch.start()
         try:
             callbacks.call("on_trial_startup", counters.batches, uuid)
             self._prepare(begin)
@@ -78,7 +81,7 @@ class Loop:
         """
         first: Optional[Exception] = None
         shutdown = partial(self._callbacks.call, "on_trial_shutdown")
-        for act in (self._source.close, self._saver.close, shutdown):
+        for act in (self._watch.stop, self._source.close, self._saver.close, shutdown):
             try:
                 act()
             except Exception as error:

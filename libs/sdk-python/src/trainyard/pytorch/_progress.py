@@ -11,6 +11,8 @@ class Place:
     def __init__(self) -> None:
         self.batch = 0
         """Counts from 0, from the beginning of the training."""
+        self.validated = 0
+        """Batches that were validated in this run."""
         self.initial = 0
         """The batch that this run began at."""
         self.epoch_length: Optional[int] = None

@@ -89,6 +89,7 @@ class Validation:
             metrics = metrics_of(trial.evaluate_batch(*numbered), self._method)
             each.append(metrics)
             records.append(trial.get_batch_length(batch))
+            context._place.validated += 1
             if steps_end:
                 self._callbacks.call("on_validation_step_end", metrics)
             if one_batch:
