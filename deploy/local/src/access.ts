@@ -1,6 +1,6 @@
-import { readJson, readText } from "./atomic-file.ts";
+import { readJson, readText } from "./home/atomic-file.ts";
 import type { ClusterInfo } from "./cluster-info.ts";
-import { homeAt, homeFolder } from "./home.ts";
+import { homeAt, homeFolder } from "./home/home.ts";
 
 /** The address and the token of a home's cluster, as the command line needs them; null when none was started. */
 export function clusterAccess(

@@ -1,6 +1,6 @@
-import { writeJson } from "./atomic-file.ts";
-import type { Home } from "./home.ts";
-import type { ProcessKind } from "./process-plan.ts";
+import { writeJson } from "./home/atomic-file.ts";
+import type { Home } from "./home/home.ts";
+import type { ProcessKind } from "./processes/process-plan.ts";
 
 export type ProcessInfo = {
   readonly name: string;

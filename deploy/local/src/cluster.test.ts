@@ -19,17 +19,17 @@ import {
   type UpOptions,
 } from "./cluster.ts";
 import type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
-import { homeAt } from "./home.ts";
+import { homeAt } from "./home/home.ts";
 import {
   allProcesses,
   identityOf,
   isAlive,
   type ProcessIdentity,
   signal,
-} from "./process-identity.ts";
-import { readSecrets } from "./secrets.ts";
+} from "./processes/process-identity.ts";
+import { readSecrets } from "./home/secrets.ts";
 import { temporaryHome } from "./testing.ts";
-import { waitUntil } from "./wait.ts";
+import { waitUntil } from "./processes/wait.ts";
 
 const slow = 180_000;
 const servicesModule = join(import.meta.dirname, "fixtures", "services.ts");

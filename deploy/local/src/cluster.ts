@@ -1,26 +1,34 @@
 /** What `yard cluster …` calls. Everything that goes wrong for a person's reasons is a ClusterError with one sentence. */
 import { existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { readJson } from "./atomic-file.ts";
+import { readJson } from "./home/atomic-file.ts";
 import { ClusterError } from "./cluster-error.ts";
 import type { ClusterInfo } from "./cluster-info.ts";
 import { ask, type SupervisorStatus } from "./control.ts";
-import { checkout, type Home, homeAt, homeFolder, logOf, prepareHome, removeHome } from "./home.ts";
-import { inheritedEnvironment } from "./inherited-environment.ts";
-import { type Launched, launch } from "./launch.ts";
+import {
+  checkout,
+  type Home,
+  homeAt,
+  homeFolder,
+  logOf,
+  prepareHome,
+  removeHome,
+} from "./home/home.ts";
+import { inheritedEnvironment } from "./processes/inherited-environment.ts";
+import { type Launched, launch } from "./processes/launch.ts";
 import { limits } from "./limits.ts";
-import { lockHolder, tryLock } from "./lock.ts";
-import { lastLines } from "./log-files.ts";
+import { lockHolder, tryLock } from "./home/lock.ts";
+import { lastLines } from "./processes/log-files.ts";
 import { type ClusterOptions, optionArguments } from "./options.ts";
-import { runningPostgres } from "./postgres.ts";
-import { keptPlace, removeRelocated } from "./postgres-place.ts";
-import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
-import { ProcessRecords } from "./records.ts";
-import { readSecrets } from "./secrets.ts";
-import { endLeftovers } from "./supervisor.ts";
-import { failureFile, supervisorLock } from "./supervisor-files.ts";
-import { sweep } from "./sweep.ts";
-import { waitUntil } from "./wait.ts";
+import { runningPostgres } from "./servers/postgres.ts";
+import { keptPlace, removeRelocated } from "./servers/postgres-place.ts";
+import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
+import { ProcessRecords } from "./processes/records.ts";
+import { readSecrets } from "./home/secrets.ts";
+import { endLeftovers } from "./supervisor/supervisor.ts";
+import { failureFile, supervisorLock } from "./home/supervisor-files.ts";
+import { sweep } from "./processes/sweep.ts";
+import { waitUntil } from "./processes/wait.ts";
 
 export type UpResult = {
   readonly cluster: ClusterInfo;
@@ -73,7 +81,7 @@ function startSupervisor(
     {
       program: process.execPath,
       parameters: [
-        join(import.meta.dirname, "supervisor-main.ts"),
+        join(import.meta.dirname, "supervisor", "main.ts"),
         ...optionArguments(home.path, options),
       ],
       environment: { ...inherited, PATH: path },

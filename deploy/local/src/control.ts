@@ -7,7 +7,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { ClusterError, errorCode, errorText } from "./cluster-error.ts";
 import type { ClusterInfo } from "./cluster-info.ts";
-import type { Home } from "./home.ts";
+import type { Home } from "./home/home.ts";
 import { limits } from "./limits.ts";
 
 export type ControlRequest =

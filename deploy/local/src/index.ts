@@ -10,10 +10,10 @@ export {
 } from "./cluster.ts";
 export { ClusterError } from "./cluster-error.ts";
 export type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
-export { type DatabaseRole, ensureDatabase } from "./database.ts";
-export { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home.ts";
-export { type Command, type Launched, launch } from "./launch.ts";
-export { ensurePorts, isFree, type Ports } from "./ports.ts";
+export { type DatabaseRole, ensureDatabase } from "./servers/database.ts";
+export { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home/home.ts";
+export { type Command, type Launched, launch } from "./processes/launch.ts";
+export { ensurePorts, isFree, type Ports } from "./supervisor/ports.ts";
 export {
   adminRole,
   databaseName,
@@ -21,8 +21,8 @@ export {
   postgresCommand,
   postgresProblem,
   postgresUrl,
-} from "./postgres.ts";
-export { type PostgresBinaries, packagedPostgres } from "./postgres-binaries.ts";
-export { type PostgresPlace, preparePlace } from "./postgres-place.ts";
-export { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
-export { ensureApiToken, ensureSecrets, readSecrets, type Secrets } from "./secrets.ts";
+} from "./servers/postgres.ts";
+export { type PostgresBinaries, packagedPostgres } from "./servers/postgres-binaries.ts";
+export { type PostgresPlace, preparePlace } from "./servers/postgres-place.ts";
+export { identityOf, isAlive, type ProcessIdentity } from "./processes/process-identity.ts";
+export { ensureApiToken, ensureSecrets, readSecrets, type Secrets } from "./home/secrets.ts";

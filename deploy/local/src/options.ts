@@ -9,7 +9,7 @@ export type ClusterOptions = {
   readonly processes: boolean;
   /** Whether what dies is started again. */
   readonly restart: boolean;
-  /** A module that exports `services` and `agentMain` in place of ./services.ts, for tests. */
+  /** A module that exports `services` and `agentMain` in place of ./supervisor/services.ts, for tests. */
   readonly servicesModule: string | null;
 };
 

@@ -2,15 +2,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Home, homeAt, prepareHome } from "./home.ts";
-import { type Launched, launch } from "./launch.ts";
-import { ensurePorts } from "./ports.ts";
-import { initialisePostgres, postgresCommand, postgresProblem, postgresUrl } from "./postgres.ts";
-import { packagedPostgres } from "./postgres-binaries.ts";
-import { type PostgresPlace, preparePlace } from "./postgres-place.ts";
-import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
-import { ensureSecrets, type Secrets } from "./secrets.ts";
-import { waitUntil } from "./wait.ts";
+import { type Home, homeAt, prepareHome } from "./home/home.ts";
+import { type Launched, launch } from "./processes/launch.ts";
+import { ensurePorts } from "./supervisor/ports.ts";
+import {
+  initialisePostgres,
+  postgresCommand,
+  postgresProblem,
+  postgresUrl,
+} from "./servers/postgres.ts";
+import { packagedPostgres } from "./servers/postgres-binaries.ts";
+import { type PostgresPlace, preparePlace } from "./servers/postgres-place.ts";
+import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
+import { ensureSecrets, type Secrets } from "./home/secrets.ts";
+import { waitUntil } from "./processes/wait.ts";
 
 export function temporaryHome(): Home & Disposable {
   const home = homeAt(mkdtempSync(join(tmpdir(), "trainyard-local-")));

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkout } from "./home.ts";
+import { checkout } from "./home/home.ts";
 
 /** The checkout's version, as its package.json states it. */
 export const trainyardVersion = (

@@ -1,5 +1,5 @@
 export { Batches, type BatchLimits } from "./batches.ts";
-export type { Check, Verdict } from "./check.ts";
+export type { Check, Verdict } from "./verification/check.ts";
 export { pause, systemClock } from "./clock.ts";
 export {
   AcceptedSchema,
@@ -11,7 +11,7 @@ export {
   decodeReply,
   encodeRequest,
   readRejected,
-} from "./commands.ts";
+} from "./commands/commands.ts";
 export {
   type ConnectionsConfig,
   connectionsOf,
@@ -20,41 +20,52 @@ export {
   openBus,
   openLog,
   openPool,
-} from "./connections.ts";
-export { EffectLoop } from "./effect-loop.ts";
-export { parseEnvFile, parseEnvironment, readEnvironment } from "./environment.ts";
-export { EventFeed } from "./event-feed.ts";
+} from "./service/connections.ts";
+export { EffectLoop } from "./reactions/effect-loop.ts";
+export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
+export { EventFeed } from "./reactions/event-feed.ts";
 export {
   type CommitIdentity,
   type Committed,
   CursorBehind,
   Executor,
   LeaseLost,
-} from "./executor.ts";
-export { FoldCache } from "./fold-cache.ts";
-export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds.ts";
-export { answerHealth, type HealthChecks, startHealthServer } from "./health-server.ts";
-export { type HeldLease, LeaseHolder } from "./lease-holder.ts";
+} from "./commands/executor.ts";
+export { FoldCache } from "./folds/fold-cache.ts";
+export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
+export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
+export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
 export { runtimeLimits } from "./limits.ts";
-export { createLogger, type Logger } from "./logging.ts";
-export { migrate } from "./migrate.ts";
-export { Partition, type PartitionDeps, type Term, type TermContext } from "./partition.ts";
-export { type Overrides, openParts, openTables, type Parts, type TableOverrides } from "./parts.ts";
+export { createLogger, type Logger } from "./service/logging.ts";
+export { migrate } from "./views/migrate.ts";
+export {
+  Partition,
+  type PartitionDeps,
+  type Term,
+  type TermContext,
+} from "./leadership/partition.ts";
+export {
+  type Overrides,
+  openParts,
+  openTables,
+  type Parts,
+  type TableOverrides,
+} from "./service/parts.ts";
 export {
   type Reaction,
   type ReactionHandlers,
   ReactionLoop,
   type ReactionSpec,
-} from "./reactions.ts";
-export { emptyMeta, experimentKey, reactionMeta } from "./story.ts";
+} from "./reactions/reactions.ts";
+export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
-export { runMain, type Service } from "./service.ts";
-export { shownBeside } from "./shown-beside.ts";
-export { createRegistry, enumLabel, Registry } from "./telemetry.ts";
+export { runMain, type Service } from "./service/service.ts";
+export { shownBeside } from "./verification/shown-beside.ts";
+export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
-export { inTransaction } from "./transaction.ts";
-export { runChecks } from "./verifications.ts";
-export { snapshotCheck } from "./verify-snapshots.ts";
-export { viewCheck } from "./verify-view.ts";
-export { type TableNames, View, type ViewSpec, type ViewTable } from "./view.ts";
-export { BufferedWork, MovedStream, type Work } from "./work.ts";
+export { inTransaction } from "./views/transaction.ts";
+export { runChecks } from "./verification/verifications.ts";
+export { snapshotCheck } from "./verification/verify-snapshots.ts";
+export { viewCheck } from "./verification/verify-view.ts";
+export { type TableNames, View, type ViewSpec, type ViewTable } from "./views/view.ts";
+export { BufferedWork, MovedStream, type Work } from "./reactions/work.ts";

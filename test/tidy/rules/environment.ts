@@ -3,7 +3,7 @@ import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 /** Who may read the environment, and why. Anything else takes a configuration as an argument. */
 const readers: readonly (readonly [RegExp, string])[] = [
   [/^services\/[^/]+\/src\/(config|environment)\.ts$/, "the one reader of a service"],
-  [/^libs\/runtime\/src\/environment\.ts$/, "what every config.ts calls"],
+  [/^libs\/runtime\/src\/service\/environment\.ts$/, "what every config.ts calls"],
   [/^deploy\/local\//, "it starts processes, and passes the environment on"],
   [/^(scripts|test)\//, "started by people"],
   [/^libs\/bus\/src\/server\//, "starts a nats-server for tests and the local cluster"],

@@ -6,11 +6,11 @@ import { type Clock, idOf } from "@trainyard/kernel";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { type Logger, pino } from "pino";
-import type { Check } from "../check.ts";
+import type { Check } from "../verification/check.ts";
 import { systemClock } from "../clock.ts";
-import { EventFeed } from "../event-feed.ts";
-import { viewCheck } from "../verify-view.ts";
-import { type TableNames, View, type ViewSpec } from "../view.ts";
+import { EventFeed } from "../reactions/event-feed.ts";
+import { viewCheck } from "../verification/verify-view.ts";
+import { type TableNames, View, type ViewSpec } from "../views/view.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const meta = {

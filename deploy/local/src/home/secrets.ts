@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { readJson, readText, writeAtomically, writeJson } from "./atomic-file.ts";
+import { ClusterError, errorCode } from "../cluster-error.ts";
+import type { Home } from "./home.ts";
+
+/** All random, drawn once per cluster, kept in `secrets.json` (mode 0600) and nowhere else but in 0600 files. */
+export type Secrets = {
+  /** Names the cluster among those of one machine; not secret. */
+  readonly clusterId: string;
+  readonly postgresAdminPassword: string;
+  readonly postgresPasswords: Readonly<Record<string, string>>;
+  readonly natsPasswords: Readonly<Record<string, string>>;
+  readonly runTokenKey: { readonly id: string; readonly secretHex: string };
+};
+
+/** The cluster's secrets with a password for each role and user named; what is missing is drawn and kept. */
+export function ensureSecrets(
+  home: Home,
+  needed: { readonly postgresRoles: readonly string[]; readonly natsUsers: readonly string[] },
+  databaseFolder: string = home.postgres,
+): Secrets {
+  const kept = readJson(home.secretsFile) as Secrets | null;
+  if (kept === null && hasFiles(databaseFolder)) {
+    throw new ClusterError(
+      "secrets_missing",
+      `${home.secretsFile} is missing, and without it the database in ${databaseFolder} cannot be opened: restore the file, or start anew with "yard cluster down --purge".`,
+    );
+  }
+  const secrets: Secrets = {
+    clusterId: kept?.clusterId ?? randomBytes(6).toString("hex"),
+    postgresAdminPassword: kept?.postgresAdminPassword ?? password(),
+    postgresPasswords: withPasswords(kept?.postgresPasswords ?? {}, needed.postgresRoles),
+    natsPasswords: withPasswords(kept?.natsPasswords ?? {}, needed.natsUsers),
+    runTokenKey: kept?.runTokenKey ?? {
+      id: randomBytes(4).toString("hex"),
+      secretHex: randomBytes(32).toString("hex"),
+    },
+  };
+  if (JSON.stringify(secrets) !== JSON.stringify(kept)) {
+    writeJson(home.secretsFile, secrets, { durable: true });
+  }
+  return secrets;
+}
+
+/** The secrets of a cluster that has been started before; null for a folder that never was. */
+export function readSecrets(home: Home): Secrets | null {
+  return readJson(home.secretsFile) as Secrets | null;
+}
+
+/** The first API token, `ty_<id>_<secret>`; the gateway issues it under that id at its first start. */
+export function ensureApiToken(home: Home): string {
+  const kept = readText(home.tokenFile)?.trim();
+  if (kept !== undefined && kept !== "") return kept;
+  const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
+  writeAtomically(home.tokenFile, `${token}\n`, { durable: true });
+  return token;
+}
+
+/** Safe in a URL and in every configuration file that quotes. */
+function password(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+function withPasswords(
+  kept: Readonly<Record<string, string>>,
+  names: readonly string[],
+): Readonly<Record<string, string>> {
+  const missing = names.filter((name) => kept[name] === undefined);
+  return { ...kept, ...Object.fromEntries(missing.map((name) => [name, password()])) };
+}
+
+function hasFiles(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import {
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
+import { limits } from "../limits.ts";
+
+/**
+ * Moves what a log holds aside once it is too large. The processes write into the file directly, and go on when nobody
+ * supervises them, so the file is copied and emptied rather than renamed; they append, so they continue at its start.
+ * Lines that come between the copy and the emptying are lost: these are logs for people, and nothing rests on them.
+ */
+export function boundLog(path: string, bytesMax: number = limits.logBytesMax): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || stat.size <= bytesMax) return;
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path, 0);
+}
+
+const tailBytes = 64 * 1024;
+
+/** The last lines of a log; none for a file that is not there. */
+export function lastLines(path: string, count: number = limits.quotedLogLines): readonly string[] {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return [];
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const length = Math.min(size, tailBytes);
+    const buffer = Buffer.alloc(length);
+    readSync(file, buffer, 0, length, size - length);
+    return buffer.toString("utf8").trimEnd().split("\n").slice(-count);
+  } finally {
+    closeSync(file);
+  }
+}

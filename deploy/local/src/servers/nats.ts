@@ -1,0 +1,67 @@
+import { mkdirSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import {
+  type BusPrincipal,
+  type BusService,
+  busUserOf,
+  type NatsUser,
+  permissionsOf,
+  renderNatsConfig,
+} from "@trainyard/bus";
+import { writeAtomically } from "../home/atomic-file.ts";
+import type { Home } from "../home/home.ts";
+import type { Command } from "../processes/launch.ts";
+
+/** Everybody who may log in: each service and each agent, with exactly its subjects. */
+export function natsPrincipals(
+  services: readonly string[],
+  agents: readonly string[],
+): readonly BusPrincipal[] {
+  return [
+    ...services.map((service) => ({ kind: "service", service: service as BusService }) as const),
+    ...agents.map((agent) => ({ kind: "agent", agent }) as const),
+  ];
+}
+
+export function natsConfiguration(
+  home: Home,
+  port: number,
+  principals: readonly BusPrincipal[],
+  passwords: Readonly<Record<string, string>>,
+): string {
+  const users: readonly NatsUser[] = principals.map((principal) => {
+    const name = busUserOf(principal);
+    return { name, password: passwords[name] ?? "", permissions: permissionsOf(principal) };
+  });
+  return renderNatsConfig({ port, storeDir: join(home.nats, "store"), users });
+}
+
+/** Writes the configuration, also into a data folder that was deleted, and gives the command that runs the server. */
+export function natsCommand(home: Home, binary: string, configuration: string): Command {
+  mkdirSync(home.nats, { recursive: true, mode: 0o700 });
+  const file = join(home.nats, "nats.conf");
+  writeAtomically(file, configuration);
+  return {
+    program: binary,
+    parameters: ["-c", file],
+    environment: { PATH: "/usr/bin:/bin", TZ: "UTC" },
+    folder: home.nats,
+    user: null,
+  };
+}
+
+/** Null when the server greets, else why not. A mere accept comes before it is ready. */
+export function natsProblem(port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const answer = (problem: string | null): void => {
+      resolve(problem);
+      socket.destroy();
+    };
+    socket.setTimeout(2_000, () => answer("no greeting within 2 s"));
+    socket.once("data", () => answer(null));
+    socket.once("error", (error) => answer(error.message));
+    socket.once("close", () => answer("the connection was closed without a greeting"));
+  });
+}

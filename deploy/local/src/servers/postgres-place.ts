@@ -1,0 +1,185 @@
+/**
+ * Where the database lies and as whom its server runs. PostgreSQL refuses to run as root; started by root it runs as
+ * another user, who must reach both the data and the programs. Whether that user can is tried, not guessed. Where not
+ * (a checkout in a folder that only root may enter), both go to /var/lib/trainyard/<cluster id>/ and stay there.
+ */
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { readJson, readText, writeAtomically, writeJson } from "../home/atomic-file.ts";
+import { ClusterError, errorText } from "../cluster-error.ts";
+import type { Home } from "../home/home.ts";
+import type { PostgresBinaries } from "./postgres-binaries.ts";
+
+export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
+
+export type PostgresPlace = {
+  /** Holds `data` and belongs to the server's user. */
+  readonly folder: string;
+  readonly binaries: PostgresBinaries;
+  /** Null: the server runs as ourselves. */
+  readonly user: ServerUser | null;
+  /** A sentence for the status page when the data is not in the home folder. */
+  readonly note: string | null;
+};
+
+type Kept = { readonly folder: string; readonly user: string | null; readonly relocated: boolean };
+
+const sharedRoot = "/var/lib/trainyard";
+
+/** In this order; the first that the machine knows. None of them is created: an installation changes no users. */
+const userNames = ["trainyard", "postgres", "nobody"];
+
+/** Decides at the first start and keeps the decision; later starts find the data where it is. */
+export function preparePlace(
+  home: Home,
+  clusterId: string,
+  packaged: PostgresBinaries,
+): PostgresPlace {
+  const kept = readJson(home.placeFile) as Kept | null;
+  if (process.getuid?.() !== 0) {
+    const folder = kept?.folder ?? home.postgres;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (kept === null) keep(home, { folder, user: null, relocated: false });
+    return { folder, binaries: packaged, user: null, note: null };
+  }
+  const user = serverUser(kept?.user ?? null);
+  if (kept?.relocated !== true) {
+    const folder = kept?.folder ?? home.postgres;
+    giveFolder(folder, user);
+    if (canRun(packaged, user) && canWrite(folder, user)) {
+      if (kept === null) keep(home, { folder, user: user.name, relocated: false });
+      return { folder, binaries: packaged, user, note: null };
+    }
+    if (kept !== null) {
+      throw new ClusterError(
+        "unreachable_database",
+        `The user ${user.name}, as whom PostgreSQL runs, can no longer reach ${folder} or ${packaged.folder}: let others pass through the folders above again (chmod o+x).`,
+      );
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return relocate(home, kept?.folder ?? join(sharedRoot, clusterId, "postgres"), packaged, user);
+}
+
+/** Where the place of an earlier start is, for those who only clean up. */
+export function keptPlace(home: Home): { readonly folder: string; readonly relocated: boolean } {
+  const kept = readJson(home.placeFile) as Kept | null;
+  return { folder: kept?.folder ?? home.postgres, relocated: kept?.relocated ?? false };
+}
+
+/** Removes data and programs that were moved out of the home. */
+export function removeRelocated(home: Home): void {
+  const { folder, relocated } = keptPlace(home);
+  // The path comes from a file: nothing outside our own folder is ever removed because of it.
+  if (relocated && dirname(dirname(folder)) === sharedRoot && basename(folder) === "postgres") {
+    rmSync(dirname(folder), { recursive: true, force: true });
+  }
+}
+
+function relocate(
+  home: Home,
+  folder: string,
+  packaged: PostgresBinaries,
+  user: ServerUser,
+): PostgresPlace {
+  const shared = dirname(folder);
+  mkdirSync(shared, { recursive: true, mode: 0o755 });
+  // Kept first: whatever a crash leaves there is found by a purge.
+  keep(home, { folder, user: user.name, relocated: true });
+  giveFolder(folder, user);
+  const binaries = copyBinaries(packaged, shared);
+  for (const [what, reachable] of [
+    [binaries.folder, canRun(binaries, user)],
+    [folder, canWrite(folder, user)],
+  ] as const) {
+    if (!reachable) {
+      throw new ClusterError(
+        "unreachable_database",
+        `The user ${user.name}, as whom PostgreSQL runs, cannot reach ${what}: check the permissions of ${sharedRoot} and the folders above.`,
+      );
+    }
+  }
+  return {
+    folder,
+    binaries,
+    user,
+    note: `PostgreSQL runs as the user ${user.name}, who cannot enter ${home.path} or the checkout, so its data and programs are in ${shared}.`,
+  };
+}
+
+function copyBinaries(packaged: PostgresBinaries, shared: string): PostgresBinaries {
+  const folder = join(shared, "programs");
+  const stamp = join(folder, "VERSION");
+  if (readText(stamp)?.trim() !== packaged.version) {
+    const draft = join(shared, `programs.${process.pid}.new`);
+    rmSync(draft, { recursive: true, force: true });
+    cpSync(packaged.folder, draft, { recursive: true, verbatimSymlinks: true });
+    openToAll(draft);
+    writeAtomically(join(draft, "VERSION"), `${packaged.version}\n`, { mode: 0o644 });
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(draft, folder);
+  }
+  return { ...packaged, folder };
+}
+
+/** Readable and enterable for everybody: a checkout may have been unpacked under a strict umask. */
+function openToAll(folder: string): void {
+  const done = spawnSync("chmod", ["-R", "a+rX", folder]);
+  if (done.status !== 0) {
+    throw new ClusterError("chmod_failed", `The permissions of ${folder} could not be set.`, {
+      cause: done.error,
+    });
+  }
+}
+
+function keep(home: Home, kept: Kept): void {
+  writeJson(home.placeFile, kept, { durable: true });
+}
+
+function giveFolder(folder: string, user: ServerUser): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chownSync(folder, user.uid, user.gid);
+  chmodSync(folder, 0o700);
+}
+
+function serverUser(kept: string | null): ServerUser {
+  const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+  for (const name of kept === null ? userNames : [kept]) {
+    const fields = lines.find((line) => line.startsWith(`${name}:`))?.split(":");
+    const uid = Number(fields?.[2]);
+    const gid = Number(fields?.[3]);
+    if (fields !== undefined && uid > 0) return { name, uid, gid };
+  }
+  throw new ClusterError(
+    "no_server_user",
+    `PostgreSQL does not run as root, and this machine has none of the users ${(kept === null ? userNames : [kept]).join(", ")}: create one ("useradd --system trainyard"), or start as another user.`,
+  );
+}
+
+/** Runs the server itself as that user: this also proves that its libraries can be read. */
+function canRun(binaries: PostgresBinaries, user: ServerUser): boolean {
+  return succeeds(join(binaries.folder, "bin", "postgres"), ["--version"], user);
+}
+
+function canWrite(folder: string, user: ServerUser): boolean {
+  return succeeds("/bin/sh", ["-c", 'test -w "$0" && test -x "$0"', folder], user);
+}
+
+function succeeds(program: string, parameters: readonly string[], user: ServerUser): boolean {
+  const done = spawnSync(program, parameters, {
+    uid: user.uid,
+    gid: user.gid,
+    cwd: "/",
+    env: { LC_ALL: "C" },
+    stdio: "ignore",
+  });
+  if (done.error !== undefined && (done.error as NodeJS.ErrnoException).code === "EPERM") {
+    throw new ClusterError(
+      "cannot_change_user",
+      `PostgreSQL does not run as root, and starting it as the user ${user.name} is not permitted here (${errorText(done.error)}): start as another user than root.`,
+      { cause: done.error },
+    );
+  }
+  return done.status === 0;
+}

@@ -1,0 +1,166 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { writeAtomically } from "../home/atomic-file.ts";
+import { type DatabaseRole, ensureDatabase } from "./database.ts";
+import { homeAt, prepareHome, removeHome } from "../home/home.ts";
+import { databaseName, initialisePostgres, postgresProblem, postgresUrl } from "./postgres.ts";
+import { packagedPostgres } from "./postgres-binaries.ts";
+import { preparePlace } from "./postgres-place.ts";
+import { allProcesses, isAlive, signal } from "../processes/process-identity.ts";
+import { ensureSecrets } from "../home/secrets.ts";
+import { startTestServer, temporaryHome } from "../testing.ts";
+import { waitUntil } from "../processes/wait.ts";
+
+const slow = 120_000;
+
+test(
+  "a database is created once, survives kill -9, and keeps what was committed",
+  async () => {
+    using home = temporaryHome();
+    await using server = await startTestServer(home, ["ty_alpha"]);
+    const roles: DatabaseRole[] = [
+      {
+        name: "ty_alpha",
+        password: server.secrets.postgresPasswords["ty_alpha"] ?? "",
+        schema: "alpha",
+      },
+    ];
+    const admin = server.secrets.postgresAdminPassword;
+    let migrations = 0;
+    for (let start = 0; start < 2; start += 1) {
+      await ensureDatabase(server.port, admin, roles, async () => {
+        migrations += 1;
+      });
+    }
+    expect(migrations).toBe(2);
+
+    const url = postgresUrl(server.port, "ty_alpha", roles[0]?.password ?? "");
+    await query(url, "create table alpha.kept (n int)");
+    await query(url, "insert into alpha.kept values (1), (2)");
+    const killed = server.process;
+    signal(killed, "SIGKILL");
+    expect(await waitUntil(() => !isAlive(killed), 10_000)).toBe(true);
+    await server.start();
+    expect(await query(url, "select n from alpha.kept order by n")).toEqual([{ n: 1 }, { n: 2 }]);
+    await expect(query(url, "create table public.stray (n int)")).rejects.toThrow(
+      /permission denied/,
+    );
+
+    // A password that was changed in the secrets is changed in the database.
+    await ensureDatabase(
+      server.port,
+      admin,
+      [{ name: "ty_alpha", password: "another", schema: "alpha" }],
+      async () => {},
+    );
+    expect(await postgresProblem(url)).toMatch(/password authentication failed/);
+    expect(await postgresProblem(postgresUrl(server.port, "ty_alpha", "another"))).toBeNull();
+  },
+  slow,
+);
+
+test(
+  "a stale postmaster.pid that names another living process does not stop the server",
+  async () => {
+    using home = temporaryHome();
+    const server = await startTestServer(home, []);
+    const pidFile = join(server.place.folder, "data", "postmaster.pid");
+    const stale = readFileSync(pidFile, "utf8");
+    await server[Symbol.asyncDispose]();
+    writeAtomically(pidFile, stale.replace(/^\d+/, String(process.pid)), {
+      owner: server.place.user,
+    });
+    await using _ = server;
+    await server.start();
+    expect(await postgresProblem(server.adminUrl)).toBeNull();
+  },
+  slow,
+);
+
+test(
+  "a first start that was cut off is begun again",
+  async () => {
+    using home = temporaryHome();
+    const secrets = ensureSecrets(home, { postgresRoles: [], natsUsers: [] });
+    const place = preparePlace(home, secrets.clusterId, packagedPostgres());
+    mkdirSync(join(place.folder, "data.new", "base"), { recursive: true });
+    await initialisePostgres(place, secrets.postgresAdminPassword);
+    expect(existsSync(join(place.folder, "data", "PG_VERSION"))).toBe(true);
+    expect(existsSync(join(place.folder, "data.new"))).toBe(false);
+    expect(existsSync(join(place.folder, "initdb-password"))).toBe(false);
+  },
+  slow,
+);
+
+test(
+  "nothing of the server's start arguments is secret, and it listens on 127.0.0.1 only",
+  async () => {
+    using home = temporaryHome();
+    await using server = await startTestServer(home, []);
+    const shown = allProcesses().find((one) => one.pid === server.process.pid);
+    expect(shown?.argv.join(" ")).toContain(join(server.place.folder, "data"));
+    const seen = [...(shown?.argv ?? []), ...(shown?.environment ?? [])].join(" ");
+    expect(seen).not.toContain(server.secrets.postgresAdminPassword);
+    const [listen] = await query(server.adminUrl, "show listen_addresses");
+    expect(listen).toEqual({ listen_addresses: "127.0.0.1" });
+    expect(statSync(home.secretsFile).mode & 0o777).toBe(0o600);
+  },
+  slow,
+);
+
+test(
+  "in a folder that only root may enter, data and programs lie where the server's user can reach them",
+  async () => {
+    const parent = mkdtempSync(join(tmpdir(), "trainyard-root-only-"));
+    const home = homeAt(join(parent, "home"));
+    let shared: string | null = null;
+    try {
+      prepareHome(home);
+      const secrets = ensureSecrets(home, { postgresRoles: [], natsUsers: [] });
+      shared = join("/var/lib/trainyard", secrets.clusterId);
+      await using server = await startTestServer(home, []);
+      expect(await query(server.adminUrl, "select 1 as one")).toEqual([{ one: 1 }]);
+      // Whoever is not root runs the server as himself, who reaches his own folders.
+      const moved = process.getuid?.() === 0;
+      expect(server.place.folder).toBe(moved ? join(shared, "postgres") : home.postgres);
+      expect(server.place.note ?? "").toContain(moved ? shared : "");
+      expect(statSync(server.place.folder).mode & 0o777).toBe(0o700);
+      // The decision holds, also when the folder can be entered later.
+      chmodSync(parent, 0o755);
+      const again = preparePlace(home, secrets.clusterId, packagedPostgres());
+      expect(again.folder).toBe(server.place.folder);
+    } finally {
+      if (shared !== null) rmSync(shared, { recursive: true, force: true });
+      removeHome(home);
+      rmSync(parent, { recursive: true, force: true });
+    }
+  },
+  slow,
+);
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test("the database's name is the one that every service is given", () => {
+  expect(postgresUrl(5432, "ty_alpha", "a/b")).toBe(
+    `postgres://ty_alpha:a%2Fb@127.0.0.1:5432/${databaseName}`,
+  );
+});

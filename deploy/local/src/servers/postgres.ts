@@ -1,0 +1,184 @@
+import { execFile } from "node:child_process";
+import { existsSync, readlinkSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "pg";
+import { readText, writeAtomically } from "../home/atomic-file.ts";
+import { ClusterError, errorText } from "../cluster-error.ts";
+import type { Command } from "../processes/launch.ts";
+import type { PostgresPlace } from "./postgres-place.ts";
+import { identityOf, type ProcessIdentity } from "../processes/process-identity.ts";
+
+/** The role that creates databases and roles; only the cluster itself logs in with it. */
+export const adminRole = "ty_admin";
+export const databaseName = "trainyard";
+
+const serverEnvironment = { LC_ALL: "C", TZ: "UTC", PATH: "/usr/bin:/bin" };
+
+export function postgresUrl(
+  port: number,
+  role: string,
+  password: string,
+  database: string = databaseName,
+): string {
+  return `postgres://${role}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+}
+
+/** Creates the database files unless they exist; a first start that was cut off is begun again. */
+export async function initialisePostgres(
+  place: PostgresPlace,
+  adminPassword: string,
+): Promise<void> {
+  const data = dataFolder(place);
+  const found = readText(join(data, "PG_VERSION"))?.trim();
+  if (found !== undefined) {
+    if (Number(found) === place.binaries.major) return;
+    throw new ClusterError(
+      "other_postgres",
+      `The database in ${data} was written by PostgreSQL ${found} and this checkout brings ${place.binaries.major}: use the checkout that wrote it, or start anew with "yard cluster down --purge".`,
+    );
+  }
+  const draft = join(place.folder, "data.new");
+  rmSync(draft, { recursive: true, force: true });
+  const passwordFile = join(place.folder, "initdb-password");
+  rmSync(passwordFile, { force: true });
+  writeAtomically(passwordFile, `${adminPassword}\n`, { owner: place.user });
+  try {
+    await runInitdb(place, draft, passwordFile);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(draft, data);
+}
+
+async function runInitdb(
+  place: PostgresPlace,
+  folder: string,
+  passwordFile: string,
+): Promise<void> {
+  const parameters = [
+    `--pgdata=${folder}`,
+    `--username=${adminRole}`,
+    `--pwfile=${passwordFile}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    // Independent of the locales that the machine happens to have, and of its libc's sort order.
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--no-instructions",
+  ];
+  try {
+    await promisify(execFile)(join(place.binaries.folder, "bin", "initdb"), parameters, {
+      cwd: place.folder,
+      env: serverEnvironment,
+      ...(place.user === null ? {} : { uid: place.user.uid, gid: place.user.gid }),
+    });
+  } catch (error) {
+    const reason = (error as { stderr?: string }).stderr?.trim().split("\n").at(-1);
+    throw new ClusterError(
+      "initdb_failed",
+      `The database could not be created in ${place.folder}: ${reason || errorText(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Settings for a server that shares a small machine with everything else; durable, and heard on 127.0.0.1 only. */
+function configuration(port: number): string {
+  const settings: Readonly<Record<string, string | number>> = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: "",
+    password_encryption: "scram-sha-256",
+    // Ten services with their pools, and people's tools.
+    max_connections: 200,
+    shared_buffers: "128MB",
+    work_mem: "8MB",
+    maintenance_work_mem: "64MB",
+    max_wal_size: "1GB",
+    fsync: "on",
+    synchronous_commit: "on",
+    full_page_writes: "on",
+    dynamic_shared_memory_type: "posix",
+    max_worker_processes: 4,
+    max_parallel_workers_per_gather: 0,
+    // Short statements would pay more for compiling than for running.
+    jit: "off",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    log_line_prefix: "%m [%p] %q%u ",
+    log_checkpoints: "off",
+    // Statements can hold what people wrote; errors are reported to the client anyway.
+    log_min_error_statement: "panic",
+    // A holder of an old snapshot slows everybody down.
+    idle_in_transaction_session_timeout: "10s",
+    // A client's host that vanished is noticed within half a minute.
+    tcp_keepalives_idle: 10,
+    tcp_keepalives_interval: 5,
+    tcp_keepalives_count: 4,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} = '${value}'\n`)
+    .join("");
+}
+
+/** Writes the server's configuration and gives the command that runs it in the foreground. */
+export function postgresCommand(place: PostgresPlace, port: number): Command {
+  const data = dataFolder(place);
+  const options = { owner: place.user };
+  writeAtomically(join(data, "postgresql.conf"), configuration(port), options);
+  writeAtomically(join(data, "pg_hba.conf"), "host all all 127.0.0.1/32 scram-sha-256\n", options);
+  removeStalePidFile(place);
+  return {
+    program: join(place.binaries.folder, "bin", "postgres"),
+    parameters: ["-D", data],
+    environment: serverEnvironment,
+    folder: place.folder,
+    user: place.user,
+  };
+}
+
+/** The server that runs on this data now, whoever started it. */
+export function runningPostgres(folder: string): ProcessIdentity | null {
+  const pid = Number(readText(join(folder, "data", "postmaster.pid"))?.split("\n")[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  const identity = identityOf(pid);
+  if (identity === null) return null;
+  try {
+    // The pid may be another program's by now; the server stands in its data folder.
+    return readlinkSync(`/proc/${pid}/cwd`) === join(folder, "data") ? identity : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The server refuses to start while the pid in an old postmaster.pid belongs to any process of its user, also to one
+ * that has nothing to do with it. Whether a server really uses the data it also learns from shared memory.
+ */
+function removeStalePidFile(place: PostgresPlace): void {
+  // Without /proc it cannot be known, and a file too many only asks for a person.
+  if (existsSync("/proc/self") && runningPostgres(place.folder) === null) {
+    rmSync(join(dataFolder(place), "postmaster.pid"), { force: true });
+  }
+}
+
+/** Null when the server answers queries, else why not. */
+export async function postgresProblem(url: string): Promise<string | null> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => {}); // Reported by the query that meets it.
+  try {
+    await client.connect();
+    await client.query("select 1");
+    return null;
+  } catch (error) {
+    return errorText(error);
+  } finally {
+    await client.end().catch(() => {}); // A connection that never came up has nothing to end.
+  }
+}
+
+function dataFolder(place: PostgresPlace): string {
+  return join(place.folder, "data");
+}

@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { checkout } from "../home/home.ts";
+
+/**
+ * Names the state of the code that processes are started from, so that one started from an older state is replaced and
+ * not taken over. Times and sizes are enough: a wrong guess costs a restart.
+ */
+export function codeStamp(): string {
+  const hash = createHash("sha256");
+  const folders = ["libs", "services", "deploy"].map((name) => join(checkout, name));
+  hash.update(String(statSync(join(checkout, "pnpm-lock.yaml")).mtimeMs));
+  while (folders.length > 0) {
+    const folder = folders.pop() ?? "";
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
+      if (!entry.isFile() || !/\.(ts|sql|py)$/.test(entry.name)) continue;
+      const { mtimeMs, size } = statSync(path);
+      hash.update(`${path}\0${mtimeMs}\0${size}\0`);
+    }
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,108 @@
+/** What each process is told: a file of mode 0600 per process, named by TRAINYARD_ENV_FILE. */
+import { createHash } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { busUserOf } from "@trainyard/bus";
+import { writeAtomically } from "../home/atomic-file.ts";
+import type { Home } from "../home/home.ts";
+import type { Ports } from "./ports.ts";
+import { postgresUrl } from "../servers/postgres.ts";
+import type { Secrets } from "../home/secrets.ts";
+import { roleOf, type ServiceEntry } from "./services.ts";
+
+export type Values = Readonly<Record<string, string>>;
+
+export const host = "127.0.0.1";
+
+export function localUrl(port: number | undefined): string {
+  return `http://${host}:${port ?? 0}`;
+}
+
+function shared(ports: Ports): Values {
+  return {
+    TRAINYARD_NATS_URL: `nats://${host}:${ports["nats"] ?? 0}`,
+    TRAINYARD_API_URL: localUrl(ports["gateway"]),
+    TRAINYARD_METRICS_URL: localUrl(ports["metrics"]),
+    TRAINYARD_REGISTRY_URL: localUrl(ports["registry"]),
+    TRAINYARD_HTTP_HOST: host,
+  };
+}
+
+export function serviceEnvironment(
+  service: ServiceEntry,
+  home: Home,
+  secrets: Secrets,
+  ports: Ports,
+): Values {
+  const role = roleOf(service.name);
+  return {
+    ...shared(ports),
+    TRAINYARD_HTTP_PORT: String(ports[service.name] ?? 0),
+    TRAINYARD_POSTGRES_URL: postgresUrl(
+      ports["postgres"] ?? 0,
+      role,
+      secrets.postgresPasswords[role] ?? "",
+    ),
+    TRAINYARD_NATS_USER: service.name,
+    TRAINYARD_NATS_PASSWORD: secrets.natsPasswords[service.name] ?? "",
+    TRAINYARD_BLOB_DIR: home.blobs,
+    TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
+    ...(service.readsRunTokens
+      ? {
+          TRAINYARD_RUN_TOKEN_KEY: secrets.runTokenKey.secretHex,
+          TRAINYARD_RUN_TOKEN_KEY_ID: secrets.runTokenKey.id,
+        }
+      : {}),
+    ...(service.name === "gateway" ? { TRAINYARD_FIRST_TOKEN_FILE: home.tokenFile } : {}),
+  };
+}
+
+export function agentEnvironment(
+  agent: { readonly name: string; readonly slots: number | null },
+  home: Home,
+  secrets: Secrets,
+  ports: Ports,
+): Values {
+  const folder = join(home.agents, agent.name);
+  const user = busUserOf({ kind: "agent", agent: agent.name });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return {
+    ...shared(ports),
+    TRAINYARD_HTTP_PORT: String(ports[agent.name] ?? 0),
+    TRAINYARD_NATS_USER: user,
+    TRAINYARD_NATS_PASSWORD: secrets.natsPasswords[user] ?? "",
+    TRAINYARD_AGENT_NAME: agent.name,
+    TRAINYARD_AGENT_DIR: folder,
+    TRAINYARD_AGENT_SLOTS: String(agent.slots ?? availableParallelism()),
+    TRAINYARD_POOL: "default",
+    TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
+  };
+}
+
+export class EnvironmentFiles {
+  readonly folder: string;
+
+  constructor(home: Home) {
+    this.folder = join(home.run, "environment");
+  }
+
+  /** Writes the files of this start; those of an earlier one that is not repeated go. */
+  write(values: ReadonlyMap<string, Values>): void {
+    rmSync(this.folder, { recursive: true, force: true });
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    for (const [name, entries] of values) {
+      const lines = Object.entries(entries).map(([key, value]) => `${key}=${value}\n`);
+      writeAtomically(this.fileOf(name), lines.join(""));
+    }
+  }
+
+  fileOf(name: string): string {
+    return join(this.folder, `${name}.env`);
+  }
+}
+
+/** A digest that changes when what a process was started with changes. */
+export function fingerprintOf(...parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}

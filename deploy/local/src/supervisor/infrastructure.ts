@@ -1,0 +1,113 @@
+/** What the services stand on: secrets, the database server and NATS, made ready to be started. */
+import { join } from "node:path";
+import { busUserOf } from "@trainyard/bus";
+import { natsServerBinary } from "@trainyard/bus/server";
+import { fingerprintOf } from "./environment.ts";
+import { checkout, type Home, logOf } from "../home/home.ts";
+import { limits } from "../limits.ts";
+import { roleNames } from "./log-roles.ts";
+import { natsCommand, natsConfiguration, natsPrincipals, natsProblem } from "../servers/nats.ts";
+import type { Ports } from "./ports.ts";
+import {
+  adminRole,
+  initialisePostgres,
+  postgresCommand,
+  postgresProblem,
+  postgresUrl,
+  runningPostgres,
+} from "../servers/postgres.ts";
+import { packagedPostgres } from "../servers/postgres-binaries.ts";
+import { keptPlace, type PostgresPlace, preparePlace } from "../servers/postgres-place.ts";
+import type { ProcessPlan } from "../processes/process-plan.ts";
+import { markOf } from "../processes/records.ts";
+import { ensureApiToken, ensureSecrets, type Secrets } from "../home/secrets.ts";
+import type { ServiceEntry } from "./services.ts";
+
+export type Infrastructure = {
+  readonly secrets: Secrets;
+  /** Sentences for the status page. */
+  readonly notes: readonly string[];
+  /** PostgreSQL and NATS, on the ports of that name. */
+  readonly plans: (ports: Ports) => readonly ProcessPlan[];
+};
+
+export async function prepareInfrastructure(
+  home: Home,
+  services: readonly ServiceEntry[],
+  agents: readonly string[],
+): Promise<Infrastructure> {
+  const names = services.map((service) => service.name);
+  const principals = natsPrincipals(names, agents);
+  const secrets = ensureSecrets(
+    home,
+    { postgresRoles: roleNames(services), natsUsers: principals.map(busUserOf) },
+    keptPlace(home).folder,
+  );
+  ensureApiToken(home);
+  const place = preparePlace(home, secrets.clusterId, packagedPostgres());
+  const [binary] = await Promise.all([
+    natsServerBinary({ cacheDir: join(checkout, ".cache"), env: process.env }),
+    initialisePostgres(place, secrets.postgresAdminPassword),
+  ]);
+  return {
+    secrets,
+    notes: place.note === null ? [] : [place.note],
+    plans: (ports) => {
+      const natsPort = ports["nats"] ?? 0;
+      const configuration = natsConfiguration(home, natsPort, principals, secrets.natsPasswords);
+      return [
+        planPostgres(home, place, secrets, ports["postgres"] ?? 0),
+        planNats(home, secrets, binary, configuration, natsPort),
+      ];
+    },
+  };
+}
+
+function planPostgres(
+  home: Home,
+  place: PostgresPlace,
+  secrets: Secrets,
+  port: number,
+): ProcessPlan {
+  const url = postgresUrl(port, adminRole, secrets.postgresAdminPassword, "postgres");
+  const marks = markOf(secrets.clusterId, "postgres");
+  return {
+    name: "postgres",
+    kind: "postgres",
+    log: logOf(home, "postgres"),
+    command: () => withMarks(postgresCommand(place, port), marks),
+    fingerprint: fingerprintOf(place.folder, place.binaries.version, port),
+    // The fast shutdown: clients are disconnected and the data is left clean.
+    stopSignal: "SIGINT",
+    stopLimitMs: limits.stopPostgresMs,
+    problem: () => postgresProblem(url),
+    find: () => runningPostgres(place.folder),
+  };
+}
+
+function planNats(
+  home: Home,
+  secrets: Secrets,
+  binary: string,
+  configuration: string,
+  port: number,
+): ProcessPlan {
+  const marks = markOf(secrets.clusterId, "nats");
+  return {
+    name: "nats",
+    kind: "nats",
+    log: logOf(home, "nats"),
+    command: () => withMarks(natsCommand(home, binary, configuration), marks),
+    fingerprint: fingerprintOf(binary, configuration),
+    stopSignal: "SIGTERM",
+    stopLimitMs: limits.stopNatsMs,
+    problem: () => natsProblem(port),
+  };
+}
+
+function withMarks<C extends { readonly environment: NodeJS.ProcessEnv }>(
+  command: C,
+  marks: Readonly<Record<string, string>>,
+): C {
+  return { ...command, environment: { ...command.environment, ...marks } };
+}

@@ -1,0 +1,61 @@
+/**
+ * The process that owns a cluster: started detached by `clusterUp`, it ends when told "down" over its control socket or
+ * by SIGTERM. Killed, it leaves everything running; the next one takes over.
+ */
+import { rmSync } from "node:fs";
+import { writeJson } from "../home/atomic-file.ts";
+import { ClusterError, errorText } from "../cluster-error.ts";
+import { serveControl } from "../control.ts";
+import { homeAt, prepareHome } from "../home/home.ts";
+import { tryLock } from "../home/lock.ts";
+import { parseOptionArguments } from "../options.ts";
+import { RunningCluster } from "./running-cluster.ts";
+import { failureFile, supervisorLock } from "../home/supervisor-files.ts";
+import { writeLog } from "./log.ts";
+
+const { home: folder, options } = parseOptionArguments(process.argv.slice(2));
+const home = homeAt(folder);
+
+async function main(): Promise<void> {
+  prepareHome(home);
+  const lock = tryLock(supervisorLock(home));
+  if (!lock.held) {
+    // Another start was quicker; whoever started this one finds that one's socket.
+    writeLog("info", "another supervisor holds this home", { holder: lock.holder.pid });
+    return;
+  }
+  rmSync(failureFile(home), { force: true });
+  const cluster = new RunningCluster(home, options, writeLog);
+  let ended: () => void = () => {};
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const control = await serveControl(home, async (request) => {
+    if (request.verb === "restart") await cluster.restart(request.name);
+    if (request.verb === "down") ended();
+    return cluster.status;
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, ended);
+  // A closed terminal is no reason to end.
+  process.on("SIGHUP", () => {});
+  try {
+    const up = cluster.up();
+    await Promise.race([end, up.then(() => end)]);
+    await cluster.down();
+  } catch (error) {
+    await cluster.giveUp(error);
+    throw error;
+  } finally {
+    // The lock is not given back: it holds until this process has really ended.
+    await control[Symbol.asyncDispose]();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  writeLog("error", errorText(error), { stack: error instanceof Error ? error.stack : undefined });
+  const code = error instanceof ClusterError ? error.code : "failed";
+  writeJson(failureFile(home), { code, sentence: errorText(error) });
+  process.exitCode = 1;
+}

@@ -1,0 +1,160 @@
+/** The processes of a cluster, from its options: what each is started with, and how one knows that it serves. */
+import { get } from "node:http";
+import { join } from "node:path";
+import {
+  agentEnvironment,
+  EnvironmentFiles,
+  fingerprintOf,
+  localUrl,
+  serviceEnvironment,
+  type Values,
+} from "./environment.ts";
+import { checkout, type Home, logOf } from "../home/home.ts";
+import { inheritedEnvironment } from "../processes/inherited-environment.ts";
+import type { Command } from "../processes/launch.ts";
+import { limits } from "../limits.ts";
+import type { Ports } from "./ports.ts";
+import type { ProcessPlan } from "../processes/process-plan.ts";
+import { markOf } from "../processes/records.ts";
+import type { Secrets } from "../home/secrets.ts";
+import type { ServiceEntry } from "./services.ts";
+
+export type AgentEntry = { readonly name: string; readonly slots: number | null };
+
+export type PlanInputs = {
+  readonly home: Home;
+  readonly secrets: Secrets;
+  readonly ports: Ports;
+  readonly services: readonly ServiceEntry[];
+  readonly agents: readonly AgentEntry[];
+  readonly agentMain: string;
+  /** One process a service, or all of them in one. */
+  readonly separate: boolean;
+  /** The state of the code: another one replaces what runs. */
+  readonly codeStamp: string;
+};
+
+/** The process that runs all services when they are not separate. */
+export const allInOne = "trainyard";
+
+export function agentEntries(count: number, slots: number | null): readonly AgentEntry[] {
+  return Array.from({ length: count }, (_, n) => ({ name: `agent-${n + 1}`, slots }));
+}
+
+/** Services, then agents. Also writes their environment files. */
+export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
+  const { home, secrets, ports, services, agents } = inputs;
+  const values = new Map<string, Values>();
+  for (const service of services) {
+    values.set(service.name, serviceEnvironment(service, home, secrets, ports));
+  }
+  for (const agent of agents) values.set(agent.name, agentEnvironment(agent, home, secrets, ports));
+  const files = new EnvironmentFiles(home);
+  files.write(values);
+  const decided = new Set([...values.values()].flatMap((entries) => Object.keys(entries)));
+  const inherited = inheritedEnvironment(process.env, decided);
+  const node = (name: string, parameters: readonly string[], own: Values): Command => ({
+    program: process.execPath,
+    parameters,
+    environment: { ...inherited, ...markOf(secrets.clusterId, name), ...own },
+    folder: checkout,
+    user: null,
+  });
+  const common = { inputs, values, node, files };
+  return [
+    ...(inputs.separate ? services.map((one) => planService(one, common)) : planAllInOne(common)),
+    ...agents.map((agent) => planAgent(agent, common)),
+  ];
+}
+
+type Common = {
+  readonly inputs: PlanInputs;
+  readonly values: ReadonlyMap<string, Values>;
+  readonly files: EnvironmentFiles;
+  readonly node: (name: string, parameters: readonly string[], own: Values) => Command;
+};
+
+function planService(service: ServiceEntry, common: Common): ProcessPlan {
+  const { inputs, files, values } = common;
+  const main = join(service.folder, "src", "main.ts");
+  const command = common.node(service.name, [main], {
+    TRAINYARD_ENV_FILE: files.fileOf(service.name),
+  });
+  return {
+    name: service.name,
+    kind: "service",
+    log: logOf(inputs.home, service.name),
+    command: () => command,
+    fingerprint: fingerprintOf(command.parameters, values.get(service.name), inputs.codeStamp),
+    stopSignal: "SIGTERM",
+    stopLimitMs: limits.stopServiceMs,
+    problem: () => httpProblem(inputs.ports[service.name]),
+  };
+}
+
+function planAllInOne(common: Common): readonly ProcessPlan[] {
+  const { inputs, files, values } = common;
+  if (inputs.services.length === 0) return [];
+  const main = join(import.meta.dirname, "all-main.ts");
+  const modules = inputs.services.map((one) => one.folder);
+  const command = common.node(allInOne, [main, files.folder, ...modules], {});
+  const told = inputs.services.map((one) => values.get(one.name));
+  return [
+    {
+      name: allInOne,
+      kind: "service",
+      log: logOf(inputs.home, allInOne),
+      command: () => command,
+      fingerprint: fingerprintOf(command.parameters, told, inputs.codeStamp),
+      stopSignal: "SIGTERM",
+      stopLimitMs: limits.stopServiceMs,
+      problem: async () => {
+        for (const service of inputs.services) {
+          const problem = await httpProblem(inputs.ports[service.name]);
+          if (problem !== null) return `${service.name}: ${problem}`;
+        }
+        return null;
+      },
+    },
+  ];
+}
+
+function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
+  const { inputs, files, values } = common;
+  const command = common.node(agent.name, [inputs.agentMain], {
+    TRAINYARD_ENV_FILE: files.fileOf(agent.name),
+  });
+  return {
+    name: agent.name,
+    kind: "agent",
+    log: logOf(inputs.home, agent.name),
+    command: () => command,
+    fingerprint: fingerprintOf(command.parameters, values.get(agent.name), inputs.codeStamp),
+    // An agent that is told SIGTERM leaves its trials running; SIGUSR2 means that they stop with it.
+    stopSignal: "SIGTERM",
+    downSignal: "SIGUSR2",
+    stopLimitMs: limits.stopAgentMs,
+    problem: () => httpProblem(inputs.ports[agent.name]),
+  };
+}
+
+/** Null when /readyz says so. */
+function httpProblem(port: number | undefined): Promise<string | null> {
+  return new Promise((resolve) => {
+    const request = get(
+      `${localUrl(port)}/readyz`,
+      { agent: false, timeout: 2_000 },
+      (response) => {
+        let body = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => {
+          body += chunk;
+        });
+        response.on("end", () => resolve(response.statusCode === 200 ? null : body.trim()));
+        response.on("error", (error) => resolve(error.message));
+      },
+    );
+    request.on("timeout", () => request.destroy(new Error("no answer within 2 s")));
+    request.on("error", (error) => resolve(error.message));
+  });
+}

@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { expect, test } from "vitest";
+import { ensurePorts, isFree } from "./ports.ts";
+import { temporaryHome } from "../testing.ts";
+
+const names = [{ name: "postgres" }, { name: "nats" }];
+
+async function listenOn(port: number) {
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+test("ports are kept from start to start", async () => {
+  using home = temporaryHome();
+  const first = await ensurePorts(home, names);
+  expect(new Set(Object.values(first)).size).toBe(2);
+  expect(await ensurePorts(home, [...names, { name: "api" }])).toMatchObject(first);
+});
+
+test("a port that somebody else took meanwhile is given up, unless that somebody is our own process", async () => {
+  using home = temporaryHome();
+  const first = await ensurePorts(home, names);
+  await using taken = await listenOn(first["nats"] ?? 0);
+  expect(await isFree(taken.port)).toBe(false);
+  const ours = await ensurePorts(home, [{ name: "postgres" }, { name: "nats", inUseByUs: true }]);
+  expect(ours).toEqual(first);
+  const second = await ensurePorts(home, names);
+  expect(second["nats"]).not.toBe(first["nats"]);
+  expect(second["postgres"]).toBe(first["postgres"]);
+});
+
+test("the preferred port is taken when free, and never when in use", async () => {
+  using home = temporaryHome();
+  using other = temporaryHome();
+  using third = temporaryHome();
+  const free = (await ensurePorts(third, [{ name: "probe" }]))["probe"] ?? 0;
+  const wish = [{ name: "api", preferred: free }];
+  expect((await ensurePorts(home, wish))["api"]).toBe(free);
+  await using _ = await listenOn(free);
+  expect((await ensurePorts(other, wish))["api"]).not.toBe(free);
+});

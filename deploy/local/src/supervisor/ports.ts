@@ -1,0 +1,108 @@
+/**
+ * The ports of a cluster: chosen once, kept in `ports.json`, used again while nobody else listens there.
+ *
+ * New ones are drawn below the range from which the kernel takes the ports of outgoing connections. A port inside that
+ * range could be taken by any connection while its server is down, even by a client that, while trying to reach the
+ * server again, connects to itself.
+ */
+import { randomInt } from "node:crypto";
+import { lstatSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readJson, readText, writeJson } from "../home/atomic-file.ts";
+import { ClusterError, errorCode } from "../cluster-error.ts";
+import type { Home } from "../home/home.ts";
+import { tryLock } from "../home/lock.ts";
+
+export type Ports = Readonly<Record<string, number>>;
+
+export type PortWish = {
+  readonly name: string;
+  /** Taken when it is free and no other was kept. */
+  readonly preferred?: number;
+  /** A process of this cluster listens there now: the port stays. */
+  readonly inUseByUs?: boolean;
+};
+
+const lowest = 15_000;
+const draws = 200;
+
+export async function ensurePorts(home: Home, wishes: readonly PortWish[]): Promise<Ports> {
+  const kept = (readJson(home.portsFile) ?? {}) as Ports;
+  const ports: Record<string, number> = { ...kept };
+  const wanted = new Set(wishes.map((wish) => wish.name));
+  const taken = new Set(
+    Object.entries(kept).flatMap(([name, port]) => (wanted.has(name) ? [] : [port])),
+  );
+  for (const wish of wishes) {
+    const port = await choose(wish, kept[wish.name], taken);
+    taken.add(port);
+    ports[wish.name] = port;
+  }
+  if (JSON.stringify(ports) !== JSON.stringify(kept)) writeJson(home.portsFile, ports);
+  return ports;
+}
+
+async function choose(
+  wish: PortWish,
+  kept: number | undefined,
+  taken: ReadonlySet<number>,
+): Promise<number> {
+  if (kept !== undefined && wish.inUseByUs === true) return kept;
+  for (const port of [kept, wish.preferred]) {
+    if (port === undefined || taken.has(port) || !(await isFree(port))) continue;
+    if (port !== wish.preferred || claim(port)) return port;
+  }
+  const end = ephemeralStart();
+  for (let draw = 0; draw < draws; draw += 1) {
+    const port = randomInt(lowest, end);
+    if (!taken.has(port) && (await isFree(port))) return port;
+  }
+  throw new ClusterError(
+    "no_port",
+    `No free port was found on 127.0.0.1 between ${lowest} and ${end}: end a program that holds many of them.`,
+  );
+}
+
+/**
+ * Between the choice of a port and the moment when a server listens there, another cluster of this user could choose
+ * it too: all of them prefer the same one. The claim holds while this process lives.
+ */
+function claim(port: number): boolean {
+  const folder = claimsFolder();
+  // Without claims the next best protection is the check itself.
+  if (folder === null) return true;
+  const result = tryLock(join(folder, String(port)));
+  return result.held || result.holder.pid === process.pid;
+}
+
+/** Null where temporary folders cannot be made, or where somebody else made one of that name, which proves nothing. */
+function claimsFolder(): string | null {
+  const uid = process.getuid?.() ?? 0;
+  const folder = join(tmpdir(), `trainyard-ports-${uid}`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return process.getuid === undefined || lstatSync(folder).uid === uid ? folder : null;
+  } catch (error) {
+    if (["EACCES", "EROFS", "ENOENT", "EEXIST"].includes(errorCode(error) ?? "")) return null;
+    throw error;
+  }
+}
+
+/** Whether a server could listen on 127.0.0.1 there now. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => {
+      server.close(() => resolve(true));
+    });
+  });
+}
+
+function ephemeralStart(): number {
+  const range = readText("/proc/sys/net/ipv4/ip_local_port_range");
+  const start = Number(range?.trim().split(/\s+/)[0] ?? 32_768);
+  return start > lowest + draws ? start : 32_768;
+}

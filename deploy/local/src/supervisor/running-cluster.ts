@@ -1,0 +1,259 @@
+/**
+ * The supervisor's work: brings a cluster up step by step, keeps it, and takes it down.
+ *
+ *   starting ──all serve──► ready ──down──► stopping
+ *       └──a step failed──► failed ──down──► stopping
+ *
+ * A failure before the database and NATS serve ends what this start began, since nothing could work. After that the
+ * processes are kept even when one of them is not ready: running trials must not pay for it.
+ */
+import { rmSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { migrateLog } from "@trainyard/event-log";
+import { ClusterError, errorText } from "../cluster-error.ts";
+import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";
+import { codeStamp } from "./code-stamp.ts";
+import type { SupervisorPhase, SupervisorStatus } from "../control.ts";
+import { ensureDatabase } from "../servers/database.ts";
+import { host, localUrl } from "./environment.ts";
+import { type Home, logOf } from "../home/home.ts";
+import { type Infrastructure, prepareInfrastructure } from "./infrastructure.ts";
+import { limits } from "../limits.ts";
+import { databaseRoles, logRoles } from "./log-roles.ts";
+import type { ClusterOptions } from "../options.ts";
+import { agentEntries, allInOne, planProcesses } from "./plans.ts";
+import { ensurePorts, type Ports, type PortWish } from "./ports.ts";
+import { adminRole, postgresUrl } from "../servers/postgres.ts";
+import { ProcessRecords } from "../processes/records.ts";
+import type { ServiceEntry } from "./services.ts";
+import { endLeftovers, Supervisor } from "./supervisor.ts";
+import type { SupervisorLog } from "./log.ts";
+import { sweep } from "../processes/sweep.ts";
+import { trainyardVersion } from "../version.ts";
+
+/** The port that people see first. */
+const apiPortPreferred = 8080;
+
+type Services = {
+  readonly services: readonly ServiceEntry[];
+  readonly agentMain: string;
+};
+
+type Parts = {
+  readonly infrastructure: Infrastructure;
+  readonly ports: Ports;
+  readonly supervisor: Supervisor;
+};
+
+export class RunningCluster {
+  readonly #home: Home;
+  readonly #options: ClusterOptions;
+  readonly #log: SupervisorLog;
+  readonly #records: ProcessRecords;
+  readonly #stopping = new AbortController();
+  #phase: SupervisorPhase = "starting";
+  #step = "looking at what is there";
+  #failure: string | null = null;
+  #services: readonly ServiceEntry[] = [];
+  #parts: Parts | null = null;
+  #coming: Promise<void> = Promise.resolve();
+
+  constructor(home: Home, options: ClusterOptions, log: SupervisorLog) {
+    this.#home = home;
+    this.#options = options;
+    this.#log = log;
+    this.#records = new ProcessRecords(home);
+  }
+
+  get status(): SupervisorStatus {
+    return {
+      phase: this.#phase,
+      step: this.#step,
+      failure: this.#failure,
+      cluster: this.#info(),
+    };
+  }
+
+  /** Resolves once everything serves, or a person has to look; rejects when nothing could be started at all. */
+  up(): Promise<void> {
+    this.#coming = this.#up();
+    return this.#coming;
+  }
+
+  async #up(): Promise<void> {
+    const { services, agentMain } = await this.#table();
+    this.#services = services;
+    const agents = agentEntries(this.#options.agents, this.#options.slots);
+    const names = this.#options.processes ? services.map((one) => one.name) : [allInOne];
+    const wanted = new Set(["postgres", "nats", ...names, ...agents.map((one) => one.name)]);
+    await this.#endLeftovers(wanted);
+
+    this.#next("preparing the database and NATS");
+    const { infrastructure, supervisor, ports } = await this.#startInfrastructure(
+      services,
+      agents.map((one) => one.name),
+    );
+    if (this.#stopping.signal.aborted) return;
+    const { secrets } = infrastructure;
+    this.#next("bringing the database up to date");
+    await ensureDatabase(
+      ports["postgres"] ?? 0,
+      secrets.postgresAdminPassword,
+      databaseRoles(services, secrets),
+      (client) => migrateLog(client, { roles: logRoles(services) }),
+    );
+    if (this.#stopping.signal.aborted) return;
+    this.#next("starting the services and agents");
+    const plans = planProcesses({
+      home: this.#home,
+      secrets,
+      ports,
+      services,
+      agents,
+      agentMain,
+      separate: this.#options.processes,
+      codeStamp: codeStamp(),
+    });
+    for (const plan of plans) supervisor.keep(plan);
+    await this.#becomeReady(supervisor);
+  }
+
+  async restart(name: string): Promise<void> {
+    const { supervisor } = this.#parts ?? {};
+    if (supervisor === undefined || this.#phase === "stopping") {
+      throw new ClusterError("not_up", "The cluster is not up yet: try again when it is.");
+    }
+    if (!this.#options.processes && this.#services.some((one) => one.name === name)) {
+      throw new ClusterError(
+        "not_separate",
+        `${name} runs in one process with the other services: restart that one ("yard cluster restart ${allInOne}"), or start the cluster with --processes.`,
+      );
+    }
+    await supervisor.restart(name);
+  }
+
+  async down(): Promise<void> {
+    this.#phase = "stopping";
+    this.#next("stopping");
+    this.#stopping.abort();
+    // What the start was about ends at its next step; its failure no longer matters.
+    await this.#coming.catch(() => {});
+    await this.#parts?.supervisor.stop();
+    const { secrets } = this.#parts?.infrastructure ?? {};
+    if (secrets !== undefined) await sweep(secrets.clusterId, this.#home);
+    rmSync(this.#home.clusterFile, { force: true });
+  }
+
+  /** After `up` rejected: ends what this start began, and nothing else. */
+  async giveUp(error: unknown): Promise<void> {
+    this.#phase = "failed";
+    this.#failure = errorText(error);
+    await this.#parts?.supervisor.stop();
+    rmSync(this.#home.clusterFile, { force: true });
+  }
+
+  async #table(): Promise<Services> {
+    const named = this.#options.servicesModule;
+    if (named === null) return import("./services.ts");
+    return (await import(pathToFileURL(named).href)) as Services;
+  }
+
+  async #endLeftovers(wanted: ReadonlySet<string>): Promise<void> {
+    const ended = await endLeftovers(this.#records, (record) => wanted.has(record.name));
+    if (ended.length > 0) this.#log("warn", "ended what another mode of start had left", { ended });
+  }
+
+  async #startInfrastructure(
+    services: readonly ServiceEntry[],
+    agents: readonly string[],
+  ): Promise<Parts> {
+    const prepared = await prepareInfrastructure(this.#home, services, agents);
+    const ports = await ensurePorts(this.#home, this.#portWishes(services, agents));
+    const supervisor = new Supervisor(
+      {
+        clusterId: prepared.secrets.clusterId,
+        records: this.#records,
+        restart: this.#options.restart,
+        onChange: (one, event, fields) => {
+          this.#log("info", event, { process: one.plan.name, state: one.state, ...fields });
+          this.#recover();
+          this.#writeInfo();
+        },
+      },
+      logOf(this.#home, "supervisor"),
+    );
+    const parts = { infrastructure: prepared, ports, supervisor };
+    this.#parts = parts;
+    this.#next("starting PostgreSQL and NATS");
+    for (const plan of prepared.plans(ports)) supervisor.keep(plan);
+    await supervisor.ready(limits.infrastructureReadyMs, this.#stopping.signal);
+    return parts;
+  }
+
+  /** A port that one of our own left-over processes listens on stays: it is taken over, or stopped before its successor. */
+  #portWishes(services: readonly ServiceEntry[], agents: readonly string[]): readonly PortWish[] {
+    const living = new Set(this.#records.living().map((record) => record.name));
+    const allInOneLives = living.has(allInOne);
+    const isService = new Set(services.map((one) => one.name));
+    return ["postgres", "nats", ...isService, ...agents].map((name) => ({
+      name,
+      inUseByUs: living.has(name) || (allInOneLives && isService.has(name)),
+      ...(name === "gateway" ? { preferred: apiPortPreferred } : {}),
+    }));
+  }
+
+  async #becomeReady(supervisor: Supervisor): Promise<void> {
+    try {
+      await supervisor.ready(limits.servicesReadyMs, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return;
+      this.#phase = "ready";
+      this.#next("running");
+    } catch (error) {
+      this.#phase = "failed";
+      this.#failure = errorText(error);
+      this.#log("error", "the cluster is not ready", { reason: this.#failure });
+    }
+  }
+
+  /** A service that needed longer, or a person's help, ends the failure when it serves after all. */
+  #recover(): void {
+    if (this.#phase !== "failed" || this.#parts?.supervisor.serves !== true) return;
+    this.#phase = "ready";
+    this.#failure = null;
+    this.#next("running");
+  }
+
+  #next(step: string): void {
+    this.#step = step;
+    this.#log("info", step, { phase: this.#phase });
+    this.#writeInfo();
+  }
+
+  #writeInfo(): void {
+    const info = this.#info();
+    if (info !== null) writeClusterFile(this.#home, info);
+  }
+
+  #info(): ClusterInfo | null {
+    if (this.#parts === null) return null;
+    const { infrastructure, ports, supervisor } = this.#parts;
+    const self = {
+      name: "supervisor",
+      kind: "supervisor",
+      pid: process.pid,
+      state: this.#phase === "stopping" ? "stopping" : "running",
+      log: logOf(this.#home, "supervisor"),
+    } as const;
+    const password = infrastructure.secrets.postgresAdminPassword;
+    return {
+      version: trainyardVersion,
+      api: localUrl(ports["gateway"]),
+      natsUrl: `nats://${host}:${ports["nats"] ?? 0}`,
+      postgresUrl: postgresUrl(ports["postgres"] ?? 0, adminRole, password),
+      tokenFile: this.#home.tokenFile,
+      home: this.#home.path,
+      processes: [self, ...supervisor.processes],
+      notes: infrastructure.notes,
+    };
+  }
+}

@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { checkout } from "../home/home.ts";
+
+/** A service as the cluster starts it. */
+export type ServiceEntry = {
+  readonly name: string;
+  /** Its folder, with src/main.ts (a process of its own) and src/config.ts, src/service.ts (among others in one). */
+  readonly folder: string;
+  /** Whether it derives or verifies the tokens of runs. */
+  readonly readsRunTokens: boolean;
+};
+
+function service(name: string, readsRunTokens: boolean = false): ServiceEntry {
+  return { name, folder: join(checkout, "services", name), readsRunTokens };
+}
+
+/** In the order in which they are started: what others ask first is there first. Stopped the other way round. */
+export const services: readonly ServiceEntry[] = [
+  service("relay"),
+  service("registry", true),
+  service("metrics", true),
+  service("logs"),
+  service("checkpoint-gc"),
+  service("scheduler", true),
+  service("searcher"),
+  service("experiments"),
+  service("gateway", true),
+];
+
+/** The database role of a service. */
+export function roleOf(serviceName: string): string {
+  return `ty_${schemaOf(serviceName)}`;
+}
+
+/** The schema with a service's own tables. */
+export function schemaOf(serviceName: string): string {
+  return serviceName.replaceAll("-", "_");
+}
+
+/** What runs agents; the same in every mode. */
+export const agentMain = join(checkout, "services", "agent", "src", "main.ts");

@@ -1,0 +1,158 @@
+import { once } from "node:events";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { backoffMs, KeptProcess, type ProcessState } from "../processes/kept-process.ts";
+import { launch } from "../processes/launch.ts";
+import { boundLog, lastLines } from "../processes/log-files.ts";
+import { isAlive, signal } from "../processes/process-identity.ts";
+import type { ProcessPlan } from "../processes/process-plan.ts";
+import { ProcessRecords } from "../processes/records.ts";
+import { endProcess, temporaryHome } from "../testing.ts";
+import { waitUntil } from "../processes/wait.ts";
+
+test("the wait before a new start grows from 0.2 s to 5 s", () => {
+  expect([1, 2, 3, 4, 5, 6, 50].map(backoffMs)).toEqual([
+    200, 400, 800, 1_600, 3_200, 5_000, 5_000,
+  ]);
+});
+
+function plan(
+  home: { logs: string },
+  script: string,
+  changed: Partial<ProcessPlan> = {},
+): ProcessPlan {
+  return {
+    name: "shell",
+    kind: "service",
+    log: join(home.logs, "shell.log"),
+    command: () => ({
+      program: "/bin/sh",
+      parameters: ["-c", script],
+      environment: { PATH: "/usr/bin:/bin" },
+      folder: "/",
+      user: null,
+    }),
+    fingerprint: "one",
+    stopSignal: "SIGTERM",
+    stopLimitMs: 300,
+    problem: async () => null,
+    ...changed,
+  };
+}
+
+function kept(home: Parameters<typeof records>[0], what: ProcessPlan, restart = true) {
+  const events: string[] = [];
+  const process = new KeptProcess(what, {
+    clusterId: "test",
+    records: records(home),
+    restart,
+    onChange: (_, event) => events.push(event),
+  });
+  return { process, events };
+}
+
+const records = (home: ConstructorParameters<typeof ProcessRecords>[0]): ProcessRecords =>
+  new ProcessRecords(home);
+
+async function reaches(process: KeptProcess, state: ProcessState): Promise<void> {
+  const reached = await waitUntil(() => process.state === state, 20_000);
+  if (!reached) throw new Error(`it is ${process.state} and not ${state}`);
+}
+
+test("a process that ends at once is started again and again, ever later, until it is told to stop", async () => {
+  using home = temporaryHome();
+  const { process, events } = kept(home, plan(home, "echo once more; exit 1"));
+  process.start();
+  expect(await waitUntil(() => process.deathsInARow >= 3, 20_000)).toBe(true);
+  await process.stop();
+  expect(process.state).toBe("stopped");
+  expect(events.filter((event) => event === "died").length).toBeGreaterThanOrEqual(3);
+  expect(readFileSync(process.plan.log, "utf8")).toMatch(/^(once more\n){3,}$/);
+});
+
+test("a program that does not exist is reported, not thrown", async () => {
+  using home = temporaryHome();
+  const command = { ...plan(home, "").command(), program: "/no/such/program" };
+  const { process, events } = kept(home, plan(home, "", { command: () => command }));
+  process.start();
+  await reaches(process, "waiting");
+  expect(events).toContain("could not be started");
+  await process.stop();
+});
+
+test("a process that ignores SIGTERM is killed after its limit", async () => {
+  using home = temporaryHome();
+  const { process, events } = kept(home, plan(home, "trap '' TERM; while :; do sleep 0.05; done"));
+  process.start();
+  await reaches(process, "running");
+  const { identity } = process;
+  if (identity === null) throw new Error("it does not run");
+  await process.stop();
+  expect(isAlive(identity)).toBe(false);
+  expect(events).toContain("did not end in time and is killed");
+});
+
+test("a running process with the same fingerprint is taken over, one with another is replaced", async () => {
+  using home = temporaryHome();
+  const first = kept(home, plan(home, "exec sleep 1000")).process;
+  first.start();
+  await reaches(first, "running");
+  const { identity } = first;
+
+  const second = kept(home, plan(home, "exec sleep 1000"));
+  second.process.start();
+  await reaches(second.process, "running");
+  expect(second.events).toEqual(["taken over", "ready"]);
+  expect(second.process.identity).toEqual(identity);
+
+  const third = kept(home, plan(home, "exec sleep 1000", { fingerprint: "two" }), false);
+  third.process.start();
+  await reaches(third.process, "running");
+  expect(third.process.identity?.pid).not.toBe(identity?.pid);
+  await Promise.all([first.stop(), second.process.stop()]);
+  await third.process.stop();
+});
+
+test("the death of a process that was taken over is noticed", async () => {
+  using home = temporaryHome();
+  const what = plan(home, "exec sleep 1000");
+  const { identity } = await launch(what.command(), what.log);
+  if (identity === null) throw new Error("it does not run");
+  records(home).save({
+    name: "shell",
+    kind: "service",
+    identity,
+    fingerprint: "one",
+    log: what.log,
+  });
+  const { process, events } = kept(home, what, false);
+  process.start();
+  await reaches(process, "running");
+  signal(identity, "SIGKILL");
+  await reaches(process, "ended");
+  expect(events[0]).toBe("taken over");
+});
+
+test("a log that grew too large is kept once and goes on empty, under the writer's hands", async () => {
+  using home = temporaryHome();
+  const what = plan(home, "while :; do echo 0123456789; sleep 0.01; done");
+  const { identity, child } = await launch(what.command(), what.log);
+  expect(await waitUntil(() => statSync(what.log).size > 200, 20_000)).toBe(true);
+  boundLog(what.log, 200);
+  expect(statSync(`${what.log}.1`).size).toBeGreaterThan(200);
+  expect(await waitUntil(() => statSync(what.log).size > 0, 20_000)).toBe(true);
+  await endProcess(identity);
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  // The writer appends: no hole of zero bytes up to where it had been.
+  expect(readFileSync(what.log, "utf8")).toMatch(/^(0123456789\n)+$/);
+  expect(statSync(what.log).mode & 0o777).toBe(0o600);
+});
+
+test("the last lines of a log are quoted", () => {
+  using home = temporaryHome();
+  const log = join(home.logs, "some.log");
+  expect(lastLines(log)).toEqual([]);
+  writeFileSync(log, Array.from({ length: 100 }, (_, n) => `line ${n}\n`).join(""));
+  expect(lastLines(log, 2)).toEqual(["line 98", "line 99"]);
+});

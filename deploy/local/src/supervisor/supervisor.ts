@@ -1,0 +1,141 @@
+import { ClusterError } from "../cluster-error.ts";
+import type { ProcessInfo } from "../cluster-info.ts";
+import { KeptProcess, type KeptProcessOptions } from "../processes/kept-process.ts";
+import { limits } from "../limits.ts";
+import { boundLog } from "../processes/log-files.ts";
+import { isAlive, signal } from "../processes/process-identity.ts";
+import type { ProcessKind, ProcessPlan } from "../processes/process-plan.ts";
+import type { ProcessRecord, ProcessRecords } from "../processes/records.ts";
+import { waitUntil } from "../processes/wait.ts";
+
+/** Deaths in a row after which a start counts as failed; by then about six seconds have passed. */
+const hopelessDeaths = 5;
+
+/** Keeps a set of processes alive: started in the order in which they were added, stopped the other way round. */
+export class Supervisor {
+  readonly #options: KeptProcessOptions;
+  readonly #processes: KeptProcess[] = [];
+  readonly #ownLog: string;
+  readonly #logTimer: NodeJS.Timeout;
+
+  constructor(options: KeptProcessOptions, ownLog: string) {
+    this.#options = options;
+    this.#ownLog = ownLog;
+    this.#logTimer = setInterval(() => this.#boundLogs(), limits.logCheckMs);
+  }
+
+  /** Adds a process and starts it, or takes over the one that runs. */
+  keep(plan: ProcessPlan): KeptProcess {
+    const process = new KeptProcess(plan, this.#options);
+    this.#processes.push(process);
+    process.start();
+    return process;
+  }
+
+  get processes(): readonly ProcessInfo[] {
+    return this.#processes.map((process) => ({
+      name: process.plan.name,
+      kind: process.plan.kind,
+      pid: process.identity?.pid ?? null,
+      state: process.state,
+      log: process.plan.log,
+    }));
+  }
+
+  get serves(): boolean {
+    return this.#processes.every((one) => one.state === "running");
+  }
+
+  /** Waits until all of them serve. Throws when one keeps dying, is given up, or takes longer than the limit. */
+  async ready(limitMs: number, signal: AbortSignal): Promise<void> {
+    const all = await waitUntil(
+      () => {
+        const dead = this.#processes.find(
+          (one) => one.deathsInARow >= hopelessDeaths || one.state === "ended",
+        );
+        if (dead !== undefined) throw notReady(dead, "keeps ending");
+        return this.serves;
+      },
+      limitMs,
+      signal,
+    );
+    const late = this.#processes.find((one) => one.state !== "running");
+    if (all || late === undefined || signal.aborted) return;
+    const reason = await late.plan.problem();
+    throw notReady(
+      late,
+      `is not ready after ${limitMs / 1000} s (${reason ?? "it just became so"})`,
+    );
+  }
+
+  async restart(name: string): Promise<void> {
+    const process = this.#processes.find((one) => one.plan.name === name);
+    if (process === undefined) {
+      const names = this.#processes.map((one) => one.plan.name).join(", ");
+      throw new ClusterError(
+        "no_such_process",
+        `No process of this cluster is called ${name}: there are ${names}.`,
+      );
+    }
+    await process.restart();
+    const serves = await waitUntil(
+      () => process.state === "running" || process.deathsInARow >= hopelessDeaths,
+      limits.servicesReadyMs,
+    );
+    if (!serves || process.state !== "running") throw notReady(process, "does not serve again");
+  }
+
+  /** Ends them all, the last one started first. Agents take their trials with them. */
+  async stop(): Promise<void> {
+    clearInterval(this.#logTimer);
+    const agents = this.#processes.filter((one) => one.plan.kind === "agent");
+    await Promise.all(agents.map((one) => one.stop(one.plan.downSignal)));
+    const services = this.#processes.filter((one) => one.plan.kind === "service");
+    await Promise.all(services.toReversed().map((one) => one.stop()));
+    const rest = this.#processes.filter((one) => !agents.includes(one) && !services.includes(one));
+    for (const one of rest.toReversed()) await one.stop();
+  }
+
+  #boundLogs(): void {
+    for (const log of [this.#ownLog, ...this.#processes.map((one) => one.plan.log)]) boundLog(log);
+  }
+}
+
+function notReady(process: KeptProcess, what: string): ClusterError {
+  const { name, log } = process.plan;
+  return new ClusterError(
+    "not_ready",
+    `The process ${name} ${what}: its log ${log} says why ("yard cluster logs ${name}").`,
+  );
+}
+
+const endOrder: readonly ProcessKind[] = ["agent", "service", "supervisor", "nats", "postgres"];
+
+/** An agent that does not come back takes its trials with it. */
+const endSignals: Readonly<Record<ProcessKind, NodeJS.Signals>> = {
+  agent: "SIGUSR2",
+  service: "SIGTERM",
+  supervisor: "SIGTERM",
+  nats: "SIGTERM",
+  postgres: "SIGINT",
+};
+
+/** Ends processes that an earlier supervisor left and that the present one has no use for. */
+export async function endLeftovers(
+  records: ProcessRecords,
+  isWanted: (record: ProcessRecord) => boolean,
+): Promise<readonly string[]> {
+  const left = records
+    .living()
+    .filter((record) => !isWanted(record))
+    .toSorted((a, b) => endOrder.indexOf(a.kind) - endOrder.indexOf(b.kind));
+  for (const { identity, kind, name } of left) {
+    signal(identity, endSignals[kind]);
+    if (!(await waitUntil(() => !isAlive(identity), limits.stopLeftoverMs))) {
+      signal(identity, "SIGKILL");
+      await waitUntil(() => !isAlive(identity), limits.sweepMs);
+    }
+    records.remove(name);
+  }
+  return left.map((record) => record.name);
+}

@@ -1,0 +1,146 @@
+/**
+ * Commands over the bus: decode, decide, answer. The table of a service maps each command's name to its message and its
+ * handler; a handler gives the answer message or a rejection, and throws Faults and Bugs.
+ */
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { CommandHandler, CommandReply, CommandRequest } from "@trainyard/bus";
+import { codecOf, type Plain } from "@trainyard/contracts";
+import {
+  type Accepted,
+  AcceptedSchema,
+  type Rejected,
+  RejectedSchema,
+} from "@trainyard/contracts/commands";
+import type { CommitMeta } from "@trainyard/event-log";
+import { isFault, isRejection, type Rejection } from "@trainyard/kernel";
+import type { CommitIdentity, Committed } from "./executor.ts";
+import type { Logger } from "../service/logging.ts";
+import { childOf } from "../traceparent.ts";
+
+/** How long a caller should wait before it asks again, when the service could not. */
+const retryAfterMs = 1_000;
+
+const utf8 = new TextDecoder();
+const bytes = new TextEncoder();
+
+export type CommandContext = {
+  /** The commit of this command, with who asked and the trace that goes on. */
+  readonly identity: CommitIdentity;
+  readonly authid: string;
+};
+
+export type CommandSpec = {
+  readonly request: DescMessage;
+  readonly reply: DescMessage;
+  readonly handle: (request: never, context: CommandContext) => Promise<object>;
+};
+
+/** Declares a command; the types of request and answer follow from their messages. */
+export function command<Request extends DescMessage, Reply extends DescMessage>(
+  request: Request,
+  reply: Reply,
+  handle: (
+    request: Plain<MessageShape<Request>>,
+    context: CommandContext,
+  ) => Promise<Plain<MessageShape<Reply>> | Rejection>,
+): CommandSpec {
+  return { request, reply, handle: handle as CommandSpec["handle"] };
+}
+
+/** The usual answer: where the commit is, and which stream it wrote first. */
+export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejection {
+  if (isRejection(result)) return result;
+  return { position: result.position, stream: result.streams[0]?.stream ?? "" };
+}
+
+export { AcceptedSchema };
+
+/** The handlers that `Bus.serve` takes. */
+export function commandHandlers(
+  service: string,
+  specs: Readonly<Record<string, CommandSpec>>,
+  logger: Logger,
+): Readonly<Record<string, CommandHandler>> {
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => [name, handlerOf(service, name, spec, logger)]),
+  );
+}
+
+function handlerOf(
+  service: string,
+  name: string,
+  spec: CommandSpec,
+  logger: Logger,
+): CommandHandler {
+  const requests = codecOf<unknown>(spec.request);
+  const replies = codecOf<object>(spec.reply);
+  return async (request) => {
+    try {
+      const message = requests.decode(utf8.decode(request.body)) as never;
+      const answer = await spec.handle(message, contextOf(service, request));
+      if (isRejection(answer)) return rejectedReply(answer);
+      return { kind: "ok", body: bytes.encode(replies.encode(answer)) };
+    } catch (error) {
+      return failedReply(error, name, logger);
+    }
+  };
+}
+
+function contextOf(service: string, { headers }: CommandRequest): CommandContext {
+  const meta: CommitMeta = {
+    source: `/trainyard/${service}`,
+    workspace: "",
+    correlationid: headers.correlationid,
+    causationid: headers.commitId,
+    authid: headers.authid,
+    traceparent: childOf(headers.traceparent),
+  };
+  return { identity: { commitId: headers.commitId, meta }, authid: headers.authid };
+}
+
+function rejectedReply(rejection: Rejection): CommandReply {
+  const rejected: Plain<Rejected> = {
+    code: rejection.rejected,
+    detail: rejection.detail,
+    problems: rejection.problems ?? [],
+  };
+  return { kind: "rejected", body: bytes.encode(codecOf<object>(RejectedSchema).encode(rejected)) };
+}
+
+function failedReply(error: unknown, name: string, logger: Logger): CommandReply {
+  if (isFault(error) && error.code === "undecodable") {
+    return rejectedReply({ rejected: "invalid_request", detail: error.message });
+  }
+  if (isFault(error) && error.retry !== "never") {
+    logger.warn({ err: error, command: name }, "command_unavailable");
+    return { kind: "unavailable", detail: error.message, retryAfterMs };
+  }
+  logger.error({ err: error, command: name }, "command_failed");
+  return rejectedReply({
+    rejected: "internal",
+    detail: "the service met a fault of its own; its log has the details",
+  });
+}
+
+/** What a rejected reply said. */
+export function readRejected(body: Uint8Array): Rejection {
+  const { code, detail, problems } = codecOf<Plain<Rejected>>(RejectedSchema).decode(
+    utf8.decode(body),
+  );
+  return { rejected: code, detail, problems };
+}
+
+/** Encodes a request and decodes its answer, for whoever asks: a rejection, or the answer's message. */
+export function encodeRequest<Request extends DescMessage>(
+  schema: Request,
+  message: Plain<MessageShape<Request>>,
+): Uint8Array {
+  return bytes.encode(codecOf<Plain<MessageShape<Request>>>(schema).encode(message));
+}
+
+export function decodeReply<Reply extends DescMessage>(
+  schema: Reply,
+  body: Uint8Array,
+): Plain<MessageShape<Reply>> {
+  return codecOf<Plain<MessageShape<Reply>>>(schema).decode(utf8.decode(body));
+}

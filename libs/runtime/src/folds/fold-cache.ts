@@ -1,0 +1,148 @@
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { assert, streamName } from "@trainyard/kernel";
+import { LRUCache } from "lru-cache";
+import type { StreamFold } from "./folds.ts";
+import { runtimeLimits } from "../limits.ts";
+
+export type Loaded<State> = { readonly state: State; readonly version: number };
+
+type Entry = { readonly fold: StreamFold<unknown>; state: unknown; version: number };
+
+/**
+ * The states of streams, folded once and kept. Nothing here has to be true: an append names the version that its
+ * decision rests on, and a conflict drops the entry. `observe` keeps entries level with the events that pass by.
+ */
+export class FoldCache {
+  readonly #log: EventLog;
+  readonly #streams: LRUCache<string, Map<string, Entry>>;
+  /** The newest versions that passed by, for a fold that was being read meanwhile and would miss them. */
+  readonly #passed: LRUCache<string, number>;
+
+  constructor(log: EventLog, foldsMax: number = runtimeLimits.cachedFoldsMax) {
+    this.#log = log;
+    this.#streams = new LRUCache({ max: foldsMax });
+    this.#passed = new LRUCache({ max: foldsMax });
+  }
+
+  async load<State>(fold: StreamFold<State>, id: string): Promise<Loaded<State>> {
+    const stream = streamName(fold.category, id);
+    const kept = this.#streams.get(stream)?.get(fold.name);
+    if (kept !== undefined) return { state: kept.state as State, version: kept.version };
+    return this.#fold(fold, stream);
+  }
+
+  async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
+    const start = await this.#start(fold, stream);
+    const entry: Entry = { fold, ...start };
+    let next = this.#page(stream, entry.version);
+    for (;;) {
+      const page = await next;
+      // The next page is on its way while this one is folded.
+      const isFull = page.length === runtimeLimits.pageEvents;
+      if (isFull) next = this.#page(stream, page.at(-1)?.version ?? entry.version);
+      for (const stored of page) advance(entry, decodeEvent(stored), stored.version);
+      if (isFull) continue;
+      if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
+      next = this.#page(stream, entry.version);
+    }
+    this.#keep(stream, entry);
+    return { state: entry.state as State, version: entry.version };
+  }
+
+  #page(stream: string, after: number): Promise<readonly StoredEvent[]> {
+    const page = this.#log.read(stream, after, runtimeLimits.pageEvents);
+    // One that is not awaited any more, because the page before it could not be folded, fails for nobody.
+    page.catch(() => {});
+    return page;
+  }
+
+  async #start<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
+    const beginning = { state: fold.initial, version: 0 };
+    if (fold.snapshot === undefined) return beginning;
+    const saved = await this.#log.loadSnapshot(stream, fold.snapshot.schema);
+    const state = saved === null ? null : fold.snapshot.decode(saved.body);
+    return saved === null || state === null ? beginning : { state, version: saved.version };
+  }
+
+  /** Saves what the next holder starts from. Only a shortcut: nothing is lost when it fails. */
+  async saveSnapshot<State>(fold: StreamFold<State>, id: string): Promise<void> {
+    assert(fold.snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
+    const { schema } = fold.snapshot;
+    const { state, version } = await this.load(fold, id);
+    const text = fold.snapshot.encode(state);
+    await this.#log.saveSnapshot(streamName(fold.category, id), version, schema, text);
+  }
+
+  #keep(stream: string, entry: Entry): void {
+    const folds = this.#streams.get(stream) ?? new Map<string, Entry>();
+    const kept = folds.get(entry.fold.name);
+    // Another load of the same stream may have come further meanwhile.
+    if (kept === undefined || kept.version < entry.version) folds.set(entry.fold.name, entry);
+    this.#streams.set(stream, folds);
+  }
+
+  /** An event that passed by on the log. */
+  observe(stored: StoredEvent): void {
+    this.#pass(stored.stream, stored.version);
+    const folds = this.#streams.get(stored.stream);
+    if (folds === undefined) return;
+    let event: AnyEvent | undefined;
+    for (const [name, entry] of folds) {
+      if (entry.version >= stored.version) continue;
+      if (entry.version < stored.version - 1) {
+        folds.delete(name);
+        continue;
+      }
+      event ??= decodeEvent(stored);
+      advance(entry, event, stored.version);
+    }
+  }
+
+  /**
+   * Events of this process that were just committed, the first of them as `version`, and the states that they were folded
+   * to already, by the names of the folds.
+   */
+  committed(
+    stream: string,
+    version: number,
+    events: readonly AnyEvent[],
+    folded?: ReadonlyMap<string, { readonly state: unknown }>,
+  ): void {
+    this.#pass(stream, version + events.length - 1);
+    const folds = this.#streams.get(stream);
+    if (folds === undefined) return;
+    for (const [name, entry] of folds) {
+      if (entry.version >= version + events.length - 1) continue;
+      if (entry.version !== version - 1) {
+        folds.delete(name);
+        continue;
+      }
+      const known = folded?.get(name);
+      if (known === undefined) {
+        for (const [index, event] of events.entries()) advance(entry, event, version + index);
+      } else {
+        entry.state = known.state;
+        entry.version = version + events.length - 1;
+      }
+    }
+  }
+
+  /** The newest version that is known to be on the log; 0 for none. */
+  passedBy(stream: string): number {
+    return this.#passed.get(stream) ?? 0;
+  }
+
+  #pass(stream: string, version: number): void {
+    if (version > (this.#passed.get(stream) ?? 0)) this.#passed.set(stream, version);
+  }
+
+  forget(stream: string): void {
+    this.#streams.delete(stream);
+  }
+}
+
+function advance(entry: Entry, event: AnyEvent, version: number): void {
+  entry.state = entry.fold.evolve(entry.state, event);
+  entry.version = version;
+}

@@ -1,0 +1,133 @@
+/**
+ * The active side of a service that decides: holds the lease of one partition, and while it does, reacts to the log and
+ * serves the commands. A standby does neither. Everything folded is dropped with the lease.
+ */
+import type { Bus } from "@trainyard/bus";
+import type { EventLog } from "@trainyard/event-log";
+import { type Clock, isFault } from "@trainyard/kernel";
+import type { Check } from "../verification/check.ts";
+import { pause } from "../clock.ts";
+import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
+import { EventFeed } from "../reactions/event-feed.ts";
+import { Executor, LeaseLost } from "../commands/executor.ts";
+import { firstAbort } from "./first-abort.ts";
+import { FoldCache } from "../folds/fold-cache.ts";
+import { LeaseHolder } from "./lease-holder.ts";
+import { runtimeLimits } from "../limits.ts";
+import type { Logger } from "../service/logging.ts";
+import { parkingCommand } from "../reactions/parking-command.ts";
+import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
+import { Verifications, verifyCommand } from "../verification/verifications.ts";
+
+/** What a service does while it holds its partition. Built anew for every term. */
+export type Term = {
+  readonly reactions: Omit<ReactionSpec, "service" | "partition">;
+  readonly commands: Readonly<Record<string, CommandSpec>>;
+  /** Everything that the service keeps folded from the log, for who wants it proven. */
+  readonly checks?: readonly Check[];
+  /** Runs beside the reactions: timers and effects that follow from the state. Ends when the signal aborts. */
+  readonly effects?: (signal: AbortSignal) => Promise<void>;
+};
+
+export type TermContext = {
+  readonly executor: Executor;
+  readonly epoch: number;
+  /** Aborts when the lease is lost or the service drains. */
+  readonly signal: AbortSignal;
+};
+
+export type PartitionDeps = {
+  readonly log: EventLog;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+export class Partition {
+  readonly #service: string;
+  readonly #partition: number;
+  readonly #deps: PartitionDeps;
+  readonly #begin: (context: TermContext) => Promise<Term>;
+  #state: "standby" | "active" | "stopped_by_parking" = "standby";
+
+  constructor(
+    service: string,
+    partition: number,
+    deps: PartitionDeps,
+    begin: (context: TermContext) => Promise<Term>,
+  ) {
+    this.#service = service;
+    this.#partition = partition;
+    this.#deps = deps;
+    this.#begin = begin;
+  }
+
+  /** A standby is ready: it can take over. A loop that stopped itself is not. */
+  get ready(): boolean {
+    return this.#state !== "stopped_by_parking";
+  }
+
+  get active(): boolean {
+    return this.#state === "active";
+  }
+
+  /** Runs until the signal aborts. */
+  async run(owner: string, signal: AbortSignal): Promise<void> {
+    const { log, clock, logger } = this.#deps;
+    const lease = `${this.#service}/${this.#partition}`;
+    const holder = new LeaseHolder(log, clock, logger, lease, owner);
+    await holder.run(signal, async ({ fence, lost }) => {
+      try {
+        await this.#term(fence, lost);
+      } catch (error) {
+        await this.#ended(error, lost, signal);
+      } finally {
+        if (this.#state === "active") this.#state = "standby";
+      }
+    });
+  }
+
+  async #term(fence: { lease: string; epoch: number }, lost: AbortSignal): Promise<void> {
+    const { log, bus, clock, logger } = this.#deps;
+    const executor = new Executor(log, new FoldCache(log), fence);
+    await using stack = new AsyncDisposableStack();
+    const failed = new AbortController();
+    const signal = firstAbort(lost, failed.signal);
+    const term = await this.#begin({ executor, epoch: fence.epoch, signal });
+    const feed = stack.use(await EventFeed.open(log, bus, clock));
+    const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
+    const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
+    const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));
+    const commands = {
+      ...term.commands,
+      RetryParked: parkingCommand(loop),
+      VerifyViews: verifyCommand(verifications),
+    };
+    stack.use(await bus.serve(this.#service, commandHandlers(this.#service, commands, logger)));
+    this.#state = "active";
+    const running = [loop.run(signal), term.effects?.(signal) ?? Promise.resolve()];
+    // The first failure ends the term; the others are told, and waited for.
+    const guarded = running.map((part) =>
+      part.catch((error: unknown) => {
+        failed.abort();
+        throw error;
+      }),
+    );
+    const results = await Promise.allSettled(guarded);
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
+
+  async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#deps;
+    if (error instanceof LeaseLost || lost.aborted) return;
+    if (isFault(error) && error.code === "parked_in_a_row") {
+      this.#state = "stopped_by_parking";
+      logger.error({ err: error }, "reactions_stopped");
+      // Stays off, not ready, until someone restarts it: another replica would park the same events.
+      await pause(clock, 0x7fffffff, signal);
+      return;
+    }
+    logger.error({ err: error }, "term_failed");
+    await pause(clock, runtimeLimits.retryLastMs, signal);
+  }
+}

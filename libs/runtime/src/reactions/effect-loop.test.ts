@@ -1,0 +1,73 @@
+import { Fault } from "@trainyard/kernel";
+import { atRest, ManualClock } from "@trainyard/testing";
+import { pino } from "pino";
+import { describe, expect, test } from "vitest";
+import { EffectLoop } from "./effect-loop.ts";
+import { LeaseLost } from "../commands/executor.ts";
+
+const logger = pino({ enabled: false });
+
+describe("an effect", () => {
+  test("looks once, again when woken, and again when something falls due", async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    let looks = 0;
+    const loop = new EffectLoop("test", { clock, logger }, async () => {
+      looks += 1;
+      return 1_000;
+    });
+    const running = loop.run(stop.signal);
+    await atRest();
+    expect(looks).toBe(1);
+    loop.wake();
+    await atRest();
+    expect(looks).toBe(2);
+    await clock.advance(999);
+    expect(looks).toBe(2);
+    await clock.advance(1);
+    expect(looks).toBe(3);
+    stop.abort();
+    await running;
+  });
+
+  test("that was woken while it worked looks again at once", async () => {
+    const stop = new AbortController();
+    let looks = 0;
+    const loop = new EffectLoop("test", { clock: new ManualClock(), logger }, async () => {
+      looks += 1;
+      if (looks === 1) loop.wake();
+      else stop.abort();
+      return null;
+    });
+    await loop.run(stop.signal);
+    expect(looks).toBe(2);
+  });
+
+  test("tries again after a fault, later and later", async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    let looks = 0;
+    const loop = new EffectLoop("test", { clock, logger }, async () => {
+      looks += 1;
+      throw new Fault("disk_away", "the disk is away", { retry: "later" });
+    });
+    const running = loop.run(stop.signal);
+    await atRest();
+    expect(looks).toBe(1);
+    await clock.advance(50);
+    expect(looks).toBe(2);
+    await clock.advance(50);
+    expect(looks).toBe(2);
+    await clock.advance(50);
+    expect(looks).toBe(3);
+    stop.abort();
+    await running;
+  });
+
+  test("ends with the lease", async () => {
+    const loop = new EffectLoop("test", { clock: new ManualClock(), logger }, async () => {
+      throw new LeaseLost("test/0");
+    });
+    await expect(loop.run(new AbortController().signal)).rejects.toThrow(LeaseLost);
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * A level-triggered effect: looks at what the state asks for, does it, and looks again when it is woken, when something
+ * falls due, or after a fault. It remembers nothing itself, so a crash at any point is a repeat.
+ */
+import { type Clock, isFault } from "@trainyard/kernel";
+import { pause } from "../clock.ts";
+import { LeaseLost } from "../commands/executor.ts";
+import { runtimeLimits } from "../limits.ts";
+import type { Logger } from "../service/logging.ts";
+
+export class EffectLoop {
+  readonly #name: string;
+  /** Does what is to be done, and gives the milliseconds until something else falls due; null when nothing will. */
+  readonly #step: (signal: AbortSignal) => Promise<number | null>;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #woken = false;
+  #stopWaiting: () => void = () => {};
+
+  constructor(
+    name: string,
+    deps: { readonly clock: Clock; readonly logger: Logger },
+    step: (signal: AbortSignal) => Promise<number | null>,
+  ) {
+    this.#name = name;
+    this.#step = step;
+    this.#clock = deps.clock;
+    this.#logger = deps.logger;
+  }
+
+  /** There may be something to do. */
+  wake(): void {
+    this.#woken = true;
+    this.#stopWaiting();
+  }
+
+  /** Runs until the signal aborts. Throws what ends the term: a lost lease. */
+  async run(signal: AbortSignal): Promise<void> {
+    let retryMs: number = runtimeLimits.retryFirstMs;
+    while (!signal.aborted) {
+      this.#woken = false;
+      let waitMs: number | null;
+      try {
+        waitMs = await this.#step(signal);
+        retryMs = runtimeLimits.retryFirstMs;
+      } catch (error) {
+        if (error instanceof LeaseLost) throw error;
+        if (signal.aborted) return;
+        this.#tell(error, retryMs);
+        // Being woken does not shorten this wait: a fault of the world is not hammered at.
+        await pause(this.#clock, retryMs, signal);
+        retryMs = Math.min(retryMs * 2, runtimeLimits.effectRetryLastMs);
+        continue;
+      }
+      await this.#rest(waitMs, signal);
+    }
+  }
+
+  #tell(error: unknown, retryMs: number): void {
+    const fields = { err: error, effect: this.#name, waitMs: retryMs };
+    if (isFault(error)) this.#logger.warn(fields, "effect_retried");
+    else this.#logger.error(fields, "effect_failed");
+  }
+
+  async #rest(waitMs: number | null, signal: AbortSignal): Promise<void> {
+    if (this.#woken || signal.aborted) return;
+    const waiting = new AbortController();
+    const stop = (): void => waiting.abort();
+    this.#stopWaiting = stop;
+    signal.addEventListener("abort", stop, { once: true });
+    // A timer's delay is 32 bits wide; whoever waits longer looks once in between.
+    await pause(this.#clock, Math.min(waitMs ?? 0x7fffffff, 0x7fffffff), waiting.signal);
+    signal.removeEventListener("abort", stop);
+    this.#stopWaiting = () => {};
+  }
+}

@@ -1,0 +1,15 @@
+import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
+import { reject } from "@trainyard/kernel";
+import { type CommandSpec, command } from "../commands/commands.ts";
+import type { ReactionLoop } from "./reactions.ts";
+
+/** RetryParked, the command that every reacting service answers. */
+export function parkingCommand(loop: ReactionLoop): CommandSpec {
+  return command(RetryParkedSchema, AcceptedSchema, async ({ key }) => {
+    const reason = await loop.retryParked(key);
+    if (reason !== null) {
+      return reject("parked_again", `the first parked event of ${key} failed again: ${reason}`);
+    }
+    return { position: loop.position, stream: "" };
+  });
+}

@@ -1,0 +1,154 @@
+import { createMemoryBus } from "@trainyard/bus";
+import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { Fault } from "@trainyard/kernel";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
+import { EventFeed } from "./event-feed.ts";
+import { Executor } from "../commands/executor.ts";
+import { FoldCache } from "../folds/fold-cache.ts";
+import { ReactionLoop } from "./reactions.ts";
+
+const meta = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
+
+/** A service that notes which experiments were paused, and fails at those that are named. */
+class World {
+  readonly log = createMemoryLog().as("experiments");
+  readonly noted: string[] = [];
+  /** By experiment, what its event throws. */
+  readonly failing = new Map<string, Error>();
+  readonly #bus = createMemoryBus().connect("experiments");
+  #stop = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  async tell(...experiments: readonly string[]): Promise<void> {
+    for (const id of experiments) {
+      const stream = `experiment-${id}`;
+      const expectedVersion = (await this.log.read(stream, 0, 100)).length;
+      const events = [{ id: newEventId(), ...encodeEvent(paused) }];
+      const writes = [{ stream, expectedVersion, events }];
+      await this.log.append({ commitId: newEventId(), writes, guards: [], meta });
+    }
+  }
+
+  async start(): Promise<ReactionLoop> {
+    const { log } = this;
+    this.#stop = new AbortController();
+    const feed = await EventFeed.open(log, this.#bus, systemClock);
+    const executor = new Executor(log, new FoldCache(log));
+    const handlers = {
+      ExperimentPaused: async ({ id }: { readonly id: string }) => {
+        const failure = this.failing.get(id);
+        if (failure !== undefined) throw failure;
+        this.noted.push(id);
+      },
+    };
+    const consumer = "experiments";
+    const loop = new ReactionLoop(
+      { service: consumer, consumer, partition: 0, handlers },
+      { log, feed, executor, clock: systemClock, logger: pino({ enabled: false }) },
+    );
+    this.#running = loop.run(this.#stop.signal).catch((error: unknown) => error);
+    return loop;
+  }
+
+  /** What the loop ended with; undefined for nothing. */
+  async stop(): Promise<unknown> {
+    this.#stop.abort();
+    return this.#running;
+  }
+
+  ended(): Promise<unknown> {
+    return this.#running;
+  }
+
+  async parked(): Promise<readonly string[]> {
+    return (await this.log.parked("experiments")).map(({ key, reason }) => `${key}: ${reason}`);
+  }
+}
+
+let world: World;
+
+beforeEach(() => {
+  world = new World();
+});
+
+afterEach(async () => {
+  await world.stop();
+});
+
+describe("an event that cannot be processed", () => {
+  test("is parked with its reason, later ones of its experiment behind it, and others go on", async () => {
+    world.failing.set("1", new Error("what is this?"));
+    await world.tell("1", "2", "1", "3");
+    await world.start();
+    await expect.poll(() => world.noted).toEqual(["2", "3"]);
+    expect(await world.parked()).toEqual([
+      "1: Error: what is this?",
+      "1: parked behind an earlier event",
+    ]);
+  });
+
+  test("is not parked when the world is at fault: it is tried again", async () => {
+    world.failing.set("1", new Fault("away", "the log is away", { retry: "later" }));
+    await world.tell("1");
+    await world.start();
+    world.failing.delete("1");
+    await expect.poll(() => world.noted).toEqual(["1"]);
+    expect(await world.parked()).toEqual([]);
+  });
+
+  test("three in a row, each of another experiment, stop the loop", async () => {
+    for (const id of ["1", "2", "3"]) world.failing.set(id, new Error("everything fails"));
+    await world.tell("1", "2", "3", "4");
+    await world.start();
+    expect(await world.ended()).toMatchObject({ code: "parked_in_a_row" });
+    expect(world.noted).toEqual([]);
+  });
+
+  test("keeps its experiment parked after a restart", async () => {
+    world.failing.set("1", new Error("what is this?"));
+    await world.tell("1", "2");
+    await world.start();
+    await expect.poll(() => world.noted).toEqual(["2"]);
+    await world.stop();
+    world.failing.clear();
+    await world.tell("1", "3");
+    await world.start();
+    await expect.poll(() => world.noted).toEqual(["2", "3"]);
+    expect(await world.parked()).toHaveLength(2);
+  });
+});
+
+describe("an operator drives parked events again", () => {
+  test("in their order, also while nothing else happens, and the experiment goes on", async () => {
+    world.failing.set("1", new Error("what is this?"));
+    await world.tell("1", "1", "2");
+    const loop = await world.start();
+    await expect.poll(() => world.noted).toEqual(["2"]);
+    world.failing.clear();
+    expect(await loop.retryParked("1")).toBeNull();
+    expect(world.noted).toEqual(["2", "1", "1"]);
+    expect(await world.parked()).toEqual([]);
+    await world.tell("1");
+    await expect.poll(() => world.noted, { timeout: 10_000 }).toEqual(["2", "1", "1", "1"]);
+  });
+
+  test("and hears the reason when they fail again", async () => {
+    world.failing.set("1", new Error("what is this?"));
+    await world.tell("1", "2");
+    const loop = await world.start();
+    await expect.poll(() => world.noted).toEqual(["2"]);
+    expect(await loop.retryParked("1")).toBe("Error: what is this?");
+    expect(await world.parked()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,393 @@
+/**
+ * The reaction loop of one partition of one service: reads the log in order, hands each event to its handler, and
+ * commits what the handler decided together with the cursor's move, so that no event is skipped and none acts twice.
+ *
+ * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
+ * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same event again, after a growing pause. A fault that no retry mends, or a bug →
+ * the event is parked under its key, and later events of that key park behind it. Three different keys parked in a row
+ * stop the loop: then the fault is likely ours, and going on would park everything.
+ */
+import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
+import {
+  type CommitMeta,
+  deriveCommitId,
+  type EventLog,
+  type StoredEvent,
+} from "@trainyard/event-log";
+import { assert, type Clock, Fault, idOf, isFault } from "@trainyard/kernel";
+import { pause } from "../clock.ts";
+import type { EventFeed } from "./event-feed.ts";
+import {
+  type CommitIdentity,
+  CursorBehind,
+  type Executor,
+  LeaseLost,
+} from "../commands/executor.ts";
+import { runtimeLimits } from "../limits.ts";
+import type { Logger } from "../service/logging.ts";
+import { emptyMeta, experimentKey, reactionMeta, runOfStory } from "./story.ts";
+import type { Work } from "./work.ts";
+
+export type Reaction<Name extends EventName> = {
+  readonly stored: StoredEvent;
+  readonly data: EventData<Name>;
+  /** The id in the stream's name: 12.3 of trial-12.3. */
+  readonly id: string;
+};
+
+export type ReactionHandlers = {
+  readonly [Name in EventName]?: (event: Reaction<Name>, work: Work) => Promise<void>;
+};
+
+export type ReactionSpec = {
+  readonly service: string;
+  readonly consumer: string;
+  readonly partition: number;
+  readonly handlers: ReactionHandlers;
+  /** What waits together when one of it is parked. Default: the experiment in the stream's id, else the stream. */
+  readonly keyOf?: (event: StoredEvent) => string;
+  /** As many events as one commit may react to, where more than one of the same story are there already. Default: 1. */
+  readonly eventsTogetherMax?: number;
+  /** After each event whose effects are committed, also one that caused nothing. Must not throw. */
+  readonly after?: (event: StoredEvent) => void;
+};
+
+export type ReactionDeps = {
+  readonly log: EventLog;
+  readonly feed: EventFeed;
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+type Retry = {
+  readonly key: string;
+  readonly resolve: (reason: string | null) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;
+
+export class ReactionLoop {
+  readonly #spec: ReactionSpec;
+  readonly #deps: ReactionDeps;
+  readonly #parkedKeys = new Set<string>();
+  #position = 0;
+  #part = 0;
+  #durable = 0;
+  #lastMoveMs = 0;
+  #keysInARow: string[] = [];
+  /** So many events are reacted to one by one, after reacting to several of them together has failed. */
+  #oneByOne = 0;
+  /** What was committed last is not known. */
+  #astray = false;
+  readonly #retries: Retry[] = [];
+  /** Aborted to end the wait for the next event: a retry is asked for, or the loop is to end. */
+  #waiting = new AbortController();
+
+  constructor(spec: ReactionSpec, deps: ReactionDeps) {
+    this.#spec = spec;
+    this.#deps = deps;
+  }
+
+  /** The last position that is done. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Runs until the signal aborts; throws LeaseLost, or a Fault `parked_in_a_row`. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#start();
+    signal.addEventListener("abort", () => this.#waiting.abort(), { once: true });
+    while (!signal.aborted) {
+      await this.#serveRetries();
+      if (signal.aborted) break;
+      const events = await this.#deps.feed.next(this.#position, this.#waiting.signal);
+      for (let at = 0; at < events.length && !signal.aborted; ) {
+        const together = await this.#handleTogether(events, at);
+        if (together === 0) await this.#handle(events[at] as StoredEvent, signal);
+        at += Math.max(1, together);
+        await this.#moveLazily(false);
+      }
+      if (events.length < runtimeLimits.pageEvents) await this.#moveLazily(false);
+    }
+    await this.#moveLazily(true).catch(() => {}); // A lazy move lost is a few events seen again.
+  }
+
+  async #start(): Promise<void> {
+    const { consumer, partition } = this.#spec;
+    const cursor = await this.#deps.log.cursor(consumer, partition);
+    this.#position = cursor.position;
+    this.#part = cursor.part;
+    this.#durable = cursor.position;
+    this.#parkedKeys.clear();
+    for (const row of await this.#deps.log.parked(consumer)) {
+      if (row.partition === partition) this.#parkedKeys.add(row.key);
+    }
+  }
+
+  /** Reacts to the events from `at` on in one commit; gives how many, 0 for none: then the next is for itself. */
+  async #handleTogether(events: readonly StoredEvent[], at: number): Promise<number> {
+    const most = this.#spec.eventsTogetherMax ?? 1;
+    if (this.#oneByOne > 0) this.#oneByOne -= 1;
+    if (most < 2 || this.#oneByOne > 0 || this.#part > 0) return 0;
+    const run = runOfStory(events, at, most, (event) => ({
+      handled: this.#handlerOf(event) !== undefined,
+      stops: this.#parkedKeys.has(this.#keyOf(event)),
+    }));
+    if (run.length < 2) return 0;
+    try {
+      const { done, committed } = await this.#deps.executor.reactTogether(
+        run.map((event) => (work) => this.#step(event, work)),
+        (count) => this.#identityOf(run.slice(0, count)),
+        (count) => this.#cursor(run[count - 1] as StoredEvent, "done"),
+      );
+      if (committed) this.#durable = (run[done - 1] as StoredEvent).position;
+      for (const event of run.slice(0, done)) this.#done(event);
+      this.#keysInARow = [];
+      return done;
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      // One by one shows which of them it is, and what is to be done about it.
+      this.#deps.logger.debug({ err: error, events: run.length }, "reacting_one_by_one");
+      this.#oneByOne = run.length;
+      this.#astray = true;
+      return 0;
+    }
+  }
+
+  async #step(event: StoredEvent, work: Work): Promise<void> {
+    const handler = this.#handlerOf(event);
+    if (handler === undefined) {
+      this.#observe(event);
+      return;
+    }
+    const { data } = decodeEvent(event);
+    this.#deps.executor.cache.observe(event);
+    await handler({ stored: event, data, id: idOf(event.stream) } as Reaction<EventName>, work);
+  }
+
+  async #handle(event: StoredEvent, signal: AbortSignal): Promise<void> {
+    const handler = this.#handlerOf(event);
+    if (handler === undefined) {
+      this.#observe(event);
+      this.#done(event);
+      return;
+    }
+    let waitMs: number = runtimeLimits.retryFirstMs;
+    let astray = this.#astray;
+    this.#astray = false;
+    while (!signal.aborted) {
+      try {
+        // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
+        if (astray) await this.#start();
+        if (this.#position < event.position) await this.#react(event);
+        this.#done(event);
+        return;
+      } catch (error) {
+        if (error instanceof LeaseLost) throw error;
+        if (isFault(error) && error.retry !== "never") {
+          astray = true;
+          if (error instanceof CursorBehind) continue;
+          this.#deps.logger.warn(
+            { err: error, position: event.position, waitMs },
+            "reaction_retried",
+          );
+          await pause(this.#deps.clock, waitMs, signal);
+          waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
+        } else {
+          await this.#park(event, reasonOf(error), error);
+          return;
+        }
+      }
+    }
+  }
+
+  #handlerOf(event: StoredEvent): AnyHandler | undefined {
+    const handlers = this.#spec.handlers as Readonly<Record<string, AnyHandler | undefined>>;
+    return handlers[shortNameOf(event.type)];
+  }
+
+  /** Keeps the cached folds level; what cannot be decoded matters only to whoever reacts to it. */
+  #observe(event: StoredEvent): void {
+    try {
+      this.#deps.executor.cache.observe(event);
+    } catch {
+      this.#deps.executor.cache.forget(event.stream);
+    }
+  }
+
+  async #react(event: StoredEvent): Promise<void> {
+    if (this.#parkedKeys.has(this.#keyOf(event))) {
+      await this.#parkBehind(event);
+      return;
+    }
+    const committed = await this.#deps.executor.react(
+      (part) => this.#identity(event, part),
+      (part) => this.#cursor(event, part),
+      (work) => this.#step(event, work),
+      this.#part,
+    );
+    if (committed !== null) this.#durable = event.position;
+    this.#keysInARow = [];
+  }
+
+  #keyOf(event: StoredEvent): string {
+    return (this.#spec.keyOf ?? experimentKey)(event);
+  }
+
+  #identity(event: StoredEvent, part: number): CommitIdentity {
+    const { service, consumer, partition } = this.#spec;
+    const at = `${consumer}/${partition}/${event.position}/${part}`;
+    return { commitId: deriveCommitId("reaction", at), meta: reactionMeta(service, event) };
+  }
+
+  /** Of one commit for several events: the story of the last one that could cause something. */
+  #identityOf(events: readonly StoredEvent[]): CommitIdentity {
+    const { service, consumer, partition } = this.#spec;
+    const cause = events.findLast((event) => this.#handlerOf(event) !== undefined);
+    assert(cause !== undefined, "a commit has a cause");
+    const at = `${consumer}/${partition}/${events[0]?.position}-${events.at(-1)?.position}`;
+    return { commitId: deriveCommitId("reactions", at), meta: reactionMeta(service, cause) };
+  }
+
+  #cursor(event: StoredEvent, part: number | "done") {
+    const { consumer, partition } = this.#spec;
+    return part === "done"
+      ? { consumer, partition, position: event.position, part: 0 }
+      : { consumer, partition, position: event.position - 1, part };
+  }
+
+  #done(event: StoredEvent): void {
+    if (event.position > this.#position) {
+      this.#position = event.position;
+      this.#part = 0;
+    }
+    this.#spec.after?.(event);
+  }
+
+  async #park(event: StoredEvent, reason: string, error: unknown): Promise<void> {
+    const key = this.#keyOf(event);
+    this.#deps.logger.error(
+      { err: error, position: event.position, type: event.type, key },
+      "event_parked",
+    );
+    await this.#writePark(event, key, reason);
+    this.#parkedKeys.add(key);
+    if (!this.#keysInARow.includes(key)) this.#keysInARow.push(key);
+    if (this.#keysInARow.length >= runtimeLimits.parkedKeysInARowMax) {
+      throw new Fault(
+        "parked_in_a_row",
+        `events of ${this.#keysInARow.join(", ")} could not be processed one after the other`,
+        {
+          retry: "never",
+          cause: error,
+        },
+      );
+    }
+  }
+
+  async #parkBehind(event: StoredEvent): Promise<void> {
+    this.#observe(event);
+    await this.#writePark(event, this.#keyOf(event), "parked behind an earlier event");
+  }
+
+  async #writePark(event: StoredEvent, key: string, reason: string): Promise<void> {
+    await this.#deps.executor.moveCursor(this.#identity(event, 0), {
+      ...this.#cursor(event, "done"),
+      park: [{ position: event.position, key, reason }],
+    });
+    this.#durable = event.position;
+    this.#done(event);
+  }
+
+  async #moveLazily(now: boolean): Promise<void> {
+    const behind = this.#position - this.#durable;
+    const nowMs = this.#deps.clock.monotonicMs();
+    const due =
+      behind >= runtimeLimits.lazyCursorEvents ||
+      nowMs - this.#lastMoveMs >= runtimeLimits.lazyCursorMs;
+    if (behind === 0 || !(due || now)) return;
+    this.#lastMoveMs = nowMs;
+    const { consumer, partition } = this.#spec;
+    const move = { consumer, partition, position: this.#position, part: 0 };
+    try {
+      await this.#deps.log.moveCursor(move, this.#deps.executor.fence);
+      this.#durable = move.position;
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      // Repeating the events harms nothing; the next move covers this one.
+      this.#deps.logger.debug({ err: error }, "lazy_cursor_move_failed");
+    }
+  }
+
+  /**
+   * Drives the parked events of one key again, in order, between two events of the loop. Gives the reason with which the
+   * first of them failed again, or null.
+   */
+  retryParked(key: string): Promise<string | null> {
+    return new Promise((resolve, reject) => {
+      this.#retries.push({ key, resolve, reject });
+      this.#waiting.abort();
+    });
+  }
+
+  async #serveRetries(): Promise<void> {
+    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
+    for (let retry = this.#retries.shift(); retry !== undefined; retry = this.#retries.shift()) {
+      await this.#retryKey(retry.key).then(retry.resolve, retry.reject);
+    }
+  }
+
+  async #retryKey(key: string): Promise<string | null> {
+    const { consumer, partition } = this.#spec;
+    const rows = (await this.#deps.log.parked(consumer))
+      .filter((row) => row.partition === partition && row.key === key)
+      .sort((a, b) => a.position - b.position);
+    for (const row of rows) {
+      const [event] = await this.#deps.log.readAll(row.position - 1, 1);
+      const handler = event === undefined ? undefined : this.#handlerOf(event);
+      try {
+        if (event !== undefined && handler !== undefined) await this.#driveAgain(event, handler);
+        else await this.#unpark(row.position);
+      } catch (error) {
+        return reasonOf(error);
+      }
+    }
+    this.#parkedKeys.delete(key);
+    return null;
+  }
+
+  async #driveAgain(event: StoredEvent, handler: AnyHandler): Promise<void> {
+    const { consumer, partition, service } = this.#spec;
+    const { data } = decodeEvent(event);
+    const reaction = { stored: event, data, id: idOf(event.stream) } as Reaction<EventName>;
+    const committed = await this.#deps.executor.react(
+      (part) => ({
+        commitId: deriveCommitId(
+          "retry",
+          `${consumer}/${partition}/${event.position}/${part}/${Date.now()}`,
+        ),
+        meta: reactionMeta(service, event),
+      }),
+      () => ({ consumer, partition, position: this.#durable, part: 0, unpark: [event.position] }),
+      (work) => handler(reaction, work),
+      0,
+    );
+    if (committed === null) await this.#unpark(event.position);
+  }
+
+  async #unpark(position: number): Promise<void> {
+    const { consumer, partition, service } = this.#spec;
+    const commitId = deriveCommitId("unpark", `${consumer}/${partition}/${position}/${Date.now()}`);
+    const meta: CommitMeta = { ...emptyMeta, source: `/trainyard/${service}` };
+    await this.#deps.executor.moveCursor(
+      { commitId, meta },
+      { consumer, partition, position: this.#durable, part: 0, unpark: [position] },
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

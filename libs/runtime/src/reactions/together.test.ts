@@ -1,0 +1,136 @@
+import { createMemoryBus } from "@trainyard/bus";
+import { type AnyEvent, encodeEvent, type EventOf } from "@trainyard/contracts";
+import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { Fault, idOf } from "@trainyard/kernel";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
+import { EventFeed } from "./event-feed.ts";
+import { Executor } from "../commands/executor.ts";
+import { FoldCache } from "../folds/fold-cache.ts";
+import type { Aggregate } from "../folds/folds.ts";
+import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
+
+/** A stream that counts how often it was told. */
+const counts: Aggregate<number, "count", EventOf<"ExperimentActivated">> = {
+  name: "count",
+  category: "experiment",
+  decider: {
+    initial: 0,
+    decide: () => [{ type: "ExperimentActivated", data: {} }],
+    evolve: (count) => count + 1,
+  },
+};
+
+const handlers: ReactionHandlers = {
+  ExperimentPaused: async ({ stored }, work) => {
+    if (idOf(stored.stream) === "13") throw new Fault("bad", "no", { retry: "never" });
+    await work.decide(counts, "99", "count");
+  },
+};
+
+type Stories = readonly { readonly stream: string; readonly story: string }[];
+
+async function logOf(
+  stories: Stories,
+  faultAtCommit = 0,
+  written = false,
+): Promise<{
+  readonly log: EventLog;
+  readonly commits: () => number;
+}> {
+  let commits = 0;
+  const strike = (): void => {
+    throw new Fault("log_away", "the log cannot be reached", { retry: "later" });
+  };
+  const memory = createMemoryLog({
+    beforeCommit: (_, role) => {
+      if (role !== "experiments") return;
+      commits += 1;
+      if (commits === faultAtCommit && !written) strike();
+    },
+    afterCommit: (_, __, role) => {
+      if (role === "experiments" && commits === faultAtCommit && written) strike();
+    },
+  });
+  const others = memory.as("others");
+  const versions = new Map<string, number>();
+  for (const { stream, story } of stories) {
+    const expectedVersion = versions.get(stream) ?? 0;
+    versions.set(stream, expectedVersion + 1);
+    const event: AnyEvent = { type: "ExperimentPaused", data: {} };
+    await others.append({
+      commitId: newEventId(),
+      writes: [{ stream, expectedVersion, events: [{ id: newEventId(), ...encodeEvent(event) }] }],
+      guards: [],
+      meta: {
+        source: "/trainyard/test",
+        workspace: "",
+        correlationid: story,
+        causationid: "",
+        authid: "",
+        traceparent: "",
+      },
+    });
+  }
+  return { log: memory.as("experiments"), commits: () => commits };
+}
+
+/** Reacts to the end of the log; gives how often the stream was told. */
+async function reacted(log: EventLog, until: number): Promise<number> {
+  const stop = new AbortController();
+  await using feed = await EventFeed.open(log, createMemoryBus().connect("test"), systemClock);
+  const seen: number[] = [];
+  const spec = {
+    service: "experiments",
+    consumer: "experiments",
+    partition: 0,
+    handlers,
+    eventsTogetherMax: 4,
+    keyOf: ({ stream }: { readonly stream: string }) => stream,
+    after: ({ position }: { readonly position: number }) => {
+      seen.push(position);
+      if (position >= until) stop.abort();
+    },
+  };
+  const executor = new Executor(log, new FoldCache(log));
+  const logger = pino({ enabled: false });
+  await new ReactionLoop(spec, { log, feed, executor, clock: systemClock, logger }).run(
+    stop.signal,
+  );
+  expect(seen.slice(0, until)).toEqual(Array.from({ length: until }, (_, n) => n + 1));
+  return (await log.read("experiment-99", 0, 1_000)).length;
+}
+
+const same = (count: number, stream = "experiment-1"): Stories =>
+  Array.from({ length: count }, () => ({ stream, story: "one" }));
+
+test("what is there already is reacted to in one commit, so many at a time", async () => {
+  const { log, commits } = await logOf(same(10));
+  expect(await reacted(log, 10)).toBe(10);
+  expect(commits()).toBe(3);
+});
+
+test("events of two stories are never in one commit", async () => {
+  const { log, commits } = await logOf([
+    ...same(2),
+    { stream: "experiment-1", story: "two" },
+    ...same(2),
+  ]);
+  expect(await reacted(log, 5)).toBe(5);
+  expect(commits()).toBe(3);
+});
+
+test.each([false, true])(
+  "each is reacted to once when a commit of several fails (written: %s)",
+  async (written) => {
+    const { log } = await logOf(same(9), 2, written);
+    expect(await reacted(log, 9)).toBe(9);
+  },
+);
+
+test("of several the one that cannot be processed is parked alone", async () => {
+  const { log } = await logOf([...same(2), ...same(1, "experiment-13"), ...same(3)]);
+  expect(await reacted(log, 6)).toBe(5);
+  expect(await log.parked()).toMatchObject([{ position: 3, key: "experiment-13" }]);
+});

@@ -1,0 +1,156 @@
+/**
+ * One unit of work: what a command or a reaction read, decided and will write, committed as one append.
+ *
+ * A handler loads states, decides, and may guard what it only read. Its own decisions are visible to its later loads.
+ * Nothing is written before the handler returns, except at `part()`, so a handler may be run again from the start on
+ * fresh states whenever a stream had moved: it must do nothing but load and decide.
+ */
+import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import { newEventId, type StreamGuard, type StreamWrite } from "@trainyard/event-log";
+import { isRejection, type Rejection, streamName } from "@trainyard/kernel";
+import type { FoldCache } from "../folds/fold-cache.ts";
+import { type Aggregate, foldOf, type StreamFold } from "../folds/folds.ts";
+
+export interface Work {
+  /** A stream's state, with what this work has decided so far. */
+  load<State>(fold: StreamFold<State>, id: string): Promise<State>;
+  /** The same, and the commit holds only if the stream has not moved since. */
+  guard<State>(fold: StreamFold<State>, id: string): Promise<State>;
+  /** Decides on an own stream; the events become part of this work. A rejection writes nothing. */
+  decide<State, Command, Event extends AnyEvent>(
+    aggregate: Aggregate<State, Command, Event>,
+    id: string,
+    command: Command,
+  ): Promise<readonly Event[] | Rejection>;
+  /** A place where a large fan-out may be committed so far. What follows must not rest on what was loaded before. */
+  part(): Promise<void>;
+}
+
+type Pending = { readonly baseVersion: number; readonly events: AnyEvent[] };
+export type Held = { readonly fold: StreamFold<unknown>; state: unknown };
+
+export class BufferedWork implements Work {
+  readonly #cache: FoldCache;
+  readonly #onPart: (work: BufferedWork) => Promise<void>;
+  readonly #states = new Map<string, Map<string, Held>>();
+  readonly #versions = new Map<string, number>();
+  readonly #pending = new Map<string, Pending>();
+  readonly #guards = new Set<string>();
+
+  constructor(cache: FoldCache, onPart: (work: BufferedWork) => Promise<void> = async () => {}) {
+    this.#cache = cache;
+    this.#onPart = onPart;
+  }
+
+  async load<State>(fold: StreamFold<State>, id: string): Promise<State> {
+    const stream = streamName(fold.category, id);
+    const held = this.#states.get(stream)?.get(fold.name);
+    if (held !== undefined) return held.state as State;
+    const { state, version } = await this.#cache.load(fold, id);
+    const known = this.#versions.get(stream);
+    // Two folds of one stream must rest on one version, or the commit would vouch for the wrong one.
+    if (known !== undefined && known !== version) throw new MovedStream(stream);
+    this.#versions.set(stream, version);
+    let current = state;
+    for (const event of this.#pending.get(stream)?.events ?? [])
+      current = fold.evolve(current, event);
+    const folds = this.#states.get(stream) ?? new Map<string, Held>();
+    folds.set(fold.name, { fold, state: current });
+    this.#states.set(stream, folds);
+    return current;
+  }
+
+  async guard<State>(fold: StreamFold<State>, id: string): Promise<State> {
+    const state = await this.load(fold, id);
+    this.#guards.add(streamName(fold.category, id));
+    return state;
+  }
+
+  async decide<State, Command, Event extends AnyEvent>(
+    aggregate: Aggregate<State, Command, Event>,
+    id: string,
+    command: Command,
+  ): Promise<readonly Event[] | Rejection> {
+    const stream = streamName(aggregate.category, id);
+    const state = await this.load(foldOf(aggregate), id);
+    // What rests on a state that others have gone on from could not be committed: it need not be decided.
+    if (this.#cache.passedBy(stream) > (this.#versions.get(stream) ?? 0)) {
+      throw new MovedStream(stream);
+    }
+    const decided = aggregate.decider.decide(state, command);
+    if (isRejection(decided) || decided.length === 0) return decided;
+    this.#record(stream, decided);
+    return decided;
+  }
+
+  #record(stream: string, events: readonly AnyEvent[]): void {
+    const pending = this.#pending.get(stream) ?? {
+      baseVersion: this.#versions.get(stream) ?? 0,
+      events: [],
+    };
+    pending.events.push(...events);
+    this.#pending.set(stream, pending);
+    for (const held of this.#states.get(stream)?.values() ?? []) {
+      for (const event of events) held.state = held.fold.evolve(held.state, event);
+    }
+  }
+
+  part(): Promise<void> {
+    return this.#onPart(this);
+  }
+
+  get empty(): boolean {
+    return this.#pending.size === 0;
+  }
+
+  get events(): number {
+    let sum = 0;
+    for (const { events } of this.#pending.values()) sum += events.length;
+    return sum;
+  }
+
+  get streams(): number {
+    return this.#pending.size;
+  }
+
+  /** What the append will carry. Event ids are drawn here, once per attempt. */
+  writes(): readonly StreamWrite[] {
+    return [...this.#pending].map(([stream, { baseVersion, events }]) => ({
+      stream,
+      expectedVersion: baseVersion,
+      events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+    }));
+  }
+
+  guards(): readonly StreamGuard[] {
+    return [...this.#guards]
+      .filter((stream) => !this.#pending.has(stream))
+      .map((stream) => ({ stream, expectedVersion: this.#versions.get(stream) ?? 0 }));
+  }
+
+  /** What was loaded, and the version that it rests on. */
+  loaded(): ReadonlyMap<string, number> {
+    return this.#versions;
+  }
+
+  /** After a commit: the cache takes the events over, and the work starts anew. */
+  settle(): void {
+    for (const [stream, { baseVersion, events }] of this.#pending) {
+      this.#cache.committed(stream, baseVersion + 1, events, this.#states.get(stream));
+    }
+    this.#states.clear();
+    this.#versions.clear();
+    this.#pending.clear();
+    this.#guards.clear();
+  }
+}
+
+/** A stream moved under a decision: drop what is known of it and decide again. */
+export class MovedStream extends Error {
+  override readonly name = "MovedStream";
+  readonly stream: string;
+  constructor(stream: string) {
+    super(`${stream} moved`);
+    this.stream = stream;
+  }
+}

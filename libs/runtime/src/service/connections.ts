@@ -1,0 +1,78 @@
+/** What every service is told about the world around it, and how it opens the log, the bus and its own tables there. */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { type Bus, createNatsBus } from "@trainyard/bus";
+import { createPostgresLog, type EventLog } from "@trainyard/event-log";
+import pg from "pg";
+import { z } from "zod";
+import { runtimeLimits } from "../limits.ts";
+import type { Logger } from "./logging.ts";
+
+/** For a service's zod schema: `z.object({ ...connectionVariables, … })`. */
+export const connectionVariables = {
+  TRAINYARD_POSTGRES_URL: z.string().min(1),
+  TRAINYARD_NATS_URL: z.string().min(1),
+  TRAINYARD_NATS_USER: z.string().min(1).optional(),
+  TRAINYARD_NATS_PASSWORD: z.string().optional(),
+  TRAINYARD_HTTP_HOST: z.string().min(1).default("127.0.0.1"),
+  TRAINYARD_HTTP_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  TRAINYARD_LOG_LEVEL: z.string().min(1).default("info"),
+};
+
+type Variables = z.output<z.ZodObject<typeof connectionVariables>>;
+
+export type ConnectionsConfig = {
+  readonly postgresUrl: string;
+  readonly nats: { readonly url: string; readonly user?: string; readonly password?: string };
+  readonly http: { readonly host: string; readonly port: number };
+  readonly logLevel: string;
+};
+
+export function connectionsOf(env: Variables): ConnectionsConfig {
+  const { TRAINYARD_NATS_USER: user, TRAINYARD_NATS_PASSWORD: password } = env;
+  return {
+    postgresUrl: env.TRAINYARD_POSTGRES_URL,
+    nats: {
+      url: env.TRAINYARD_NATS_URL,
+      ...(user === undefined ? {} : { user }),
+      ...(password === undefined ? {} : { password }),
+    },
+    http: { host: env.TRAINYARD_HTTP_HOST, port: env.TRAINYARD_HTTP_PORT },
+    logLevel: env.TRAINYARD_LOG_LEVEL,
+  };
+}
+
+export function openLog(config: ConnectionsConfig, service: string): EventLog {
+  return createPostgresLog({ connectionString: config.postgresUrl, applicationName: service });
+}
+
+export function openBus(config: ConnectionsConfig, service: string, logger: Logger): Promise<Bus> {
+  const { url, user, password } = config.nats;
+  return createNatsBus({
+    servers: url.split(","),
+    name: user ?? service,
+    ...(password === undefined ? {} : { password }),
+    onProblem: (problem) => logger.error({ err: problem }, "bus_problem"),
+  });
+}
+
+/** The service's own tables. */
+export function openPool(config: ConnectionsConfig, service: string, logger: Logger): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: config.postgresUrl,
+    application_name: `${service} tables`,
+    max: runtimeLimits.tableConnectionsMax,
+    connectionTimeoutMillis: runtimeLimits.connectTimeoutMs,
+    statement_timeout: runtimeLimits.statementTimeoutMs,
+    query_timeout: runtimeLimits.answerTimeoutMs,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on("error", (error) => logger.warn({ err: error }, "idle_connection_lost"));
+  return pool;
+}
+
+/** The name under which this process asks for leases: no two processes, and no two services of one, share it. */
+export function leaseOwner(service: string): string {
+  return `${service}@${hostname()}:${process.pid}:${randomUUID()}`;
+}

@@ -1,0 +1,38 @@
+/**
+ * A service's life: starting → ready → draining → stopped. `runMain` is the whole of a main.ts: it reads the environment,
+ * starts the service, and on SIGTERM or SIGINT drains it within a limit; a second signal exits at once. The process ends
+ * by an empty event loop; a timer that does not hold it open is the backstop.
+ */
+import { runtimeLimits } from "../limits.ts";
+
+export interface Service extends AsyncDisposable {
+  readonly name: string;
+  /** Resolves once it serves. */
+  start(): Promise<void>;
+  /** Null when ready, else why not. */
+  readiness(): string | null;
+}
+
+export async function runMain(create: () => Promise<Service> | Service): Promise<void> {
+  const service = await create();
+  const stopping = new AbortController();
+  let signals = 0;
+  const onSignal = (): void => {
+    signals += 1;
+    if (signals > 1) process.exit(130);
+    stopping.abort();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  await service.start();
+  if (!stopping.signal.aborted) {
+    await new Promise<void>((resolve) => {
+      // The listener alone does not hold the process open; a service's sockets and timers do.
+      stopping.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+  setTimeout(() => process.exit(1), runtimeLimits.drainMs).unref();
+  await service[Symbol.asyncDispose]();
+  process.off("SIGTERM", onSignal);
+  process.off("SIGINT", onSignal);
+}

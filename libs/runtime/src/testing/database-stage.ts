@@ -1,0 +1,196 @@
+/**
+ * A stage for tests of one service over a real PostgreSQL: its role, its schema and the log as in production, a bus in
+ * memory, and the hands of all the other services, that is, whatever the test tells.
+ */
+
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import {
+  type AnyEvent,
+  categoryOwners,
+  decodeEvent,
+  encodeEvent,
+  type Plain,
+} from "@trainyard/contracts";
+import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
+import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
+import { assert, type Rejection } from "@trainyard/kernel";
+import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "@trainyard/testing";
+import pg from "pg";
+import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";
+import { newTraceparent } from "../traceparent.ts";
+
+const database = "trainyard";
+const others = "ty_others";
+const relayPageEvents = 500;
+
+export type Asked<Reply extends DescMessage> =
+  | { readonly kind: "ok"; readonly reply: Plain<MessageShape<Reply>> }
+  | { readonly kind: "rejected"; readonly rejection: Rejection }
+  | { readonly kind: "unavailable" };
+
+export class DatabaseStage implements AsyncDisposable {
+  readonly hub: MemoryHub = createMemoryBus();
+  readonly postgres: TestPostgres;
+  readonly #service: string;
+  readonly #admin: pg.Pool;
+  readonly #log: EventLog;
+  readonly #bus: Bus;
+
+  private constructor(service: string, postgres: TestPostgres) {
+    this.#service = service;
+    this.postgres = postgres;
+    this.#admin = new pg.Pool({ connectionString: postgres.url({ database }), max: 2 });
+    // A server that is killed by the test breaks idle connections; the next query says so.
+    this.#admin.on("error", () => {});
+    this.#log = createPostgresLog({ connectionString: postgres.url({ database, user: others }) });
+    this.#bus = this.hub.connect("stage");
+  }
+
+  static async start(service: string, options: TestPostgresOptions = {}): Promise<DatabaseStage> {
+    const postgres = await startTestPostgres(options);
+    await prepare(service, postgres);
+    return new DatabaseStage(service, postgres);
+  }
+
+  /** What the service is told of its surroundings. */
+  get variables(): Readonly<Record<string, string>> {
+    const user = roleOf(this.#service);
+    return {
+      TRAINYARD_POSTGRES_URL: this.postgres.url({ database, user }),
+      TRAINYARD_NATS_URL: "127.0.0.1:1",
+      TRAINYARD_LOG_LEVEL: "silent",
+    };
+  }
+
+  /** Appends to a stream of another service's, as its owner would. Gives the position. */
+  async tell(stream: string, ...events: readonly AnyEvent[]): Promise<number> {
+    const before = await this.#log.read(stream, 0, 100_000);
+    const result = await this.#log.append({
+      commitId: newEventId(),
+      writes: [
+        {
+          stream,
+          expectedVersion: before.length,
+          events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+        },
+      ],
+      guards: [],
+      meta: { ...nobody, source: "/trainyard/stage" },
+    });
+    assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
+    await this.relay();
+    return result.position;
+  }
+
+  /** Does the relay's work: the bus carries what is in the log. What is told is carried at once. */
+  async relay(): Promise<void> {
+    let position = (await this.#bus.lastEvent())?.position ?? 0;
+    for (;;) {
+      const page = await this.#log.readAll(position, relayPageEvents);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      await this.#bus.publishEvents(page);
+      position = last.position;
+    }
+  }
+
+  /** What a stream holds. */
+  async events(stream: string): Promise<readonly AnyEvent[]> {
+    return (await this.#log.read(stream, 0, 100_000)).map(decodeEvent);
+  }
+
+  head(): Promise<number> {
+    return this.#log.head();
+  }
+
+  /** As administrator. */
+  async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.#admin.query<Row>(text, values)).rows;
+  }
+
+  /** Asks a service over the bus. */
+  async ask<Request extends DescMessage, Reply extends DescMessage>(
+    request: readonly [Request, Plain<MessageShape<Request>>],
+    reply: Reply,
+    commitId: string = newEventId(),
+  ): Promise<Asked<Reply>> {
+    const [schema, message] = request;
+    const headers = {
+      commitId,
+      authid: "stage",
+      traceparent: newTraceparent(),
+      correlationid: "",
+    };
+    const body = encodeRequest(schema, message);
+    const answer = await this.#bus.request(this.#service, schema.name, { headers, body }, 20_000);
+    if (answer.kind === "unavailable") return { kind: "unavailable" };
+    if (answer.kind === "rejected") {
+      return { kind: "rejected", rejection: readRejected(answer.body) };
+    }
+    return { kind: "ok", reply: decodeReply(reply, answer.body) };
+  }
+
+  /** Has the service fold afresh what it keeps folded; what it found, by what it is called. */
+  async verify(): Promise<Readonly<Record<string, string>>> {
+    const verification = newEventId();
+    for (;;) {
+      const answer = await this.ask([VerifyViewsSchema, { verification }], ViewsVerifiedSchema);
+      assert(answer.kind === "ok", `the service verifies: ${JSON.stringify(answer)}`);
+      if (!answer.reply.done) continue;
+      return Object.fromEntries(
+        answer.reply.views.map(({ view, finding, unverified }) => [
+          view,
+          unverified ? `not verified: ${finding}` : finding,
+        ]),
+      );
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#log[Symbol.asyncDispose]();
+    await this.#admin.end();
+    await this.postgres[Symbol.asyncDispose]();
+  }
+}
+
+const nobody = {
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+const roleOf = (service: string): string => `ty_${service.replaceAll("-", "_")}`;
+
+async function prepare(service: string, postgres: TestPostgres): Promise<void> {
+  const role = roleOf(service);
+  await withClient(postgres.url(), async (client) => {
+    for (const name of ["ty_migrator", role, others]) {
+      await client.query(`create role ${name} login`);
+    }
+    await client.query(`create database ${database}`);
+    await client.query(`grant connect, create, temporary on database ${database} to ${role}`);
+  });
+  await withClient(postgres.url({ database }), async (client) => {
+    await client.query(`create schema ${role.slice("ty_".length)} authorization ${role}`);
+    const categories = Object.entries(categoryOwners).map(([category, owner]): [string, string] => [
+      category,
+      owner === service ? role : others,
+    ]);
+    await migrateLog(client, {
+      roles: { categories: Object.fromEntries(categories), consumers: { [service]: role } },
+    });
+  });
+}
+
+async function withClient(url: string, use: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await use(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * A stage for tests of reactions: a log in memory, the other services' events told to it by the test, and the reactions of
+ * one service run over it until nothing is left to react to. `afresh` is what a crash leaves: the log and the cursor.
+ */
+import { createMemoryBus } from "@trainyard/bus";
+import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
+import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
+import { assert, isRejection, type Rejection } from "@trainyard/kernel";
+import { pino } from "pino";
+import { systemClock } from "../clock.ts";
+import { EventFeed } from "../reactions/event-feed.ts";
+import { type Committed, Executor } from "../commands/executor.ts";
+import { FoldCache } from "../folds/fold-cache.ts";
+import { type ReactionHandlers, ReactionLoop } from "../reactions/reactions.ts";
+import type { Work } from "../reactions/work.ts";
+
+export class Stage {
+  readonly log: EventLog;
+  readonly #service: string;
+  readonly #handlers: () => ReactionHandlers;
+  readonly #bus = createMemoryBus().connect("stage");
+  executor: Executor;
+
+  constructor(service: string, handlers: (stage: Stage) => ReactionHandlers, log?: EventLog) {
+    this.#service = service;
+    this.#handlers = () => handlers(this);
+    this.log = log ?? createMemoryLog().as(service);
+    this.executor = new Executor(this.log, new FoldCache(this.log));
+  }
+
+  /** Appends to a stream, whoever owns it. Nobody reacts until `settle`. */
+  async tell(stream: string, ...events: readonly AnyEvent[]): Promise<void> {
+    const expectedVersion = (await this.log.read(stream, 0, 1_000_000)).length;
+    const result = await this.log.append({
+      commitId: newEventId(),
+      writes: [
+        {
+          stream,
+          expectedVersion,
+          events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+        },
+      ],
+      guards: [],
+      meta: { ...nobody, source: "/trainyard/stage" },
+    });
+    assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
+  }
+
+  /** Decides as a command does. */
+  async command(handler: (work: Work) => Promise<Rejection | void>): Promise<Committed> {
+    const result = await this.executor.execute({ commitId: newEventId(), meta: nobody }, handler);
+    assert(!isRejection(result), `the command is accepted: ${JSON.stringify(result)}`);
+    return result;
+  }
+
+  /** Reacts until the end of the log. Throws when an event was parked. */
+  async settle(): Promise<void> {
+    const { log, executor } = this;
+    const stop = new AbortController();
+    const { position } = await log.cursor(this.#service, 0);
+    if (position >= (await log.head())) return;
+    await using feed = await EventFeed.open(log, this.#bus, systemClock);
+    const stopAtHead = async ({ position: done }: StoredEvent): Promise<void> => {
+      if (done >= (await log.head())) stop.abort();
+    };
+    const loop = new ReactionLoop(
+      {
+        service: this.#service,
+        consumer: this.#service,
+        partition: 0,
+        handlers: this.#handlers(),
+        after: (event) => void stopAtHead(event),
+      },
+      { log, feed, executor, clock: systemClock, logger: pino({ enabled: false }) },
+    );
+    await loop.run(stop.signal);
+    const parked = await log.parked(this.#service);
+    assert(parked.length === 0, `nothing is parked: ${parked[0]?.reason}`);
+  }
+
+  /** The process dies: everything folded is gone. */
+  afresh(): void {
+    this.executor = new Executor(this.log, new FoldCache(this.log));
+  }
+
+  /** A stream's events, decoded. */
+  async stream(name: string): Promise<readonly AnyEvent[]> {
+    return (await this.log.read(name, 0, 1_000_000)).map(decodeEvent);
+  }
+
+  /** The names of a stream's events. */
+  async names(stream: string): Promise<readonly string[]> {
+    return (await this.stream(stream)).map(({ type }) => type);
+  }
+}
+
+const nobody = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};

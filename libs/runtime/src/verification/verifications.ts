@@ -1,0 +1,122 @@
+/**
+ * Runs the checks of a service on request, however long they take: who asks names a verification and asks again until it
+ * is done. The first question starts it, an answer comes after a second at the latest with what is known by then, and one
+ * that nobody asks about any more ends. They run one after the other: each folds the whole log.
+ */
+import type { Plain } from "@trainyard/contracts";
+import type { ViewVerdict } from "@trainyard/contracts/commands";
+import {
+  VerifyViewsSchema,
+  type ViewsVerified,
+  ViewsVerifiedSchema,
+} from "@trainyard/contracts/commands";
+import { type Clock, isFault } from "@trainyard/kernel";
+import type { Check } from "./check.ts";
+import { pause } from "../clock.ts";
+import { type CommandSpec, command } from "../commands/commands.ts";
+import { runtimeLimits } from "../limits.ts";
+import type { Logger } from "../service/logging.ts";
+
+type Running = {
+  readonly verdicts: Plain<ViewVerdict>[];
+  readonly stop: AbortController;
+  readonly over: Promise<void>;
+  done: boolean;
+  forgetting: Disposable;
+};
+
+export class Verifications implements AsyncDisposable {
+  readonly #checks: readonly Check[];
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #known = new Map<string, Running>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(checks: readonly Check[], clock: Clock, logger: Logger) {
+    this.#checks = checks;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** What is known of a verification, after a step of waiting when it is not done. */
+  async step(id: string): Promise<Plain<ViewsVerified>> {
+    const running = this.#known.get(id) ?? this.#start(id);
+    running.forgetting[Symbol.dispose]();
+    const waited = new AbortController();
+    await Promise.race([
+      running.over,
+      pause(this.#clock, runtimeLimits.verifyStepMs, waited.signal),
+    ]);
+    waited.abort();
+    running.forgetting[Symbol.dispose]();
+    running.forgetting = this.#forgetLater(id, running.stop);
+    return { done: running.done, views: [...running.verdicts] };
+  }
+
+  #start(id: string): Running {
+    for (const [oldest, { stop, forgetting }] of this.#known) {
+      if (this.#known.size < runtimeLimits.verificationsKept) break;
+      forgetting[Symbol.dispose]();
+      stop.abort();
+      this.#known.delete(oldest);
+    }
+    const stop = new AbortController();
+    const verdicts: Plain<ViewVerdict>[] = [];
+    const over = this.#last.then(async () => {
+      for await (const verdict of runChecks(this.#checks, stop.signal, this.#logger)) {
+        verdicts.push(verdict);
+      }
+      running.done = !stop.signal.aborted;
+    });
+    const forgetting = this.#forgetLater(id, stop);
+    const running: Running = { verdicts, stop, over, forgetting, done: false };
+    this.#last = over;
+    this.#known.set(id, running);
+    return running;
+  }
+
+  /** Who asks again after that starts it again. */
+  #forgetLater(id: string, stop: AbortController): Disposable {
+    return this.#clock.timer(runtimeLimits.verifyForgottenMs, () => {
+      stop.abort();
+      this.#known.delete(id);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { stop, forgetting } of this.#known.values()) {
+      forgetting[Symbol.dispose]();
+      stop.abort();
+    }
+    await this.#last;
+  }
+}
+
+/** The checks one after the other. One that cannot be made is told as unverified, with the reason. */
+export async function* runChecks(
+  checks: readonly Check[],
+  signal: AbortSignal,
+  logger: Logger,
+): AsyncGenerator<Plain<ViewVerdict>> {
+  for (const check of checks) {
+    if (signal.aborted) return;
+    try {
+      const { position, finding } = await check.run(signal);
+      if (finding !== "") logger.error({ view: check.name, position, finding }, "view_differs");
+      yield { view: check.name, position, finding, unverified: false };
+    } catch (error) {
+      logger.warn({ err: error, view: check.name }, "view_not_verified");
+      const finding = isFault(error)
+        ? error.message
+        : "the service met a fault; its log says which";
+      yield { view: check.name, position: 0, finding, unverified: true };
+    }
+  }
+}
+
+/** VerifyViews, the command that every service with a partition answers. */
+export function verifyCommand(verifications: Verifications): CommandSpec {
+  return command(VerifyViewsSchema, ViewsVerifiedSchema, ({ verification }) =>
+    verifications.step(verification),
+  );
+}

@@ -1,0 +1,137 @@
+import { ManualClock } from "@trainyard/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { runtimeLimits } from "../limits.ts";
+import { type FoldedView, ViewStage } from "../testing/view-stage.ts";
+
+let stage: ViewStage;
+const never = new AbortController().signal;
+
+beforeAll(async () => {
+  stage = await ViewStage.start();
+}, 60_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(() => stage.afresh());
+
+/** As many experiments as fill several pages of a comparison, each paused once. */
+const many = Array.from({ length: runtimeLimits.verifyPageRows * 2 + 100 }, (_, n) => String(n));
+
+async function folded(...experiments: readonly string[]): Promise<FoldedView> {
+  await stage.tell(...experiments);
+  const view = await stage.fold();
+  await view.reach();
+  return view;
+}
+
+describe("a view that is folded afresh", () => {
+  test("holds", async () => {
+    await using view = await folded(...many, "3", "3");
+    expect(await view.check().run(never)).toEqual({ position: many.length + 2, finding: "" });
+  });
+
+  test("holds while events go on coming", async () => {
+    await using view = await folded(...many);
+    let verifying = true;
+    const writing = (async () => {
+      for (let n = 0; verifying; n += 1) {
+        await stage.tell(String(n % 50), `new-${n}`);
+        await view.reach();
+      }
+    })();
+    const verdicts = [];
+    for (let n = 0; n < 5; n += 1) verdicts.push(await view.check().run(never));
+    verifying = false;
+    await writing;
+    expect(verdicts.map(({ finding }) => finding)).toEqual(["", "", "", "", ""]);
+    expect(verdicts.at(-1)?.position).toBeGreaterThan(many.length);
+  });
+
+  test("finds the first row that was altered, whatever page it is on", async () => {
+    await using view = await folded(...many);
+    await stage.sql("update tested.counts set paused = 7 where experiment in ('4000', '999')");
+    await stage.sql("update tested.counts set paused = 8 where experiment = '1500'");
+    expect((await view.check().run(never)).finding).toBe(
+      'the first row that differs is counts (experiment "1500"): paused is 8, folded afresh 1',
+    );
+    await stage.sql("update tested.counts set paused = 1 where experiment in ('1500', '4000')");
+    expect((await view.check().run(never)).finding).toContain('experiment "999"');
+  });
+
+  test("finds rows that are missing, and rows that the log does not tell of", async () => {
+    await using view = await folded(...many);
+    await stage.sql("delete from tested.counts where experiment > '2'");
+    const missing = (await view.check().run(never)).finding;
+    expect(missing).toBe('the first row that differs is counts (experiment "20"): it is missing');
+    await stage.sql("delete from tested.counts");
+    expect((await view.check().run(never)).finding).toContain('experiment "0"): it is missing');
+  });
+
+  test("finds rows that the log does not tell of, however many", async () => {
+    await using view = await folded("5");
+    await stage.sql("insert into tested.counts select 'x' || n, 1 from generate_series(1, 9000) n");
+    expect((await view.check().run(never)).finding).toBe(
+      'the first row that differs is counts (experiment "x1"): the log has no such row',
+    );
+  });
+
+  test("compares every table of the view, by keys of several columns", async () => {
+    await using view = await folded("5", "6");
+    await stage.sql("update tested.notes set text = repeat('long', 1000) where position = 2");
+    const { finding } = await view.check().run(never);
+    expect(finding).toContain('notes (experiment "6", position 2): text is "longlong');
+    expect(finding).toContain('folded afresh "paused"');
+    expect(finding.length).toBeLessThan(1_000);
+  });
+
+  test("may lack rows whose work is done, and only those", async () => {
+    await using view = await folded("5", "6");
+    await stage.sql("delete from tested.work where experiment = '6'");
+    expect((await view.check().run(never)).finding).toBe("");
+    await stage.sql("delete from tested.work where experiment = '5'");
+    expect((await view.check().run(never)).finding).toContain('work (experiment "5")');
+  });
+
+  test("is told when its cursor names another commit than the log", async () => {
+    await using view = await folded("5");
+    const other = "01931b5e-0000-7000-9000-0000000000ff";
+    await stage.sql(`update tested.view_cursor set commit_id = '${other}'`);
+    expect((await view.check().run(never)).finding).toContain(
+      `names commit ${other} at position 1`,
+    );
+  });
+
+  test("leaves nothing behind on the connection, and the live tables as they are", async () => {
+    await using view = await folded("5");
+    await view.check().run(never);
+    await stage.tell("5");
+    await view.reach();
+    expect(await stage.counts()).toEqual({ "5": 2 });
+  });
+});
+
+describe("what cannot be compared", () => {
+  test("a view that was never folded is not verified", async () => {
+    const view = stage.idle();
+    await expect(view.check().run(never)).rejects.toThrow("never folded");
+  });
+
+  test("a view that stands still behind the log is not verified", async () => {
+    await stage.tell("5", "6");
+    const clock = new ManualClock();
+    const found = expect(stage.idle(clock).check().run(never)).rejects.toThrow(
+      "it stands at position 0 while the log is at 2",
+    );
+    await clock.advance(runtimeLimits.verifyStandstillMs);
+    await found;
+  });
+
+  test("a view that is ahead of the log is not verified", async () => {
+    await using view = await folded("5");
+    await stage.sql("update tested.view_cursor set position = 3");
+    await expect(view.check().run(never)).rejects.toThrow("the log ends at 1");
+  });
+
+  test("a verification that nobody waits for ends", async () => {
+    await using view = await folded("5");
+    await expect(view.check().run(AbortSignal.abort())).rejects.toThrow("nobody waits");
+  });
+});

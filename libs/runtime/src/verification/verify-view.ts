@@ -1,0 +1,179 @@
+/**
+ * A view beside the log folded afresh, by the view's own `apply`, into temporary tables of the same shape.
+ *
+ * The log is folded up to where the live view is, without holding anything. Then the tables are compared page by page in
+ * the order of their keys, each page in a transaction of its own that locks the view's cursor, folds the few events that
+ * came meanwhile, and joins both sides of one range of keys. So each row is compared at one position, no transaction is
+ * long, memory is bounded by a page, and the live view waits for one page at a time. The first row that differs is told.
+ */
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { Fault, isFault } from "@trainyard/kernel";
+import type { Pool, PoolClient } from "pg";
+import type { Check, Verdict } from "./check.ts";
+import { type ComparedTable, comparedTable, firstDifference, pageEnd } from "./compare-tables.ts";
+import { runtimeLimits } from "../limits.ts";
+import { within } from "../views/transaction.ts";
+import { readCursor, type View, type ViewCursor, type ViewSpec } from "../views/view.ts";
+
+/** The check of a view of the given service. */
+export function viewCheck(service: string, view: View, log: EventLog): Check {
+  return {
+    name: `${service}.${view.spec.view}`,
+    async run(signal) {
+      await keepsUp(view, await log.head(), signal);
+      return verifyView(view.spec, view.pool, log, signal);
+    },
+  };
+}
+
+/** Waits until the view has what the log has now. One that is folded again may take long; one that stands still holds nothing. */
+async function keepsUp(view: View, head: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const before = view.position;
+    try {
+      await view.reach(head, runtimeLimits.verifyStandstillMs);
+      return;
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      if (view.position > before) continue;
+      throw unverifiable(
+        `it stands at position ${before} while the log is at ${head}; the log of its service says why`,
+      );
+    }
+  }
+}
+
+async function verifyView(
+  spec: ViewSpec,
+  pool: Pool,
+  log: EventLog,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const client = await pool.connect();
+  try {
+    return await new Verification(spec, client, log, signal).run();
+  } finally {
+    // The temporary tables go with the connection, also after a failure.
+    client.release(true);
+  }
+}
+
+class Verification {
+  readonly #spec: ViewSpec;
+  readonly #client: PoolClient;
+  readonly #log: EventLog;
+  readonly #signal: AbortSignal;
+  /** How far the tables beside have come. */
+  #position = 0;
+
+  constructor(spec: ViewSpec, client: PoolClient, log: EventLog, signal: AbortSignal) {
+    this.#spec = spec;
+    this.#client = client;
+    this.#log = log;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<Verdict> {
+    const { schema, tables } = this.#spec;
+    for (const { name } of tables) {
+      await this.#client.query(
+        `create temporary table ${name} (like ${schema}.${name} including all)`,
+      );
+    }
+    await this.#catchUp();
+    for (const { name } of tables) await this.#client.query(`analyze pg_temp.${name}`);
+    for (const table of tables) {
+      const compared = await comparedTable(this.#client, schema, table);
+      const finding = await this.#compare(compared);
+      if (finding !== "") return { position: this.#position, finding };
+    }
+    return { position: this.#position, finding: "" };
+  }
+
+  /** Folds until no more than a page is missing. */
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      const live = await this.#liveCursor("");
+      if (live.position - this.#position <= runtimeLimits.verifyPageEvents) return;
+      const events = await this.#read(live.position);
+      await within(this.#client, () => this.#apply(events));
+      this.#position = events.at(-1)?.position ?? this.#position;
+    }
+  }
+
+  async #compare(table: ComparedTable): Promise<string> {
+    let after: readonly string[] | null = null;
+    for (;;) {
+      const page = await this.#comparePage(table, after);
+      if (page === "again") {
+        await this.#catchUp();
+        continue;
+      }
+      if (page.finding !== "" || page.end === null) return page.finding;
+      after = page.end;
+    }
+  }
+
+  async #comparePage(
+    table: ComparedTable,
+    after: readonly string[] | null,
+  ): Promise<"again" | { readonly finding: string; readonly end: readonly string[] | null }> {
+    const before = this.#position;
+    try {
+      return await within(this.#client, async (client) => {
+        // The live view's next page waits for this row.
+        const live = await this.#liveCursor("for update");
+        if (live.position - this.#position > runtimeLimits.verifyPageEvents) return "again";
+        const finding = await this.#reach(live);
+        if (finding !== "") return { finding, end: null };
+        const end = await pageEnd(client, table, after, runtimeLimits.verifyPageRows);
+        return { finding: await firstDifference(client, table, after, end), end };
+      });
+    } catch (error) {
+      // What was folded in this transaction is gone with it.
+      this.#position = before;
+      throw error;
+    }
+  }
+
+  /** Folds the last events before a comparison; a finding when the cursor does not name the log's commit. */
+  async #reach(live: ViewCursor): Promise<string> {
+    while (this.#position < live.position) {
+      const events = await this.#read(live.position);
+      await this.#apply(events);
+      this.#position = events.at(-1)?.position ?? this.#position;
+    }
+    if (live.position === 0) return "";
+    const [event] = await this.#log.readAll(live.position - 1, 1);
+    if (event?.commitId === live.commitId) return "";
+    return `the cursor names commit ${live.commitId} at position ${live.position}, where the log has ${event?.commitId ?? "none"}`;
+  }
+
+  #apply(events: readonly StoredEvent[]): Promise<void> {
+    return this.#spec.apply(this.#client, events, (name) => `pg_temp.${name}`);
+  }
+
+  async #read(upTo: number): Promise<readonly StoredEvent[]> {
+    if (this.#signal.aborted) throw unverifiable("nobody waits for it any more");
+    const limit = Math.min(runtimeLimits.verifyPageEvents, upTo - this.#position);
+    const events = await this.#log.readAll(this.#position, limit);
+    if (events.length === 0) {
+      throw unverifiable(`the log ends at ${this.#position}, before the view's position ${upTo}`);
+    }
+    return events;
+  }
+
+  async #liveCursor(lock: "" | "for update"): Promise<ViewCursor> {
+    if (this.#signal.aborted) throw unverifiable("nobody waits for it any more");
+    const cursor = await readCursor(this.#client, this.#spec, lock);
+    if (cursor === null) throw unverifiable("it was never folded; wait until its service is ready");
+    if (cursor.position < this.#position) {
+      throw unverifiable("it was set back meanwhile and is folded again; verify once more");
+    }
+    return cursor;
+  }
+}
+
+function unverifiable(detail: string): Fault {
+  return new Fault("unverifiable", detail, { retry: "later" });
+}

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ViewStage } from "../testing/view-stage.ts";
+
+let stage: ViewStage;
+
+beforeAll(async () => {
+  stage = await ViewStage.start();
+}, 60_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(() => stage.afresh());
+
+describe("a view", () => {
+  test("goes on where it was when it starts again", async () => {
+    await stage.tell("1", "2");
+    await using first = await stage.fold();
+    await first.reach();
+    await first.stop();
+    await stage.tell("1");
+    await using second = await stage.fold();
+    await second.reach();
+    expect(await stage.counts()).toEqual({ "1": 2, "2": 1 });
+    expect(second.errors).toEqual([]);
+  });
+
+  test("of several replicas applies each event once", async () => {
+    await using one = await stage.fold();
+    await using other = await stage.fold();
+    await stage.tell("0");
+    await Promise.all([one.reach(), other.reach()]);
+    const seen = [one.seen(), other.seen()];
+    for (let n = 0; n < 60; n += 1) await stage.tell("1", "2", "3");
+    await Promise.all([one.reach(), other.reach()]);
+    expect(await stage.counts()).toEqual({ "0": 1, "1": 60, "2": 60, "3": 60 });
+    // What one applied, the other hears of all the same.
+    expect([one.seen(), other.seen()]).toEqual(seen.map((before) => before + 180));
+  });
+});
+
+describe("a rewind", () => {
+  const otherCommit =
+    "update tested.view_cursor set commit_id = '01931b5e-0000-7000-9000-0000000000ff'";
+
+  test("is reported, and the tables are folded again from 0", async () => {
+    await stage.tell("1", "2", "2");
+    await using first = await stage.fold();
+    await first.reach();
+    await first.stop();
+    await stage.sql("update tested.counts set paused = 40");
+    await stage.sql(otherCommit);
+    await using second = await stage.fold();
+    await second.reach();
+    expect(await stage.counts()).toEqual({ "1": 1, "2": 2 });
+    expect(second.errors).toMatchObject([
+      { msg: "view_rewound", view: "tested.counts", position: 3 },
+    ]);
+  });
+
+  test("of a log that ends before the view's position is one too", async () => {
+    await stage.tell("1");
+    await using first = await stage.fold();
+    await first.reach();
+    await first.stop();
+    await stage.sql("update tested.view_cursor set position = 9");
+    await using second = await stage.fold();
+    await second.reach();
+    expect(second.errors).toMatchObject([{ msg: "view_rewound", position: 9, commitOfLog: null }]);
+    expect(await stage.counts()).toEqual({ "1": 1 });
+  });
+
+  test("of the tables is seen while the process runs", async () => {
+    await stage.tell("1", "1");
+    await using view = await stage.fold();
+    await view.reach();
+    // What a restored backup leaves: rows and cursor as they were, under a process that is further.
+    await stage.sql("update tested.counts set paused = 1");
+    await stage.sql("delete from tested.notes where position > 1");
+    const [first] = await stage.log.readAll(0, 1);
+    await stage.sql(`update tested.view_cursor set position = 1, commit_id = '${first?.commitId}'`);
+    await stage.tell("1");
+    await view.reach();
+    expect(await stage.counts()).toEqual({ "1": 3 });
+    await stage.sql(otherCommit);
+    await stage.tell("1");
+    await view.reach();
+    expect(await stage.counts()).toEqual({ "1": 4 });
+    expect(view.errors).toMatchObject([{ msg: "view_rewound", position: 3 }]);
+  });
+});
