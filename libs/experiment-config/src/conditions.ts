@@ -4,7 +4,7 @@
  * from the top. In the normalised space each hyperparameter has its whole condition, with ways from the top.
  */
 import type { FieldProblem } from "@trainyard/kernel";
-import type { AllowedValues, Conditions } from "./config.ts";
+import type { AllowedValues, Conditions } from "./hyperparameters.ts";
 import {
   describeValue,
   isMapping,

@@ -1,7 +1,7 @@
 /** Whether the constraints of a search can be read and speak of hyperparameters that there are. */
 import type { FieldProblem } from "@trainyard/kernel";
 import { isSameValue } from "./conditions.ts";
-import type { HyperparameterSpace, TypedHyperparameter } from "./config.ts";
+import type { HyperparameterSpace, TypedHyperparameter } from "./hyperparameters.ts";
 import { type Expression, parseExpression } from "./expression/expression.ts";
 import { kindOfValue, kindsOf, type ValueKind } from "./expression/kinds.ts";
 import { ExpressionError } from "./expression/tokens.ts";

@@ -4,20 +4,12 @@ export {
   keysOfPointer,
 } from "./conditions.ts";
 export {
-  type AllowedValues,
-  type CategoricalHyperparameter,
   type CheckpointStorage,
-  type Conditions,
-  type ConstHyperparameter,
   checkpointFolder,
   type DirectoryStorage,
-  type DoubleHyperparameter,
   type GpSearcher,
   type GridSearcher,
-  type HyperparameterSpace,
   hyperparameterSpace,
-  type IntHyperparameter,
-  type LogHyperparameter,
   type NormalisedConfig,
   type RandomSearcher,
   type SearcherConfig,
@@ -26,7 +18,6 @@ export {
   type SingleSearcher,
   type SobolSearcher,
   type TpeSearcher,
-  type TypedHyperparameter,
   withSeed,
 } from "./config.ts";
 export type { CustomSearcher } from "./custom.ts";
@@ -58,6 +49,17 @@ export {
   type HyperbandSearcher,
   hyperbandTrials,
 } from "./halving.ts";
+export type {
+  AllowedValues,
+  CategoricalHyperparameter,
+  Conditions,
+  ConstHyperparameter,
+  DoubleHyperparameter,
+  HyperparameterSpace,
+  IntHyperparameter,
+  LogHyperparameter,
+  TypedHyperparameter,
+} from "./hyperparameters.ts";
 export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";

@@ -1,13 +1,7 @@
 /** A document that passed every check → the configuration that services store: defaults in, legacy shapes rewritten. */
 import { pointerOf, resolveConditions } from "./conditions.ts";
-import type {
-  CheckpointStorage,
-  Conditions,
-  HyperparameterSpace,
-  NormalisedConfig,
-  SearcherConfig,
-  TypedHyperparameter,
-} from "./config.ts";
+import type { CheckpointStorage, NormalisedConfig, SearcherConfig } from "./config.ts";
+import type { Conditions, HyperparameterSpace, TypedHyperparameter } from "./hyperparameters.ts";
 import { normaliseCustom } from "./custom.ts";
 import { normaliseEarlyStopping } from "./early-stopping.ts";
 import { normaliseHalving } from "./halving.ts";

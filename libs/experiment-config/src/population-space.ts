@@ -1,6 +1,7 @@
 /** What the searchers of populations and schedules say of hyperparameters has to fit the space. */
 import type { FieldProblem } from "@trainyard/kernel";
-import type { HyperparameterSpace, SearcherConfig, TypedHyperparameter } from "./config.ts";
+import type { SearcherConfig } from "./config.ts";
+import type { HyperparameterSpace, TypedHyperparameter } from "./hyperparameters.ts";
 import { isMapping, itemPath, type Json, type JsonObject, keyPath } from "./json.ts";
 import type { ScheduleSegment } from "./population.ts";
 import { isTyped } from "./space.ts";

@@ -1,6 +1,6 @@
 /** A configuration for a search against what trainings have brought already: its searcher, over their space and metric. */
 import { type Rejection, reject } from "@trainyard/kernel";
-import type { HyperparameterSpace } from "./config.ts";
+import type { HyperparameterSpace } from "./hyperparameters.ts";
 import { readYaml } from "./document.ts";
 import { isMapping, type Json, type JsonObject, valueAt } from "./json.ts";
 import { withOverrides } from "./overrides.ts";

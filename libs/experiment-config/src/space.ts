@@ -1,5 +1,5 @@
 /** Questions about a space that the checks and the searchers both ask. */
-import type { HyperparameterSpace, TypedHyperparameter } from "./config.ts";
+import type { HyperparameterSpace, TypedHyperparameter } from "./hyperparameters.ts";
 
 export type SpaceNode = TypedHyperparameter | HyperparameterSpace;
 

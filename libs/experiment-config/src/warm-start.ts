@@ -1,7 +1,7 @@
 /** What a search starts with besides its space: points to try first, and the trials of earlier experiments. */
 import type { FieldProblem } from "@trainyard/kernel";
 import { isSameValue } from "./conditions.ts";
-import type { HyperparameterSpace, TypedHyperparameter } from "./config.ts";
+import type { HyperparameterSpace, TypedHyperparameter } from "./hyperparameters.ts";
 import { describeValue, isMapping, itemPath, type Json, type JsonObject, keyPath } from "./json.ts";
 import { isTyped } from "./space.ts";
 import { closest } from "./suggest.ts";

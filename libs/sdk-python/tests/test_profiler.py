@@ -14,8 +14,8 @@ from unittest import mock
 from test_context import ContextCase
 
 from trainyard._spool import REPORTS, Spool, parse_line
-from trainyard.profiler import ProfilerContext, _sources
-from trainyard.profiler._context import Throughput
+from trainyard.profiler import ProfilerContext, _machine, _sources
+from trainyard.profiler._throughput import Throughput
 from trainyard.profiler._sampler import Sampler, Window
 
 STAT = "cpu  {user} 0 {system} {idle} {iowait} 0 0 0 0 0\ncpu0 1 2 3\nintr 1\n"
@@ -80,7 +80,7 @@ class Sources(ProfilerCase):
 
     def test_values_are_of_the_machine_and_rates_of_the_time_between(self):
         throughput = Throughput()
-        self.sources, missing = _sources.sources_here(throughput, self.folder)
+        self.sources, missing = _machine.sources_here(throughput, self.folder)
         self.assertEqual(missing, [])
         self.read(10.0)
         throughput.batches, throughput.samples = 8, 64
@@ -108,7 +108,7 @@ class Sources(ProfilerCase):
         )
 
     def test_a_counter_that_went_back_is_no_negative_rate(self):
-        self.sources, _ = _sources.sources_here(Throughput(), self.folder)
+        self.sources, _ = _machine.sources_here(Throughput(), self.folder)
         self.proc.show(user=5, system=0, idle=5, iowait=0, reads=9, sectors=9, received=9, sent=9)
         self.read(1.0)
         self.proc.show(user=5, system=0, idle=5, iowait=0, reads=1, sectors=1, received=1, sent=1)
@@ -128,11 +128,11 @@ class Sources(ProfilerCase):
     def test_a_machine_without_these_files_is_named_in_one_warning_and_profiled_for_the_rest(self):
         empty = self.folder / "empty"
         empty.mkdir()
-        sources, missing = _sources.sources_here(Throughput(), empty)
+        sources, missing = _machine.sources_here(Throughput(), empty)
         self.assertEqual(missing, ["memory", "disk", "network"])
         self.assertEqual([source.group for source in sources], ["cpu", "throughput"])
         context = self.context()
-        with mock.patch.object(_sources, "sources_here", return_value=(sources, missing)):
+        with mock.patch.object(_machine, "sources_here", return_value=(sources, missing)):
             with self.assertLogs("trainyard", "WARNING") as logs:
                 context.on()
         self.assertEqual(len(logs.output), 1)
@@ -256,7 +256,7 @@ class OnAndOff(ProfilerCase):
         self.assertTrue(context._sampler._thread.is_alive())
 
     def test_it_costs_less_than_a_hundredth_of_a_core(self):
-        sources, _ = _sources.sources_here(Throughput())
+        sources, _ = _machine.sources_here(Throughput())
         sampler = Sampler(sources, lambda *_: None, lambda: 0.0, 1.0, 10, Window(0, None))
         sampler._sample()
         started = time.process_time()

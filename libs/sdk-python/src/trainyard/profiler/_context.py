@@ -10,6 +10,7 @@ from .. import _log as log
 from .._files import try_lock
 from .._sender import Sender
 from .._spool import Spool
+from ._throughput import Throughput
 
 if TYPE_CHECKING:
     from ._sampler import Sampler
@@ -21,16 +22,6 @@ INTERVAL_MIN_S = 0.1
 SAMPLES_MAX = 100_000
 
 Steps = Callable[[], float]
-
-
-class Throughput:
-    """What the training loop has counted. One thread adds, the sampler reads: no lock is needed,
-    since each number only grows.
-    """
-
-    def __init__(self) -> None:
-        self.batches = 0
-        self.samples = 0
 
 
 class ProfilerContext:
@@ -114,7 +105,7 @@ class ProfilerContext:
             return
         # Loaded here, since a script's start waits for what is loaded before.
         from ._sampler import Sampler, Window
-        from ._sources import sources_here
+        from ._machine import sources_here
 
         self._pid = os.getpid()
         sources, missing = sources_here(self._throughput)

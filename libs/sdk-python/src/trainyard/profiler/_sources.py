@@ -1,4 +1,4 @@
-"""What there is to sample on this machine: the files under ``/proc``, and the GPUs.
+"""What can be sampled of a machine from the files under ``/proc``, and of the training loop.
 
 Each source gives, for the moment that it is asked, its group, the device (empty for what a machine has
 once) and the values. Rates are over the time since the source was asked before; the first answer has
@@ -10,14 +10,11 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Tuple
 
-if TYPE_CHECKING:
-    from ._context import Throughput
+from ._throughput import Throughput
 
 Reading = Tuple[str, str, Dict[str, float]]
-
-PROC = Path("/proc")
 
 # /proc/diskstats counts in these, whatever the disk's own sectors are.
 SECTOR_BYTES = 512
@@ -170,7 +167,7 @@ class Counted(Source):
 
     group = "throughput"
 
-    def __init__(self, throughput: "Throughput") -> None:
+    def __init__(self, throughput: Throughput) -> None:
         self._throughput = throughput
         self._rates = Rates()
 
@@ -200,26 +197,6 @@ def _disk_of(name: str) -> str:
     if stem.endswith("p") and stem[-2:-1].isdigit():
         return stem[:-1]
     return "" if stem[-1:].isdigit() else stem
-
-
-def sources_here(
-    throughput: "Throughput", proc: Path = PROC
-) -> Tuple[List[Source], List[str]]:
-    """The sources of this machine, and the groups that it has none for."""
-    from ._gpus import gpus_here
-
-    found: List[Source] = []
-    missing: List[str] = []
-    kinds: List[Callable[[Path], Source]] = [Cpu, Memory, Disk, Network]
-    for kind in kinds:
-        source = kind(proc)
-        try:
-            source.read(0.0)
-            found.append(source)
-        except (OSError, ValueError, IndexError):
-            missing.append(source.group)
-    # A machine without GPUs is nothing to warn of.
-    return [*found, Counted(throughput), *gpus_here()], missing
 
 
 def _percent(part: float, whole: float) -> float:

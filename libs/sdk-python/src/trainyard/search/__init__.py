@@ -19,7 +19,8 @@ from ._errors import (
     RequestRefusedError,
     SearchError,
 )
-from ._method import ExitedReason, SearchMethod
+from ._exits import ExitedReason
+from ._method import SearchMethod
 from ._operations import Close, Create, Operation, Progress, Resume, Shutdown, Suspend, ValidateAfter
 from ._runner import SearchResult, SearchRunner
 from ._state import SearcherState, TrialInfo

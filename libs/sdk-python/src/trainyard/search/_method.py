@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from typing import TYPE_CHECKING, Iterable, Optional
 
+from ._exits import ExitedReason
 from ._operations import Operation, RequestId
 
 if TYPE_CHECKING:
     from ._state import SearcherState
-
-
-class ExitedReason(enum.Enum):
-    """Why a trial ended without having been trained."""
-
-    ERRORED = "errored"
-    USER_CANCELED = "user_canceled"
-    INVALID_HP = "invalid_hp"
 
 
 class SearchMethod:

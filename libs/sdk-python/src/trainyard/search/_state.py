@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
 
-from ._method import ExitedReason
+from ._exits import ExitedReason
 from ._operations import RequestId
 
 _CLOSED = ("TRIAL_OUTCOME_COMPLETED", "TRIAL_OUTCOME_STOPPED_EARLY")

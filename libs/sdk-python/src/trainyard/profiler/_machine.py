@@ -1,0 +1,30 @@
+"""The sources that this machine has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Callable, List, Tuple
+
+from ._gpus import gpus_here
+from ._sources import Counted, Cpu, Disk, Memory, Network, Source
+from ._throughput import Throughput
+
+PROC = Path("/proc")
+
+
+def sources_here(
+    throughput: Throughput, proc: Path = PROC
+) -> Tuple[List[Source], List[str]]:
+    """The sources of this machine, and the groups that it has none for."""
+    found: List[Source] = []
+    missing: List[str] = []
+    kinds: List[Callable[[Path], Source]] = [Cpu, Memory, Disk, Network]
+    for kind in kinds:
+        source = kind(proc)
+        try:
+            source.read(0.0)
+            found.append(source)
+        except (OSError, ValueError, IndexError):
+            missing.append(source.group)
+    # A machine without GPUs is nothing to warn of.
+    return [*found, Counted(throughput), *gpus_here()], missing

@@ -1,0 +1,13 @@
+"""What the training loop counts for the profiler."""
+
+from __future__ import annotations
+
+
+class Throughput:
+    """What the training loop has counted. One thread adds, the sampler reads: no lock is needed,
+    since each number only grows.
+    """
+
+    def __init__(self) -> None:
+        self.batches = 0
+        self.samples = 0
