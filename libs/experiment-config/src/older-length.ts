@@ -21,7 +21,8 @@ export function timeFromLength(
 ): { readonly length: number; readonly unit: string } | null {
   const name = valueAt(searcher, "name");
   const length = valueAt(searcher, "max_length");
-  if (!halving.includes(String(name)) || valueAt(searcher, "max_time") !== undefined) return null;
+  if (typeof name !== "string" || !halving.includes(name)) return null;
+  if (valueAt(searcher, "max_time") !== undefined) return null;
   const [unit, given] = isMapping(length)
     ? (Object.entries(length)[0] ?? [])
     : (["batches", length] as const);

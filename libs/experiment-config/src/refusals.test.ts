@@ -35,6 +35,18 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["searcher: {name: single}", /^searcher\.metric is missing/],
   ["searcher: single", 'searcher must be a mapping, not "single"'],
   [
+    "searcher: {name: {toString: 1}, metric: loss}",
+    `searcher.name must be one of ${running}, not a mapping`,
+  ],
+  [
+    "early_stopping: [{name: {toString: 1}}]",
+    /^early_stopping\[0\]\.name must be one of .*, not a mapping/,
+  ],
+  [
+    "early_stopping: [{name: toString}]",
+    /^early_stopping\[0\]\.name must be one of .*, not "toString"/,
+  ],
+  [
     "searcher: {name: randm, metric: loss}",
     `searcher.name must be one of ${running}, not "randm"; "random" is one`,
   ],

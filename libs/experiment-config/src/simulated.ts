@@ -46,9 +46,10 @@ export function parseForRecorded(
   const { document } = overridden;
   const searcher = valueAt(document, "searcher") ?? null;
   const name = isMapping(searcher) ? valueAt(searcher, "name") : undefined;
-  const why = typeof name === "string" ? unserved[name] : undefined;
+  const why =
+    typeof name === "string" && Object.hasOwn(unserved, name) ? unserved[name] : undefined;
   if (why !== undefined) {
-    const detail = `is ${String(name)}, which cannot run against recorded trainings: ${why}`;
+    const detail = `is ${name}, which cannot run against recorded trainings: ${why}`;
     return reject("invalid_config", `searcher.name ${detail}`, [{ path: "searcher.name", detail }]);
   }
   const changed = {

@@ -121,7 +121,8 @@ function checkPolicy(policy: Json, path: string, note: Note): void {
       }
     }
   }
-  checks[String(nameOf(policy))]?.(policy, path, note);
+  const name = nameOf(policy);
+  if (typeof name === "string" && Object.hasOwn(checks, name)) checks[name]?.(policy, path, note);
 }
 
 const checks: Readonly<Record<string, (policy: JsonObject, path: string, note: Note) => void>> = {
