@@ -39,7 +39,9 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
 
   it("refuses a searcher of another name as any configuration does", () => {
     const parsed = parseForRecorded("searcher: { name: toString }", { defaults }, recorded);
-    expect(isRejection(parsed) && parsed.detail).toMatch(/searcher\.name must be one of .*, not "toString"/);
+    expect(isRejection(parsed) && parsed.detail).toMatch(
+      /searcher\.name must be one of .*, not "toString"/,
+    );
   });
 
   it("has only the keys that its searcher has; overrides come first", () => {
