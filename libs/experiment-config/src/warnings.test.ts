@@ -71,15 +71,17 @@ describe("a launcher of Determined in the entrypoint", () => {
   const of = (entrypoint: string) => warned(`entrypoint: ${entrypoint}`)["entrypoint"];
 
   it.each([
-    [
-      ">-\n  python3 -m determined.launch.torch_distributed\n  python3 train.py",
-      "torch_distributed",
-    ],
     ['[python3, -m, determined.launch.deepspeed, --trial, "model_def:Net"]', "deepspeed"],
     ["python3 -m determined.launch.horovod --trial m:T", "horovod"],
   ])("is named: %j", (entrypoint, module) => {
     expect(of(entrypoint)).toBe(
       `runs determined.launch.${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md says what takes its place`,
+    );
+  });
+
+  it.each(["torch_distributed", "wrap_rank"])("that is here by the same name is: %s", (module) => {
+    expect(of(`>-\n  python3 -m determined.launch.${module}\n  python3 train.py`)).toBe(
+      `runs determined.launch.${module}, a module of Determined's that trials do not have here; write trainyard.launch.${module}`,
     );
   });
 

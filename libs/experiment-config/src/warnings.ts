@@ -17,8 +17,10 @@ import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
 const NOT_YET = "is accepted and has no effect yet";
 /** Of keys that will not have one: what decides in their place. */
 const instead: Readonly<Record<string, string>> = {
-  min_validation_period: "has no effect: the training code decides when it validates",
-  min_checkpoint_period: "has no effect: the training code decides when it writes a checkpoint",
+  min_validation_period:
+    "asks for no validation by itself: the training code decides when it validates, and the Trainer of trainyard.pytorch goes by this",
+  min_checkpoint_period:
+    "stores no checkpoint by itself: the training code decides when it writes one, and the Trainer of trainyard.pytorch goes by this",
   checkpoint_policy:
     "has no effect: the training code decides after which validations it writes a checkpoint",
   perform_initial_validation:
@@ -107,13 +109,21 @@ function noteUnusedKeys(searcher: Json | undefined, warnings: FieldProblem[]): v
   }
 }
 
+/** Launchers that the SDK has by the same name. */
+const sameName = /^determined\.launch\.(torch_distributed|wrap_rank)$/;
+
 /** Determined's launchers come with its own package, which trials here do not have. */
 function noteModule(entrypoint: Json | undefined, warnings: FieldProblem[]): void {
   const words = Array.isArray(entrypoint) ? entrypoint.join(" ") : entrypoint;
   if (typeof words !== "string") return;
   const module = /(?:^|\s)-m\s+(determined(?:\.\w+)*)(?=\s|$)/.exec(words)?.[1];
   if (module === undefined) return;
-  const detail = `runs ${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md says what takes its place`;
+  const ours = sameName.exec(module)?.[1];
+  const instead =
+    ours === undefined
+      ? "docs/howto/port-from-determined.md says what takes its place"
+      : `write trainyard.launch.${ours}`;
+  const detail = `runs ${module}, a module of Determined's that trials do not have here; ${instead}`;
   warnings.push({ path: "entrypoint", detail });
 }
 

@@ -285,6 +285,22 @@ class Joining(DistributedCase):
         with self.assertRaises(TypeError):
             trainyard.DistributedContext(**{**fields, "rank": "0"})
 
+    def test_a_task_whose_script_has_a_launcher_of_its_own(self):
+        script = """
+        place = dict(rank=rank, size=2, local_rank=rank, local_size=2, cross_rank=0, cross_size=1)
+        alone = trainyard.DistributedContext(chief_ip="127.0.0.1", **place)
+        with trainyard.init(distributed=alone) as ctx:
+            print(ctx.distributed.allgather(rank))
+        """
+        script = textwrap.dedent(script)
+        processes = [
+            self.start(f"import trainyard; rank = {rank}\n{script}", MASTER_PORT="")
+            for rank in range(2)
+        ]
+        out, _ = self.finish(processes, [0, 0])
+        self.assertEqual([text.strip() for text in out], ["[0, 1]", "[0, 1]"])
+        self.assertFalse((self.run_dir / "chief.port").exists())
+
     def test_an_environment_that_says_too_little(self):
         with mock.patch.dict(os.environ, clear=True):
             with self.assertRaisesRegex(trainyard.DistributedError, "LOCAL_WORLD_SIZE"):

@@ -36,6 +36,14 @@ class Ported(TrainerCase):
         self.assertRegex(said, "on_checkpoint_end.*never called.*on_checkpoint_write_end")
         self.assertRegex(said, "on_training_stat.*never called.*on_training_start")
 
+    def test_a_writer_inside_of_the_writer(self):
+        class Drawing(LineTrial):
+            def train_batch(self, batch, epoch_idx, batch_idx):
+                self.context.get_tensorboard_writer().writer.add_scalar("a", 1, batch_idx)
+                return super().train_batch(batch, epoch_idx, batch_idx)
+
+        self.train(Drawing)
+
     def test_what_the_context_no_longer_has(self):
         for name, remedy in (
             ("configure_apex_amp", "use_amp"),

@@ -1,7 +1,7 @@
 """Where the processes of a run meet, and by what they know each other.
 
 On one host the chief listens on a port of the system's choosing and writes its number into a file
-that is this user's alone, so that nothing has to be free. On several hosts the port has to be known
+that is this user's alone, or lies in the task's folder, so that nothing has to be free. On several hosts the port has to be known
 beforehand: the launcher's ``TRAINYARD_CHIEF_PORT``, else two above the rendezvous port of the task or
 of torch. The secret is the run's token, which every node of a run has and nobody else; a launcher
 outside of a task makes one up; else, on one host, it is drawn once into another such file.
@@ -65,7 +65,11 @@ def meeting_of(
     host = chief_addr or env.get("MASTER_ADDR") or env.get("TRAINYARD_MASTER_ADDR") or "127.0.0.1"
     secret = _secret(env, hosts)
     if chief_port is None and hosts == 1:
-        of_torch = env.get("MASTER_PORT")
+        of_torch, run_dir = env.get("MASTER_PORT"), env.get("TRAINYARD_RUN_DIR")
+        if not of_torch and run_dir:
+            # A task whose script has a launcher of its own.
+            Path(run_dir).mkdir(parents=True, exist_ok=True)
+            return Meeting(run_dir, secret, "127.0.0.1", 0, Path(run_dir) / "chief.port")
         if not of_torch:
             raise DistributedError(
                 "DistributedContext needs chief_port= where MASTER_PORT is not set: "

@@ -278,6 +278,8 @@ class PyTorchTrialContext(TrialQueries):
         """
         if self._writer is None:
             self._writer = self._core.tensorboard.writer()
+            # Where Determined had it once, around which it had a class of its own.
+            self._writer.writer = self._writer
         return self._writer
 
     @property
