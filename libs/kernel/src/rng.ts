@@ -17,10 +17,11 @@ function multiplyHigh(a: number, b: number): number {
   const aHigh = a >>> 16;
   const bLow = b & 0xffff;
   const bHigh = b >>> 16;
-  const low = aLow * bLow;
-  const middle = aHigh * bLow + (low >>> 16);
-  const cross = aLow * bHigh + (middle & 0xffff);
-  return (aHigh * bHigh + Math.floor(middle / 0x10000) + Math.floor(cross / 0x10000)) >>> 0;
+  // None of these is above 2^32 - 1.
+  const low = Math.imul(aLow, bLow);
+  const middle = (Math.imul(aHigh, bLow) >>> 0) + (low >>> 16);
+  const cross = (Math.imul(aLow, bHigh) >>> 0) + (middle & 0xffff);
+  return (Math.imul(aHigh, bHigh) + (middle >>> 16) + (cross >>> 16)) >>> 0;
 }
 
 export type Block = readonly [number, number, number, number];

@@ -2,7 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
-import { objectivesOf } from "./objectives.ts";
+import { type Objective, objectivesOf } from "./objectives.ts";
 import type { SearchPlan, TrialState } from "./state.ts";
 
 type Missing = NonNullable<EventData<"ObservationRecorded">["missing"]>;
@@ -18,10 +18,13 @@ export function timeOf({ step, scalars }: RecordValidation, timeMetric: string):
 }
 
 /** What of the two that a search needs is not in the report; null for neither. */
-export function missingIn(command: RecordValidation, plan: SearchPlan): Missing | null {
-  const { timeMetric } = plan;
+export function missingIn(
+  command: RecordValidation,
+  objectives: readonly Objective[],
+  timeMetric: string,
+): Missing | null {
   const { scalars } = command;
-  const lacking = objectivesOf(plan).find(({ metric }) => scalars[metric] === undefined);
+  const lacking = objectives.find(({ metric }) => scalars[metric] === undefined);
   const lacksTime = !Number.isFinite(timeOf(command, timeMetric));
   if (lacking === undefined && !lacksTime) return null;
   const names = Object.keys(scalars).filter((name) => name !== timeMetric);

@@ -110,12 +110,13 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   if (run < command.currentRun || measurement === trial.measurement) return [];
   const time = timeOf(command, timeMetric);
   const repeat = wasObserved(trial, time);
-  const missing = repeat ? null : missingIn(command, search.plan);
+  const objectives = objectivesOf(search.plan);
+  const missing = repeat ? null : missingIn(command, objectives, timeMetric);
   const value = missing === null ? command.scalars[metric] : undefined;
   const values: Record<string, number> = {};
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
   if (value !== undefined) {
-    for (const one of objectivesOf(search.plan)) {
+    for (const one of objectives) {
       values[one.metric] = (command.scalars[one.metric] ?? Number.NaN) + 0;
     }
   }

@@ -14,22 +14,23 @@ export function eventsOf(
   search: RunningSearch,
   decisions: readonly Decision[],
 ): readonly SearchEvent[] {
+  // As it is for most reports.
+  if (decisions.length === 0) return [];
   const events: SearchEvent[] = [];
   const { trialsMax } = search.plan;
   const allowed = trialsAllowed(search);
   let number = proposedTrials(search);
   let { finishing } = search;
-  const finish = (decision: Decision): void => {
-    finishing = true;
-    events.push(eventOf(search, decision, number));
-  };
   for (const decision of decisions) {
-    if (decision.kind === "finish" && !finishing) finish(decision);
-    if (decision.kind === "finish" || (decision.kind === "propose" && finishing)) continue;
-    if (decision.kind === "propose") number += 1;
+    const proposes = decision.kind === "propose";
+    if (finishing && (proposes || decision.kind === "finish")) continue;
+    if (decision.kind === "finish") finishing = true;
+    if (proposes) number += 1;
     events.push(eventOf(search, decision, number));
-    const more = trialsMax === 0 || number < trialsMax;
-    if (decision.kind === "propose" && number === allowed && more) finish(budgetOfTrials(allowed));
+    if (!proposes || number !== allowed) continue;
+    if (trialsMax !== 0 && number >= trialsMax) continue;
+    finishing = true;
+    events.push(eventOf(search, budgetOfTrials(allowed), number));
   }
   return events;
 }
@@ -44,9 +45,9 @@ function eventOf(search: RunningSearch, decision: Decision, number: number): Sea
         seed: seed ?? trialSeed(search.plan.seed, number),
         searchVersion: search.version,
         origin,
-        ...(evidence === undefined ? {} : { evidence }),
-        ...(startFrom === undefined ? {} : startedFrom(startFrom)),
-        ...(waits === undefined ? {} : { waits }),
+        ...(evidence === undefined ? undefined : { evidence }),
+        ...(startFrom === undefined ? undefined : startedFrom(startFrom)),
+        ...(waits === undefined ? undefined : { waits }),
       };
       return { type: "TrialProposed", data };
     }

@@ -51,46 +51,60 @@ function next(state: SearchState, event: LaterEvent): SearchState {
     assert(false, `version ${algorithmVersion} of ${algorithm} search is known`);
   }
   // The algorithm looks at the state before the event, which is at hand only until the event is applied.
-  const memory = known.evolve(search.memory, event, search);
-  const policies = search.policies === null ? null : evolvePolicies(search.policies, event, search);
-  return { ...applied(search, event), memory, policies, version: state.version + 1 };
+  const after: Draft = {
+    ...search,
+    version: search.version + 1,
+    memory: known.evolve(search.memory, event, search),
+    policies: search.policies === null ? null : evolvePolicies(search.policies, event, search),
+  };
+  apply(after, event);
+  return after;
 }
+
+/** The state after an event while it is made: a copy of the one before. */
+type Draft = { -readonly [Key in keyof RunningSearch]: RunningSearch[Key] };
 
 function running(state: SearchState): RunningSearch {
   assert(state.plan !== null, "a search starts before anything else happens to it");
   return state as RunningSearch;
 }
 
-function applied(search: RunningSearch, event: LaterEvent): SearchState {
+function apply(after: Draft, event: LaterEvent): void {
   switch (event.type) {
     case "TrialProposed":
-      return proposed(search, event.data);
+      propose(after, event.data);
+      break;
+    case "ObservationRecorded":
+      observe(after, event.data);
+      break;
+    case "TrialSuspended":
+      want(after, event.data.trial, "suspended");
+      break;
+    case "TrialResumed":
+      want(after, event.data.trial, "run");
+      break;
+    case "TrialStopDecided":
+      want(after, event.data.trial, event.data.fails === true ? "failed" : "stopped");
+      break;
+    case "SearchStopDecided":
+      after.finishing = true;
+      after.failing = event.data.fails ?? false;
+      break;
+    case "TrialOutcomeRecorded":
+      end(after, event.data);
+      break;
+    case "SearchCompleted":
+      after.phase = "completed";
+      break;
     case "SuggestionPrepared":
     case "SuggestionMissed":
-      return search;
-    case "ObservationRecorded":
-      return observed(search, event.data);
     case "CheckpointObserved":
-      return search;
-    case "TrialSuspended":
-      return wanted(search, event.data.trial, "suspended");
-    case "TrialResumed":
-      return wanted(search, event.data.trial, "run");
-    case "TrialStopDecided":
-      return wanted(search, event.data.trial, event.data.fails === true ? "failed" : "stopped");
     case "RunUsageRecorded":
     case "SearchTimeNoted":
-      return search;
-    case "SearchStopDecided":
-      return { ...search, finishing: true, failing: event.data.fails ?? false };
     case "OperationsPosted":
-      return search;
-    case "TrialOutcomeRecorded":
-      return ended(search, event.data);
-    case "SearchCompleted":
-      return { ...search, phase: "completed" };
+      break;
     default:
-      return assertNever(event, "a search's fold");
+      assertNever(event, "a search's fold");
   }
 }
 
@@ -148,11 +162,12 @@ const newTrial: TrialState = {
   measurement: "",
 };
 
-function proposed(search: RunningSearch, data: EventData<"TrialProposed">): SearchState {
+function propose(after: Draft, data: EventData<"TrialProposed">): void {
   const { number } = data;
-  if (number !== search.trials.size + 1) assert(false, `trial ${number} is the next one`);
+  if (number !== after.trials.size + 1) assert(false, `trial ${number} is the next one`);
   const trial: TrialState = data.waits === true ? { ...newTrial, wanted: "suspended" } : newTrial;
-  return { ...search, trials: pushed(search.trials, trial), unended: search.unended + 1 };
+  after.trials = pushed(after.trials, trial);
+  after.unended += 1;
 }
 
 function known(search: SearchState, number: number): TrialState {
@@ -161,22 +176,20 @@ function known(search: SearchState, number: number): TrialState {
   return trial;
 }
 
-function withTrial(search: RunningSearch, number: number, trial: TrialState): RunningSearch {
-  return { ...search, trials: withItem(search.trials, number - 1, trial) };
+function put(after: Draft, number: number, trial: TrialState): void {
+  after.trials = withItem(after.trials, number - 1, trial);
 }
 
-function wanted(search: RunningSearch, number: number, what: TrialWanted): SearchState {
-  return withTrial(search, number, { ...known(search, number), wanted: what });
+function want(after: Draft, number: number, wanted: TrialWanted): void {
+  put(after, number, { ...known(after, number), wanted });
 }
 
-function observed(search: RunningSearch, data: EventData<"ObservationRecorded">): SearchState {
+function observe(after: Draft, data: EventData<"ObservationRecorded">): void {
   const { trial: number, run, time, measurement } = data;
-  const before = known(search, number);
-  if (data.missing !== undefined) return withTrial(search, number, { ...before, measurement });
-  if (data.repeat) {
-    return withTrial(search, number, { ...before, run, runTime: time, measurement });
-  }
-  const { metric, smallerIsBetter } = search.plan;
+  const before = known(after, number);
+  if (data.missing !== undefined) return put(after, number, { ...before, measurement });
+  if (data.repeat) return put(after, number, { ...before, run, runTime: time, measurement });
+  const { metric, smallerIsBetter } = after.plan;
   const value = data.values[metric];
   const isBest = value !== undefined && isBetter(value, before.best, smallerIsBetter);
   const later = isLater(before.times, time);
@@ -184,19 +197,16 @@ function observed(search: RunningSearch, data: EventData<"ObservationRecorded">)
     wanted: before.wanted,
     outcome: before.outcome,
     best: isBest ? value : before.best,
-    bestAt: isBest ? search.version + 1 : before.bestAt,
+    bestAt: isBest ? after.version : before.bestAt,
     times: later ? withLater(before.times, time) : before.times,
     lateTimes: later ? before.lateTimes : [...before.lateTimes, time],
     run,
     runTime: time,
     measurement,
   };
-  const after = withTrial(search, number, trial);
-  return isBest &&
-    isBetter(value, search.best?.value ?? null, smallerIsBetter) &&
-    countsForBest(trial)
-    ? { ...after, best: { trial: number, value } }
-    : after;
+  put(after, number, trial);
+  const isBestOfAll = isBest && isBetter(value, after.best?.value ?? null, smallerIsBetter);
+  if (isBestOfAll && countsForBest(trial)) after.best = { trial: number, value };
 }
 
 /** Whether the trial has been observed at this time. */
@@ -222,15 +232,13 @@ export function isKnownOutcome(outcome: TrialOutcome): boolean {
   return countedAs[outcome] !== undefined;
 }
 
-function ended(search: RunningSearch, data: EventData<"TrialOutcomeRecorded">): SearchState {
-  const trial = { ...known(search, data.trial), outcome: data.outcome };
+function end(after: Draft, data: EventData<"TrialOutcomeRecorded">): void {
+  const trial = { ...known(after, data.trial), outcome: data.outcome };
   const counted = countedAs[data.outcome];
   assert(counted !== undefined, `${data.outcome} is an outcome`);
-  const after = {
-    ...withTrial(search, data.trial, trial),
-    unended: search.unended - 1,
-    outcomes: { ...search.outcomes, [counted]: search.outcomes[counted] + 1 },
-  };
-  if (countsForBest(trial) || search.best?.trial !== data.trial) return after;
-  return { ...after, best: bestOfAll(after, search.plan.smallerIsBetter, countsForBest) };
+  put(after, data.trial, trial);
+  after.unended -= 1;
+  after.outcomes = { ...after.outcomes, [counted]: after.outcomes[counted] + 1 };
+  if (countsForBest(trial) || after.best?.trial !== data.trial) return;
+  after.best = bestOfAll(after, after.plan.smallerIsBetter, countsForBest);
 }

@@ -29,7 +29,7 @@ export class TrialRows extends Rows<TrialState> {
     return new TrialRows();
   }
 
-  get(index: number): TrialState {
+  protected read(index: number): TrialState {
     const { numbers } = this;
     const at = index * STRIDE;
     const state = numbers[at + STATE] as number;
@@ -53,7 +53,7 @@ export class TrialRows extends Rows<TrialState> {
     };
   }
 
-  set(index: number, row: TrialState): void {
+  protected write(index: number, row: TrialState): void {
     const { numbers } = this;
     const { times, lateTimes } = row;
     const { earlier } = times;

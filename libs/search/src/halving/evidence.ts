@@ -1,6 +1,6 @@
 /** Why successive halving decides as it does about a trial, as its events carry it. */
 import type { JsonObject } from "@trainyard/experiment-config";
-import { entriesBetween, entryAt, placeOf, type Ranking } from "../persistent/ranking.ts";
+import { eachBetween, entryAt, placeOf, type Ranking } from "../persistent/ranking.ts";
 import { type Halving, type Place, rungOf, unitsOf, WORST } from "./memory.ts";
 import { isClosed, keptOf } from "./rungs.ts";
 import { correlationLater, correlationNext } from "./trust.ts";
@@ -47,10 +47,10 @@ function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): Js
   const from = Math.max(0, place - NEIGHBOURS_EACH_SIDE);
   const neighbours: JsonObject[] = [];
   let at = from;
-  for (const { trial, value } of entriesBetween(all, from, place + 1 + NEIGHBOURS_EACH_SIDE)) {
+  eachBetween(all, from, place + 1 + NEIGHBOURS_EACH_SIDE, (trial, value) => {
     if (at !== place) neighbours.push({ trial, value: shownValue(value, smallerIsBetter) });
     at += 1;
-  }
+  });
   return neighbours;
 }
 

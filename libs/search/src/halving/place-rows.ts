@@ -20,7 +20,7 @@ export class PlaceRows extends Rows<Place> {
     return new PlaceRows();
   }
 
-  get(index: number): Place {
+  protected read(index: number): Place {
     const { numbers } = this;
     const at = index * STRIDE;
     const rungAndState = numbers[at + RUNG_AND_STATE] as number;
@@ -34,7 +34,7 @@ export class PlaceRows extends Rows<Place> {
     };
   }
 
-  set(index: number, { bracket, rung, state, time, value, brought }: Place): void {
+  protected write(index: number, { bracket, rung, state, time, value, brought }: Place): void {
     const { numbers } = this;
     const at = index * STRIDE;
     numbers[at + BRACKET] = bracket;

@@ -80,8 +80,9 @@ export class Turn {
   fill(): void {
     for (let before = -1; before < this.decisions.length; ) {
       before = this.decisions.length;
-      for (const bracket of this.#halving.brackets.keys()) this.#fillBracket(bracket);
-      for (const bracket of this.#halving.brackets.keys()) this.#closeRungs(bracket);
+      const { length: brackets } = this.#halving.brackets;
+      for (let bracket = 0; bracket < brackets; bracket += 1) this.#fillBracket(bracket);
+      for (let bracket = 0; bracket < brackets; bracket += 1) this.#closeRungs(bracket);
     }
   }
 
@@ -106,7 +107,7 @@ export class Turn {
 
   #fillBracket(bracket: number): void {
     while (hasRoom(this.#halving, bracket)) {
-      const [probe] = this.#halving.trust.owed;
+      const probe = this.#halving.trust.owed[0];
       const trial = probe ?? this.#bestToPromote(bracket);
       if (trial !== undefined) {
         if (probe === undefined) this.#promote(trial, "halving");
@@ -136,7 +137,8 @@ export class Turn {
   /** Who waits in a closed rung behind those that it lets through has no more to wait for. */
   #closeRungs(bracket: number): void {
     const { first } = this.#halving.trust;
-    for (const rung of this.#rungs(bracket).keys()) {
+    const { length: rungs } = this.#rungs(bracket);
+    for (let rung = 0; rung < rungs; rung += 1) {
       const passed = rung < first;
       if (!passed && !isClosed(this.#halving, bracket, rung)) return;
       while (this.#stopsLeft > 0) {

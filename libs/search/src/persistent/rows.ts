@@ -6,7 +6,7 @@
 import { assert } from "@trainyard/kernel";
 
 /** The item at an index; one past the end is added, and none at the last index takes it away. */
-export type ItemChange<Item> = { readonly index: number; readonly item: Item | typeof none };
+export type ItemChange<Item> = { readonly index: number; item: Item | typeof none };
 
 export const none = Symbol("none");
 
@@ -19,6 +19,8 @@ export type StoredRows = {
 };
 
 const CAPACITY_FIRST = 8;
+/** Items that are at hand as they were written or read last: about those of the trials that train. */
+const RECENT = 512;
 
 export abstract class Rows<Row> {
   size = 0;
@@ -28,6 +30,10 @@ export abstract class Rows<Row> {
   numbers = new Float64Array(0);
   /** Of each row one item, in each of them. */
   readonly lists: unknown[][];
+  /** At the last digits of its index. */
+  private readonly recent: Row[] = [];
+  /** Of which index the recent one is; -1 for none. */
+  private readonly recentOf = new Int32Array(RECENT).fill(-1);
 
   constructor(layout: string, stride: number, lists: number) {
     this.layout = layout;
@@ -35,13 +41,27 @@ export abstract class Rows<Row> {
     this.lists = Array.from({ length: lists }, () => []);
   }
 
-  abstract get(index: number): Row;
-  abstract set(index: number, row: Row): void;
+  protected abstract read(index: number): Row;
+  protected abstract write(index: number, row: Row): void;
   /** An empty one of the same layout. */
   abstract empty(): Rows<Row>;
 
-  apply({ index, item }: ItemChange<Row>): ItemChange<Row> {
-    const before = index < this.size ? this.get(index) : none;
+  get(index: number): Row {
+    const slot = index % RECENT;
+    if (this.recentOf[slot] === index) return this.recent[slot] as Row;
+    return this.keep(index, this.read(index));
+  }
+
+  private keep(index: number, row: Row): Row {
+    const slot = index % RECENT;
+    this.recent[slot] = row;
+    this.recentOf[slot] = index;
+    return row;
+  }
+
+  apply(change: ItemChange<Row>): void {
+    const { index, item } = change;
+    change.item = index < this.size ? this.get(index) : none;
     if (item === none) this.size -= 1;
     else {
       if (index === this.size) {
@@ -50,9 +70,8 @@ export abstract class Rows<Row> {
         }
         this.size += 1;
       }
-      this.set(index, item);
+      this.write(index, this.keep(index, item));
     }
-    return { index, item: before };
   }
 
   /** Makes room for so many rows. */
@@ -65,7 +84,7 @@ export abstract class Rows<Row> {
   copy(): Rows<Row> {
     const copy = this.empty();
     copy.hold(this.size);
-    for (let index = 0; index < this.size; index += 1) copy.set(index, this.get(index));
+    for (let index = 0; index < this.size; index += 1) copy.write(index, this.read(index));
     copy.size = this.size;
     return copy;
   }

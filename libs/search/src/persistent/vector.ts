@@ -30,13 +30,13 @@ class Items<Item> implements ItemsRoot<Item> {
     return this.list[index] as Item;
   }
 
-  apply({ index, item }: ItemChange<Item>): ItemChange<Item> {
+  apply(change: ItemChange<Item>): void {
     const { list } = this;
-    const before = index < list.length ? (list[index] as Item) : none;
+    const { index, item } = change;
+    change.item = index < list.length ? (list[index] as Item) : none;
     if (item === none) list.pop();
     else if (index === list.length) list.push(item);
     else list[index] = item;
-    return { index, item: before };
   }
 
   copy(): Items<Item> {

@@ -14,8 +14,8 @@ import { assert } from "@trainyard/kernel";
 /** A structure that can be changed in place. */
 export interface Root<Change> {
   readonly size: number;
-  /** Gives the change that undoes this one. */
-  apply(change: Change): Change;
+  /** Makes the change, and of the change the one that undoes it. */
+  apply(change: Change): void;
   copy(): Root<Change>;
   toJSON(): unknown;
 }
@@ -58,8 +58,10 @@ const grown = new Set<{ trim(): void }>();
 
 /** From here until the next call every version of now stays valid, however many changes are made before `keepSome`. */
 export function keepAll(): void {
-  for (const line of grown) line.trim();
-  grown.clear();
+  if (grown.size > 0) {
+    for (const line of grown) line.trim();
+    grown.clear();
+  }
   keepingAll = true;
 }
 
@@ -104,11 +106,11 @@ export function changed<R extends Root<Change>, Change>(
     return new Version(own);
   }
   const { line } = version;
-  const undo = root.apply(change);
+  root.apply(change);
   const after = new Version<R, Change>(root, line);
   line.changes += 1;
   version.root = null;
-  version.change = undo;
+  version.change = change;
   version.next = line.changes % SEGMENT === 0 ? line.gateTo(after) : after;
   return after;
 }
@@ -134,9 +136,9 @@ function turned<R extends Root<Change>, Change>(version: Version<R, Change>): R 
   }
   const { root } = newest;
   for (let older = chain.pop(); older !== undefined; older = chain.pop()) {
-    const redo = root.apply(older.change as Change);
+    root.apply(older.change as Change);
     newest.root = null;
-    newest.change = redo;
+    newest.change = older.change;
     newest.next = older;
     older.root = root;
     older.change = null;

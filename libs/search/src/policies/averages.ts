@@ -12,7 +12,6 @@ import {
   type Entry,
   emptyRanking,
   entriesBetween,
-  entryAt,
   inserted,
   placeOf,
   type Ranking,
@@ -157,7 +156,7 @@ export type Comparison = {
   /** The value up to which the best so many percent of the others come, interpolated between two of them. */
   readonly cutoff: number;
   /** How many of the others have a better average than the trial's best value. */
-  readonly better: number;
+  readonly better: () => number;
   /** So many of the others around the cutoff. */
   readonly neighbours: (shown: number) => readonly Entry[];
 };
@@ -177,28 +176,41 @@ export function comparison(
   const own = course.compared?.at === at ? course.compared.average : null;
   const others = ranking.size - (own === null ? 0 : 1);
   if (others < Math.max(1, othersMin)) return null;
-  const ownPlace =
-    own === null ? Number.MAX_SAFE_INTEGER : placeOf(ranking, { value: own, order: trial, trial });
-  const other = (place: number) => entryAt(ranking, place < ownPlace ? place : place + 1);
   const position = (percentile / 100) * (others - 1);
   const low = Math.floor(position);
-  const cutoff = between(
-    other(low)?.value ?? WORST,
-    other(Math.min(low + 1, others - 1))?.value ?? WORST,
-    position - low,
-  );
-  const before = placeOf(ranking, { value: course.best, order: 0, trial: 0 });
+  const [first, second = first] = othersFrom(ranking, low, trial, own);
   return {
     at,
     others,
-    cutoff,
-    better: before - (own !== null && own < course.best ? 1 : 0),
+    cutoff: between(first?.value ?? WORST, second?.value ?? WORST, position - low),
+    better: () => {
+      const before = placeOf(ranking, { value: course.best, order: 0, trial: 0 });
+      return before - (own !== null && own < course.best ? 1 : 0);
+    },
     neighbours: (shown) => {
       const from = Math.max(0, Math.min(low - shown / 2 + 1, others - shown));
       const near = entriesBetween(ranking, from, from + shown + 1);
       return near.filter((entry) => entry.trial !== trial).slice(0, shown);
     },
   };
+}
+
+/**
+ * Two or three of the others in order, from a place among them on. A place among the others is the same in the ranking, or
+ * the next one where the trial itself comes before: so the first one is left out then, or the trial, where it is there.
+ */
+function othersFrom(
+  ranking: Ranking,
+  place: number,
+  trial: number,
+  own: number | null,
+): readonly Entry[] {
+  const near = entriesBetween(ranking, place, place + 3);
+  const [first] = near;
+  if (own === null || first === undefined) return near;
+  const isBefore = own < first.value || (own === first.value && trial < first.order);
+  const left = isBefore ? first.trial : trial;
+  return near.filter((entry) => entry.trial !== left);
 }
 
 /** What is not finite is beyond any distance. */

@@ -158,7 +158,7 @@ function outdone(
     compared_at: found.at,
     percentile,
     cutoff: shown(found.cutoff),
-    rank: found.better + 1,
+    rank: found.better() + 1,
     of: found.others + 1,
     competitors: found
       .neighbours(COMPETITORS_SHOWN)

@@ -13,10 +13,11 @@ import {
 import type { EventData } from "@trainyard/contracts";
 import type { SearchEvent } from "../events.ts";
 import { isOpen, isStopped, type SearchPlan, type SearchState, trialOf } from "../state.ts";
-import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
+import { itemAt, pushed, type Vector, vectorOf, withItem } from "../persistent/vector.ts";
 import { type Averages, advanced, type Course, gone, noAverages, noCourse } from "./averages.ts";
 import { type Patience, waited } from "./patience.ts";
 import { isLower, noStanding, placeAmong, type Standing, withValue } from "./population.ts";
+import { ProgressRows } from "./progress-rows.ts";
 import { rankedValue } from "./ranked.ts";
 import { emptyRanking, inserted, type Ranking, removed } from "../persistent/ranking.ts";
 
@@ -65,7 +66,7 @@ const noProgress: Progress = {
 
 export function startedPolicies(startedAt: number): PoliciesMemory {
   return {
-    trials: emptyVector(),
+    trials: vectorOf(new ProgressRows()),
     averages: noAverages,
     population: emptyRanking,
     usage: { startedAt, at: startedAt, spent: 0, slots: 0, since: 0, open: emptyRanking },
