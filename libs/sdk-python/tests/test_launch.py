@@ -263,7 +263,8 @@ class Dying(LaunchCase):
 
     def test_the_other_nodes_launcher_is_lost(self):
         port = str(free_port())
-        script = 'print("up", flush=True)\nsignal.pause()'
+        # The rank of the launcher that is killed is left to an agent that is not here.
+        script = 'print("up", flush=True)\nsignal.alarm(240)\nsignal.pause()'
         first, second = [
             self.node(script, node=n, nodes=2, slots=1, TRAINYARD_MASTER_PORT=port) for n in (0, 1)
         ]

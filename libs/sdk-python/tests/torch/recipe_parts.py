@@ -200,6 +200,10 @@ def loader_of(data):
     samples = kind(size, data["item"])
     common = {"num_workers": data["workers"], "collate_fn": Collate(data["collate"])}
     batched = {**common, "batch_size": data["batch"], "drop_last": data["drop"]}
+    if sampling == "tensors":
+        tensors = [torch.stack(column) for column in zip(*map(samples.__getitem__, range(size)))]
+        named = {"batch_size": data["batch"], "drop_last": data["drop"], "shuffle": True}
+        return pytorch.DataLoader(torch.utils.data.TensorDataset(*tensors), **named)
     if sampling == "whole":
         whole = {**common, "collate_fn": CollateWhole(data["collate"]), "batch_size": None}
         return pytorch.DataLoader(samples, **whole, sampler=RandomSampler(samples))

@@ -150,6 +150,8 @@ class RecipeTrial(pytorch.PyTorchTrial):
     def train_batch(self, batch, epoch_idx, batch_idx):
         self.fuse.burn("batch")
         self.clock.now += 1.0
+        if isinstance(batch, list):
+            batch = {"x": batch[0], "y": batch[1]}
         if len(batch["y"]) == 1:
             # Statistics of a single sample are none.
             batch = {name: torch.cat([value, value + 0.5]) for name, value in batch.items()}

@@ -16,7 +16,7 @@ SCHEDULERS = ("step", "cosine", "one-cycle", "plateau", "sequential", "chained",
 NETS = ("dropout", "batch-norm", "recurrent", "tied", "spectral", "weight-norm", "convolution")
 SAMPLING = (
     "plain", "shuffle", "weighted", "replacement", "generator", "batch-sampler", "tuples", "whole",
-    "together", "stream", "drawing-stream", "endless", "torch",
+    "together", "tensors", "stream", "drawing-stream", "endless", "torch",
 )  # fmt: skip
 EVENTS = ("batch", "stepped", "evaluating", "reported", "copied", "writing", "completing", "stored")
 

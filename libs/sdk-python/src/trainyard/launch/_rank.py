@@ -57,6 +57,11 @@ class RankProcess:
         ]
         self._thread(self._wait)
 
+    @property
+    def pid(self) -> int:
+        """Its process, and the group of all that it starts."""
+        return self._process.pid
+
     def tell(self, number: int) -> None:
         """Sends a signal to the process and what it has started."""
         with contextlib.suppress(ProcessLookupError, PermissionError):

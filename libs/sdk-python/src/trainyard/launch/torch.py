@@ -25,6 +25,7 @@ from .._distributed._context import alone
 from .._limits import LAUNCH_GRACE_S, LAUNCH_PORT_FIRST, LAUNCH_PORTS
 from ..errors import TrainyardError
 from ._group import Group
+from ._guard import Guard
 from ._nodes import Nodes
 from ._options import Options, UsageError, parse
 from ._rank import RankProcess
@@ -166,26 +167,38 @@ def _free_port(preferred: int, taken: "set[int]") -> int:
 
 def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
     group = Group(nodes, node.run_dir, options.grace_s)
+    guard = Guard() if node.run_dir is None else None
     # Before the first process: a signal in between must not leave it behind.
     group.catch_signals()
+
+    def ended(rank: RankProcess) -> None:
+        if guard is not None:
+            guard.forget(rank.pid)
+        group.ended.put(rank)
+
     errors = Path(tempfile.mkdtemp(prefix="trainyard-ranks-"))
     try:
         for local_rank in range(node.processes):
             rank = world.first_rank + local_rank
             env = {**os.environ, **_variables(node, world, local_rank)}
             try:
-                group.add(
-                    RankProcess(
-                        rank, node.rank, options.command, env, errors / f"{rank}", group.ended.put
-                    )
+                started = RankProcess(
+                    rank, node.rank, options.command, env, errors / f"{rank}", ended
                 )
             except OSError as error:
                 _say(f"{options.command[0]} cannot be started: {error.strerror}")
                 group.end()
                 return 127
+            group.add(started)
+            if guard is not None:
+                guard.add(started.pid)
+                if started.code is not None:
+                    guard.forget(started.pid)
         return group.wait()
     finally:
         shutil.rmtree(errors, ignore_errors=True)
+        if guard is not None:
+            guard.close()
 
 
 def _variables(node: Node, world: World, local_rank: int) -> Dict[str, str]:

@@ -1,0 +1,56 @@
+"""Outside of a task nobody else ends the ranks of a launcher that was killed."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import unittest
+
+from test_launch import LaunchCase
+
+WAITING = """
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+    print(os.getpid(), child, flush=True)
+    signal.pause()
+"""
+
+
+class Guarding(LaunchCase):
+    def test_the_ranks_end_with_a_launcher_that_is_killed(self):
+        nowhere = {"TRAINYARD_TRIAL_ID": "", "TRAINYARD_TOKEN": ""}
+        process = self.node(WAITING, "--nproc-per-node=2", **nowhere)
+        words = [process.stdout.readline().split() for _ in range(2)]
+        process.kill()
+        # It ends once nobody holds the ranks' output open, which all of them do.
+        for word in words:
+            for pid in map(int, word[1:]):
+                self.wait_for_end_of(pid)
+
+    def wait_for_end_of(self, pid):
+        try:
+            watched = os.pidfd_open(pid)
+        except (ProcessLookupError, AttributeError):
+            return
+        self.addCleanup(os.close, watched)
+        ready, _, _ = select.select([watched], [], [], self.timeout_s)
+        self.assertTrue(ready, f"{pid} is still there")
+
+    def test_a_launcher_that_ends_by_itself_ends_nobody_else(self):
+        left = """
+            if os.fork() == 0:
+                os.setsid()
+                print(os.getpid(), flush=True)
+                time.sleep(600)
+        """
+        nowhere = {"TRAINYARD_TRIAL_ID": "", "TRAINYARD_TOKEN": ""}
+        process = self.node(left, "--nproc-per-node=1", **nowhere)
+        pid = int(process.stdout.readline().split()[-1])
+        self.assertEqual(process.wait(self.timeout_s), 0)
+        os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    unittest.main()
