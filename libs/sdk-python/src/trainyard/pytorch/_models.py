@@ -1,9 +1,10 @@
 """Models in several processes: replicas whose gradients are averaged.
 
-A replica is PyTorch's DistributedDataParallel with two differences. Attributes that it does not have
+A replica is PyTorch's DistributedDataParallel with three differences. Attributes that it does not have
 are those of the model inside, so that a trial reads ``self.model.fc`` whether or not it is
-distributed. And in evaluation mode it runs the model inside by itself: the processes validate
-different numbers of batches, and a collective that not all of them reach would wait for ever.
+distributed. In evaluation mode it runs the model inside by itself: the processes validate different
+numbers of batches, and a collective that not all of them reach would wait for ever. And on CPUs
+gradients are exchanged in the same buckets from a run's first batch on, the last layers' first.
 """
 
 from __future__ import annotations
@@ -35,6 +36,16 @@ class Replica(DistributedDataParallel):
         if self.training:
             return super().forward(*inputs, **kwargs)
         return self.module(*inputs, **kwargs)
+
+    def _build_params_for_reducer(self) -> Any:
+        """The parameters in the order in which their gradients are expected, the last layer's first:
+        ``replicate`` keeps it, and a bucket is exchanged once those before it are. Where some may be
+        unused, PyTorch keeps to an order of its own, which is the same.
+        """
+        parameters, sparse = super()._build_params_for_reducer()
+        if self.find_unused_parameters:
+            return parameters, sparse
+        return parameters[::-1], sparse[::-1]
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -83,9 +94,9 @@ def replicate(
     if device.type == "cuda":
         return Replica(model, device_ids=[device.index], **arguments)
     replica = Replica(model, **arguments)
-    # Else it orders its buckets anew after the first batch of a run. Where an element lies says in which
-    # order gloo adds it up over the processes, so a run that goes on would round its first batch
-    # differently from one that was not interrupted.
+    # Else it orders its buckets anew after the first batch of a run, by when their gradients came.
+    # Where an element lies says in which order gloo adds it up over the processes, so a run that goes
+    # on would round its first batch differently from one that was not interrupted.
     replica.reducer._push_all_rebuilt_params()
     return replica
 
