@@ -315,6 +315,19 @@ class States(unittest.TestCase):
             self.tell("OperationsPosted", operations=[late]),
         )
 
+    def test_a_trial_that_trained_on_has_the_value_of_where_it_was_to_be(self) -> None:
+        propose = {"id": "1-0", "propose": {"target": 2}}
+        self.tell("OperationsPosted", operations=[propose])
+        self.tell("TrialProposed", "a", number=1, evidence={"operation": "1-0"})
+        # Whoever suspends it was away: how far it comes meanwhile must decide nothing.
+        for time in range(2, 9):
+            self.tell("ObservationRecorded", trial=1, time=time, values={"loss": 1 / time})
+        late = {"id": "6-0", "resume": {"trial": 1, "target": 4}}
+        self.assertEqual(
+            [("on_validation_completed", "a", 0.25, 4.0)],
+            self.tell("OperationsPosted", operations=[late]),
+        )
+
     def test_ends_are_told_apart(self) -> None:
         for number, name in enumerate("abc", 1):
             self.tell("TrialProposed", name, number=number)

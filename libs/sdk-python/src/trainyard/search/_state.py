@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
@@ -139,13 +140,18 @@ class SearcherState:
         return calls
 
     def _retarget(self, resume: Mapping[str, Any]) -> List[Call]:
-        """A target that the trial had reached when it was set is reached at once."""
+        """A target that the trial had reached when it was set is reached at once, with the first
+        validation that was there: how far the trial came before it could be suspended is chance.
+        """
         trial = self._by_number[int(resume["trial"])]
-        trial.target = resume.get("target")
-        if trial.target is None or not trial.validations or trial.time < trial.target:
+        trial.target = target = resume.get("target")
+        if target is None:
             return []
-        time, value = trial.validations[-1]
-        return [Call("on_validation_completed", (trial.request_id, value, time))]
+        reached = (one for one in trial.validations if one[0] >= target)
+        return [
+            Call("on_validation_completed", (trial.request_id, value, time))
+            for time, value in itertools.islice(reached, 1)
+        ]
 
     def _ObservationRecorded(self, data: Mapping[str, Any]) -> List[Call]:
         trial = self._by_number[int(data["trial"])]
