@@ -48,6 +48,19 @@ test("what .trainyardignore and .detignore name is left out, like caches and ver
   expect(files).toBe(paths.length);
 });
 
+test("what trainings without a cluster wrote is left out", async () => {
+  using folder = folderOf({ "train.py": "", "trainyard-local/1/checkpoints/a/model.pt": "" });
+  const { bytes } = await packContext(folder.path, "code");
+  expect(pathsIn(bytes)).toEqual(["train.py"]);
+});
+
+test("a startup hook is noticed, unless it is left out", async () => {
+  using folder = folderOf({ "train.py": "", "startup-hook.sh": "" });
+  expect((await packContext(folder.path, "code")).hasStartupHook).toBe(true);
+  writeFileSync(join(folder.path, ".detignore"), "startup-hook.sh\n");
+  expect((await packContext(folder.path, "code")).hasStartupHook).toBe(false);
+});
+
 test("the same files give the same bytes, whenever they were written", async () => {
   using one = folderOf({ "b.py": "1", "a.py": "2" });
   using other = folderOf({ "a.py": "2", "b.py": "1" });

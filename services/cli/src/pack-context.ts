@@ -7,10 +7,15 @@ import { create } from "tar";
 import { cliLimits } from "./limits.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Never training code. */
-const always = [".git", "__pycache__", "*.pyc", ".trainyard"];
+/** Never training code; the last is what runs without a cluster write. */
+const always = [".git", "__pycache__", "*.pyc", ".trainyard", "trainyard-local/"];
 
-export type PackedContext = { readonly bytes: Uint8Array; readonly files: number };
+export type PackedContext = {
+  readonly bytes: Uint8Array;
+  readonly files: number;
+  /** Determined runs such a script before the entrypoint; nobody does here. */
+  readonly hasStartupHook: boolean;
+};
 
 export async function packContext(folder: string, shownAs: string): Promise<PackedContext> {
   const found = await stat(folder).catch(() => null);
@@ -35,8 +40,11 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw new UsageError(`The context ${shownAs} cannot be read: ${error.message}.`);
   }
-  return { bytes: Buffer.concat(chunks), files: paths.length };
+  const hasStartupHook = paths.includes(startupHook);
+  return { bytes: Buffer.concat(chunks), files: paths.length, hasStartupHook };
 }
+
+export const startupHook = "startup-hook.sh";
 
 /** The packer takes a leading @ for an archive to copy from. */
 const asPath = (path: string): string => (path.startsWith("@") ? `./${path}` : path);

@@ -122,7 +122,8 @@ class SignalWatcher:
         try:
             reply = self._connection.request("GET", self._path)
         except UnreachableError as error:
-            log.debug("the gateway could not be asked for a stop: %s", error)
+            if not self._closing.is_set():
+                log.debug("the gateway could not be asked for a stop: %s", error)
             return self._backoff.next_s()
         if reply.status == 200:
             self._backoff.reset()

@@ -14,7 +14,7 @@ import { callerPath } from "../environment.ts";
 import { detachSignal, printLogLine, requireCompleted, waitForEnd } from "../follow.ts";
 import { cliLimits } from "../limits.ts";
 import { firstLine, number, time } from "../output.ts";
-import { packContext } from "../pack-context.ts";
+import { packContext, startupHook } from "../pack-context.ts";
 import { allPages } from "../pages.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { addValidate } from "./validate.ts";
@@ -96,13 +96,17 @@ async function create(
 ): Promise<void> {
   const [file, folder] = [argument(args, 0), argument(args, 1)];
   const config = await readConfig(file, options.config);
-  const { bytes } = await packContext(callerPath(folder), folder);
+  const { bytes, hasStartupHook } = await packContext(callerPath(folder), folder);
   const answer = await client.call(
     "createExperiment",
     { config, context: bytes, paused: options.paused ?? false, overrides: [...options.config] },
     { idempotencyKey: options.idempotencyKey ?? randomUUID() },
   );
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
+  if (hasStartupHook && !config.includes(startupHook)) {
+    const instead = `begin the entrypoint with it, as in "sh ${startupHook} && python3 train.py"`;
+    output.note(`warning: ${startupHook}: is not run by itself: ${instead}`);
+  }
   const id = answer.experiment?.id ?? "";
   if (output.json && options.follow !== true)
     output.message(CreateExperimentResponseSchema, answer);
