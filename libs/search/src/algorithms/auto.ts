@@ -1,8 +1,9 @@
 /**
  * What a search does when nobody says how: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
  * first rung that rises when early values do not tell later ones (`halving/trust.ts`). The model orders the trials of the
- * highest rung to which enough have come by their values there, and those that have gone on by their later ones. Beyond
- * ASHA, a trial that comes to a rung with the best value of all so far goes on at once.
+ * highest rung to which enough have come by their values there, and those that have gone on by their later ones; until
+ * enough have come above the lowest rung, trials are drawn by chance. Beyond ASHA, a trial that comes to a rung with the
+ * best value of all so far goes on at once.
  */
 import type { AutoSearcher } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
@@ -51,9 +52,10 @@ function trustPlan(trials: number): Pick<HalvingPlan, "trust"> {
   return { trust: { ...later, levels: [...possible, clear] } };
 }
 
-/** Trials at the first rung before the model is asked, and at a higher one before the model rests on that. */
-const STARTUP = 10;
+/** Trials with a finite value that a rung needs before the model rests on it. */
 const ENOUGH = 10;
+/** The lowest rung that the model rests on: values at the one below tell who is quick, and the model would follow them. */
+const LOWEST = 1;
 
 const proposer = rungProposer({
   name: "auto",
@@ -67,13 +69,15 @@ const proposer = rungProposer({
   widthMin: 0.02,
 });
 
-/** The highest to which enough have come; the lowest that is trusted, until then. */
+/** The highest to which enough have come; none while it would be the lowest of several. */
 function highestRung(halving: Halving): Ranked | null {
-  const { first } = halving.trust;
-  if (comparedAt(halving, first) < STARTUP) return null;
-  let rung = (halving.brackets[0]?.rungs.length ?? 0) - 1;
-  while (rung > first && comparedAt(halving, rung) < ENOUGH) rung -= 1;
-  return { rung, count: comparedAt(halving, rung), trials: rankedFrom(halving, rung) };
+  const rungs = halving.brackets[0]?.rungs.length ?? 0;
+  const lowest = Math.max(halving.trust.first, Math.min(LOWEST, rungs - 1));
+  for (let rung = rungs - 1; rung >= lowest; rung -= 1) {
+    const count = comparedAt(halving, rung);
+    if (count >= ENOUGH) return { rung, count, trials: rankedFrom(halving, rung) };
+  }
+  return null;
 }
 
 export const auto: Algorithm = halving(

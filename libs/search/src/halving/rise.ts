@@ -20,6 +20,7 @@ import {
   askedTo,
   asksMore,
   extremes,
+  isPutOff,
   maySeeLater,
   type Trust,
   trustAt,
@@ -57,7 +58,8 @@ export function told(halving: Halving, trial: number): Halving {
   if (plan === undefined || halving.trust.question === "none") return halving;
   const place = placeOfTrial(halving, trial);
   if (place.state !== "due") return halving;
-  const trust = heard(halving, plan, trial, place);
+  const after = heard(halving, plan, trial, place);
+  const trust = isPutOff(after) ? askingLater({ ...halving, trust: after }, plan, place) : after;
   return trust === halving.trust ? halving : answered({ ...halving, trust }, plan, place.bracket);
 }
 
@@ -84,26 +86,52 @@ function answered(halving: Halving, plan: TrustPlan, bracket: number): Halving {
     case "asks_more":
       return { ...halving, trust: { ...trust, level: trust.level + 1 } };
     case "trusted":
-      return { ...halving, trust: askingLater(halving, plan, bracket) };
+      return { ...halving, trust: afterNext(halving, plan, bracket) };
     default:
       return halving;
   }
 }
 
-/** Of the later rung, when the next one is trusted. */
-function askingLater(halving: Halving, plan: TrustPlan, bracket: number): Trust {
+/** When the next rung is trusted: of the later one, some time, if that is possible. */
+function afterNext(halving: Halving, plan: TrustPlan, bracket: number): Trust {
   const { trust } = halving;
-  const units = halving.plan.brackets[bracket]?.units ?? [];
-  const settled: Trust = { ...trust, question: "none" };
-  if (trust.question !== "next" || !maySeeLater(plan, trust.first, units)) return settled;
+  const asks =
+    trust.question === "next" && maySeeLater(plan, trust.first, unitsIn(halving, bracket));
+  return { ...trust, question: asks ? "later" : "none" };
+}
+
+/** Of what has been spent, what it may take at most to ask about the later rung. */
+const LATER_COST_MAX = 1 / 12;
+
+/** Of the later rung, as soon as it costs little. Of those who have been there or are over, nothing more is asked. */
+function askingLater(halving: Halving, plan: TrustPlan, { bracket }: Place): Trust {
+  const { trust } = halving;
+  const units = unitsIn(halving, bracket);
+  const [from = 0, to = 0] = units.slice(trust.first + 1);
   const able = trust.asked.filter(
     ({ trial, brought }) =>
-      (brought[1] ?? WORST) !== WORST && placeOfTrial(halving, trial).state !== "over",
+      (brought[1] ?? WORST) !== WORST &&
+      (brought.length > 2 || placeOfTrial(halving, trial).state !== "over"),
   );
   const later = extremes(able, plan.later);
-  if (later.length === 0) return settled;
   const known = able.filter(({ trial }) => later.includes(trial));
-  return { ...trust, question: "later", later, owed: owedOf(halving, known, 2) };
+  const owed = owedOf(halving, known, 2);
+  if (owed.length * (to - from) > LATER_COST_MAX * spentIn(halving, bracket)) return trust;
+  return later.length === 0 ? { ...trust, question: "none" } : { ...trust, later, owed };
+}
+
+function unitsIn({ plan }: Halving, bracket: number): readonly number[] {
+  return plan.brackets[bracket]?.units ?? [];
+}
+
+/** What it took to come to the rungs of a bracket, for all who have. */
+function spentIn(halving: Halving, bracket: number): number {
+  const { first } = halving.trust;
+  const units = unitsIn(halving, bracket);
+  return units.reduce((sum, unit, rung) => {
+    const from = rung === first ? 0 : (units[rung - 1] ?? 0);
+    return rung < first ? sum : sum + (unit - from) * rungOf(halving, bracket, rung).arrivals;
+  }, 0);
 }
 
 /** Those that wait, of whom no more is known. */

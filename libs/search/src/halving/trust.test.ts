@@ -120,6 +120,7 @@ describe("the questions about the first rung", () => {
     const later = { question: "later", later: [1, 2, 3] } as const;
     const against = asking(brought([1, 1, 9], [2, 2, 5], [3, 3, 1]), later);
     expect(answerOf(plan, against)).toBe("rises");
+    expect(answerOf(plan, { ...against, later: [] })).toBe("waits");
     expect(answerOf(plan, asking(brought([1, 1, 1], [2, 2, 5], [3, 3, 9]), later))).toBe("trusted");
     expect(answerOf(plan, asking(brought([1, 1, 1], [2, 2, 5], [3, 3]), later))).toBe("waits");
   });
@@ -146,10 +147,10 @@ describe("the questions about the first rung", () => {
 });
 
 /** A search by `auto` over trials whose final values chance gives; `early` makes of it what the first two steps show. */
-function simulated(early: (final: number) => number, seed = 1, misleading = 2) {
+function simulated(early: (final: number) => number, seed = 1, misleading = 2, trials = 120) {
   const final = (trial: number): number => draw(seed, "final", trial);
   return runSearch({
-    config: configOf(autoOf({ max_trials: 120, max_time: 27, max_concurrent_trials: 24 })),
+    config: configOf(autoOf({ max_trials: trials, max_time: 27, max_concurrent_trials: 24 })),
     seed,
     workers: 24,
     world: ({ number, hyperparameters = {} }) => ({
@@ -197,6 +198,20 @@ describe("a search whose first rung is measured", () => {
   it("rises also where the first two rungs agree with each other and mislead together", () => {
     const { state } = simulated((final) => -final, 1, 4);
     expect((state.memory as unknown as Halving).trust.first).toBeGreaterThan(0);
+  });
+
+  it("asks about the later rung when that takes no more than a twelfth of what has been spent", () => {
+    const { events } = simulated((final) => final, 1, 2, 240);
+    const isLater = (event: (typeof events)[number]): boolean =>
+      event.type === "TrialResumed" && event.data.rule === "probe" && event.data.target === 9;
+    const first = events.findIndex(isLater);
+    expect(first).toBeGreaterThan(0);
+    const reached = new Map<number, number>();
+    for (const event of events.slice(0, first)) {
+      if (event.type === "ObservationRecorded") reached.set(event.data.trial, event.data.time);
+    }
+    const spent = [...reached.values()].reduce((sum, time) => sum + time, 0);
+    expect(12 * events.filter(isLater).length * (9 - 3)).toBeLessThanOrEqual(spent);
   });
 
   it("has few probes, whose steps no rung counts", () => {

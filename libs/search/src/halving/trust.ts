@@ -7,7 +7,8 @@
  * - With the next rung: those asked go on to it, whatever their values. Few are enough where the answer is clear; where it
  *   is not, more are asked.
  * - With the rung after it, when the next one has been found to agree, which two rungs that mislead together do: the best
- *   and the worst of those asked go on once more. Only where that costs little of a full training.
+ *   and the worst of those asked go on once more. Only where that costs little of a full training, and not before it costs
+ *   little beside what the search has spent: until then it knows for nothing what those have brought who were promoted.
  *
  * Who goes on only because it is asked is a probe: it comes back to the rung that it came from, and counts at no other one
  * until it is promoted, when its values there are known already. So a probe costs its own steps, and no rung lets
@@ -53,7 +54,7 @@ export type Trust = {
   readonly question: "next" | "later" | "none";
   readonly level: number;
   readonly asked: readonly Asked[];
-  /** Those among them that go on to the rung after the next. */
+  /** Those among them that go on to the rung after the next; none while that question is put off. */
   readonly later: readonly number[];
   /** Those that wait, and go on as probes as soon as there is room. */
   readonly owed: readonly number[];
@@ -126,7 +127,7 @@ export function answerOf(plan: TrustPlan, trust: Trust): Answer {
   if (question === "none") return "waits";
   if (question === "later") {
     const { measured, value } = correlationLater(trust);
-    if (measured < later.length) return "waits";
+    if (isPutOff(trust) || measured < later.length) return "waits";
     return (value ?? 0) < plan.laterThreshold ? "rises" : "trusted";
   }
   const level = levelOf(plan, trust);
@@ -163,6 +164,11 @@ export function maySeeLater(
 ): boolean {
   const at = units[first + 2] ?? Number.POSITIVE_INFINITY;
   return later > 0 && first + RUNGS_ASKED < units.length && at <= laterShare * (units.at(-1) ?? 0);
+}
+
+/** Whether the question about the later rung waits until it costs little beside what has been spent. */
+export function isPutOff({ question, later }: Trust): boolean {
+  return question === "later" && later.length === 0;
 }
 
 /** The best and the worst at the first rung, half of each: they tell the most. None where there are too few. */

@@ -1,8 +1,9 @@
+import type { HalvingSearcher } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { axesOf, placeOf } from "../../space/axes.ts";
 import type { Halving } from "../../halving/memory.ts";
-import { autoOf, bohbOf, halvingOf, startedSearch } from "../../halving/test-halving.ts";
+import { ashaOf, autoOf, bohbOf, halvingOf, startedSearch } from "../../halving/test-halving.ts";
 import { runSearch } from "../../simulation/run.ts";
 import { configOf, type DrivenSearch, spaceOfTwo } from "../../testing/test-searches.ts";
 import { densityAt, densityOf, placeFrom, spreadWidth } from "./density.ts";
@@ -135,5 +136,37 @@ describe.each([
 
   it("is the same each time", () => {
     expect(run(3).events).toEqual(run(3).events);
+  });
+});
+
+describe("a search by auto", () => {
+  const proposalsOf = (searcher: HalvingSearcher) => {
+    const { events } = runSearch({
+      config: configOf(searcher, spaceOfTwo),
+      seed: 4,
+      workers: 8,
+      world: ({ hyperparameters = {} }) => {
+        const [lr = 0] = placeOf(axesOf(spaceOfTwo), hyperparameters);
+        return { hyperparameters, steps: 27, stepTime: 1, valueAt: (step) => lr + 1 / step };
+      },
+    });
+    return events.flatMap((event) => (event.type === "TrialProposed" ? [event.data] : []));
+  };
+  const size = { max_trials: 80, max_time: 27, max_concurrent_trials: 8 };
+
+  it("draws what ASHA draws, until enough have come above the lowest rung for its model to rest on", () => {
+    const ours = proposalsOf(autoOf(size));
+    const drawn = ours.findIndex(({ origin }) => origin === "model");
+    expect(drawn).toBeGreaterThan(20);
+    const points = (some: typeof ours) => some.map(({ hyperparameters }) => hyperparameters);
+    expect(points(ours.slice(0, drawn))).toEqual(points(proposalsOf(ashaOf(size)).slice(0, drawn)));
+    for (const { origin, evidence } of ours) {
+      if (origin === "model") expect(evidence?.["rung"]).toBeGreaterThan(0);
+    }
+  });
+
+  it("rests on the one rung that there is, where trainings are too short for more", () => {
+    const short = proposalsOf(autoOf({ ...size, max_time: 1 }));
+    expect(short.some(({ origin }) => origin === "model")).toBe(true);
   });
 });
