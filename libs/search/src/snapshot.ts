@@ -2,7 +2,7 @@
 import type { SearchState } from "./state.ts";
 
 /** Raised with every change of SearchState, or of an algorithm's memory. */
-const FORMAT = 12;
+const FORMAT = 13;
 
 export function encodeSearch(state: SearchState): string {
   return JSON.stringify({ format: FORMAT, state });

@@ -2,7 +2,7 @@
 export const limits = {
   /** Reports that are there already are decided on in one commit, so many at most: some milliseconds of deciding. */
   eventsTogetherMax: 64,
-  /** A search is saved each time its stream has grown by this much, and by an eighth: a takeover then folds few events beside what it reads. */
+  /** A search is saved each time its stream has grown by this much, and by a quarter: a takeover then folds fewer events than it reads. */
   snapshotEveryEvents: 500,
   /** A budget that falls due is looked at no more often than this, whatever the clocks say. */
   budgetAgainMs: 100,

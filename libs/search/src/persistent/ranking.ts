@@ -1,6 +1,6 @@
 /**
- * Entries in order (`blocks.ts`), of which every version stays valid (`versions.ts`). In a snapshot it is `{ size, entries }`,
- * and what was read from one can be used as it is.
+ * Entries in order (`blocks.ts`), of which every version stays valid (`versions.ts`). In a snapshot it is three lists of
+ * numbers, and what was read from one can be used as it is.
  */
 import { Blocks, type Entry } from "./blocks.ts";
 import { changed, type Root, rootOf, Version } from "./versions.ts";
@@ -8,16 +8,24 @@ import { changed, type Root, rootOf, Version } from "./versions.ts";
 export type { Entry } from "./blocks.ts";
 
 /** Opaque, but for its size. */
-export type Ranking = { readonly size: number; readonly entries?: readonly Entry[] };
+export type Ranking = { readonly size: number } & Partial<Stored>;
+
+type Stored = {
+  readonly values: readonly number[];
+  readonly orders: readonly number[];
+  readonly trials: readonly number[];
+};
 
 type Change = { readonly entry: Entry; comes: boolean };
 
 class Ranked implements Root<Change> {
   readonly blocks = new Blocks();
 
-  static of(entries: readonly Entry[]): Ranked {
+  static of({ values = [], orders = [], trials = [] }: Partial<Stored>): Ranked {
     const made = new Ranked();
-    for (const entry of entries) made.blocks.insert(entry);
+    for (const [at, value] of values.entries()) {
+      made.blocks.insert({ value, order: orders[at] ?? 0, trial: trials[at] ?? 0 });
+    }
     return made;
   }
 
@@ -32,18 +40,24 @@ class Ranked implements Root<Change> {
   }
 
   copy(): Ranked {
-    return Ranked.of(this.all());
+    return Ranked.of(this.stored());
   }
 
-  all(): Entry[] {
+  private stored(): Stored {
     const { blocks } = this;
-    const entries: Entry[] = [];
-    blocks.each(0, blocks.size, (trial, value, order) => entries.push({ value, order, trial }));
-    return entries;
+    const values: number[] = [];
+    const orders: number[] = [];
+    const trials: number[] = [];
+    blocks.each(0, blocks.size, (trial, value, order) => {
+      values.push(value);
+      orders.push(order);
+      trials.push(trial);
+    });
+    return { values, orders, trials };
   }
 
   toJSON(): unknown {
-    return { size: this.size, entries: this.all() };
+    return { size: this.size, ...this.stored() };
   }
 }
 
@@ -56,7 +70,7 @@ function versionOf(ranking: Ranking): RankedVersion {
   if (ranking instanceof Version) return ranking as RankedVersion;
   const known = read.get(ranking);
   if (known !== undefined) return known;
-  const version: RankedVersion = new Version(Ranked.of(ranking.entries ?? []));
+  const version: RankedVersion = new Version(Ranked.of(ranking));
   read.set(ranking, version);
   return version;
 }

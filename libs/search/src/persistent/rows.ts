@@ -91,8 +91,8 @@ export abstract class Rows<Row> {
 
   toJSON(): StoredRows {
     const { layout, size, stride } = this;
-    const held = this.numbers.subarray(0, size * stride);
-    const numbers = Array.from(held, (number) => (Number.isNaN(number) ? null : number));
+    // JSON makes null of what is not a number.
+    const numbers = Array.from(this.numbers.subarray(0, size * stride));
     return { layout, size, numbers, lists: this.lists.map((list) => list.slice(0, size)) };
   }
 }

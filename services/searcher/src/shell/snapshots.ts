@@ -15,9 +15,13 @@ export function saveSnapshots(cache: FoldCache, logger: Logger): (event: StoredE
   };
 }
 
-/** The state of a large search takes its time to be written: it is saved when it has grown by an eighth at least. */
+/**
+ * The state of a large search takes its time to be written, in which nothing is decided: as long as it takes to fold it. It
+ * is saved when it has grown by a quarter at least, so that what is decided waits for that a few times less often, and
+ * whoever takes over folds half of the search at most.
+ */
 function everyEvents(version: number): number {
   let every: number = limits.snapshotEveryEvents;
-  while (every * 16 <= version) every *= 2;
+  while (every * 4 <= version) every *= 2;
   return every;
 }
