@@ -25,7 +25,8 @@ def recipe_of(seed: int) -> Dict[str, Any]:
     """The recipe of a seed."""
     draw = random.Random(seed)
     count = draw.choice((1, 1, 2, 3))
-    fit = _fit(draw)
+    data = _data(draw)
+    fit = _fit(draw, data["sampling"] != "endless")
     by_clock = (fit["validation_period"] or ("",))[0] == "Second"
     return {
         "seed": seed,
@@ -39,7 +40,7 @@ def recipe_of(seed: int) -> Dict[str, Any]:
         "average": draw.random() < 0.3,
         "reducer": draw.choice((None, None, "function", "class")),
         "hook": draw.random() < 0.2,
-        "data": _data(draw),
+        "data": data,
         "fit": fit,
         "kills": _kills(draw),
     }
@@ -76,8 +77,10 @@ def _data(draw: random.Random) -> Dict[str, Any]:
     }
 
 
-def _fit(draw: random.Random) -> Dict[str, Any]:
-    batches, seconds = draw.choice((("Batch", 6), ("Epoch", 2))), ("Second", 6)
+def _fit(draw: random.Random, has_epochs: bool) -> Dict[str, Any]:
+    batches, seconds = ("Batch", 6), ("Second", 6)
+    if has_epochs:
+        batches = draw.choice((batches, ("Epoch", 2)))
     kinds = (batches, batches, batches, seconds)
 
     def period(*others: Any) -> Any:

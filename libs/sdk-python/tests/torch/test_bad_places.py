@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import unittest
 
@@ -133,6 +134,14 @@ class Parts(BadInputCase):
 
 
 class Checkpoints(BadInputCase):
+    def test_a_storage_that_takes_no_more(self):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, before[1]))
+        try:
+            self.refused("state_dict.pth", "could not be written", "is full", error=OSError)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
     def test_a_file_that_was_changed(self):
         for n, name in enumerate(("state_dict.pth", "rank-0.pth")):
             self.train(name=str(n), max_length=Batch(2))

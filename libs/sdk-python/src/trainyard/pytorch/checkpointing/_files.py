@@ -14,6 +14,9 @@ SHARED = "state_dict.pth"
 TRIAL = "trial.json"
 
 
+_OF_TORCHS_WRITER = ("inline_container", "iostream")
+
+
 def rank_file(rank: int) -> str:
     """Where a process's own state is."""
     return f"rank-{rank}.pth"
@@ -36,7 +39,16 @@ def packed(state: Dict[str, Any]) -> bytes:
 
 def write(folder: Path, shared: Dict[str, Any], own: List[bytes], trial: Dict[str, Any]) -> None:
     """Writes all files of a checkpoint; ``own`` has an entry for each process."""
-    torch.save(shared, folder / SHARED)
+    try:
+        torch.save(shared, folder / SHARED)
+    except RuntimeError as error:
+        if not any(mark in str(error) for mark in _OF_TORCHS_WRITER):
+            raise
+        # All that torch says of a full disk is where it wrote and where it had meant to, or less.
+        said = str(error).splitlines()[0]
+        raise OSError(
+            f"{folder / SHARED} could not be written ({said}): look whether the storage is full"
+        ) from error
     for rank, content in enumerate(own):
         (folder / rank_file(rank)).write_bytes(content)
     (folder / TRIAL).write_text(json.dumps(trial, indent=2), encoding="utf-8")
