@@ -28,10 +28,12 @@ def recipe_of(seed: int) -> Dict[str, Any]:
     data = _data(draw)
     fit = _fit(draw, data["sampling"] != "endless")
     by_clock = (fit["validation_period"] or ("",))[0] == "Second"
+    parts = [_part(draw, by_clock) for _ in range(count)]
     return {
         "seed": seed,
-        "ranks": draw.choice((1, 1, 1, 2)),
-        "parts": [_part(draw, by_clock) for _ in range(count)],
+        # Each rank's own loss says how often LBFGS computes it, and all have to do so together.
+        "ranks": 1 if any(part["optimizer"] == "lbfgs" for part in parts) else draw.choice((1, 1, 2)),
+        "parts": parts,
         "frequency": draw.choice((1, 1, 1, 2, 3, 5)),
         "precision": draw.choice((None, None, "amp", "scaler")),
         "clip": draw.choice((None, 0.1, 1.0)),
