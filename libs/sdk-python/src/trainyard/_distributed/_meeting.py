@@ -1,10 +1,11 @@
 """Where the processes of a run meet, and by what they know each other.
 
 On one host the chief listens on a port of the system's choosing and writes its number into a file
-that is this user's alone, or lies in the task's folder, so that nothing has to be free. On several hosts the port has to be known
-beforehand: the launcher's ``TRAINYARD_CHIEF_PORT``, else two above the rendezvous port of the task or
-of torch. The secret is the run's token, which every node of a run has and nobody else; a launcher
-outside of a task makes one up; else, on one host, it is drawn once into another such file.
+that is this user's alone, or lies in the task's folder, so that nothing has to be free. On several
+hosts the port has to be known beforehand: the launcher's ``TRAINYARD_CHIEF_PORT``, else two above the
+rendezvous port of the task or of torch. The secret is the run's token, which every node of a run has
+and nobody else; a launcher outside of a task makes one up; else, on one host, it is drawn once into
+another such file.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ USAGE = "usage: python -m trainyard.launch.wrap_rank RANK [--] COMMAND..."
 
 def main(arguments: List[str]) -> int:
     """Runs a command line, and returns the exit code."""
-    words = [word for word in arguments if word != "--no-redirect-stdio"]
+    # Determined's own option: here both streams are taken up in any case.
+    words = arguments[1:] if arguments[:1] == ["--no-redirect-stdio"] else list(arguments)
     if len(words) > 1 and words[1] == "--":
         del words[1]
     if len(words) < 2:
