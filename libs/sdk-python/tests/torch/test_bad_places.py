@@ -69,9 +69,20 @@ class Data(BadInputCase):
         self.refused("build_validation_data_loader()", "drop_last", kind=kind, error=ValueError)
 
     def test_a_loading_process_that_dies(self):
-        loader = pytorch.DataLoader(Dying(), 4, num_workers=2)
-        kind = self.made(build_training_data_loader=lambda _: loader)
-        words = ("build_training_data_loader()", "exited unexpectedly", "num_workers=0")
+        for method in ("build_training_data_loader", "build_validation_data_loader"):
+            loader = pytorch.DataLoader(Dying(), 4, num_workers=2)
+            kind = self.made(**{method: lambda _, made=loader: made})
+            # torch says it in one of two sentences: from the signal, or where the batch is missed.
+            words = (f"{method}()", "is gone (DataLoader worker", "num_workers=0")
+            self.refused(*words, kind=kind, error=RuntimeError)
+
+    def test_a_loading_process_that_dies_while_a_batch_is_trained(self):
+        def train_batch(trial, batch, epoch_idx, batch_idx):
+            # As torch's handler of the signal does.
+            raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
+
+        kind = self.made(train_batch=train_batch)
+        words = ("is killed by signal: Killed)", "num_workers=0")
         self.refused(*words, kind=kind, error=RuntimeError)
 
     def test_a_metric_that_is_not_real(self):

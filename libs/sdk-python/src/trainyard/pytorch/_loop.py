@@ -20,7 +20,7 @@ from ._plan import Plan, batches_of
 from ._progress import Counters
 from ._pulse import QUIET, News, Pulse, is_due, next_due, timed_of
 from ._reports import Reports
-from ._source import Source, source_of
+from ._source import Source, loading_told, source_of
 from ._trial import PyTorchTrial
 from ._units import Second
 from ._validation import Validation
@@ -68,8 +68,9 @@ class Loop:
         self._watch.start()
         try:
             callbacks.call("on_trial_startup", counters.batches, uuid)
-            self._prepare(begin)
-            self._train()
+            with loading_told():
+                self._prepare(begin)
+                self._train()
         except BaseException:
             self._leave(failed=True)
             raise

@@ -8,9 +8,27 @@ interrupted pass, with the random states that were in force there.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Dict, Iterator, Optional
 
 from . import _seeds
+
+
+@contextlib.contextmanager
+def loading_told() -> Iterator[None]:
+    """Says in a sentence that a loading process is gone. torch raises that from a signal's handler, so
+    anywhere in what the main thread does, and also when the next batch is waited for.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not str(error).startswith("DataLoader worker"):
+            raise
+        raise RuntimeError(
+            "a process that loads data for build_training_data_loader() or "
+            f"build_validation_data_loader() is gone ({str(error).strip().rstrip('.')}): look whether "
+            "the memory was enough, and train with num_workers=0 to see an error of the dataset"
+        ) from error
 
 
 class Source:
@@ -61,16 +79,7 @@ class Described(Source):
 
     def __next__(self) -> Any:
         assert self._iterator is not None
-        try:
-            return next(self._iterator)
-        except RuntimeError as error:
-            if not str(error).startswith("DataLoader worker"):
-                raise
-            raise RuntimeError(
-                f"a process that loads data for build_training_data_loader() is gone ({error}): look "
-                "whether the memory was enough, and train with num_workers=0 to see an error of the "
-                "dataset"
-            ) from error
+        return next(self._iterator)
 
     def close(self) -> None:
         """Ends the loader's processes."""
