@@ -11,6 +11,7 @@ export type Entry = { readonly value: number; readonly order: number; readonly t
 
 const BLOCK_MAX = 128;
 
+// `private` and not `#`: what is read is counted through a proxy, which has no fields of its own.
 export class Blocks {
   size = 0;
   private count = 0;
