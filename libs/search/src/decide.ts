@@ -111,7 +111,8 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   const time = timeOf(command, timeMetric);
   const repeat = wasObserved(trial, time);
   const objectives = objectivesOf(search.plan);
-  const missing = repeat ? null : missingIn(command, objectives, timeMetric);
+  const byValues = decidesByValues(search);
+  const missing = repeat ? null : missingIn(command, objectives, timeMetric, byValues);
   const value = missing === null ? command.scalars[metric] : undefined;
   const values: Record<string, number> = {};
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
@@ -137,11 +138,17 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   const failure =
     missing === null
       ? timeWentBack(trial, command, time, search.plan)
-      : missingFailure(missing, search.plan);
+      : missingFailure(missing, search.plan, byValues);
   if (failure !== null && isRunning(trial)) return [event, failed(number, failure)];
   if (value === undefined || repeat || !isOpen(trial)) return [event];
   const observation = { kind: "validated", trial: number, time, value } as const;
   return [event, ...following(evolve(search, event), observation)];
+}
+
+/** Whether a trial's values decide anything: by the algorithm, or by an early-stopping policy. */
+function decidesByValues({ plan, policies }: RunningSearch): boolean {
+  const algorithm = recordedAlgorithm(plan.algorithm, plan.algorithmVersion);
+  return policies !== null || algorithm?.ignoresValues !== true;
 }
 
 function finiteOr0(time: number): number {

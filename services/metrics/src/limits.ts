@@ -4,6 +4,8 @@ export const metricsLimits = {
   requestBytesMax: 4 * 1024 * 1024,
   /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
   metricsBytesMax: 192 * 1024,
+  /** Names of a validation's values that are no numbers, in its event: beside a metric there are few, and the names are short. */
+  nonNumericNamesMax: 16,
   /** The quantities of one device: more than any driver tells. */
   systemValuesMax: 16,
   /** Nothing that a machine measures comes near it, and sums over years stay finite. */

@@ -84,6 +84,7 @@ export function completed(trial: string, step: number, files: number, bytes: num
 }
 
 export function validated(trial: string, step: number, loss: number): AnyEvent {
-  const data = { trial, run: 1, step, scalars: { loss }, reportKey: `0-${step}` };
+  const reportKey = `0-${step}`;
+  const data = { trial, run: 1, step, scalars: { loss }, reportKey, nonNumeric: [] };
   return { type: "ValidationReported", data };
 }

@@ -129,12 +129,14 @@ export class Ingest {
       if (report.step > lastStepThatCounts(history, run.run)) {
         return reject("run_superseded", `a later run of trial ${run.trial} does this step again`);
       }
+      const { scalars, others } = valuesOf(report.metrics);
       const validation = {
         trial: run.trial,
         run: run.run,
         step: report.step,
-        scalars: valuesOf(report.metrics).scalars,
+        scalars,
         reportKey: report.key,
+        nonNumeric: Object.keys(others).sort().slice(0, metricsLimits.nonNumericNamesMax),
       };
       const decided = await work.decide(measurements, run.trial, {
         kind: "report_validation",
