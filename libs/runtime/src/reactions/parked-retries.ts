@@ -12,7 +12,7 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import type { CommitIdentity, Executor } from "../commands/executor.ts";
+import { type CommitIdentity, type Executor, LeaseLost } from "../commands/executor.ts";
 import type { Reaction } from "./reactions.ts";
 import { emptyMeta, reactionMeta } from "./story.ts";
 import type { Work } from "./work.ts";
@@ -55,7 +55,7 @@ export class ParkedRetries {
     });
   }
 
-  /** Serves all that was asked for; whether one of them came through. */
+  /** Serves all that was asked for; whether one of them came through. Throws LeaseLost. */
   async serve(): Promise<boolean> {
     let mended = false;
     for (let asked = this.#asked.shift(); asked !== undefined; asked = this.#asked.shift()) {
@@ -65,6 +65,7 @@ export class ParkedRetries {
         asked.resolve(failed);
       } catch (error) {
         asked.reject(error);
+        if (error instanceof LeaseLost) throw error;
       }
     }
     return mended;
@@ -79,6 +80,7 @@ export class ParkedRetries {
         if (event !== undefined && handler !== undefined) await this.#driveAgain(event, handler);
         else await this.#unpark(position);
       } catch (error) {
+        if (error instanceof LeaseLost) throw error;
         return { failed: reasonOf(error), driven: 0 };
       }
     }

@@ -5,7 +5,8 @@
  * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
  * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same event again, after a growing pause. A fault that no retry mends, or a bug →
  * the event is parked under its key, and later events of that key park behind it. Three different keys parked in a row
- * stop the loop: then the fault is likely ours, and going on would park everything.
+ * stop the loop: then the fault is likely ours, and going on would park everything. It goes on once an operator has had
+ * one of them processed. A commit that the log refuses, as it is too large, parks its event and does not count.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
@@ -14,10 +15,12 @@ import { pause } from "../clock.ts";
 import type { EventFeed } from "./event-feed.ts";
 import {
   type CommitIdentity,
+  CommitRefused,
   CursorBehind,
   type Executor,
   LeaseLost,
 } from "../commands/executor.ts";
+import { firstAbort } from "../leadership/first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
@@ -268,6 +271,8 @@ export class ReactionLoop {
     );
     await this.#writePark(event, key, reason);
     this.#parkedKeys.add(key);
+    // What the log does not take is this experiment's own: it says nothing of the others.
+    if (error instanceof CommitRefused && error.code !== "not_owner") return;
     if (!this.#keysInARow.includes(key)) this.#keysInARow.push(key);
     if (this.#keysInARow.length >= runtimeLimits.parkedKeysInARowMax) {
       throw new Fault(
@@ -323,6 +328,16 @@ export class ReactionLoop {
     const answer = this.#retries.ask(key);
     this.#waiting.abort();
     return answer;
+  }
+
+  /** For a loop that has stopped itself: serves only retries, until one came through (true) or the signal aborts. */
+  async untilRetried(signal: AbortSignal): Promise<boolean> {
+    await this.#start();
+    while (!signal.aborted) {
+      if (await this.#serveRetries()) return true;
+      await pause(this.#deps.clock, 0x7fffffff, firstAbort(this.#waiting.signal, signal));
+    }
+    return false;
   }
 
   async #serveRetries(): Promise<boolean> {
