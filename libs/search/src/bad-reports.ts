@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
+import { searchLimits } from "./limits.ts";
 import { type Objective, objectivesOf } from "./objectives.ts";
 import type { SearchPlan, TrialState } from "./state.ts";
 
@@ -30,9 +31,11 @@ export function missingIn(
   const names = Object.keys(scalars).filter((name) => name !== timeMetric);
   return {
     name: lacking?.metric ?? timeMetric,
-    reported: names.sort().slice(0, NAMES_SHOWN),
+    reported: names.sort().slice(0, NAMES_SHOWN).map(cut),
   };
 }
+
+const cut = (name: string): string => name.slice(0, searchLimits.shownCharactersMax);
 
 export type Failure = { readonly rule: string; readonly evidence: JsonObject };
 
