@@ -62,6 +62,7 @@ export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
+export { tableFault } from "./service/table-fault.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";

@@ -117,7 +117,7 @@ function failedReply(error: unknown, name: string, logger: Logger): CommandReply
   }
   if (error instanceof CommitRefused && error.code === "body_too_large") {
     logger.warn({ err: error, command: name }, "command_too_large");
-    const detail = `what ${name} would record is larger than the log takes (${error.detail}): ask for less at once`;
+    const detail = `${name} would record more than the log takes, ask for less at once: ${error.message}`;
     return rejectedReply({ rejected: "too_large", detail });
   }
   logger.error({ err: error, command: name }, "command_failed");

@@ -41,11 +41,9 @@ export class CursorBehind extends Fault {
 /** What the log refuses for good, however often it is sent: of one decision, and of nobody else's. */
 export class CommitRefused extends Bug {
   readonly code: string;
-  readonly detail: string;
   constructor(code: string, detail: string) {
     super(`the log refuses the commit (${code}): ${detail}`);
     this.code = code;
-    this.detail = detail;
   }
 }
 
