@@ -26,6 +26,7 @@ export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/envir
 export { EventFeed } from "./reactions/event-feed.ts";
 export {
   type CommitIdentity,
+  CommitRefused,
   type Committed,
   CursorBehind,
   Executor,
@@ -61,6 +62,7 @@ export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
+export { tableFault } from "./service/table-fault.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";

@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
+import { searchLimits } from "./limits.ts";
 import { type Objective, objectivesOf } from "./objectives.ts";
 import type { SearchPlan, TrialState } from "./state.ts";
 
@@ -36,11 +37,13 @@ export function missingIn(
     lacking === undefined || (lacksTime && !decidesByValues) ? timeMetric : lacking.metric;
   const isText = scalars[name] === undefined && nonNumeric.includes(name);
   return {
-    name,
-    reported: names.sort().slice(0, NAMES_SHOWN),
+name,
+    reported: names.sort().slice(0, NAMES_SHOWN).map(cut),
     ...(isText ? { nonNumeric: true } : {}),
   };
 }
+
+const cut = (name: string): string => name.slice(0, searchLimits.shownCharactersMax);
 
 export type Failure = { readonly rule: string; readonly evidence: JsonObject };
 

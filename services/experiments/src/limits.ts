@@ -15,4 +15,6 @@ export const limits = {
   launchDelayLastMs: 60_000,
   /** Longer messages are for logs; an event keeps what a table can show. */
   messageCharsMax: 2_000,
+  /** All that the nodes of one run say of their exits: at six bytes a character less than half of what an event holds. */
+  exitCharsMax: 16_000,
 } as const;

@@ -32,6 +32,8 @@ export const gatewayLimits = {
   sseKeepAliveMs: 15_000,
   /** A stream that fails within this answers with a problem instead. */
   sseFirstMs: 250,
+  /** A token's label tells it from others in a list; it is part of an event. */
+  tokenLabelCharactersMax: 255,
   /** Said with every 503. */
   retryAfterSeconds: 1,
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */

@@ -19,6 +19,9 @@ export const metricsLimits = {
   rowsPerWriteMax: 5_000,
   /** Rows waiting in one process: beyond it 503, the senders keep their spools. */
   rowsWaitingMax: 50_000,
+  /** The same in bytes, for reports with large values: one full request is one insert, and sixteen of them wait. */
+  bytesPerWriteMax: 4 * 1024 * 1024,
+  bytesWaitingMax: 64 * 1024 * 1024,
   /** Points of one answer, and their bytes: an answer is one message on the bus, of 1 MiB at most. */
   pointsPerPageMax: 1_000,
   /** System points of one answer: 16 values of 100 bytes each fill three quarters of a message. */

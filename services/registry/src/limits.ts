@@ -7,8 +7,10 @@ export const registryLimits = {
   pathCharactersMax: 4_096,
   /** Offending files that a refusal lists; the first is in its sentence. */
   problemsToldMax: 16,
-  /** The metadata is part of an event of at most 256 KiB. */
-  metadataCharactersMax: 64 * 1024,
+  /** As encoded: the metadata is part of an event of at most 256 KiB, with the storage section of a configuration beside it. */
+  metadataBytesMax: 64 * 1024,
+  /** The name of a format, as "trainyard" or "pytorch": part of the same event. */
+  formatCharactersMax: 255,
   /** A caller is told to come again after this long, sooner than the gateway's own deadline of 5 s; the hashing goes on. */
   verifyWaitMs: 3_500,
   /** Verifications that are remembered until their callers come again. */

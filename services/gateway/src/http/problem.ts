@@ -36,6 +36,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   invalid_hyperparameters: 400,
   config_too_large: 413,
   context_too_large: 413,
+  too_large: 413,
   experiment_not_found: 404,
   trial_not_found: 404,
   checkpoint_not_found: 404,

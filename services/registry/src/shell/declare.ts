@@ -54,11 +54,19 @@ export async function declareCheckpoint(
   return { checkpoint, path, position: result.position };
 }
 
-function problemOf({ checkpoint, step, metadata }: Plain<DeclareCheckpoint>): string | null {
+function problemOf({
+  checkpoint,
+  step,
+  format,
+  metadata,
+}: Plain<DeclareCheckpoint>): string | null {
   if (!isCheckpointId(checkpoint)) return "checkpoint must be a UUID in lower case";
   if (!Number.isFinite(step) || step < 0) return "the steps completed must be a number from 0";
-  const { metadataCharactersMax } = registryLimits;
-  const characters = metadata === undefined ? 0 : JSON.stringify(metadata).length;
-  if (characters <= metadataCharactersMax) return null;
-  return `the metadata has ${characters} characters as JSON and may have ${metadataCharactersMax}: put it into a file of the checkpoint`;
+  const { metadataBytesMax, formatCharactersMax } = registryLimits;
+  if (format.length > formatCharactersMax) {
+    return `the format has ${format.length} characters: name it in at most ${formatCharactersMax}`;
+  }
+  const bytes = metadata === undefined ? 0 : Buffer.byteLength(JSON.stringify(metadata));
+  if (bytes <= metadataBytesMax) return null;
+  return `the metadata has ${bytes} bytes as JSON and may have ${metadataBytesMax}: put it into a file of the checkpoint`;
 }

@@ -57,9 +57,15 @@ export class TestRegistry implements AsyncDisposable {
     return trial;
   }
 
-  async declare(trial: string, run = 1, checkpoint: string = randomUUID(), step = 10) {
+  async declare(
+    trial: string,
+    run = 1,
+    checkpoint: string = randomUUID(),
+    step = 10,
+    more: { readonly format?: string; readonly metadata?: { readonly [key: string]: string } } = {},
+  ) {
     const metadata = { steps_completed: step };
-    const message = { checkpoint, trial, run, step, metadata, format: "" };
+    const message = { checkpoint, trial, run, step, metadata, format: "", ...more };
     const answer = await this.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
     return { checkpoint, answer };
   }

@@ -89,13 +89,14 @@ function stopRun(state: TrialState, stop: Stop): Decision {
 
 function endRun(state: TrialState, { run, why, exits, message }: EndRun): Decision {
   if (!isUnended(state, run)) return alreadySo;
+  const perExit = Math.floor(limits.exitCharsMax / Math.max(exits.length, 8));
   return [
     {
       type: "RunEnded",
       data: {
         run,
         why,
-        exits,
+        exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: message.slice(0, limits.messageCharsMax),
         countsAsRestart: countsAsRestart(state, why),
       },
