@@ -14,6 +14,8 @@ export const gatewayLimits = {
   /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */
   verifyPatienceMs: 10_000,
   verifyRetryMs: 500,
+  /** The log's time may be ahead of the database's clock by what a failover between synchronised hosts makes of it. */
+  logAheadMs: 1_000,
   /** A retried command finds its first answer for a day. */
   idempotencyHours: 24,
   /** An attempt that is under way is another caller's for this long. */
