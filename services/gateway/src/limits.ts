@@ -37,6 +37,10 @@ export const gatewayLimits = {
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
   searchRecordsKept: 32,
   searchEventsPage: 500,
+  /** Read at once from a file that is downloaded. */
+  archiveChunkBytes: 256 * 1024,
+  /** TensorBoard files and folders of one trial: beyond it they are no event files. */
+  tensorboardFilesMax: 100_000,
   /** What `describe` shows of a trial in ERROR. */
   lastLogLines: 20,
 } as const;
