@@ -1,6 +1,8 @@
 export const gatewayLimits = {
   /** The context's 96 MiB in base64, and the configuration beside it. */
   createBodyBytesMax: 132 * 1024 * 1024,
+  /** Of a packed context, checked, hashed or written in one turn of the event loop. */
+  contextPieceBytes: 64 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
   /** Connections of the read model; a verification holds one for its whole run. */
