@@ -70,7 +70,7 @@ test("no exchange of a folder for a link while a file is opened shows a file out
   })();
   const seen = new Map<string, number>();
   for (let n = 0; n < 2_000; n += 1) {
-    const text = await textOf("deep/file").catch((error: Error) => error.name);
+    const text = await textOf("deep/file").catch((error: unknown) => (error as Error).name);
     seen.set(text, (seen.get(text) ?? 0) + 1);
   }
   over = true;

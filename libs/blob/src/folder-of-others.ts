@@ -66,12 +66,7 @@ export class FolderOfOthers {
   async #open(path: string, flags: number): Promise<FileHandle> {
     const expected = join(this.#path, path);
     const handle = await open(expected, constants.O_RDONLY | constants.O_NOFOLLOW | flags).catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === "ELOOP" || error.code === "ENOTDIR") {
-          throw new NotInside("is a link, or lies behind something that is no folder");
-        }
-        throw error;
-      },
+      refusingLinks,
     );
     const place = await readlink(placeOf(handle)).catch(closing(handle));
     // join() leaves the / at the end of a root.
@@ -84,6 +79,12 @@ export class FolderOfOthers {
 /** Linux' name for an open file: a link to where it lies, and a way to it that nobody can turn. */
 function placeOf(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`;
+}
+
+function refusingLinks(error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ELOOP" && code !== "ENOTDIR") throw error;
+  throw new NotInside("is a link, or lies behind something that is no folder");
 }
 
 function closing(handle: FileHandle): (error: unknown) => Promise<never> {

@@ -36,7 +36,7 @@ export async function refusalOfModelCode(packed: Readable): Promise<string | nul
   const look = new Look();
   try {
     await pipeline(packed, createGunzip({ chunkSize: pieceBytes }), (unpacked) =>
-      look.at(unpacked),
+      look.at(unpacked as AsyncIterable<Buffer>),
     );
     return null;
   } catch (error) {
@@ -62,11 +62,11 @@ class Look {
   #unpackedBytes = 0;
   /** Since the two empty blocks that end an archive; null before. */
   #bytesAfterEnd: number | null = null;
-  #problem: unknown = null;
+  #problem: Error | null = null;
 
   constructor() {
     this.#parser = new Parser({ strict: true, onReadEntry: (entry) => this.#enter(entry) });
-    this.#parser.on("error", (error: unknown) => this.#stop(error));
+    this.#parser.on("error", (error: Error) => this.#stop(error));
     this.#parser.on("eof", () => {
       this.#bytesAfterEnd = 0;
     });
@@ -97,7 +97,8 @@ class Look {
       this.#parse(first);
       first = null;
     }
-    this.#parser.end(first ?? undefined);
+    if (first !== null) this.#parse(first);
+    this.#parser.end();
     if (this.#problem !== null) throw this.#problem;
   }
 
@@ -121,7 +122,7 @@ class Look {
   }
 
   /** The first problem counts. */
-  #stop(problem: unknown): void {
+  #stop(problem: Error): void {
     this.#problem ??= problem;
   }
 }

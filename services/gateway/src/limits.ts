@@ -5,6 +5,12 @@ export const gatewayLimits = {
   contextPieceBytes: 64 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
+  /** A body of less is not counted: a command, a manifest, a small context. */
+  largeBodyBytes: 1024 * 1024,
+  /** Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is read. */
+  largeBodiesBytesMax: 264 * 1024 * 1024,
+  /** A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON again. */
+  bodyDepthMax: 64,
   /** Connections of the read model; a verification holds one for its whole run. */
   poolConnections: 8,
   /** How often answers older than a day are forgotten. */
@@ -18,10 +24,16 @@ export const gatewayLimits = {
   verifyRetryMs: 500,
   /** A retried command finds its first answer for a day. */
   idempotencyHours: 24,
-  /** An attempt that is under way is another caller's for this long. */
+  /** An attempt that is under way keeps others from the key for this long: longer than any command takes. */
   idempotencyHeldMs: 30_000,
   /** A signals call is held open for at most this long. */
   signalsWaitMsMax: 30_000,
+  /** How often it is looked whether the read model keeps up. */
+  lagCheckMs: 500,
+  /** A read model that is behind the log for longer answers no reads: they would tell of the past as if it were now. */
+  readLagMsMax: 15_000,
+  /** A start waits so long for the read model; one that takes longer is told by /readyz. */
+  startWaitMs: 2_000,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
   /** How often a watcher of a search looks when nothing announces any event. */
