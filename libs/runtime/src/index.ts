@@ -35,6 +35,8 @@ export {
 export { FoldCache } from "./folds/fold-cache.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
 export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
+export { BodyBudget, HeldBody } from "./service/body-budget.ts";
+export { LogFollower } from "./folds/log-follower.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
 export { runtimeLimits } from "./limits.ts";
 export { createLogger, type Logger } from "./service/logging.ts";

@@ -2,6 +2,10 @@ export const metricsLimits = {
   /** Reports of one request: what the SDK sends at once after an outage. */
   reportsPerRequestMax: 1_000,
   requestBytesMax: 4 * 1024 * 1024,
+  /** A body of less is not counted; what a training process sends without an outage is less. */
+  largeBodyBytes: 64 * 1024,
+  /** Larger bodies that are held at once, together: some hundreds of MiB of memory, once they are parsed. */
+  largeBodiesBytesMax: 64 * 1024 * 1024,
   /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
   metricsBytesMax: 192 * 1024,
   /** Names of a validation's values that are no numbers, in its event: beside a metric there are few, and the names are short. */

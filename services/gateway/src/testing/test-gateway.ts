@@ -1,6 +1,6 @@
 /** A gateway over a real PostgreSQL and an in-memory bus, and the hands that write into its log. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
@@ -11,7 +11,7 @@ import {
   ViewsVerifiedSchema,
 } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
-import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { type CommandSpec, command, commandHandlers, createLogger } from "@trainyard/runtime";
 import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { newToken } from "../api/tokens.ts";
@@ -28,6 +28,13 @@ export type TestGateway = AsyncDisposable & {
   readonly verifying: (
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
   ) => Promise<AsyncDisposable>;
+  /** Stands in for a service with some of its commands. */
+  readonly serving: (
+    service: string,
+    commands: Readonly<Record<string, CommandSpec>>,
+  ) => Promise<AsyncDisposable>;
+  /** Where checkpoints and TensorBoard files are that a configuration gives no storage. */
+  readonly checkpointDir: string;
   readonly sql: (text: string) => Promise<pg.QueryResult>;
   /** Appends events to a stream as its owner would. Gives the position. */
   readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
@@ -56,6 +63,8 @@ export async function startTestGateway(): Promise<TestGateway> {
   await prepare(postgres.url(), postgres.url({ database }));
   const folder = await mkdtemp(join(tmpdir(), "trainyard-gateway-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const checkpointDir = join(folder, "checkpoints");
+  await mkdir(checkpointDir);
   const { text: token } = newToken();
   await writeFile(join(folder, "token"), token, { mode: 0o600 });
   const hub = createMemoryBus();
@@ -63,7 +72,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_gateway", database }),
     TRAINYARD_NATS_URL: "127.0.0.1:1",
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
-    TRAINYARD_CHECKPOINT_DIR: join(folder, "checkpoints"),
+    TRAINYARD_CHECKPOINT_DIR: checkpointDir,
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
   });
@@ -84,11 +93,22 @@ export async function startTestGateway(): Promise<TestGateway> {
     startAnother: start,
     bus: hub.connect("test"),
     verifying: (answers) => verifying(hub, answers),
+    serving: (service, commands) => serving(hub, service, commands),
+    checkpointDir,
     sql: (text) => admin.query(text),
     append: (stream, ...events) => append(log, stream, events),
     call: (method, path, options) => call(url, token, method, path, options ?? {}),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+async function serving(
+  hub: MemoryHub,
+  service: string,
+  commands: Readonly<Record<string, CommandSpec>>,
+): Promise<AsyncDisposable> {
+  const handlers = commandHandlers(service, commands, createLogger(service, "silent"));
+  return hub.connect(service).serve(service, handlers);
 }
 
 async function verifying(
@@ -102,8 +122,7 @@ async function verifying(
       step += 1;
       return steps[Math.min(step, steps.length) - 1] ?? { done: true, views: [] };
     });
-    const handlers = commandHandlers(service, { VerifyViews }, createLogger(service, "silent"));
-    stack.use(await hub.connect(service).serve(service, handlers));
+    stack.use(await serving(hub, service, { VerifyViews }));
   }
   return stack;
 }
