@@ -37,7 +37,7 @@ export function missingIn(
     lacking === undefined || (lacksTime && !decidesByValues) ? timeMetric : lacking.metric;
   const isText = scalars[name] === undefined && nonNumeric.includes(name);
   return {
-name,
+    name,
     reported: names.sort().slice(0, NAMES_SHOWN).map(cut),
     ...(isText ? { nonNumeric: true } : {}),
   };
