@@ -11,7 +11,14 @@ import {
   ViewsVerifiedSchema,
 } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
-import { type CommandSpec, command, commandHandlers, createLogger } from "@trainyard/runtime";
+import {
+  type CommandSpec,
+  command,
+  commandHandlers,
+  createLogger,
+  runToken,
+} from "@trainyard/runtime";
+import type { Clock } from "@trainyard/kernel";
 import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { newToken } from "../api/tokens.ts";
@@ -22,7 +29,7 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly token: string;
   /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
-  readonly startAnother: () => Promise<string>;
+  readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
   readonly bus: Bus;
   /** Stands in for the services that verify what they keep folded; each answers in steps, with what it is told here. */
   readonly verifying: (
@@ -35,7 +42,9 @@ export type TestGateway = AsyncDisposable & {
   ) => Promise<AsyncDisposable>;
   /** Where checkpoints and TensorBoard files are that a configuration gives no storage. */
   readonly checkpointDir: string;
-  readonly sql: (text: string) => Promise<pg.QueryResult>;
+  readonly sql: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
+  /** The token of a run that was granted at a position. */
+  readonly runToken: (run: string, grantPosition: number) => string;
   /** Appends events to a stream as its owner would. Gives the position. */
   readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
@@ -76,10 +85,10 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
   });
-  const start = async (): Promise<string> => {
+  const start = async (overrides: { readonly clock?: Clock } = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
-    const gateway = stack.use(await createService(config, { bus, logger }));
+    const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));
     await gateway.start();
     return gateway.address();
   };
@@ -95,7 +104,9 @@ export async function startTestGateway(): Promise<TestGateway> {
     verifying: (answers) => verifying(hub, answers),
     serving: (service, commands) => serving(hub, service, commands),
     checkpointDir,
-    sql: (text) => admin.query(text),
+    sql: (text, values) => admin.query(text, values?.slice()),
+    runToken: (run, position) =>
+      runToken({ id: "1", secret: Buffer.from(runTokenKey, "hex") }, run, position),
     append: (stream, ...events) => append(log, stream, events),
     call: (method, path, options) => call(url, token, method, path, options ?? {}),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
