@@ -9,8 +9,11 @@ const strikes = 5;
 test.each([...hazards, ...reportHazards].map((hazard, n) => [hazard.name, hazard, n] as const))(
   "%s",
   async (_, hazard, n) => {
-    const { violations } = await sweep(hazard, hazard.long === true ? 2 : strikes, n);
+    const most = hazard.long === true ? 2 : strikes;
+    const { violations } = await sweep(hazard, most, n, "in_reactions");
     expect(violations).toEqual([]);
+    const large = await sweep(hazard, 2, n, "beside");
+    expect(large.violations).toEqual([]);
   },
   30_000,
 );

@@ -20,7 +20,7 @@ import { ManualClock } from "@trainyard/testing";
 import { Asking } from "./asking.ts";
 import { eventsOf } from "./invariants.ts";
 import type { Troubles } from "./mortal-log.ts";
-import { Platform, type ServiceName } from "./platform.ts";
+import { type FanOutsWhere, Platform, type ServiceName } from "./platform.ts";
 import { startRelay } from "./relay.ts";
 import { configOf, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";
@@ -50,7 +50,10 @@ export class Scene {
     this.#asking = asking;
   }
 
-  static async open(troublesOf: (service: ServiceName) => Troubles): Promise<Scene> {
+  static async open(
+    troublesOf: (service: ServiceName) => Troubles,
+    fanOuts: FanOutsWhere,
+  ): Promise<Scene> {
     const clock = new ManualClock();
     const log = createMemoryLog({ clock });
     const hub = createMemoryBus({ clock });
@@ -62,6 +65,7 @@ export class Scene {
       troublesOf,
       restartMs: () => 500,
       services: sceneServices,
+      fanOuts,
     });
     platform.start();
     return new Scene(log, platform, new Asking(hub.connect("people"), clock), clock);

@@ -13,6 +13,13 @@ export const limits = {
   /** The first run after one that never started is placed at once, the next after this long, each later one after twice the time. */
   launchDelayFirstMs: 1_000,
   launchDelayLastMs: 60_000,
+  /** Trials that one reaction looks at: more are brought along beside the reactions, so that nobody waits for them. */
+  trialsPerReactionMax: 64,
+  /** Trials of one part of a fan-out: a few milliseconds of deciding, and one commit of a few milliseconds. */
+  trialsPerPart: 64,
+  /** How far a fan-out has come is saved after so many parts of it, and when the log has grown by this much: what a new holder does again, or reads. */
+  fanOutsSavedEveryParts: 16,
+  fanOutsSavedEveryEvents: 20_000,
   /** Longer messages are for logs; an event keeps what a table can show. */
   messageCharsMax: 2_000,
   /** All that the nodes of one run say of their exits: at six bytes a character less than half of what an event holds. */

@@ -11,6 +11,7 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts } from "./test-fan-outs.ts";
 
 const search = "search-12";
 const trial = "trial-12.1";
@@ -34,7 +35,7 @@ async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]
 }
 
 beforeEach(async () => {
-  stage = new Stage("experiments", reactionHandlers);
+  stage = new Stage("experiments", () => reactionHandlers(noFanOuts));
   await happens("experiment-12", experimentCreated(), activated);
   await happens(search, trialProposed());
   await happens(allocation, allocationStarted);

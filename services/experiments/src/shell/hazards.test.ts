@@ -32,11 +32,12 @@ import {
   withdrawn,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts } from "./test-fan-outs.ts";
 
 let stage: Stage;
 
 beforeEach(() => {
-  stage = new Stage("experiments", reactionHandlers);
+  stage = new Stage("experiments", () => reactionHandlers(noFanOuts));
 });
 
 const experiment = "experiment-12";

@@ -1,18 +1,40 @@
 /** Others' events, and this service's own, to decisions about experiments and trials. */
 import type { EventData } from "@trainyard/contracts";
-import { TrialOutcome } from "@trainyard/contracts/events";
-import { assert, isRejection, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
+import type { StoredEvent } from "@trainyard/event-log";
+import { assert, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { stopSentence } from "@trainyard/search/sentences";
-import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
-import { experimentEnd, mayEnd } from "../core/policy/experiment-end.ts";
+import { trialsNotOver } from "../core/foreign/search.ts";
+import { mayEnd } from "../core/policy/experiment-end.ts";
 import { isStopping } from "../core/policy/next-step.ts";
 import { runEnd } from "../core/policy/run-end.ts";
+import { limits } from "../limits.ts";
 import { advance, decideTrial } from "./advance.ts";
+import { endExperiment } from "./end-experiment.ts";
+import type { FanOuts } from "./fan-outs.ts";
 import { allocations, experiments, searches, trials } from "./streams.ts";
 
-export function reactionHandlers(): ReactionHandlers {
-  const advanceAll = (event: { readonly id: string }, work: Work) => advanceTrials(work, event.id);
+/** To whom a reaction leaves what concerns more trials than it may look at. Being told twice harms nothing. */
+export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd">;
+
+type OfExperiment = { readonly id: string; readonly stored: StoredEvent };
+
+export function reactionHandlers(
+  fanOuts: LargeFanOuts,
+  trialsMax: number = limits.trialsPerReactionMax,
+): ReactionHandlers {
+  const isLarge = async (work: Work, id: string): Promise<boolean> => {
+    const { proposed, over } = await work.load(searches, id);
+    return proposed - over > trialsMax;
+  };
+  const advanceAll = async ({ id, stored }: OfExperiment, work: Work): Promise<void> =>
+    (await isLarge(work, id)) ? fanOuts.begin(stored) : advanceTrials(work, id);
+  const lookForEnd = async (id: string, stored: StoredEvent, work: Work): Promise<void> => {
+    if (!(await isLarge(work, id))) return endExperiment(work, id);
+    const experiment = await work.load(foldOf(experiments), id);
+    if (mayEnd(experiment, await work.load(searches, id))) await fanOuts.lookForEnd(stored);
+    return undefined;
+  };
   const advanceOne = (
     event: { readonly id: string; readonly data: { readonly trial: number } },
     work: Work,
@@ -27,17 +49,17 @@ export function reactionHandlers(): ReactionHandlers {
     },
     ExperimentActivated: advanceAll,
     ExperimentPaused: advanceAll,
-    ExperimentStopRequested: async ({ id }, work) => {
-      await advanceTrials(work, id);
-      await endExperiment(work, id);
+    ExperimentStopRequested: async (event, work) => {
+      await advanceAll(event, work);
+      await lookForEnd(event.id, event.stored, work);
     },
-    SearchCompleted: ({ id }, work) => endExperiment(work, id),
+    SearchCompleted: ({ id, stored }, work) => lookForEnd(id, stored, work),
     AllocationStarted: startRun,
     AllocationEnded: endRun,
     CheckpointCompleted: noteCheckpoint,
-    TrialEnded: async ({ id }, work) => {
+    TrialEnded: async ({ id, stored }, work) => {
       const parts = parseTrialId(id);
-      if (parts !== null) await endExperiment(work, parts.experiment);
+      if (parts !== null) await lookForEnd(parts.experiment, stored, work);
     },
   };
 }
@@ -103,13 +125,10 @@ async function latestCheckpoint(work: Work, trial: string): Promise<string> {
   return checkpoints.at(-1)?.checkpoint ?? "";
 }
 
-/** A large experiment is brought along in several commits; each trial is decided on fresh states. */
+/** All that are not over: where there are many, `FanOuts` does so. */
 async function advanceTrials(work: Work, experiment: string): Promise<void> {
   const search = await work.load(searches, experiment);
-  for (const number of trialsNotOver(search)) {
-    await advance(work, trialId(experiment, number));
-    await work.part();
-  }
+  for (const number of trialsNotOver(search)) await advance(work, trialId(experiment, number));
 }
 
 async function startRun({ id }: Reaction<"AllocationStarted">, work: Work): Promise<void> {
@@ -134,28 +153,4 @@ async function noteCheckpoint(
   if (parseTrialId(trial) === null) return;
   const noted = { checkpoint: id, run, step };
   await decideTrial(work, trial, { kind: "note_checkpoint", noted });
-}
-
-/** Ends the experiment if nothing more can come of it: no trial is open, and none will be. */
-async function endExperiment(work: Work, id: string): Promise<void> {
-  const experiment = await work.load(foldOf(experiments), id);
-  const search = await work.load(searches, id);
-  if (!mayEnd(experiment, search)) return;
-  for (const number of trialsNotOver(search)) {
-    const trial = await work.load(foldOf(trials), trialId(id, number));
-    if (trial.status === "open") return;
-    // A proposal that was not reached yet becomes a trial, unless the experiment is stopping.
-    if (trial.status === "none" && !isStopping(experiment)) return;
-  }
-  const end = experimentEnd(experiment, search, await lastFailure(work, id, search));
-  const decided = await work.decide(experiments, id, { kind: "end", ...end });
-  assert(!isRejection(decided), `experiment ${id} can end`);
-}
-
-/** What people want to read beside "failed": of the last trial, which in a single training is the only one. */
-async function lastFailure(work: Work, id: string, search: SearchState): Promise<string> {
-  if (search.proposed === 0) return "";
-  const last = trialId(id, search.proposed);
-  const { end } = await work.load(foldOf(trials), last);
-  return end?.outcome === TrialOutcome.FAILED ? `trial ${last}: ${end.reason}` : "";
 }

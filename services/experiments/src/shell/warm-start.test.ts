@@ -13,6 +13,7 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts } from "./test-fan-outs.ts";
 
 let stage: Stage;
 
@@ -29,7 +30,7 @@ describe("a trial that goes on from another's checkpoint, as its search says", (
   };
 
   beforeEach(async () => {
-    stage = new Stage("experiments", reactionHandlers);
+    stage = new Stage("experiments", () => reactionHandlers(noFanOuts));
     await happens("experiment-12", experimentCreated(), activated);
     await happens("search-12", trialProposed());
     await happens("allocation-12.1#1", allocationStarted);
