@@ -53,7 +53,8 @@ export class Platform {
     };
     const telemetry = { reportHeard() {}, decided() {}, beat() {} };
     return {
-      experiments: () => beginExperiments({ ids, count: done("experiments") }),
+      experiments: ({ log, clock, logger }) =>
+        beginExperiments({ log, clock, logger, ids, count: done("experiments") }),
       searcher: ({ log, clock, logger }) => {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
         return beginSearcher({ log, clock, logger, telemetry, model: inlineModel });

@@ -13,6 +13,17 @@ export const limits = {
   /** The first run after one that never started is placed at once, the next after this long, each later one after twice the time. */
   launchDelayFirstMs: 1_000,
   launchDelayLastMs: 60_000,
+  /**
+   * How long the next run waits for checkpoints that the one before has left, counted from its end: a restart of a database
+   * or a gateway is over by then, and training goes on from an older one where it is not.
+   */
+  checkpointsWaitMs: 10 * 60 * 1_000,
+  /** … and longer where the registry has much to read, at this rate of a slow disk … */
+  checkpointBytesPerMs: 50_000,
+  /** … but never longer than this, which at that rate is a terabyte: the sizes are the script's own word. */
+  checkpointsWaitLastMs: 6 * 60 * 60 * 1_000,
+  /** The times until which trials wait are saved each time the log has grown by this much: what a new holder reads. */
+  awaitingSavedEveryEvents: 20_000,
   /** Longer messages are for logs; an event keeps what a table can show. */
   messageCharsMax: 2_000,
 } as const;

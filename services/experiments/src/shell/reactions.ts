@@ -1,7 +1,14 @@
 /** Others' events, and this service's own, to decisions about experiments and trials. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { assert, isRejection, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
+import {
+  assert,
+  type Clock,
+  isRejection,
+  parseRunId,
+  parseTrialId,
+  trialId,
+} from "@trainyard/kernel";
 import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { stopSentence } from "@trainyard/search/sentences";
 import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
@@ -9,16 +16,17 @@ import { experimentEnd, mayEnd } from "../core/policy/experiment-end.ts";
 import { isStopping } from "../core/policy/next-step.ts";
 import { runEnd } from "../core/policy/run-end.ts";
 import { advance, decideTrial } from "./advance.ts";
-import { allocations, experiments, searches, trials } from "./streams.ts";
+import { allocations, checkpoints, experiments, searches, trials } from "./streams.ts";
 
-export function reactionHandlers(): ReactionHandlers {
-  const advanceAll = (event: { readonly id: string }, work: Work) => advanceTrials(work, event.id);
+export function reactionHandlers(clock: Clock): ReactionHandlers {
+  const advanceAll = (event: { readonly id: string }, work: Work) =>
+    advanceTrials(work, event.id, clock.nowMs());
   const advanceOne = (
     event: { readonly id: string; readonly data: { readonly trial: number } },
     work: Work,
-  ) => advance(work, trialId(event.id, event.data.trial));
+  ) => advance(work, trialId(event.id, event.data.trial), clock.nowMs());
   return {
-    TrialProposed: ({ id, data }, work) => createTrial(work, id, data),
+    TrialProposed: ({ id, data }, work) => createTrial(work, id, data, clock.nowMs()),
     TrialSuspended: advanceOne,
     TrialResumed: advanceOne,
     TrialStopDecided: async (event, work) => {
@@ -28,13 +36,19 @@ export function reactionHandlers(): ReactionHandlers {
     ExperimentActivated: advanceAll,
     ExperimentPaused: advanceAll,
     ExperimentStopRequested: async ({ id }, work) => {
-      await advanceTrials(work, id);
+      await advanceTrials(work, id, clock.nowMs());
       await endExperiment(work, id);
     },
     SearchCompleted: ({ id }, work) => endExperiment(work, id),
     AllocationStarted: startRun,
-    AllocationEnded: endRun,
-    CheckpointCompleted: noteCheckpoint,
+    AllocationEnded: (event, work) => endRun(event, work, clock.nowMs()),
+    AgentReturned: nameCheckpoints,
+    CheckpointCompleted: async (event, work) => {
+      await noteCheckpoint(event, work);
+      await advanceWaiting(work, event.data.trial, clock.nowMs());
+    },
+    CheckpointFailed: ({ id }, work) => settled(work, id, clock.nowMs()),
+    CheckpointAbandoned: ({ id }, work) => settled(work, id, clock.nowMs()),
     TrialEnded: async ({ id }, work) => {
       const parts = parseTrialId(id);
       if (parts !== null) await endExperiment(work, parts.experiment);
@@ -46,6 +60,7 @@ async function createTrial(
   work: Work,
   experiment: string,
   proposed: EventData<"TrialProposed">,
+  nowMs: number,
 ): Promise<void> {
   const state = await work.guard(foldOf(experiments), experiment);
   assert(state.status !== "none", `the experiment of search-${experiment} exists`);
@@ -65,7 +80,7 @@ async function createTrial(
       ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
   });
-  await advance(work, id);
+  await advance(work, id, nowMs);
 }
 
 type WarmStart = Pick<
@@ -104,10 +119,10 @@ async function latestCheckpoint(work: Work, trial: string): Promise<string> {
 }
 
 /** A large experiment is brought along in several commits; each trial is decided on fresh states. */
-async function advanceTrials(work: Work, experiment: string): Promise<void> {
+async function advanceTrials(work: Work, experiment: string, nowMs: number): Promise<void> {
   const search = await work.load(searches, experiment);
   for (const number of trialsNotOver(search)) {
-    await advance(work, trialId(experiment, number));
+    await advance(work, trialId(experiment, number), nowMs);
     await work.part();
   }
 }
@@ -118,12 +133,45 @@ async function startRun({ id }: Reaction<"AllocationStarted">, work: Work): Prom
   await decideTrial(work, parts.trial, { kind: "start_run", run: parts.run, allocation: id });
 }
 
-async function endRun({ id, data }: Reaction<"AllocationEnded">, work: Work): Promise<void> {
+async function endRun(
+  { id, data, stored }: Reaction<"AllocationEnded">,
+  work: Work,
+  nowMs: number,
+): Promise<void> {
   const parts = parseRunId(id);
   if (parts === null) return;
   const allocation = await work.load(allocations, id);
-  await decideTrial(work, parts.trial, runEnd(parts.run, data, allocation));
-  await advance(work, parts.trial);
+  const sealed = data.sealed?.checkpoints ?? [];
+  const left = sealed.length === 0 ? {} : { left: { sealed, atMs: stored.timeMs } };
+  await decideTrial(work, parts.trial, { ...runEnd(parts.run, data, allocation), ...left });
+  await advance(work, parts.trial, nowMs);
+}
+
+/** An agent that came back brings what runs that were given up have stored there. */
+async function nameCheckpoints(
+  { data, stored }: Reaction<"AgentReturned">,
+  work: Work,
+): Promise<void> {
+  for (const { allocation, checkpoints: sealed } of data.left?.runs ?? []) {
+    const parts = parseRunId(allocation);
+    if (parts === null) continue;
+    const left = { sealed, atMs: stored.timeMs };
+    await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
+    await work.part();
+  }
+}
+
+/** One that will never be complete: nobody waits for it any longer. */
+async function settled(work: Work, checkpoint: string, nowMs: number): Promise<void> {
+  const { trial } = await work.load(checkpoints, checkpoint);
+  await advanceWaiting(work, trial, nowMs);
+}
+
+/** Where a trial's next run waited for checkpoints, it may not any more. */
+async function advanceWaiting(work: Work, id: string, nowMs: number): Promise<void> {
+  if (parseTrialId(id) === null) return;
+  const { status, unended, awaitedUntilMs } = await work.load(foldOf(trials), id);
+  if (status === "open" && unended === null && awaitedUntilMs > 0) await advance(work, id, nowMs);
 }
 
 async function noteCheckpoint(

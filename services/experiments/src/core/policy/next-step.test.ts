@@ -28,18 +28,27 @@ type Situation = {
   readonly experiment?: readonly ExperimentEvent[];
   readonly search?: SearchWant | null;
   readonly origin?: Origin;
+  readonly awaits?: boolean;
 };
 
 const active = [experimentCreated(), activated] as const;
 const nothing: Origin = { kind: "nothing" };
 
-function next({ trial, experiment = active, search = "run", origin = nothing }: Situation) {
+function next(situation: Situation) {
+  const {
+    trial,
+    experiment = active,
+    search = "run",
+    origin = nothing,
+    awaits = false,
+  } = situation;
   return nextStep({
     id: "12.1",
     trial: fold(evolveTrial, initialTrial, trial),
     experiment: fold(evolveExperiment, initialExperiment, experiment),
     search,
     origin,
+    awaits,
   });
 }
 
