@@ -121,20 +121,20 @@ export class Awaiting {
     const trials = new AwaitingTrials(saved ?? { ...nothing, position: head });
     await trials.readTo(log, head);
     const awaiting = new Awaiting(deps, trials);
-    if (saved === null) await awaiting.#save();
+    if (saved === null) await awaiting.save();
     return awaiting;
   }
 
   observe(stored: StoredEvent): void {
     if (this.#trials.observe(stored)) this.loop.wake();
     if (this.#trials.position - this.#savedPosition < limits.awaitingSavedEveryEvents) return;
-    this.#save().catch((error: unknown) => {
+    this.save().catch((error: unknown) => {
       this.#deps.logger.warn({ err: error }, "awaiting_trials_not_saved");
     });
   }
 
   /** What the next holder starts from. One that fails costs a longer start. */
-  async #save(): Promise<void> {
+  async save(): Promise<void> {
     const { saved } = this.#trials;
     this.#savedPosition = saved.position;
     const version = Math.min(saved.position, versionMax);

@@ -70,6 +70,22 @@ const stops = (why: StopWhy, graceMs: number, mode: StopMode = StopMode.GRACEFUL
   stop: { mode, why, graceMs },
 });
 
+describe("what the last run has left", () => {
+  const failed = [...running, runEnded(1, RunEndWhy.FAILED)];
+
+  test("is waited for before the next run is requested", () => {
+    expect(next({ trial: failed, awaits: true })).toBeNull();
+    expect(next({ trial: failed, awaits: false })).toMatchObject({ kind: "request_run" });
+  });
+
+  test("does not put off the end of the trial, nor its stop", () => {
+    const done = [...running, runEnded(1, RunEndWhy.FINISHED)];
+    expect(next({ trial: done, awaits: true })).toMatchObject({ kind: "end" });
+    const experiment = [...active, stopRequested()];
+    expect(next({ trial: failed, experiment, awaits: true })).toMatchObject({ kind: "end" });
+  });
+});
+
 describe("without an unended run", () => {
   test("a trial that is wanted gets its first run", () => {
     expect(next({ trial: fresh })).toEqual(run);
