@@ -100,7 +100,7 @@ export type AwaitingDeps = {
 export class Awaiting {
   readonly #deps: AwaitingDeps;
   readonly #trials: AwaitingTrials;
-  /** Those whose time had come and which were advanced: whatever they wait for now, it is no time. */
+  /** Trials that were advanced when their time had come, and that time: what keeps them since, a pause perhaps, has none. */
   readonly #over = new Map<string, number>();
   #savedPosition: number;
   readonly loop: EffectLoop;
