@@ -1,12 +1,13 @@
 /** The simulation at full size: many worlds, and every hazard with a trouble at every append. */
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { Chance } from "./chance.ts";
+import { checkpointHazards } from "./checkpoint-hazards.ts";
 import { hazards } from "./hazards.ts";
 import { judge } from "./judge.ts";
 import { reportHazards } from "./report-hazards.ts";
 import { sweep } from "./sweep.ts";
 
-const allHazards = [...hazards, ...reportHazards];
+const allHazards = [...hazards, ...reportHazards, ...checkpointHazards];
 
 /** Of each kind: with the modelled and with the real scheduler. */
 const worlds = 150;

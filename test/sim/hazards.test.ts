@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { checkpointHazards } from "./checkpoint-hazards.ts";
 import { hazards } from "./hazards.ts";
 import { reportHazards } from "./report-hazards.ts";
 import { sweep } from "./sweep.ts";
@@ -6,7 +7,11 @@ import { sweep } from "./sweep.ts";
 /** Of the places where a trouble may strike; the campaign takes many more. */
 const strikes = 5;
 
-test.each([...hazards, ...reportHazards].map((hazard, n) => [hazard.name, hazard, n] as const))(
+test.each(
+  [...hazards, ...reportHazards, ...checkpointHazards].map(
+    (hazard, n) => [hazard.name, hazard, n] as const,
+  ),
+)(
   "%s",
   async (_, hazard, n) => {
     const most = hazard.long === true ? 2 : strikes;

@@ -118,10 +118,10 @@ export class Scene {
     await this.#teller.tell(stream, events);
   }
 
-  async until(isSo: () => boolean, what: string): Promise<void> {
+  async until(isSo: () => boolean, what: string, forMs = patienceMs): Promise<void> {
     const startMs = this.#clock.monotonicMs();
     while (!isSo()) {
-      if (this.#clock.monotonicMs() - startMs > patienceMs) throw new Error(`never: ${what}`);
+      if (this.#clock.monotonicMs() - startMs > forMs) throw new Error(`never: ${what}`);
       await this.#clock.step();
     }
   }
@@ -178,7 +178,8 @@ export class Scene {
 
   /** How the trial and its experiment ended, as text. */
   outcome(number = 1): { readonly trial: string; readonly experiment: string } {
-    const trial = this.events(this.trial(number)).at(-1);
+    // What a run has left may complete after the end.
+    const trial = this.events(this.trial(number)).findLast(({ type }) => type === "TrialEnded");
     const experiment = this.events(`experiment-${this.id}`).at(-1);
     return {
       trial:

@@ -22,6 +22,13 @@ export const registryLimits = {
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */
   unfinishedPage: 100,
+  /** What could not be cleared is tried again after this long, then after twice the time: a storage may be away for days. */
+  tryAgainFirstMs: 1_000,
+  tryAgainLastMs: 10 * 60 * 1000,
+  /** Longer than an agent tries to deliver what an ended run has left, a week: then nobody will. */
+  namedMs: 8 * 24 * 60 * 60 * 1000,
+  /** How long the files of failed and abandoned checkpoints are kept, unless the environment says otherwise: who misses one looks the next day. */
+  abandonedGraceSeconds: 24 * 60 * 60,
   /** Files of one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
 } as const;

@@ -70,8 +70,12 @@ export class TestGc implements AsyncDisposable {
   }
 
   /** A complete checkpoint of the trial's first run, with its files, validated unless the loss is null. */
-  async checkpoint(trial: string, step: number, loss: number | null): Promise<string> {
-    const id = randomUUID();
+  async checkpoint(
+    trial: string,
+    step: number,
+    loss: number | null,
+    id: string = randomUUID(),
+  ): Promise<string> {
     const folder = join(this.root, id);
     await mkdir(join(folder, "deep"), { recursive: true });
     await writeFile(join(folder, "deep", "weights"), "www");
@@ -88,8 +92,9 @@ export class TestGc implements AsyncDisposable {
     return id;
   }
 
-  async endTrial(trial: string): Promise<void> {
-    await this.stage.tell(`trial-${trial}`, runEnded(1), trialEnded());
+  /** `sealed`: what its run has left. */
+  async endTrial(trial: string, sealed: readonly string[] = []): Promise<void> {
+    await this.stage.tell(`trial-${trial}`, runEnded(1, sealed), trialEnded());
   }
 
   async endExperiment(id: string): Promise<void> {
@@ -97,7 +102,11 @@ export class TestGc implements AsyncDisposable {
   }
 
   /** An experiment of one trial with a checkpoint at each of the losses, in order. Ended, unless said otherwise. */
-  async trained(policy: SavePolicy, losses: readonly (number | null)[]) {
+  async trained(
+    policy: SavePolicy,
+    losses: readonly (number | null)[],
+    sealed: readonly string[] = [],
+  ) {
     const experiment = await this.experiment(policy);
     const trial = `${experiment}.1`;
     await this.trial(trial);
@@ -105,7 +114,7 @@ export class TestGc implements AsyncDisposable {
     for (const [index, loss] of losses.entries()) {
       checkpoints.push(await this.checkpoint(trial, index + 1, loss));
     }
-    await this.endTrial(trial);
+    await this.endTrial(trial, sealed);
     return { experiment, trial, checkpoints };
   }
 

@@ -238,7 +238,10 @@ export class FanOuts {
     const identity = await this.#identityOf(fanOut);
     try {
       await this.#decide(identity, async (work) => {
-        for (const number of numbers) await advance(work, trialId(fanOut.experiment, number));
+        const nowMs = this.#deps.clock.nowMs();
+        for (const number of numbers) {
+          await advance(work, trialId(fanOut.experiment, number), nowMs);
+        }
       });
     } catch (error) {
       if (!isOfOneDecision(error)) throw error;

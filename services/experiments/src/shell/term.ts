@@ -1,6 +1,8 @@
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import type { Logger, Term, TermContext } from "@trainyard/runtime";
+import { Awaiting } from "./awaiting.ts";
+import { awaitingCheck } from "./awaiting-check.ts";
 import { commandTable } from "./commands.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { FanOuts } from "./fan-outs.ts";
@@ -20,24 +22,29 @@ const consumer = "experiments";
 
 /**
  * What the holder of the partition does. Decisions about trials are reactions, one after the other in log order; what is
- * wanted of very many trials at once is brought to them beside the reactions. Commands only write what people want of an
- * experiment.
+ * wanted of very many trials at once is brought to them beside the reactions, and a run that has waited long enough is
+ * requested when its time comes. Commands only write what people want of an experiment.
  */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
-  const { ids, count, trialsPerReactionMax } = deps;
+  const { log, clock, ids, count, trialsPerReactionMax } = deps;
   return async ({ executor }) => {
     const fanOuts = await FanOuts.open({ ...deps, executor }, consumer);
+    const awaiting = await Awaiting.open({ ...deps, executor });
     return {
       reactions: {
         consumer,
-        handlers: reactionHandlers(fanOuts, trialsPerReactionMax),
+        handlers: reactionHandlers(clock, fanOuts, trialsPerReactionMax),
         after: (event) => {
           count(event);
           fanOuts.observe(event);
+          awaiting.observe(event);
         },
       },
       commands: commandTable(executor, ids),
-      effects: (signal) => fanOuts.loop.run(signal),
+      checks: [awaitingCheck(log)],
+      effects: async (signal) => {
+        await Promise.all([fanOuts.loop.run(signal), awaiting.loop.run(signal)]);
+      },
     };
   };
 }

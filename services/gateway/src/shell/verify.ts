@@ -21,7 +21,13 @@ import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "./backend.ts";
 
 /** The services that keep something folded from the log, in tables or in saved states. */
-export const foldingServices = ["checkpoint-gc", "registry", "scheduler", "searcher"] as const;
+export const foldingServices = [
+  "checkpoint-gc",
+  "experiments",
+  "registry",
+  "scheduler",
+  "searcher",
+] as const;
 
 /** Findings are listed up to this many: the first is what matters. */
 const findingsMax = 20;

@@ -47,7 +47,7 @@ export async function completeCheckpoint(
   }
   await deps.manifests.put(summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
-    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run);
+    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
     if (refusal !== null) return refusal;
     const decided = await work.decide(checkpoints, checkpoint, {
       kind: "complete",
@@ -82,7 +82,7 @@ async function look(
   const runs = (await executor.cache.load(trialRuns, trial)).state;
   const folder = checkpointFolder(state.declared?.storage ?? {}, checkpoint);
   assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
-  return refusalOf(runs, trial, run) ?? { folder };
+  return refusalOf(runs, trial, run, checkpoint) ?? { folder };
 }
 
 function refusalOfState(

@@ -6,6 +6,8 @@ export type CheckpointFacts = {
   /** Empty until declared. */
   readonly trial: string;
   readonly storage: Section;
+  /** Complete, or never to be. */
+  readonly settled: boolean;
   readonly files: number;
   readonly bytes: number;
   readonly pins: readonly string[];
@@ -14,6 +16,7 @@ export type CheckpointFacts = {
 export const unknownCheckpoint: CheckpointFacts = {
   trial: "",
   storage: {},
+  settled: false,
   files: 0,
   bytes: 0,
   pins: [],
@@ -24,7 +27,10 @@ export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): Check
     case "CheckpointDeclared":
       return { ...state, trial: event.data.trial, storage: event.data.storage ?? {} };
     case "CheckpointCompleted":
-      return { ...state, files: event.data.files, bytes: event.data.bytes };
+      return { ...state, settled: true, files: event.data.files, bytes: event.data.bytes };
+    case "CheckpointFailed":
+    case "CheckpointAbandoned":
+      return { ...state, settled: true };
     case "CheckpointPinned": {
       const { by } = event.data;
       return state.pins.includes(by) ? state : { ...state, pins: [...state.pins, by] };
