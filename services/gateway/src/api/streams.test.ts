@@ -104,7 +104,8 @@ describe.each(streams)("a stream of %s", (_name, method, path, { fail, mend }) =
     const stream = await openStream(gateway, path, method);
     const reading = await firstOf(stream);
     await fail();
-    await reading.ended.finally(mend);
+    await reading.ended;
+    await mend();
     expect(reading.text).toContain(method === "GET" ? "event: problem" : '"unverified":true');
     await expectOthersServed();
   }, 30_000);
