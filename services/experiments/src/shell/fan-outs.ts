@@ -121,6 +121,11 @@ export class FanOuts {
     }
   }
 
+  /** Nothing is to be done until somebody's event says otherwise. */
+  get isIdle(): boolean {
+    return this.#ready.size === 0;
+  }
+
   /**
    * In the reaction to a wish, or to what may end an experiment, that concerns more trials than a reaction may look at.
    * Saved before the reaction counts as done, so that it holds also for an event that is driven again after it was parked.
