@@ -23,6 +23,7 @@ export {
 } from "./service/connections.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
+export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export { EventFeed } from "./reactions/event-feed.ts";
 export {
   type CommitIdentity,

@@ -44,7 +44,7 @@ export async function createService(
       commands: {},
       checks: [viewCheck(name, index.view, log)],
       effects: async (signal: AbortSignal) => {
-        await using feed = await EventFeed.open(log, bus, clock);
+        await using feed = await EventFeed.open(log, bus, clock, logger);
         await Promise.all([index.view.run(feed, signal), deletion.loop.run(signal)]);
       },
     };

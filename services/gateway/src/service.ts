@@ -68,6 +68,7 @@ export async function createService(
         for (const event of events) executor.cache.observe(event);
         moved.notify(events);
       },
+      rewound: () => executor.cache.clear(),
     },
     pool,
     clock,
@@ -104,7 +105,7 @@ export async function createService(
     name: "gateway",
     async start() {
       await migrate(pool, "gateway", join(import.meta.dirname, "../migrations"));
-      const feed = stack.use(await EventFeed.open(log, bus, clock));
+      const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
       const running = [
         view.run(feed, stop.signal),
         sweepIdempotency(idempotency, clock, logger, stop.signal),

@@ -57,7 +57,7 @@ export async function createService(
       commands: commandTable({ executor, manifests, verifier, blobs, clock, events, ...own }),
       checks: [viewCheck(name, unfinished.view, log)],
       effects: async (signal: AbortSignal) => {
-        await using feed = await EventFeed.open(log, bus, clock);
+        await using feed = await EventFeed.open(log, bus, clock, logger);
         await Promise.all([unfinished.view.run(feed, signal), unfinished.loop.run(signal)]);
       },
     };

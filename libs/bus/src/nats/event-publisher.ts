@@ -14,11 +14,12 @@
 import type { Msg } from "@nats-io/nats-core";
 import type { StoredEvent } from "@trainyard/event-log";
 import { assert, Fault } from "@trainyard/kernel";
-import { headersOfEvent, subjectOfEvent } from "../envelope.ts";
+import { headersOfEvent, subjectOfEvent, unknownOrigin } from "../envelope.ts";
 import { assertAscending } from "../ascending.ts";
 import { messageTooLarge, relayDiverged, unconfirmed } from "../faults.ts";
 import { decodeHeaderValue, headerNames } from "../headers.ts";
 import { busLimits } from "../limits.ts";
+import type { EventsEpoch, LastEvent } from "../port.ts";
 import type { Link } from "./link.ts";
 import type { Replies } from "./replies.ts";
 import type { Streams } from "./streams.ts";
@@ -33,6 +34,7 @@ type Batch = {
 };
 type Item = {
   readonly event: StoredEvent;
+  readonly epoch: EventsEpoch;
   readonly bytes: Uint8Array;
   readonly closesBatch: boolean;
 };
@@ -66,13 +68,14 @@ export class EventPublisher {
     this.#streams = streams;
   }
 
-  publish(events: readonly StoredEvent[]): Promise<void> {
+  publish(events: readonly StoredEvent[], epoch: EventsEpoch = unknownOrigin): Promise<void> {
     if (events.length === 0) return Promise.resolve();
     assertAscending(events);
     for (const [index, event] of events.entries()) {
       this.#enqueued += 1;
       this.#items.set(this.#enqueued, {
         event,
+        epoch,
         bytes: encoder.encode(event.body),
         closesBatch: index === events.length - 1,
       });
@@ -84,10 +87,11 @@ export class EventPublisher {
   }
 
   /** The last message of the stream; what is published next follows it. */
-  async last(): Promise<{ readonly position: number; readonly id: string } | null> {
+  async last(): Promise<LastEvent | null> {
     const end = await this.#look();
     if (this.#sent === this.#enqueued) this.#end = end;
-    return end.position === 0 ? null : { position: end.position, id: end.id };
+    if (end.position === 0) return null;
+    return { position: end.position, id: end.id, log: end.log, epoch: end.epoch };
   }
 
   /**
@@ -152,7 +156,7 @@ export class EventPublisher {
     const item = this.#items.get(index);
     const end = this.#end;
     assert(item !== undefined && end !== null, "an item is sent after the stream's end is known");
-    const { event, bytes } = item;
+    const { event, epoch, bytes } = item;
     this.#sent = index;
     if (event.position <= end.position) {
       // Stored or on its way already: it is confirmed together with what was sent before it.
@@ -160,7 +164,9 @@ export class EventPublisher {
       this.#confirm(this.#confirmed);
       return;
     }
-    const headers = headersOfEvent(event);
+    // The chain of ids as the log has it: whoever hears the event sees whether it follows what was folded before.
+    const previousId = end.position === event.position - 1 ? end.id : "";
+    const headers = headersOfEvent(event, { log: epoch.log, epoch: epoch.epoch, previousId });
     headers[headerNames.messageId] = event.id;
     if (end.sequence === undefined) headers[headerNames.expectedLastId] = end.id;
     else headers[headerNames.expectedLastSequence] = String(end.sequence);
@@ -246,18 +252,21 @@ export class EventPublisher {
     for (const batch of batches) batch.reject(fault);
   }
 
-  async #look(): Promise<End> {
+  async #look(): Promise<End & EventsEpoch> {
     const manager = await this.#streams.ensure("EVENTS");
     try {
       const { state } = await manager.streams.info("EVENTS");
       const sequence = state.last_seq;
-      if (state.messages === 0) return { position: 0, id: "", sequence };
+      const empty = { position: 0, id: "", log: "", epoch: "", sequence };
+      if (state.messages === 0) return empty;
       const message = await manager.streams.getMessage("EVENTS", { seq: sequence });
       // The last message aged out between the two questions: the stream is empty now.
-      if (message === null) return { position: 0, id: "", sequence };
+      if (message === null) return empty;
       const position = Number(message.header.get("ce-sequence"));
       assert(position > 0, "every message in EVENTS has a position");
-      return { position, id: decodeHeaderValue(message.header.get("ce-id")), sequence };
+      const read = (name: string): string => decodeHeaderValue(message.header.get(name));
+      const [log, epoch] = [read(headerNames.log), read(headerNames.epoch)];
+      return { position, id: read("ce-id"), log, epoch, sequence };
     } catch (error) {
       this.#streams.forget("EVENTS");
       throw new Fault("stream_unavailable", "the end of stream EVENTS cannot be read", {

@@ -18,6 +18,7 @@ export class FoldCache {
   readonly #streams: LRUCache<string, Map<string, Entry>>;
   /** The newest versions that passed by, for a fold that was being read meanwhile and would miss them. */
   readonly #passed: LRUCache<string, number>;
+  #clearings = 0;
 
   constructor(log: EventLog, foldsMax: number = runtimeLimits.cachedFoldsMax) {
     this.#log = log;
@@ -33,6 +34,7 @@ export class FoldCache {
   }
 
   async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
+    const clearings = this.#clearings;
     const start = await this.#start(fold, stream);
     const entry: Entry = { fold, ...start };
     let next = this.#page(stream, entry.version);
@@ -46,7 +48,7 @@ export class FoldCache {
       if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
       next = this.#page(stream, entry.version);
     }
-    this.#keep(stream, entry);
+    if (clearings === this.#clearings) this.#keep(stream, entry);
     return { state: entry.state as State, version: entry.version };
   }
 
@@ -139,6 +141,13 @@ export class FoldCache {
 
   forget(stream: string): void {
     this.#streams.delete(stream);
+  }
+
+  /** The log went back: nothing that is kept is of its history, nor what is just being read. */
+  clear(): void {
+    this.#clearings += 1;
+    this.#streams.clear();
+    this.#passed.clear();
   }
 }
 

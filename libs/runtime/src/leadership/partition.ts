@@ -12,6 +12,7 @@ import { EventFeed } from "../reactions/event-feed.ts";
 import { Executor, LeaseLost } from "../commands/executor.ts";
 import { firstAbort } from "./first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
+import { LogRewound } from "../history/log-history.ts";
 import { LeaseHolder } from "./lease-holder.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
@@ -94,7 +95,7 @@ export class Partition {
     const failed = new AbortController();
     const signal = firstAbort(lost, failed.signal);
     const term = await this.#begin({ executor, epoch: fence.epoch, signal });
-    const feed = stack.use(await EventFeed.open(log, bus, clock));
+    const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
     const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));
@@ -127,7 +128,11 @@ export class Partition {
       await pause(clock, 0x7fffffff, signal);
       return;
     }
-    logger.error({ err: error }, "term_failed");
+    // Either way everything folded goes with the term; the next one begins with what the log has now.
+    logger.error(
+      { err: error },
+      error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",
+    );
     await pause(clock, runtimeLimits.retryLastMs, signal);
   }
 }

@@ -13,6 +13,7 @@ import type { Clock } from "@trainyard/kernel";
 import { Fault, limits } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import { pause } from "../clock.ts";
+import { LogRewound } from "../history/log-history.ts";
 import type { EventFeed } from "../reactions/event-feed.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
@@ -43,6 +44,8 @@ export type ViewSpec = {
   ) => Promise<void>;
   /** After the commit. */
   readonly after?: (events: readonly StoredEvent[]) => void;
+  /** The log went back: whatever was kept beside the rows, for example by `after`, is of another history. */
+  readonly rewound?: () => void;
 };
 
 /** How far the rows have come, and the commit that was last there. */
@@ -113,13 +116,22 @@ export class View {
         await step();
         return;
       } catch (error) {
-        this.#logger.warn({ err: error, view: this.spec.view, waitMs }, "view_retried");
+        if (error instanceof LogRewound) this.#rewound(error);
+        else this.#logger.warn({ err: error, view: this.spec.view, waitMs }, "view_retried");
         await pause(this.#clock, waitMs, signal);
         waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
         // A server that went away may come back as it was some time ago.
         this.#cursor = null;
       }
     }
+  }
+
+  /** Rows that lie in the log's database may have gone back with it: whether they have is seen when they are looked at again. */
+  #rewound(error: LogRewound): void {
+    this.#logger.error({ err: error, view: this.spec.view }, "log_rewound");
+    this.#goal = null;
+    this.#caughtUpOnce = false;
+    this.spec.rewound?.();
   }
 
   /** Where to go on; from the beginning after a rewind. */
@@ -147,6 +159,7 @@ export class View {
     await this.#empty(cursor);
     this.#goal = await feed.head();
     this.#caughtUpOnce = false;
+    this.spec.rewound?.();
     return beginning;
   }
 
