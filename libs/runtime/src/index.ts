@@ -33,6 +33,7 @@ export {
   LeaseLost,
 } from "./commands/executor.ts";
 export { FoldCache } from "./folds/fold-cache.ts";
+export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
 export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";

@@ -90,7 +90,7 @@ export class Partition {
 
   async #term(fence: { lease: string; epoch: number }, lost: AbortSignal): Promise<void> {
     const { log, bus, clock, logger } = this.#deps;
-    const executor = new Executor(log, new FoldCache(log), fence);
+    const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
     const failed = new AbortController();
     const signal = firstAbort(lost, failed.signal);
