@@ -69,5 +69,7 @@ export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";
 export { snapshotCheck } from "./verification/verify-snapshots.ts";
 export { viewCheck } from "./verification/verify-view.ts";
-export { type TableNames, View, type ViewSpec, type ViewTable } from "./views/view.ts";
+export type { SetAside } from "./views/apply-events.ts";
+export { View, type ViewState } from "./views/view.ts";
+export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { BufferedWork, MovedStream, type Work } from "./reactions/work.ts";

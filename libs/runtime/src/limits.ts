@@ -30,6 +30,12 @@ export const runtimeLimits = {
   streamsPerPart: 128,
   /** Reactions to several events are committed once they make so many: some milliseconds of work for this process and the log. */
   eventsTogether: 256,
+  /** Events of different streams set aside on one page before it counts as a fault of the view's: then it is repeated instead. */
+  setAsideAtOnceMax: 20,
+  /** What is kept of the reason: enough for a sentence with the value that it is about. */
+  setAsideReasonCharacters: 500,
+  /** Streams that are set aside, listed at once: an operator reads the first. */
+  setAsideShownMax: 200,
   /** Connections of one process to its own tables. */
   tableConnectionsMax: 8,
   connectTimeoutMs: 5_000,

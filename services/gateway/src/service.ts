@@ -62,6 +62,7 @@ export async function createService(
     {
       schema: "gateway",
       view: "documents",
+      version: 1,
       tables: [{ name: "documents" }],
       apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
       after: (events) => {

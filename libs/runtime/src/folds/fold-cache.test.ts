@@ -66,8 +66,9 @@ test("a kept fold goes on with the events that pass by, and starts anew after a 
 });
 
 test("a saved fold is gone on from, unless the log went back since: then that is told, and the stream is folded afresh", async () => {
-  const { store, as } = createMemoryLog();
-  const log = as("experiments");
+  const memory = createMemoryLog();
+  const { store } = memory;
+  const log = memory.as("experiments");
   let folded = 0;
   const saved: StreamFold<number> = {
     ...counted,

@@ -112,6 +112,16 @@ export class EventFeed implements AsyncDisposable {
     return event?.position === position ? event : null;
   }
 
+  /** Of the log, at most `limit` after a position, whatever was handed out. */
+  page(after: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#log.readAll(after, limit);
+  }
+
+  /** For another reader of the same log, from wherever it begins. */
+  history(): LogHistory {
+    return new LogHistory(this.#log);
+  }
+
   /** The last position of the log. */
   head(): Promise<number> {
     return this.#log.head();

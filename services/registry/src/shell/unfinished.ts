@@ -40,6 +40,7 @@ export class Unfinished {
     const spec: ViewSpec = {
       schema: "registry",
       view: "unfinished",
+      version: 1,
       // What is void goes when its files are cleared, which the log does not tell.
       tables: [{ name: "unfinished", mayBeGone: "state = 'void'" }],
       apply: async (client, events, table) => {

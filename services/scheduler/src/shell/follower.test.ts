@@ -16,8 +16,9 @@ const meta = {
 };
 
 function stage() {
-  const { store, as } = createMemoryLog();
-  const log = as("scheduler");
+  const memory = createMemoryLog();
+  const { store } = memory;
+  const log = memory.as("scheduler");
   const told: unknown[] = [];
   const logger = { error: (fields: unknown) => told.push(fields) } as unknown as Logger;
   const write = async (pool: string, count: number): Promise<void> => {
