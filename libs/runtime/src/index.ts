@@ -70,6 +70,8 @@ export { runChecks } from "./verification/verifications.ts";
 export { snapshotCheck } from "./verification/verify-snapshots.ts";
 export { viewCheck } from "./verification/verify-view.ts";
 export type { SetAside } from "./views/apply-events.ts";
+export { shownView } from "./views/view-commands.ts";
+export { viewGauges } from "./views/view-telemetry.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { BufferedWork, MovedStream, type Work } from "./reactions/work.ts";

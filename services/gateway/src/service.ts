@@ -17,6 +17,7 @@ import {
   type Service,
   systemClock,
   View,
+  viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -75,6 +76,7 @@ export async function createService(
     clock,
     logger,
   );
+  viewGauges(registry, () => [view]);
   const blobs = await openDirectoryBlobStore(config.blobDir);
   const backend = new Backend({ log, bus, pool, clock, logger, documents, view, blobs, executor });
   const idempotency = new IdempotencyStore(pool);

@@ -18,6 +18,8 @@ import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
+import type { View } from "../views/view.ts";
+import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 
 /** What a service does while it holds its partition. Built anew for every term. */
@@ -26,6 +28,8 @@ export type Term = {
   readonly commands: Readonly<Record<string, CommandSpec>>;
   /** Everything that the service keeps folded from the log, for who wants it proven. */
   readonly checks?: readonly Check[];
+  /** The read models among it, for who wants to see or rebuild them. */
+  readonly views?: readonly View[];
   /** Runs beside the reactions: timers and effects that follow from the state. Ends when the signal aborts. */
   readonly effects?: (signal: AbortSignal) => Promise<void>;
 };
@@ -103,6 +107,7 @@ export class Partition {
       ...term.commands,
       RetryParked: parkingCommand(loop),
       VerifyViews: verifyCommand(verifications),
+      ...viewCommands(term.views ?? []),
     };
     stack.use(await bus.serve(this.#service, commandHandlers(this.#service, commands, logger)));
     this.#state = "active";
