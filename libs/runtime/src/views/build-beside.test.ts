@@ -4,6 +4,9 @@ import { ViewStage } from "../testing/view-stage.ts";
 
 let stage: ViewStage;
 
+const until = (holds: () => unknown): Promise<unknown> =>
+  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+
 beforeAll(async () => {
   stage = await ViewStage.start();
 }, 60_000);
@@ -30,14 +33,14 @@ describe("a view that is built anew", () => {
     await view.reach();
     await stage.sql("update tested.counts set paused = 0");
     view.view.rebuild();
-    await vi.waitFor(() => expect(besides).toBe(1));
+    await until(() => expect(besides).toBe(1));
     expect((await view.view.state()).buildingAt).toBe(1_000);
     await stage.tell("new");
     await view.reach();
     expect(await stage.counts()).toMatchObject({ "7": 0, new: 1 });
     held.resolve();
-    await vi.waitFor(async () => expect((await view.view.state()).buildingAt).toBeNull());
-    await vi.waitFor(async () => expect(await stage.counts()).toMatchObject({ "7": 63, new: 1 }));
+    await until(async () => expect((await view.view.state()).buildingAt).toBeNull());
+    await until(async () => expect(await stage.counts()).toMatchObject({ "7": 63, new: 1 }));
     await stage.tell("new", "7");
     await view.reach();
     expect(await stage.counts()).toMatchObject({ "7": 64, new: 2 });
@@ -57,7 +60,7 @@ describe("a view that is built anew", () => {
     });
     await first.reach();
     first.view.rebuild();
-    await vi.waitFor(() => expect([first.view.position, position]).toEqual([2_500, 1_001]));
+    await until(() => expect([first.view.position, position]).toEqual([2_500, 1_001]));
     await first.stop();
     await stage.sql("update tested.counts set paused = 0");
     const pages: number[] = [];
@@ -65,7 +68,7 @@ describe("a view that is built anew", () => {
       before: (events) => void pages.push(events[0]?.position ?? 0),
     });
     await second.reach();
-    await vi.waitFor(async () => expect(await stage.counts()).toMatchObject({ "7": 63 }));
+    await until(async () => expect(await stage.counts()).toMatchObject({ "7": 63 }));
     expect(pages).toEqual([1_001, 2_000]);
   });
 
@@ -78,13 +81,13 @@ describe("a view that is built anew", () => {
     const count = (await stage.sql(shape)).length;
     for (const paused of [2, 3, 4]) {
       view.view.rebuild();
-      await vi.waitFor(async () => {
+      await until(async () => {
         const rows = await stage.sql("select to_regclass('tested.counts__next') as beside");
         expect([rows[0]?.["beside"], (await view.view.state()).buildingAt]).toEqual([null, null]);
       });
       await stage.tell("1");
       await view.reach();
-      await vi.waitFor(async () => expect(await stage.counts()).toEqual({ "1": paused, "2": 1 }));
+      await until(async () => expect(await stage.counts()).toEqual({ "1": paused, "2": 1 }));
     }
     expect((await stage.sql(shape)).length).toBe(count);
   });
@@ -97,7 +100,7 @@ describe("a view of a newer version", () => {
     await using old = await stage.fold();
     await old.reach();
     await using young = await stage.fold({ version: 2, by: 10, before: () => held.promise });
-    await vi.waitFor(async () => expect((await young.view.state()).buildingAt).toBe(0));
+    await until(async () => expect((await young.view.state()).buildingAt).toBe(0));
     await stage.tell("1");
     await old.reach();
     expect(await stage.counts()).toEqual({ "1": 3, "2": 1 });
@@ -108,7 +111,7 @@ describe("a view of a newer version", () => {
     expect(await stage.counts()).toEqual({ "1": 30, "2": 10 });
     await stage.tell("2");
     await young.reach();
-    await vi.waitFor(() => expect(old.view.caughtUpOnce).toBe(false));
+    await until(() => expect(old.view.caughtUpOnce).toBe(false));
     await expect(old.view.reach(1)).rejects.toMatchObject({
       code: "view_superseded",
       message: expect.stringContaining("are of version 2, and this process folds version 1"),
@@ -141,7 +144,7 @@ describe("a view of a newer version", () => {
     await using old = await stage.fold();
     await stage.tell("1");
     await young.reach();
-    await vi.waitFor(() => expect(old.errors).toMatchObject([{ msg: "view_superseded" }]));
+    await until(() => expect(old.errors).toMatchObject([{ msg: "view_superseded" }]));
     expect(await stage.counts()).toEqual({ "1": 20 });
   });
 });

@@ -4,6 +4,9 @@ import { type FoldedView, ViewStage } from "../testing/view-stage.ts";
 
 let stage: ViewStage;
 
+const until = (holds: () => unknown): Promise<unknown> =>
+  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+
 beforeAll(async () => {
   stage = await ViewStage.start();
 }, 60_000);
@@ -107,7 +110,7 @@ describe("an event that cannot be applied", () => {
     await using mended = await stage.fold();
     await mended.reach();
     mended.view.rebuild();
-    await vi.waitFor(async () => expect(await aside(mended)).toEqual([]));
+    await until(async () => expect(await aside(mended)).toEqual([]));
     expect(await stage.counts()).toEqual({ "1": 1, "2": 1, bad: 2 });
     await stage.tell("bad");
     await mended.reach();

@@ -3,6 +3,9 @@ import { ViewStage } from "../testing/view-stage.ts";
 
 let stage: ViewStage;
 
+const until = (holds: () => unknown): Promise<unknown> =>
+  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+
 beforeAll(async () => {
   stage = await ViewStage.start();
 }, 60_000);
@@ -51,7 +54,7 @@ describe("how far a view is", () => {
 
   test("of an empty log is caught up at once", async () => {
     await using running = await stage.fold();
-    await vi.waitFor(() => expect(running.view.caughtUpOnce).toBe(true));
+    await until(() => expect(running.view.caughtUpOnce).toBe(true));
   });
 });
 
@@ -64,7 +67,7 @@ describe("a rewind", () => {
     await stage.tell("1", "2");
     await view.reach();
     await restore("log and tables");
-    await vi.waitFor(() => expect(view.view.position).toBe(1), { timeout: 5_000 });
+    await until(() => expect(view.view.position).toBe(1));
     await stage.tell("3");
     await view.reach();
     expect(await stage.counts()).toEqual({ "1": 1, "3": 1 });
@@ -80,11 +83,8 @@ describe("a rewind", () => {
     await view.reach();
     await restore("log");
     await stage.tell("3", "4", "5");
-    await vi.waitFor(
-      async () => expect(await stage.counts()).toEqual({ "1": 1, "3": 1, "4": 1, "5": 1 }),
-      {
-        timeout: 5_000,
-      },
+    await until(async () =>
+      expect(await stage.counts()).toEqual({ "1": 1, "3": 1, "4": 1, "5": 1 }),
     );
     expect(view.errors).toMatchObject([{ msg: "log_rewound" }, { msg: "view_rewound" }]);
   });
@@ -100,7 +100,7 @@ describe("a rewind", () => {
     );
     await stage.sql("update tested.counts set paused = 7");
     await using second = await stage.fold();
-    await vi.waitFor(async () => expect(await stage.counts()).toEqual({ "1": 1, "2": 1 }));
+    await until(async () => expect(await stage.counts()).toEqual({ "1": 1, "2": 1 }));
     expect(second.errors).toMatchObject([{ msg: "view_rewound" }]);
   });
 

@@ -4,6 +4,9 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
 
+const until = (holds: () => unknown): Promise<unknown> =>
+  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+
 beforeAll(async () => {
   gateway = await startTestGateway();
   await gateway.append("experiment-1", created({}));
@@ -19,7 +22,7 @@ const own = async (): Promise<Row> =>
 
 describe("views", () => {
   test("are listed, and a service that does not answer with that", async () => {
-    await vi.waitFor(async () => expect(await own()).toMatchObject({ lag: "0" }));
+    await until(async () => expect(await own()).toMatchObject({ lag: "0" }));
     expect(await views()).toMatchObject([
       { service: "gateway", name: "documents", position: "3", caughtUp: true, problem: "" },
       { service: "checkpoint-gc", name: "", problem: expect.stringContaining("does not answer") },
@@ -47,7 +50,7 @@ describe("an event that the read model cannot take", () => {
     const position = await gateway.append("experiment-1", { type: "ExperimentPaused", data: {} });
     await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
     const last = await gateway.append("experiment-2", { type: "ExperimentActivated", data: {} });
-    await vi.waitFor(async () => expect(await own()).toMatchObject({ position: String(last) }));
+    await until(async () => expect(await own()).toMatchObject({ position: String(last) }));
     const state = async (id: string) =>
       (await gateway.call("GET", `/api/v1/experiments/${id}`)).body["state"];
     expect(await state("2")).toBe("ACTIVE");
@@ -70,9 +73,9 @@ describe("an event that the read model cannot take", () => {
     );
     const body = { consumer: "gateway.documents", key: "experiment-1" };
     expect((await gateway.call("POST", "/api/v1/parked/retry", { body })).status).toBe(200);
-    await vi.waitFor(async () => expect(await parked()).toEqual([]));
+    await until(async () => expect(await parked()).toEqual([]));
     expect(await state("1")).toBe("ACTIVE");
     await gateway.append("trial-1.1", trialCreated(1));
-    await vi.waitFor(async () => expect(await own()).toMatchObject({ lag: "0", buildingAt: "" }));
+    await until(async () => expect(await own()).toMatchObject({ lag: "0", buildingAt: "" }));
   });
 });
