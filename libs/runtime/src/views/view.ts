@@ -265,7 +265,7 @@ export class View {
   async #buildWhenAsked(feed: EventFeed, signal: AbortSignal): Promise<void> {
     await this.#persist(async () => {
       await prepareTables(this.pool, this.spec);
-      this.#buildAsked ||= await BesideBuild.isUnderWay(this.pool, this.spec);
+      if (await BesideBuild.isUnderWay(this.pool, this.spec)) this.#buildAsked = true;
     }, signal);
     signal.addEventListener("abort", () => this.#wakeBuilder(), { once: true });
     while (!signal.aborted) {
