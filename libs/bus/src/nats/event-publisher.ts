@@ -1,7 +1,7 @@
 /**
  * Publishes the log into EVENTS in order, several hundred events at a time.
  *
- * Each message carries its id, which makes a repeat harmless, and the id of the message before it, without which the
+ * Each message carries an id, of its epoch and its event, which makes a repeat harmless, and the id of the message before it, without which the
  * server refuses it. JetStream takes the messages of one connection in the order in which they were sent, so nothing
  * need be waited for in between: where one is missing or refused, every later one is refused too, and never is
  * anything reordered. For the same reason the confirmation of one message stands for all before it in the chain, and
@@ -25,8 +25,11 @@ import type { Replies } from "./replies.ts";
 import type { Streams } from "./streams.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
-/** The end of the chain; `sequence` where it was read from the stream and nothing was sent since. */
-type End = { readonly position: number; readonly id: string; readonly sequence?: number };
+/** The end of the chain: what was sent last, or, with its sequence, what was read from the stream. */
+type End = { readonly position: number; readonly id: string } & (
+  | { readonly sequence: number }
+  | { readonly messageId: string }
+);
 type Batch = {
   readonly lastIndex: number;
   readonly resolve: () => void;
@@ -95,8 +98,8 @@ export class EventPublisher {
   }
 
   /**
-   * Empties the stream. The server goes on to know the ids of the last half minute: until it has forgotten them, a repeat
-   * of one of them is refused together with what follows it, and is to be tried again.
+   * Empties the stream. The server goes on to know the ids of the last half minute: a repeat of one of the same epoch is
+   * refused meanwhile, together with what follows it, and is to be tried again.
    */
   async clear(): Promise<void> {
     const manager = await this.#streams.ensure("EVENTS");
@@ -167,8 +170,10 @@ export class EventPublisher {
     // The chain of ids as the log has it: whoever hears the event sees whether it follows what was folded before.
     const previousId = end.position === event.position - 1 ? end.id : "";
     const headers = headersOfEvent(event, { log: epoch.log, epoch: epoch.epoch, previousId });
-    headers[headerNames.messageId] = event.id;
-    if (end.sequence === undefined) headers[headerNames.expectedLastId] = end.id;
+    // A stream that is filled again as a new epoch need not wait until the server has forgotten the ids of the old one.
+    const messageId = epoch.epoch === "" ? event.id : `${epoch.epoch}.${event.id}`;
+    headers[headerNames.messageId] = messageId;
+    if ("messageId" in end) headers[headerNames.expectedLastId] = end.messageId;
     else headers[headerNames.expectedLastSequence] = String(end.sequence);
     const subject = subjectOfEvent(event);
     const inbox = this.#confirmationFor(index, item, subject);
@@ -181,7 +186,7 @@ export class EventPublisher {
     } catch (error) {
       throw error instanceof Fault ? error : messageTooLarge(subject, bytes.byteLength, error);
     }
-    this.#end = { position: event.position, id: event.id };
+    this.#end = { position: event.position, id: event.id, messageId };
     this.#bytesInFlight += bytes.byteLength;
   }
 
@@ -252,7 +257,7 @@ export class EventPublisher {
     for (const batch of batches) batch.reject(fault);
   }
 
-  async #look(): Promise<End & EventsEpoch> {
+  async #look(): Promise<EventsEpoch & Extract<End, { sequence: number }>> {
     const manager = await this.#streams.ensure("EVENTS");
     try {
       const { state } = await manager.streams.info("EVENTS");
