@@ -80,7 +80,7 @@ export interface Bus extends AsyncDisposable {
   tailEvents(callback: (event: StoredEvent, origin: EventOrigin) => void): Promise<AsyncDisposable>;
 
   /**
-   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its id as the message id and
+   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its epoch and id as the message id and
    * the message before it as the expected last; resolves when all are acknowledged.
    * Throws a Fault "relay_diverged" when another publisher came between: read `lastEvent` again.
    */

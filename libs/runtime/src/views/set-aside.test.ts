@@ -60,7 +60,7 @@ describe("an event that cannot be applied", () => {
   });
 
   test("is none when the world fails: then the page is repeated", async () => {
-    let failures = 2;
+    let failures = 4;
     const before = (): void => {
       failures -= 1;
       if (failures >= 0) throw new Fault("away", "it does not answer", { retry: "later" });
