@@ -163,6 +163,15 @@ describe("yard", () => {
     writeFileSync(kept, "soon");
     expect((await world.yard("log", "verify", "--anchor", kept)).code).toBe(2);
     expect(((await world.json("parked", "list")) as Page<never>).items).toEqual([]);
+    const views = ((await world.json("view", "list")) as Page<{ service: string; problem: string }>)
+      .items;
+    expect(views.map(({ service, problem }) => `${service}${problem}`)).toEqual([
+      "gateway",
+      "checkpoint-gc",
+      "registry",
+    ]);
+    expect((await world.yard("view", "rebuild", "registry", "unfinished")).code).toBe(0);
+    expect((await world.yard("view", "rebuild", "registry", "nothing")).code).not.toBe(0);
     expect((await world.yard("version")).out).toMatch(/^Trainyard \d+\.\d+\.\d+, API v1/);
   });
 

@@ -9,6 +9,7 @@ import type {
   ProfileService,
   RunService,
   SearchService,
+  ViewService,
 } from "@trainyard/contracts/api";
 
 type MethodsOf<Service> =
@@ -20,7 +21,8 @@ type AllMethods = MethodsOf<typeof ExperimentService> &
   MethodsOf<typeof RunService> &
   MethodsOf<typeof SearchService> &
   MethodsOf<typeof ClusterService> &
-  MethodsOf<typeof AnalysisService>;
+  MethodsOf<typeof AnalysisService> &
+  MethodsOf<typeof ViewService>;
 
 type NamesOf<Kind extends string> = {
   [Name in keyof AllMethods]: AllMethods[Name]["methodKind"] extends Kind ? Name : never;

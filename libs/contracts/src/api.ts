@@ -186,3 +186,13 @@ export {
   GetSignalsResponseSchema,
   RunService,
 } from "./gen/trainyard/api/v1/runs_pb.ts";
+export {
+  type ListViewsRequest,
+  type ListViewsResponse,
+  ListViewsResponseSchema,
+  type RebuildViewRequest,
+  type RebuildViewResponse,
+  type SetAside,
+  type View,
+  ViewService,
+} from "./gen/trainyard/api/v1/views_pb.ts";

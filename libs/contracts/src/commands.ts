@@ -88,6 +88,16 @@ export {
   VerifyViewsSchema,
 } from "./gen/trainyard/command/v1/verify_pb.ts";
 export {
+  type ListViews,
+  ListViewsSchema,
+  type RebuildView,
+  RebuildViewSchema,
+  type SetAsideStream,
+  type ViewsListed,
+  ViewsListedSchema,
+  type ViewState,
+} from "./gen/trainyard/command/v1/views_pb.ts";
+export {
   type Accepted,
   AcceptedSchema,
   type FieldProblem,

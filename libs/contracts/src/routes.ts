@@ -13,6 +13,7 @@ import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
 import { ReportService } from "./gen/trainyard/api/v1/reports_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
+import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -43,6 +44,7 @@ export const gatewayServices: readonly DescService[] = [
   SearchService,
   ClusterService,
   AnalysisService,
+  ViewService,
 ];
 
 /** What the metrics service serves at its own address. */

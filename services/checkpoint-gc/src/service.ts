@@ -10,7 +10,9 @@ import {
   startHealthServer,
   type TableOverrides,
   type TermContext,
+  type View,
   viewCheck,
+  viewGauges,
 } from "@trainyard/runtime";
 import type { CheckpointGcConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
@@ -28,6 +30,9 @@ export async function createService(
   const { log, bus, clock, logger, registry } = await openParts(stack, name, config, overrides);
   const pool = openTables(stack, name, config, overrides, logger);
   const after = createTelemetry(logger, registry);
+  /** Of the term that it holds, or held last. */
+  let views: readonly View[] = [];
+  viewGauges(registry, () => views);
   const stopping = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => {
@@ -37,14 +42,16 @@ export async function createService(
   const begin = async ({ executor }: TermContext) => {
     const wake = (): void => deletion.loop.wake();
     const index = new CheckpointIndex(pool, clock, logger, wake);
+    views = [index.view];
     const deletion = new Deletion({ executor, log, clock, logger }, index);
     const handlers = reactionHandlers({ index, clock, graceMs: config.graceMs });
     return {
       reactions: { consumer: name, handlers, after },
       commands: {},
       checks: [viewCheck(name, index.view, log)],
+      views,
       effects: async (signal: AbortSignal) => {
-        await using feed = await EventFeed.open(log, bus, clock);
+        await using feed = await EventFeed.open(log, bus, clock, logger);
         await Promise.all([index.view.run(feed, signal), deletion.loop.run(signal)]);
       },
     };

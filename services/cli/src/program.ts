@@ -7,6 +7,7 @@ import { addExperimentCommands } from "./commands/experiment.ts";
 import { addOperationCommands } from "./commands/operations.ts";
 import { addSearchCommands } from "./commands/search.ts";
 import { addTrialCommands } from "./commands/trial.ts";
+import { addViewCommands } from "./commands/view.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
 /** 0 done; 1 failed, or not completed, or out of reach; 2 wrong usage or input. */
@@ -27,6 +28,7 @@ function createProgram(): Command {
   addSearchCommands(program);
   addCheckpointCommands(program);
   addOperationCommands(program);
+  addViewCommands(program);
   addClusterCommands(program);
   inherit(program);
   return program;

@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openDirectoryBlobStore } from "@trainyard/blob";
-import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
+import {
+  AcceptedSchema,
+  ContextPlanSchema,
+  ListViewsSchema,
+  PlanContextDownloadSchema,
+  RebuildViewSchema,
+  ViewsListedSchema,
+} from "@trainyard/contracts/commands";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { entry, runEnded, runRequested, TestRegistry } from "./testing/test-registry.ts";
 
@@ -227,6 +234,28 @@ describe("verification", () => {
     expect((await registry.stage.verify())[name]).toContain(`"${checkpoint}"): it is missing`);
     await registry.stage.sql("truncate registry.unfinished, registry.view_cursor");
     await registry.restart();
+    await vi.waitFor(
+      async () => expect(await registry.stage.verify()).toEqual({ [name]: "" }),
+      soon,
+    );
+  });
+
+  test("holds again after the view was built anew on request, which is listed", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const listed = async () => {
+      const answer = await registry.stage.ask([ListViewsSchema, {}], ViewsListedSchema);
+      return answer.kind === "ok" ? answer.reply.views : [];
+    };
+    await vi.waitFor(
+      async () => expect(await listed()).toMatchObject([{ view: "unfinished", lag: 0 }]),
+      soon,
+    );
+    await registry.stage.sql(`delete from registry.unfinished where checkpoint = '${checkpoint}'`);
+    const rebuild = (view: string) =>
+      registry.stage.ask([RebuildViewSchema, { view }], AcceptedSchema);
+    expect(await rebuild("nothing")).toMatchObject(rejectedAs("view_not_found"));
+    expect(await rebuild("unfinished")).toMatchObject({ kind: "ok" });
     await vi.waitFor(
       async () => expect(await registry.stage.verify()).toEqual({ [name]: "" }),
       soon,

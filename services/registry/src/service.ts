@@ -10,7 +10,9 @@ import {
   type Service,
   type TableOverrides,
   type TermContext,
+  type View,
   viewCheck,
+  viewGauges,
 } from "@trainyard/runtime";
 import type { RegistryConfig } from "./config.ts";
 import { registryEvents } from "./events.ts";
@@ -43,6 +45,9 @@ export async function createService(
   const stopping = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";
   let address = "";
+  /** Of the term that it holds, or held last. */
+  let views: readonly View[] = [];
+  viewGauges(registry, () => views);
   const readiness = (): string | null => {
     if (state !== "ready") return state;
     return partition.ready ? null : "stopped: events in a row could not be processed";
@@ -54,6 +59,7 @@ export async function createService(
       checkpointDir,
       graceMs,
     });
+    views = [unfinished.view];
     const blobs = await openDirectoryBlobStore(config.blobDir);
     const publicUrl = (): string => config.publicUrl ?? address;
     const own = { checkpointDir, urlKey, publicUrl };
@@ -61,8 +67,9 @@ export async function createService(
       reactions: { consumer: name, handlers: {} },
       commands: commandTable({ executor, manifests, verifier, blobs, clock, events, ...own }),
       checks: [viewCheck(name, unfinished.view, log)],
+      views,
       effects: async (signal: AbortSignal) => {
-        await using feed = await EventFeed.open(log, bus, clock);
+        await using feed = await EventFeed.open(log, bus, clock, logger);
         await Promise.all([unfinished.view.run(feed, signal), unfinished.loop.run(signal)]);
       },
     };

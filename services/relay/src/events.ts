@@ -5,7 +5,7 @@ import type { Logger, Registry } from "@trainyard/runtime";
 export type RelayEvents = {
   published(events: number, position: number): void;
   resumed(after: number): void;
-  refilling(after: number, head: number): void;
+  refilling(after: number, head: number, epoch: string): void;
   rewound(detail: string): void;
   failed(error: unknown, waitMs: number): void;
   /** How far the log's time is ahead of the database's clock. */
@@ -47,8 +47,8 @@ export function relayEvents(logger: Logger, registry: Registry): RelayEvents {
     resumed(after) {
       logger.info({ after }, "relay_resumed");
     },
-    refilling(after, head) {
-      logger.info({ after, head }, "stream_refilled_from_log");
+    refilling(after, head, epoch) {
+      logger.info({ after, head, epoch }, "stream_refilled_from_log");
     },
     rewound(detail) {
       rewinds.inc();

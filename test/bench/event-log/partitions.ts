@@ -19,7 +19,7 @@ export async function manyPartitions(context: BenchContext): Promise<BenchResult
   await divide(await server.database("divided"), Math.ceil(events / partitions));
   await using single = await server.log("single");
   await using divided = await server.log("divided");
-  const readers = [];
+  const readers: { readonly name: string; readonly read: () => Promise<void> }[] = [];
   for (const [log, name] of [
     [single, "single"],
     [divided, "divided"],

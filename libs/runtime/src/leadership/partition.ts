@@ -13,11 +13,14 @@ import { EventFeed } from "../reactions/event-feed.ts";
 import { Executor, LeaseLost } from "../commands/executor.ts";
 import { firstAbort } from "./first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
+import { LogRewound } from "../history/log-history.ts";
 import { LeaseHolder } from "./lease-holder.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
+import type { View } from "../views/view.ts";
+import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 
 /** What a service does while it holds its partition. Built anew for every term. */
@@ -26,6 +29,8 @@ export type Term = {
   readonly commands: Readonly<Record<string, CommandSpec>>;
   /** Everything that the service keeps folded from the log, for who wants it proven. */
   readonly checks?: readonly Check[];
+  /** The read models among it, for who wants to see or rebuild them. */
+  readonly views?: readonly View[];
   /** Runs beside the reactions: timers and effects that follow from the state. Ends when the signal aborts. */
   readonly effects?: (signal: AbortSignal) => Promise<void>;
 };
@@ -90,16 +95,20 @@ export class Partition {
 
   async #term(fence: { lease: string; epoch: number }, lost: AbortSignal): Promise<void> {
     const { log, bus, clock, logger } = this.#deps;
-    const executor = new Executor(log, new FoldCache(log), fence);
+    const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
     const failed = new AbortController();
     const signal = firstAbort(lost, failed.signal);
     const term = await this.#begin({ executor, epoch: fence.epoch, signal });
-    const feed = stack.use(await EventFeed.open(log, bus, clock));
+    const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
     const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));
-    const always = { RetryParked: parkingCommand(loop), VerifyViews: verifyCommand(verifications) };
+    const always = {
+      RetryParked: parkingCommand(loop),
+      VerifyViews: verifyCommand(verifications),
+      ...viewCommands(term.views ?? []),
+    };
     if (this.#state !== "stopped_by_parking") {
       await using _serving = await this.#serve({ ...term.commands, ...always });
       this.#state = "active";
@@ -151,7 +160,11 @@ export class Partition {
   async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
     if (error instanceof LeaseLost || lost.aborted) return;
-    logger.error({ err: error }, "term_failed");
+    // Either way everything folded goes with the term; the next one begins with what the log has now.
+    logger.error(
+      { err: error },
+      error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",
+    );
     await pause(clock, runtimeLimits.retryLastMs, signal);
   }
 }

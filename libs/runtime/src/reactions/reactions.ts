@@ -21,6 +21,7 @@ import {
   LeaseLost,
 } from "../commands/executor.ts";
 import { firstAbort } from "../leadership/first-abort.ts";
+import { LogRewound } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
@@ -92,7 +93,7 @@ export class ReactionLoop {
     return this.#position;
   }
 
-  /** Runs until the signal aborts; throws LeaseLost, or a Fault `parked_in_a_row`. */
+  /** Runs until the signal aborts; throws LeaseLost, LogRewound, or a Fault `parked_in_a_row`. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#start();
     signal.addEventListener("abort", () => this.#waiting.abort(), { once: true });
@@ -177,12 +178,14 @@ export class ReactionLoop {
     while (!signal.aborted) {
       try {
         // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
+        // The log may have gone back meanwhile: then the event never happened, and nothing may follow from it.
+        if (astray) await this.#deps.feed.confirm();
         if (astray) await this.#start();
         if (this.#position < event.position) await this.#react(event);
         this.#done(event);
         return;
       } catch (error) {
-        if (error instanceof LeaseLost) throw error;
+        if (error instanceof LeaseLost || error instanceof LogRewound) throw error;
         if (isFault(error) && error.retry !== "never") {
           astray = true;
           if (error instanceof CursorBehind) continue;

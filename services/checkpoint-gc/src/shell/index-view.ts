@@ -26,7 +26,7 @@ export class CheckpointIndex {
       if (events.some(({ stream }) => categoryOf(stream) === "retention")) onRetention();
     };
     const tables = [{ name: "checkpoints" }, { name: "validations" }, { name: "referrers" }];
-    const spec = { schema: "checkpoint_gc", view: "checkpoints", tables, apply, after };
+    const spec = { schema: "checkpoint_gc", view: "checkpoints", version: 1, tables, apply, after };
     this.view = new View(spec, pool, clock, logger);
   }
 

@@ -146,7 +146,7 @@ export class FanOutsWorld {
         service: consumer,
         consumer,
         partition: 0,
-        handlers: reactionHandlers(fanOuts),
+        handlers: reactionHandlers(systemClock, fanOuts),
         after: (event) => {
           fanOuts.observe(event);
           this.#done = event.position;

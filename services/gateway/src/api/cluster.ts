@@ -14,6 +14,7 @@ import { verifyLog } from "../shell/verify.ts";
 import { version } from "../version.ts";
 import { shownEvent } from "./events.ts";
 import { tokenHandlers } from "./tokens.ts";
+import { listViews, rebuildView } from "./views.ts";
 
 /** Events read at once for a watcher. */
 const watchPage = 500;
@@ -32,12 +33,17 @@ export function clusterHandlers(
         });
         return { items: rows.map(({ doc }) => doc), nextPageToken: "", position };
       },
-      "ClusterService.ListParked": () => listParked(backend),
+      "ClusterService.ListParked": (_request: unknown, context: RequestContext) =>
+        listParked(backend, context),
       "ClusterService.RetryParked": async (
         request: Plain<RetryParkedRequest>,
         context: RequestContext,
       ) => {
         const { consumer, key } = request;
+        // What a view has set aside is applied again by building it anew, in its place among all other events.
+        const [service = "", view] = consumer.split(".");
+        if (view !== undefined)
+          return { position: await rebuildView(backend, service, view, context) };
         const { position } = await backend.command(
           consumer,
           RetryParkedSchema,
@@ -62,7 +68,7 @@ export function clusterHandlers(
   };
 }
 
-async function listParked(backend: Backend) {
+async function listParked(backend: Backend, context: RequestContext) {
   const rows = await backend.parts.log.parked();
   const items = [];
   for (const row of rows) {
@@ -76,6 +82,13 @@ async function listParked(backend: Backend) {
       reason: row.reason,
       parkedAtMs: row.parkedAtMs,
     });
+  }
+  for (const { service, name, setAside } of await listViews(backend, context)) {
+    for (const { stream, eventPosition, type, reason, setAsideAtMs } of setAside) {
+      const consumer = `${service}.${name}`;
+      const parkedAtMs = setAsideAtMs;
+      items.push({ consumer, key: stream, eventPosition, type, stream, reason, parkedAtMs });
+    }
   }
   return { items, nextPageToken: "", position: backend.position };
 }

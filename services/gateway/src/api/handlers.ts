@@ -10,6 +10,7 @@ import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
+import { viewHandlers } from "./views.ts";
 
 /** Every call of the public API, by Service.Method. */
 export function apiHandlers(
@@ -33,6 +34,7 @@ export function apiHandlers(
       ...searches.unary,
       ...cluster.unary,
       ...analysisHandlers(backend),
+      ...viewHandlers(backend),
     },
     streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
     raw: { ...checkpoints.raw, ...profiles.raw },

@@ -42,6 +42,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   checkpoint_not_found: 404,
   token_not_found: 404,
   context_not_found: 404,
+  view_not_found: 404,
   search_unknown: 404,
   trial_unknown: 404,
   run_superseded: 409,

@@ -67,6 +67,7 @@ export class Unfinished {
     const spec: ViewSpec = {
       schema: "registry",
       view: "unfinished",
+      version: 2,
       // What is dealt with goes, which the log does not tell.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       apply: async (client, events, table) => {
