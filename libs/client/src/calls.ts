@@ -9,6 +9,7 @@ import type {
   ProfileService,
   RunService,
   SearchService,
+  StorageService,
 } from "@trainyard/contracts/api";
 
 type MethodsOf<Service> =
@@ -16,6 +17,7 @@ type MethodsOf<Service> =
 
 type AllMethods = MethodsOf<typeof ExperimentService> &
   MethodsOf<typeof CheckpointService> &
+  MethodsOf<typeof StorageService> &
   MethodsOf<typeof ProfileService> &
   MethodsOf<typeof RunService> &
   MethodsOf<typeof SearchService> &

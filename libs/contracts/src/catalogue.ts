@@ -64,6 +64,7 @@ export type EventMessages = {
   CheckpointAbandoned: checkpoint.CheckpointAbandoned;
   CheckpointPinned: checkpoint.CheckpointPinned;
   CheckpointUnpinned: checkpoint.CheckpointUnpinned;
+  StorageAdopted: checkpoint.StorageAdopted;
   CheckpointCondemned: checkpoint.CheckpointCondemned;
   CheckpointSpared: checkpoint.CheckpointSpared;
   CheckpointDeletionStarted: checkpoint.CheckpointDeletionStarted;
@@ -103,6 +104,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   logsignal: "logs",
   checkpoint: "registry",
   model: "registry",
+  storage: "registry",
   retention: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
@@ -176,6 +178,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     checkpoint.CheckpointPinnedSchema,
     checkpoint.CheckpointUnpinnedSchema,
   ],
+  storage: [checkpoint.StorageAdoptedSchema],
   retention: [
     checkpoint.CheckpointCondemnedSchema,
     checkpoint.CheckpointSparedSchema,

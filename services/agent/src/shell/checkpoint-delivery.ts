@@ -3,13 +3,14 @@
  * README ("The run's folder"): the earliest first, each settled only by an answer. To do it twice is harmless. A folder
  * that was never whole, and one that the platform will never complete, is removed: nobody else knows of it.
  */
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import {
   type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
+  markStorage,
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -33,6 +34,8 @@ type Sealed = {
   readonly stepsCompleted: number;
   readonly metadata: object;
   readonly manifest: readonly { readonly bytes: number }[];
+  /** Absent from older SDKs. */
+  readonly storageId?: string;
 };
 
 type Answer =
@@ -156,7 +159,8 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
   const { trial, run } = deps.folder.launch;
   const { checkpoint, stepsCompleted, metadata, manifest } = sealed;
   const checkpoints = `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}/checkpoints`;
-  const declaration = { checkpoint, stepsCompleted, metadata };
+  const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
+  const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
   const declared = await call(deps, signal, checkpoints, declaration);
   const answer =
     declared.kind === "taken"
@@ -167,6 +171,16 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
   const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
   if (plan.kind !== "refused") return plan;
   return { ...answer, incomplete: plan.incomplete };
+}
+
+/** Of an SDK that told of none: the storage is this host's own only where the folder is that the process wrote. */
+async function storageIdOf(
+  { folder, checkpointDir }: CheckpointDeps,
+  checkpoint: string,
+): Promise<string | undefined> {
+  const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
+  if (path === null || !existsSync(path)) return undefined;
+  return markStorage(dirname(path)).catch(() => undefined); // Nobody judges it then until it is adopted.
 }
 
 async function call(

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
+import { directoryDisk, problemOfStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type {
   CompleteCheckpointRequest,
@@ -20,7 +21,7 @@ import {
 } from "@trainyard/contracts/commands";
 import { isCheckpointId, parseRunId } from "@trainyard/kernel";
 import { create as createTar } from "tar";
-import { notFound, Problem } from "../http/problem.ts";
+import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageOf, pageSize, readPageToken } from "./paging.ts";
@@ -77,8 +78,8 @@ async function listCheckpoints(backend: Backend, request: Plain<ListCheckpointsR
 async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
   const checkpoint = await backend.get("checkpoint", id);
   if (checkpoint.state !== "COMPLETED") return checkpoint;
-  const { manifest } = await plan(backend, id, context);
-  return { ...checkpoint, manifest };
+  const { manifest, storageId } = await plan(backend, id, context);
+  return { ...checkpoint, manifest, ...(storageId && { storageId }) };
 }
 
 async function declare(
@@ -90,7 +91,7 @@ async function declare(
   if (!isCheckpointId(request.checkpoint)) {
     throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
   }
-  const { checkpoint, stepsCompleted: step, metadata } = request;
+  const { checkpoint, stepsCompleted: step, metadata, storageId } = request;
   const planned = await backend.command(
     "registry",
     DeclareCheckpointSchema,
@@ -101,6 +102,7 @@ async function declare(
       step,
       format: "",
       ...(metadata === undefined ? {} : { metadata }),
+      ...(storageId === undefined ? {} : { storageId }),
     },
     UploadPlanSchema,
     context,
@@ -151,7 +153,8 @@ function plan(backend: Backend, checkpoint: string, context: RequestContext) {
 
 /** The manifest's files and no others, as they lie on the disk that the registry named. */
 async function download(backend: Backend, checkpoint: string, context: RequestContext) {
-  const { path, manifest } = await plan(backend, checkpoint, context);
+  const { path, manifest, storageId } = await plan(backend, checkpoint, context);
+  await requireStorage(path, storageId);
   for (const file of manifest) {
     const found = await stat(join(path, file.path)).catch(() => null);
     if (found?.size !== file.bytes) {
@@ -167,4 +170,12 @@ async function download(backend: Backend, checkpoint: string, context: RequestCo
   if (paths.length === 0) body.end();
   else createTar({ cwd: path, gzip: true, portable: true, noDirRecurse: true }, paths).pipe(body);
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
+}
+
+/** That a file is not there says nothing of a checkpoint whose storage this host does not see. */
+async function requireStorage(path: string, storageId: string | undefined): Promise<void> {
+  if (storageId === undefined) return;
+  const root = dirname(path);
+  const problem = problemOfStorage(root, storageId, await directoryDisk.seen(root));
+  if (problem !== null) throw unavailable(problem);
 }

@@ -1,4 +1,4 @@
-import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
+import { checkpointFolder, checkpointStorage, isStorageId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/commands";
 import {
@@ -25,7 +25,7 @@ export async function declareCheckpoint(
   request: Plain<DeclareCheckpoint>,
   { identity }: CommandContext,
 ): Promise<Plain<UploadPlan> | Rejection> {
-  const { checkpoint, trial, run, step, format, metadata } = request;
+  const { checkpoint, trial, run, step, format, metadata, storageId } = request;
   const parts = parseTrialId(trial);
   if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
   const problem = problemOf(request);
@@ -44,7 +44,8 @@ export async function declareCheckpoint(
       const detail = `checkpoints of experiment ${parts.experiment} go to no directory`;
       return reject("storage_unsupported", detail);
     }
-    const declared = { trial, run, step, storage, format, ...(metadata && { metadata }) };
+    const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
+    const declared = { trial, run, step, storage, format, ...more };
     const decided = await work.decide(checkpoints, checkpoint, { kind: "declare", declared });
     return isRejection(decided) ? decided : undefined;
   });
@@ -54,9 +55,15 @@ export async function declareCheckpoint(
   return { checkpoint, path, position: result.position };
 }
 
-function problemOf({ checkpoint, step, metadata }: Plain<DeclareCheckpoint>): string | null {
+function problemOf({
+  checkpoint,
+  step,
+  metadata,
+  storageId,
+}: Plain<DeclareCheckpoint>): string | null {
   if (!isCheckpointId(checkpoint)) return "checkpoint must be a UUID in lower case";
   if (!Number.isFinite(step) || step < 0) return "the steps completed must be a number from 0";
+  if (storageId && !isStorageId(storageId)) return "storage_id must be a UUID in lower case";
   const { metadataCharactersMax } = registryLimits;
   const characters = metadata === undefined ? 0 : JSON.stringify(metadata).length;
   if (characters <= metadataCharactersMax) return null;

@@ -5,12 +5,20 @@
 import { removeCheckpointFolder } from "@trainyard/blob";
 import { decodeEvent, type AnyEvent } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
-import { type Clock, type Fault, idOf, isFault, streamName } from "@trainyard/kernel";
-import { EffectLoop, type Executor, type Logger, View, type ViewSpec } from "@trainyard/runtime";
+import { assert, type Clock, type Fault, idOf, isFault, streamName } from "@trainyard/kernel";
+import {
+  EffectLoop,
+  type Executor,
+  foldOf,
+  type Logger,
+  View,
+  type ViewSpec,
+} from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { refusalOf } from "../core/foreign/trial.ts";
 import type { RegistryEvents } from "../events.ts";
 import { registryLimits } from "../limits.ts";
+import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "./streams.ts";
 
 type Row = {
@@ -93,7 +101,12 @@ export class Unfinished {
   }
 
   async #clear({ checkpoint, storage }: Row): Promise<void> {
-    await removeCheckpointFolder(JSON.parse(storage) as Record<string, unknown>, checkpoint);
+    const { cache } = this.#deps.executor;
+    const { declared } = (await cache.load(foldOf(checkpoints), checkpoint)).state;
+    assert(declared !== null, `checkpoint ${checkpoint} was declared`);
+    const storageId = await storageOf(this.#deps.executor, declared);
+    const section = JSON.parse(storage) as Record<string, unknown>;
+    await removeCheckpointFolder(section, checkpoint, storageId);
     const gone = "delete from registry.unfinished where checkpoint = $1 and state = 'void'";
     await this.#deps.pool.query(gone, [checkpoint]);
     this.#deps.events.cleared(checkpoint);
