@@ -92,6 +92,19 @@ describe("a directory as a storage", () => {
     expect((await readStorageMarker(root.path)).kind).toBe("damaged");
   });
 
+  test("that another host marks in the same moment has that one's id for both", async () => {
+    await using root = await folder();
+    const others: string[] = [];
+    const late = async (from: PathLike, to: PathLike) => {
+      others.push(await markStorage(root.path));
+      await link(from, to);
+    };
+    const found = await markStorage(root.path, undefined, late);
+    expect([found]).toEqual(others);
+    expect(await readStorageMarker(root.path)).toEqual({ kind: "marked", id: found });
+    expect(await readdir(root.path)).toEqual([storageMarkerName]);
+  });
+
   test("on a file system without links is marked all the same, once", async () => {
     await using root = await folder();
     const noLinks = () => Promise.reject(Object.assign(new Error("no links"), { code: "EPERM" }));
