@@ -1,5 +1,5 @@
 /** Each verb of the command line, against one cluster. */
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { World } from "../world/world.ts";
@@ -172,6 +172,20 @@ describe("yard", () => {
     ]) {
       expect(verified.out).toMatch(new RegExp(`^${check}: holds up to position [1-9]\\d*$`, "m"));
     }
+    const kept = join(world.folder, "anchor.json");
+    expect(await world.yard("log", "anchor", kept)).toMatchObject({ code: 0, out: "" });
+    const { position } = JSON.parse(readFileSync(kept, "utf8")) as { position: string };
+    const held = await world.yard("log", "verify", "--skip-views", "--anchor", kept);
+    expect(held).toMatchObject({ code: 0, err: "" });
+    expect(held.out).toContain(`anchor: holds up to position ${position}\n`);
+    // One of a log that had come further than this one.
+    const lost = { position: String(Number(position) + 1_000), hash: "0".repeat(64) };
+    writeFileSync(kept, JSON.stringify(lost));
+    const cut = await world.yard("log", "verify", "--skip-views", "--anchor", kept);
+    expect(cut.code).toBe(1);
+    expect(cut.out).toContain(`events up to the anchor at ${lost.position} are missing`);
+    writeFileSync(kept, "soon");
+    expect((await world.yard("log", "verify", "--anchor", kept)).code).toBe(2);
     expect(((await world.json("parked", "list")) as Page<never>).items).toEqual([]);
     expect((await world.yard("version")).out).toMatch(/^Trainyard \d+\.\d+\.\d+, API v1/);
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { Header } from "tar";
@@ -6,14 +7,17 @@ import { refusalOfModelCode } from "./model-code.ts";
 
 type Part = {
   readonly path: string;
-  readonly type?: "File" | "Directory" | "SymbolicLink" | "Link" | "FIFO";
+  readonly type?: "File" | "Directory" | "SymbolicLink" | "Link" | "FIFO" | "ExtendedHeader";
   readonly linkpath?: string;
   readonly size?: number;
 };
 
 /** An archive with whatever is asked for: packers refuse to write most of it. */
-function packed(...parts: readonly Part[]): Buffer {
-  const blocks = parts.map(({ path, type = "File", linkpath, size = 0 }) => {
+const packed = (...parts: readonly Part[]): Buffer =>
+  gzipSync(Buffer.concat([...headersOf(parts), Buffer.alloc(1024)]));
+
+function headersOf(parts: readonly Part[]): readonly Buffer[] {
+  return parts.map(({ path, type = "File", linkpath, size = 0 }) => {
     const block = Buffer.alloc(512);
     new Header({
       path,
@@ -24,7 +28,6 @@ function packed(...parts: readonly Part[]): Buffer {
     }).encode(block);
     return block;
   });
-  return gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)]));
 }
 
 const refusal = (bytes: Buffer): Promise<string | null> =>
@@ -71,4 +74,108 @@ test("a disk that fails is not the archive's fault", async () => {
     },
   });
   await expect(refusalOfModelCode(broken)).rejects.toThrow("EIO");
+});
+
+/** A gzip member of zeros; members one after the other are one stream. */
+const zeroBytes = 16 * 1024 * 1024;
+const zeros = gzipSync(Buffer.alloc(zeroBytes), { level: 9 });
+const gibibyte = 1024 * 1024 * 1024;
+
+/** Bytes as an upload brings them, and how many were taken. */
+function inPieces(...buffers: readonly Buffer[]): { readonly stream: Readable; taken: number } {
+  const all = Buffer.concat([...buffers]);
+  const read = { stream: Readable.from(pieces()), taken: 0 };
+  function* pieces(): Generator<Buffer> {
+    for (; read.taken < all.length; read.taken += 4096) {
+      yield all.subarray(read.taken, read.taken + 4096);
+    }
+  }
+  return read;
+}
+
+test.each<readonly [string, () => readonly Buffer[], string]>([
+  [
+    "a file of 3 GiB, by its header",
+    () => [gzipSync(headersOf([{ path: "zeros", size: 3 * gibibyte }])[0] ?? ""), ...bomb(192)],
+    "more than 2 GiB",
+  ],
+  [
+    "a path that leads out before a large file",
+    () => [
+      gzipSync(
+        Buffer.concat([...headersOf([{ path: "../x" }, { path: "zeros", size: gibibyte }])]),
+      ),
+      ...bomb(64),
+    ],
+    "leads out",
+  ],
+  [
+    "what goes on after an archive's end",
+    () => [packed({ path: "train.py" }), ...bomb(192)],
+    "goes on after its end",
+  ],
+  ["an archive that is compressed twice", () => [gzipSync(Buffer.concat(bomb(192)))], "twice"],
+  [
+    "a header of more than 1 MiB",
+    () => [
+      gzipSync(headersOf([{ path: "pax", type: "ExtendedHeader", size: gibibyte }])[0] ?? ""),
+      ...bomb(64),
+    ],
+    "one of its headers",
+  ],
+])("refuses %s at the first byte that shows it", async (_what, buffers, why) => {
+  const all = buffers();
+  const read = inPieces(...all, ...bomb(8));
+  expect(await refusalOfModelCode(read.stream)).toContain(why);
+  expect(read.taken).toBeLessThan(400_000);
+});
+
+const bomb = (members: number): Buffer[] => Array.from({ length: members }, () => zeros);
+
+test("an archive that unpacks to gigabytes is refused in bounded memory, in short turns", () => {
+  // Each of its entries is small, and so are its headers.
+  const entry = gzipSync(
+    Buffer.concat([...headersOf([{ path: "zeros", size: zeroBytes }]), Buffer.alloc(zeroBytes)]),
+  );
+  const script = `
+    import { Readable } from "node:stream";
+    import { refusalOfModelCode } from ${JSON.stringify(new URL("./model-code.ts", import.meta.url).href)};
+    const entry = Buffer.from(${JSON.stringify(entry.toString("base64"))}, "base64");
+    const all = Buffer.concat(Array.from({ length: 192 }, () => entry));
+    let turns = 0;
+    const turn = () => { turns += 1; turning = setImmediate(turn); };
+    let turning = setImmediate(turn);
+    const before = process.resourceUsage().maxRSS;
+    const refusal = await refusalOfModelCode(Readable.from([all]));
+    clearImmediate(turning);
+    const grownMiB = (process.resourceUsage().maxRSS - before) / 1024;
+    console.log(JSON.stringify({ refusal, turns, grownMiB }));
+  `;
+  const parameters = ["--input-type=module-typescript", "-e", script];
+  const output = execFileSync(process.execPath, parameters, { timeout: 100_000 });
+  const {
+    refusal: found,
+    turns,
+    grownMiB,
+  } = JSON.parse(output.toString()) as {
+    readonly refusal: string;
+    readonly turns: number;
+    readonly grownMiB: number;
+  };
+  expect(found).toContain("more than 2 GiB");
+  // A turn for every MiB at the least: some milliseconds each.
+  expect(turns).toBeGreaterThan(2 * 1024 - zeroBytes / 1024 / 1024);
+  expect(grownMiB).toBeLessThan(128);
+}, 120_000);
+
+test("refuses more headers than any honest archive has, also such that make no entry", async () => {
+  const [empty = Buffer.alloc(0)] = headersOf([{ path: "pax", type: "ExtendedHeader" }]);
+  const many = gzipSync(Buffer.concat(Array.from({ length: 16 * 1024 }, () => empty)));
+  const all = Readable.from([many, ...Array.from({ length: 40 }, () => many)]);
+  expect(await refusalOfModelCode(all)).toBe("its headers have more than 256 MiB");
+}, 120_000);
+
+test("takes the zeros that fill up an archive's last record", async () => {
+  const filled = Buffer.concat([...headersOf([{ path: "train.py" }]), Buffer.alloc(512 * 1024)]);
+  expect(await refusal(gzipSync(filled))).toBeNull();
 });

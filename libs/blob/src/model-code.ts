@@ -4,38 +4,127 @@
  */
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { Parser } from "tar";
+import { createGunzip } from "node:zlib";
+import { Parser, type ReadEntry } from "tar";
 
 export const modelCodeLimits = {
   /** Training code has thousands of files at most; more is a dataset or an environment that was packed along. */
   entriesMax: 100_000,
   /** Of what it unpacks to, so that a small archive cannot fill an agent's disk. */
   unpackedBytesMax: 2 * 1024 * 1024 * 1024,
+  /** Of what is no file's content: so many entries have some 2 KiB each, with the extended headers of long names. */
+  headerBytesMax: 256 * 1024 * 1024,
 } as const;
 
-/** Why it is refused, as the rest of a sentence that begins with what it is; null when it is not. */
+/** Unpacked at once: so much memory, and so long a turn of the event loop. */
+const pieceBytes = 64 * 1024;
+
+/** Packers fill up the last record with zeros; the largest records that tar(1) makes have this size. */
+const paddingBytesMax = 1024 * 1024;
+
+const tooLarge = "it unpacks to more than 2 GiB";
+
+/** How gzip and Zstandard begin (RFC 1952, RFC 8878), by which the parser knows them. */
+const magics = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])];
+const magicBytesMax = 4;
+
+/**
+ * Why it is refused, as the rest of a sentence that begins with what it is; null when it is not. It is unpacked piece by
+ * piece, beside everything else that this process does, and no further than to the first byte that shows why.
+ */
 export async function refusalOfModelCode(packed: Readable): Promise<string | null> {
-  let entries = 0;
-  let bytes = 0;
-  let refusal: string | null = null;
-  const parser = new Parser({
-    strict: true,
-    onReadEntry(entry) {
-      entries += 1;
-      bytes += entry.size;
-      refusal ??= refusalOf(entry) ?? refusalOfSize(entries, bytes);
-      entry.resume();
-    },
-  });
+  const look = new Look();
   try {
-    await pipeline(packed, parser as unknown as NodeJS.WritableStream); // tar's parser is a writable stream in all but its type.
+    await pipeline(packed, createGunzip({ chunkSize: pieceBytes }), (unpacked) =>
+      look.at(unpacked as AsyncIterable<Buffer>),
+    );
+    return null;
   } catch (error) {
+    if (error instanceof Refused) return error.message;
     // The disk and the system are not the archive's fault.
     if (error instanceof Error && "syscall" in error) throw error;
     const detail = error instanceof Error ? error.message : String(error);
     return `it is not a readable gzip-compressed tar (${detail})`;
   }
-  return refusal;
+}
+
+/** Ends the reading; its message is the refusal. */
+class Refused extends Error {
+  override readonly name = "Refused";
+}
+
+/** What has been seen of an archive. */
+class Look {
+  readonly #parser: Parser;
+  #entries = 0;
+  /** By the headers of its entries: what a file will have is known before its first byte. */
+  #promisedBytes = 0;
+  #unpackedBytes = 0;
+  /** Since the two empty blocks that end an archive; null before. */
+  #bytesAfterEnd: number | null = null;
+  #problem: Error | null = null;
+
+  constructor() {
+    this.#parser = new Parser({ strict: true, onReadEntry: (entry) => this.#enter(entry) });
+    this.#parser.on("error", (error: Error) => this.#stop(error));
+    this.#parser.on("eof", () => {
+      this.#bytesAfterEnd = 0;
+    });
+    // The parser passes over headers that are too large to be kept, whatever they say.
+    this.#parser.on("ignoredEntry", () => {
+      this.#stop(new Refused("one of its headers has more than 1 MiB"));
+    });
+  }
+
+  async at(unpacked: AsyncIterable<Buffer>): Promise<void> {
+    let first: Buffer | null = Buffer.alloc(0);
+    for await (const piece of unpacked) {
+      this.#unpackedBytes += piece.length;
+      if (this.#unpackedBytes > modelCodeLimits.unpackedBytesMax) throw new Refused(tooLarge);
+      if (this.#unpackedBytes - this.#promisedBytes > modelCodeLimits.headerBytesMax) {
+        throw new Refused("its headers have more than 256 MiB");
+      }
+      if (first === null) {
+        this.#parse(piece);
+        continue;
+      }
+      first = Buffer.concat([first, piece]);
+      if (first.length < magicBytesMax) continue;
+      // The parser would unpack it once more, all at once.
+      if (magics.some((magic) => first?.subarray(0, magic.length).equals(magic))) {
+        throw new Refused("it is compressed twice");
+      }
+      this.#parse(first);
+      first = null;
+    }
+    if (first !== null) this.#parse(first);
+    this.#parser.end();
+    if (this.#problem !== null) throw this.#problem;
+  }
+
+  #parse(piece: Buffer): void {
+    if (this.#bytesAfterEnd !== null) {
+      // The parser would keep all of it.
+      this.#bytesAfterEnd += piece.length;
+      if (this.#bytesAfterEnd > paddingBytesMax) throw new Refused("it goes on after its end");
+      return;
+    }
+    this.#parser.write(piece);
+    if (this.#problem !== null) throw this.#problem;
+  }
+
+  #enter(entry: ReadEntry): void {
+    this.#entries += 1;
+    this.#promisedBytes += entry.size;
+    const refusal = refusalOf(entry) ?? refusalOfSize(this.#entries, this.#promisedBytes);
+    if (refusal !== null) this.#stop(new Refused(refusal));
+    entry.resume();
+  }
+
+  /** The first problem counts. */
+  #stop(problem: Error): void {
+    this.#problem ??= problem;
+  }
 }
 
 type Entry = {
@@ -47,7 +136,7 @@ type Entry = {
 function refusalOfSize(entries: number, bytes: number): string | null {
   const { entriesMax, unpackedBytesMax } = modelCodeLimits;
   if (entries > entriesMax) return `it has more than ${entriesMax} entries`;
-  return bytes > unpackedBytesMax ? "it unpacks to more than 2 GiB" : null;
+  return bytes > unpackedBytesMax ? tooLarge : null;
 }
 
 function refusalOf(entry: Entry): string | null {

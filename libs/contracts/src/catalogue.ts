@@ -20,6 +20,7 @@ export type EventMessages = {
   RunStarted: experiment.RunStarted;
   RunStopRequested: experiment.RunStopRequested;
   RunEnded: experiment.RunEnded;
+  RunCheckpointsNamed: experiment.RunCheckpointsNamed;
   TrialCheckpointed: experiment.TrialCheckpointed;
   TrialEnded: experiment.TrialEnded;
   SearchStarted: search.SearchStarted;
@@ -127,6 +128,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.RunStartedSchema,
     experiment.RunStopRequestedSchema,
     experiment.RunEndedSchema,
+    experiment.RunCheckpointsNamedSchema,
     experiment.TrialCheckpointedSchema,
     experiment.TrialEndedSchema,
   ],

@@ -1,5 +1,9 @@
 /** The enums of the events, and the messages nested in them. Events themselves go by name: EventData<"TrialCreated">. */
 export {
+  type SealedCheckpoint,
+  type SealedCheckpoints,
+} from "./gen/trainyard/common/v1/checkpoints_pb.ts";
+export {
   EndReason,
   type EndRecord,
   type Exit,
@@ -29,6 +33,7 @@ export {
   type Occupation,
   type PoolConfigured,
   type PoolRemoved,
+  type RunCheckpoints,
   type Slot,
   type SlotDisabled,
   type SlotEnabled,
@@ -60,6 +65,7 @@ export {
   type ExperimentParent,
   type ExperimentPaused,
   type ExperimentStopRequested,
+  type RunCheckpointsNamed,
   type RunEnded,
   RunEndWhy,
   type RunRequested,

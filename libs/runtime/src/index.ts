@@ -26,6 +26,7 @@ export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/envir
 export { EventFeed } from "./reactions/event-feed.ts";
 export {
   type CommitIdentity,
+  CommitRefused,
   type Committed,
   CursorBehind,
   Executor,
@@ -34,6 +35,8 @@ export {
 export { FoldCache } from "./folds/fold-cache.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
 export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
+export { BodyBudget, HeldBody } from "./service/body-budget.ts";
+export { LogFollower } from "./folds/log-follower.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
 export { runtimeLimits } from "./limits.ts";
 export { createLogger, type Logger } from "./service/logging.ts";
@@ -61,6 +64,7 @@ export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
+export { tableFault } from "./service/table-fault.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";

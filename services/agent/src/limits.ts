@@ -24,14 +24,12 @@ export const limits = {
   /** The same two for a run that was killed: nobody decides on it any more. */
   beforeKilledEndMs: 1_000,
   /**
-   * How long an exit waits for checkpoints that the process left, counted while the bus is there to hear of it: the next
-   * run starts from the latest that is complete by then. Longer than reports have, since what is lost is work …
+   * … and for checkpoints that it left, which the platform mostly completes at once: then nothing of them has to be named.
+   * What takes longer the end names, and it is delivered after it: neither the slots nor the next step wait for bytes.
    */
-  checkpointsBeforeEndMs: 30_000,
-  /** … and longer where the registry has much to read, at this rate of a slow disk. */
-  checkpointBytesPerMs: 50_000,
-  /** At least this long once the bus is back, which comes back before the gateway answers: two of the longest waits. */
-  checkpointsAfterBusMs: 10_000,
+  checkpointsBeforeEndMs: 2_000,
+  /** Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them. */
+  sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
   /** The metrics service takes this many reports, and this many bytes, at once. */
   reportsPerRequest: 1_000,

@@ -62,7 +62,7 @@ describe("a storage that two hosts see differently", () => {
   test("keeps what was declared without its id, says so, and deletes it once it is adopted", async () => {
     await gc.start(0);
     const older = { root: gc.root, storageId: "" };
-    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1], older);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1], [], older);
     const [checkpoint = ""] = checkpoints;
     await gc.endExperiment(experiment);
     await becomes(checkpoint, condemned);
@@ -83,7 +83,7 @@ describe("a storage that two hosts see differently", () => {
   test("is tried again later and later", async () => {
     await gc.start(600);
     const older = { root: gc.root, storageId: "" };
-    const { checkpoints } = await gc.trained([0, 0, 0], [1], older);
+    const { checkpoints } = await gc.trained([0, 0, 0], [1], [], older);
     await gc.settled();
     await gc.stop();
     const pool = new pg.Pool({ connectionString: gc.stage.variables["TRAINYARD_POSTGRES_URL"] });
@@ -140,8 +140,8 @@ describe("more checkpoints of a storage that is away than are looked at in one g
 
   test("do not hold up those of another, before their deletion has started", async () => {
     const away = { root: join(gc.root, "away"), storageId: randomUUID(), firstDigit: "0" };
-    const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, away);
-    const other = await gc.trained([0, 0, 0], [1, 2, 3], others());
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, [], away);
+    const other = await gc.trained([0, 0, 0], [1, 2, 3], [], others());
     await gc.endExperiment(experiment);
     await gc.endExperiment(other.experiment);
     await gc.start(0);
@@ -153,8 +153,8 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     const root = join(gc.root, "failing");
     await mkdir(root);
     const failing = { root, storageId: await markStorage(root), firstDigit: "0" };
-    const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, failing);
-    const other = await gc.trained([0, 0, 0], [1, 2, 3], others());
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, [], failing);
+    const other = await gc.trained([0, 0, 0], [1, 2, 3], [], others());
     await gc.endExperiment(experiment);
     await gc.endExperiment(other.experiment);
     const disk = {

@@ -1,5 +1,5 @@
 import type { Registry } from "@trainyard/runtime";
-import { Counter } from "prom-client";
+import { Counter, Gauge } from "prom-client";
 
 export type AnsweredRequest = {
   readonly method: string;
@@ -17,4 +17,14 @@ export function createTelemetry(registry: Registry): (request: AnsweredRequest) 
     registers: [registry],
   });
   return ({ method, route, status }) => answered.inc({ method, route, status: String(status) });
+}
+
+/** Shows how far the read model is behind the log. */
+export function showLag(registry: Registry, behindMs: () => number): void {
+  const gauge: Gauge = new Gauge({
+    name: "trainyard_read_model_lag_seconds",
+    help: "How long ago the log ended where the read model is not yet",
+    registers: [registry],
+    collect: (): void => gauge.set(behindMs() / 1000),
+  });
 }

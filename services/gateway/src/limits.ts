@@ -1,8 +1,16 @@
 export const gatewayLimits = {
   /** The context's 96 MiB in base64, and the configuration beside it. */
   createBodyBytesMax: 132 * 1024 * 1024,
+  /** Of a packed context, checked, hashed or written in one turn of the event loop. */
+  contextPieceBytes: 64 * 1024,
   /** Every other request: a manifest of some ten thousand files fits. */
   bodyBytesMax: 8 * 1024 * 1024,
+  /** A body of less is not counted: a command, a manifest, a small context. */
+  largeBodyBytes: 1024 * 1024,
+  /** Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is read. */
+  largeBodiesBytesMax: 264 * 1024 * 1024,
+  /** A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON again. */
+  bodyDepthMax: 64,
   /** Connections of the read model; a verification holds one for its whole run. */
   poolConnections: 8,
   /** How often answers older than a day are forgotten. */
@@ -14,12 +22,20 @@ export const gatewayLimits = {
   /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */
   verifyPatienceMs: 10_000,
   verifyRetryMs: 500,
+  /** The log's time may be ahead of the database's clock by what a failover between synchronised hosts makes of it. */
+  logAheadMs: 1_000,
   /** A retried command finds its first answer for a day. */
   idempotencyHours: 24,
-  /** An attempt that is under way is another caller's for this long. */
+  /** An attempt that is under way keeps others from the key for this long: longer than any command takes. */
   idempotencyHeldMs: 30_000,
   /** A signals call is held open for at most this long. */
   signalsWaitMsMax: 30_000,
+  /** How often it is looked whether the read model keeps up. */
+  lagCheckMs: 500,
+  /** A read model that is behind the log for longer answers no reads: they would tell of the past as if it were now. */
+  readLagMsMax: 15_000,
+  /** A start waits so long for the read model; one that takes longer is told by /readyz. */
+  startWaitMs: 2_000,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
   /** How often a watcher of a search looks when nothing announces any event. */
@@ -32,11 +48,17 @@ export const gatewayLimits = {
   sseKeepAliveMs: 15_000,
   /** A stream that fails within this answers with a problem instead. */
   sseFirstMs: 250,
+  /** A token's label tells it from others in a list; it is part of an event. */
+  tokenLabelCharactersMax: 255,
   /** Said with every 503. */
   retryAfterSeconds: 1,
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */
   searchRecordsKept: 32,
   searchEventsPage: 500,
+  /** Read at once from a file that is downloaded. */
+  archiveChunkBytes: 256 * 1024,
+  /** TensorBoard files and folders of one trial: beyond it they are no event files. */
+  tensorboardFilesMax: 100_000,
   /** What `describe` shows of a trial in ERROR. */
   lastLogLines: 20,
 } as const;

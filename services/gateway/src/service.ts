@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openDirectoryBlobStore } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import {
   createLogger,
@@ -9,6 +9,7 @@ import {
   EventFeed,
   Executor,
   FoldCache,
+  LogFollower,
   type Logger,
   migrate,
   openBus,
@@ -20,11 +21,15 @@ import {
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
 import type { GatewayConfig } from "./config.ts";
-import { authenticate } from "./http/caller.ts";
+import { showLag } from "./events.ts";
+import { authenticate, type TokenLookup } from "./http/caller.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
+import { unavailable } from "./http/problem.ts";
 import { createHttpServer } from "./http/server.ts";
+import { gatewayLimits } from "./limits.ts";
 import { Backend } from "./shell/backend.ts";
 import { DocumentStore } from "./shell/document-store.ts";
+import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
 import { sweepIdempotency } from "./shell/sweep.ts";
@@ -47,7 +52,7 @@ export async function createService(
 ): Promise<Gateway> {
   const stack = new AsyncDisposableStack();
   const stop = new AbortController();
-  let ready = false;
+  let state: "starting" | "serving" | "draining" = "starting";
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger("gateway", config.logLevel);
   const registry = createRegistry("gateway");
@@ -64,29 +69,36 @@ export async function createService(
       view: "documents",
       tables: [{ name: "documents" }],
       apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
-      after: (events) => {
-        for (const event of events) executor.cache.observe(event);
-        moved.notify(events);
-      },
     },
     pool,
     clock,
     logger,
   );
   const blobs = await openDirectoryBlobStore(config.blobDir);
-  const backend = new Backend({ log, bus, pool, clock, logger, documents, view, blobs, executor });
+  const feeds = {
+    view: stack.use(await EventFeed.open(log, bus, clock)),
+    follower: stack.use(await EventFeed.open(log, bus, clock)),
+  };
+  const observed = (event: StoredEvent): void => moved.notify([event]);
+  const follower = new LogFollower(log, feeds.follower, executor.cache, {
+    clock,
+    logger,
+    observed,
+  });
+  const freshness = new Freshness(view, clock, logger);
+  showLag(registry, () => freshness.behindMs);
+  const parts = { log, bus, pool, clock, logger, documents, view, blobs, executor, follower };
+  const backend = new Backend(parts);
   const idempotency = new IdempotencyStore(pool);
-  const readiness = (): string | null => (ready ? null : "is starting or draining");
+  const knownToken = tokenLookup(freshness, (id) => documents.get(pool, "token", id));
+  const readiness = (): string | null =>
+    state === "serving" ? freshness.unready() : `is ${state}`;
   const server = createHttpServer({
     handlers: apiHandlers(backend, moved, config.checkpointDir),
     idempotency,
     authenticate: (authorization) =>
-      authenticate(
-        authorization,
-        config.runTokenKeys,
-        (id) => documents.get(pool, "token", id),
-        clock.nowMs(),
-      ),
+      authenticate(authorization, config.runTokenKeys, knownToken, clock.nowMs()),
+    unreadable: () => freshness.unreadable(),
     draining: stop.signal,
     logger,
     registry,
@@ -104,27 +116,43 @@ export async function createService(
     name: "gateway",
     async start() {
       await migrate(pool, "gateway", join(import.meta.dirname, "../migrations"));
-      const feed = stack.use(await EventFeed.open(log, bus, clock));
+      // Before the read model begins, so that it has caught up only when it knows the token.
+      if (config.firstTokenFile !== null) await issueFirstToken(backend, config.firstTokenFile);
       const running = [
-        view.run(feed, stop.signal),
+        view.run(feeds.view, stop.signal),
+        follower.run(stop.signal),
+        freshness.run(stop.signal),
         sweepIdempotency(idempotency, clock, logger, stop.signal),
       ];
       stack.defer(() => Promise.all(running).then(() => {}));
       stack.defer(() => server.close());
-      if (config.firstTokenFile !== null) await issueFirstToken(backend, config.firstTokenFile);
-      // Whoever is told that the gateway is ready may use the first token at once. A rebuild takes longer than a read waits.
-      await view.reach(await log.head()).catch(() => {});
+      // Runs are answered from here on; reads once the read model has caught up, which may take hours.
       await server.listen(config.http);
-      ready = true;
-      logger.info({ address: address() }, "ready");
+      state = "serving";
+      await view.reach(await log.head(), gatewayLimits.startWaitMs).catch(() => {});
+      const waitsFor = readiness();
+      if (waitsFor === null) logger.info({ address: address() }, "ready");
+      else logger.warn({ address: address(), waitsFor }, "read_model_behind");
     },
     readiness,
     address,
     async [Symbol.asyncDispose]() {
-      ready = false;
+      state = "draining";
       // Open streams end first: closing the server waits for them.
       stop.abort();
       await stack.disposeAsync();
     },
+  };
+}
+
+/** A token that the read model does not know may be one that it does not know yet. */
+function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
+  return async (id) => {
+    const unready = freshness.unready();
+    if (unready !== null) throw unavailable(unready);
+    const found = await find(id);
+    const unreadable = found === undefined ? freshness.unreadable() : null;
+    if (unreadable !== null) throw unavailable(unreadable);
+    return found;
   };
 }

@@ -5,6 +5,7 @@ import {
   Executor,
   FoldCache,
   leaseOwner,
+  LogFollower,
   migrate,
   openParts,
   openTables,
@@ -16,7 +17,6 @@ import type { MetricsConfig } from "./config.ts";
 import { metricsEvents } from "./events.ts";
 import { createHttpServer } from "./shell/http.ts";
 import { Ingest } from "./shell/ingest.ts";
-import { LogFollower } from "./shell/log-follower.ts";
 import { PointTable } from "./shell/point-table.ts";
 import { queryCommands } from "./shell/queries.ts";
 import { reactions } from "./shell/reactions.ts";

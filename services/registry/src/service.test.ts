@@ -55,6 +55,22 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
+  test("that says more than its event holds is refused with what to do", async () => {
+    const trial = await registry.newTrial();
+    const refused = async (more: Parameters<TestRegistry["declare"]>[4]) =>
+      (await registry.declare(trial, 1, undefined, 10, more)).answer;
+    // 30,000 characters are 90,000 bytes here.
+    expect(await refused({ metadata: { notes: "界".repeat(30_000) } })).toMatchObject({
+      rejection: { detail: expect.stringMatching(/has 90012 bytes as JSON .* into a file/) },
+    });
+    expect(await refused({ format: "x".repeat(256) })).toMatchObject({
+      rejection: { detail: expect.stringMatching(/format has 256 characters/) },
+    });
+    expect(await refused({ metadata: { notes: "界".repeat(20_000) } })).toMatchObject({
+      kind: "ok",
+    });
+  });
+
   test("completed twice at the same time is recorded once", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);

@@ -49,7 +49,12 @@ export async function createService(
     return partition.ready ? null : "stopped: events in a row could not be processed";
   };
   const begin = async ({ executor }: TermContext) => {
-    const unfinished = new Unfinished({ executor, pool, clock, logger, events });
+    const { abandonedGraceMs: graceMs } = config;
+    const unfinished = new Unfinished({
+      ...{ executor, pool, clock, logger, events },
+      checkpointDir,
+      graceMs,
+    });
     const placed = new Placed({ log, pool, clock, logger });
     const blobs = await openDirectoryBlobStore(config.blobDir);
     const publicUrl = (): string => config.publicUrl ?? address;

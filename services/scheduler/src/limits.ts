@@ -31,6 +31,9 @@ export const limits = {
   snapshotPositions: 2_000,
   /** And not more often than this. */
   snapshotMs: 5_000,
+  /** Checkpoints that one event names, 100 bytes each: of a run, and of all runs that an agent brings back. */
+  sealedOfRunMax: 32,
+  sealedOfAgentMax: 512,
   /** Longer reasons are for logs. */
   messageCharsMax: 2_000,
   /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */

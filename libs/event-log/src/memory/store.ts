@@ -3,7 +3,7 @@ import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
 import type { AppendRequest, AppendResult, CursorState, ParkedRow, StoredEvent } from "../port.ts";
 import type { ChainCommit } from "../verify-chain.ts";
 
-export type MemoryLease = { owner: string; epoch: number; expiresAtMs: number };
+export type MemoryLease = { owner: string; epoch: number; expiresAtMs: number; ttlMs: number };
 export type MemorySnapshot = { readonly version: number; readonly body: string };
 export type Committed = Extract<AppendResult, { kind: "committed" }>;
 
@@ -12,11 +12,14 @@ const origin: CursorState = { position: 0, part: 0 };
 export const isForward = (from: CursorState, to: CursorState): boolean =>
   to.position > from.position || (to.position === from.position && to.part > from.part);
 
+const resultKey = ({ meta, commitId }: AppendRequest): string => `${meta.source}\n${commitId}`;
+
 export class MemoryStore {
   /** In position order. Tests that tamper with them see what `verify` says. */
   readonly commits: ChainCommit[] = [];
   readonly events: StoredEvent[] = [];
-  readonly results = new Map<string, Committed>();
+  /** By the source of the commit and its id. */
+  readonly #results = new Map<string, Committed>();
   readonly leases = new Map<string, MemoryLease>();
   readonly snapshots = new Map<string, MemorySnapshot>();
   readonly listeners = new Set<() => void>();
@@ -62,12 +65,12 @@ export class MemoryStore {
     else this.#movedBy.set(key, commitId);
   }
 
-  /** The first result of a commit that was here before. */
-  repeatOf(request: AppendRequest): Committed | undefined {
-    const first = this.results.get(request.commitId);
+  /** The first result of a commit of this source that was here before. */
+  repeatOf(request: AppendRequest, ownCursor: boolean): Committed | undefined {
+    const first = this.#results.get(resultKey(request));
     if (first !== undefined) return { ...first, repeated: true };
     const { cursor } = request;
-    if (cursor === undefined) return undefined;
+    if (cursor === undefined || !ownCursor) return undefined;
     const moved = this.#movedBy.get(`${cursor.consumer}/${cursor.partition}`);
     if (moved !== request.commitId) return undefined;
     return { kind: "committed", position: 0, streams: [], repeated: true };
@@ -112,7 +115,7 @@ export class MemoryStore {
     this.commits.push({ ...commit, count: written.length, hash });
     const streams = request.writes.map(({ stream }) => ({ stream, version: this.version(stream) }));
     const result: Committed = { kind: "committed", position, streams, repeated: false };
-    this.results.set(commitId, result);
+    this.#results.set(resultKey(request), result);
     return result;
   }
 

@@ -55,6 +55,11 @@ export class EventFeed implements AsyncDisposable {
     return event?.position === position ? event : null;
   }
 
+  /** The last position of the log. */
+  head(): Promise<number> {
+    return this.#log.head();
+  }
+
   /** Someone waits for what was just committed: look into the log now, whatever the bus says. */
   nudge(): void {
     this.#nudged = true;

@@ -104,7 +104,7 @@ export class ViewStage implements AsyncDisposable {
 export class FoldedView implements AsyncDisposable {
   readonly errors: Readonly<Record<string, unknown>>[] = [];
   readonly #log: EventLog;
-  readonly #view: View;
+  readonly view: View;
   readonly #stopping = new AbortController();
   #seen = 0;
   #running: Promise<void> = Promise.resolve();
@@ -124,7 +124,7 @@ export class FoldedView implements AsyncDisposable {
         this.#seen += events.length;
       },
     };
-    this.#view = new View(spec, pool, clock, this.#logger());
+    this.view = new View(spec, pool, clock, this.#logger());
   }
 
   #logger(): Logger {
@@ -137,14 +137,14 @@ export class FoldedView implements AsyncDisposable {
   follow(feed: EventFeed): void {
     const run = async (): Promise<void> => {
       await using open = feed;
-      await this.#view.run(open, this.#stopping.signal);
+      await this.view.run(open, this.#stopping.signal);
     };
     this.#running = run();
   }
 
   /** Until the rows have all that was told. */
   async reach(): Promise<void> {
-    await this.#view.reach(await this.#log.head(), patienceMs);
+    await this.view.reach(await this.#log.head(), patienceMs);
   }
 
   seen(): number {
@@ -152,7 +152,7 @@ export class FoldedView implements AsyncDisposable {
   }
 
   check(): Check {
-    return viewCheck("tested", this.#view, this.#log);
+    return viewCheck("tested", this.view, this.#log);
   }
 
   async stop(): Promise<void> {

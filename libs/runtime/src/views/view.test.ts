@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ViewStage } from "../testing/view-stage.ts";
 
 let stage: ViewStage;
@@ -33,6 +33,25 @@ describe("a view", () => {
     expect(await stage.counts()).toEqual({ "0": 1, "1": 60, "2": 60, "3": 60 });
     // What one applied, the other hears of all the same.
     expect([one.seen(), other.seen()]).toEqual(seen.map((before) => before + 180));
+  });
+});
+
+describe("how far a view is", () => {
+  test("is told: its lag, and whether it has had once what the log held when it began", async () => {
+    await stage.tell("1", "2");
+    const view = stage.idle();
+    expect([view.view.caughtUpOnce, await view.view.lag()]).toEqual([false, null]);
+    await using running = await stage.fold();
+    await running.reach();
+    expect([running.view.caughtUpOnce, await running.view.lag()]).toEqual([true, 0]);
+    await running.stop();
+    await stage.tell("1", "1", "1");
+    expect([running.view.caughtUpOnce, await running.view.lag()]).toEqual([true, 3]);
+  });
+
+  test("of an empty log is caught up at once", async () => {
+    await using running = await stage.fold();
+    await vi.waitFor(() => expect(running.view.caughtUpOnce).toBe(true));
   });
 });
 

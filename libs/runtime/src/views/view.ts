@@ -59,6 +59,9 @@ export class View {
   /** Where the rows are as far as this process knows; null when that must be looked up. */
   #cursor: ViewCursor | null = null;
   #position = 0;
+  /** What the log held when the rows were begun with; null until that was asked. */
+  #goal: number | null = null;
+  #caughtUpOnce = false;
   #feed: EventFeed | null = null;
 
   constructor(spec: ViewSpec, pool: Pool, clock: Clock, logger: Logger) {
@@ -73,10 +76,25 @@ export class View {
     return this.#position;
   }
 
+  /**
+   * Whether the rows have had, since this process began with them, all that the log held then. False again while they are
+   * folded again from 0.
+   */
+  get caughtUpOnce(): boolean {
+    return this.#caughtUpOnce;
+  }
+
+  /** How many events of the log the rows do not have yet; null before the view runs. Throws a Fault where the log is away. */
+  async lag(): Promise<number | null> {
+    if (this.#feed === null) return null;
+    return Math.max(0, (await this.#feed.head()) - this.#position);
+  }
+
   /** Follows the log until the signal aborts. */
   async run(feed: EventFeed, signal: AbortSignal): Promise<void> {
     this.#feed = feed;
     this.#cursor = null;
+    this.#goal = null;
     while (!signal.aborted) {
       await this.#persist(async () => {
         const cursor = this.#cursor ?? (await this.#resume(feed));
@@ -107,6 +125,7 @@ export class View {
   /** Where to go on; from the beginning after a rewind. */
   async #resume(feed: EventFeed): Promise<ViewCursor> {
     const { schema, view } = this.spec;
+    this.#goal ??= await feed.head();
     await this.pool.query(
       `insert into ${schema}.view_cursor (view, position, commit_id) values ($1, $2, $3)
        on conflict do nothing`,
@@ -126,6 +145,8 @@ export class View {
       "view_rewound",
     );
     await this.#empty(cursor);
+    this.#goal = await feed.head();
+    this.#caughtUpOnce = false;
     return beginning;
   }
 
@@ -171,6 +192,7 @@ export class View {
   #reached({ position, commitId }: ViewCursor): void {
     this.#cursor = { position, commitId };
     this.#position = position;
+    if (this.#goal !== null && position >= this.#goal) this.#caughtUpOnce = true;
     for (const waiter of this.#waiting) {
       if (waiter.position > this.#position) continue;
       this.#waiting.delete(waiter);

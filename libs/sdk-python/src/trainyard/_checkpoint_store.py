@@ -1,8 +1,8 @@
 """Where checkpoints are recorded: the platform, over HTTP.
 
-A call of the RemoteStore waits until the platform has answered, however long that is away, and raises
-only when the answer is a refusal that would be the same tomorrow. That is right for reading, which a
-script cannot go on without. Storing goes through the spool (see _checkpoint_spooled) wherever the
+A call of the RemoteStore waits until the platform has answered, through an outage of up to an hour, and
+raises when the answer is a refusal that would be the same tomorrow, or when the hour is over. That is
+right for reading, which a script cannot go on without. Storing goes through the spool (see _checkpoint_spooled) wherever the
 storage's root is known, so that training does not wait.
 """
 
@@ -21,6 +21,7 @@ from ._limits import (
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
     CHECKPOINT_NOTICE_S,
+    CHECKPOINT_PATIENCE_S,
     CHECKPOINT_TIMEOUT_S,
 )
 from ._storage import FileEntry, Plan
@@ -126,12 +127,15 @@ def _storage_id(root: Optional[Path]) -> dict[str, str]:
 
 
 class _Patience:
-    """The waits of one call: growing, noted once a minute, ended only by a defect that lasts."""
+    """The waits of one call: growing, noted once a minute, ended by a defect that lasts and by an outage
+    that lasts longer.
+    """
 
     def __init__(self, failing: str) -> None:
         self._failing = failing
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._defect_since: Optional[float] = None
+        self._ends_at = time.monotonic() + CHECKPOINT_PATIENCE_S
         self._notice_at = time.monotonic() + CHECKPOINT_BACKOFF_MAX_S
 
     def wait(self, reply: Optional[Reply], why: str) -> None:
@@ -143,6 +147,11 @@ class _Patience:
         elif now - self._defect_since > CHECKPOINT_DEFECT_S:
             raise CheckpointError(
                 f"{self._failing}: for {CHECKPOINT_DEFECT_S / 60:.0f} minutes now: {why}"
+            )
+        if now >= self._ends_at:
+            raise CheckpointError(
+                f"{self._failing}: the platform has not answered for "
+                f"{CHECKPOINT_PATIENCE_S / 60:.0f} minutes: {why}"
             )
         if now >= self._notice_at:
             log.warning("%s yet (%s); trying again until the platform answers", self._failing, why)

@@ -5,7 +5,12 @@ import {
   AllocationReportState,
   type Launch,
 } from "@trainyard/contracts/agent";
-import { EndReason, type EndRecord, type Exit } from "@trainyard/contracts/events";
+import {
+  EndReason,
+  type EndRecord,
+  type Exit,
+  type SealedCheckpoints,
+} from "@trainyard/contracts/events";
 import type { ExitRecord, KillRecord, StopRecord } from "./records.ts";
 
 export type RunView = {
@@ -16,10 +21,11 @@ export type RunView = {
   readonly kill: KillRecord | null;
   readonly exit: ExitRecord | null;
   readonly endRecord: Plain<EndRecord> | null;
+  readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
 
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
-  const { launch, state, pid, exit } = view;
+  const { launch, state, pid, exit, sealed } = view;
   const common = {
     allocation: launch.allocation,
     state,
@@ -28,6 +34,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     pid,
     launchFailed: false,
     killed: false,
+    ...(sealed === undefined ? {} : { sealed }),
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   return {

@@ -16,14 +16,15 @@ import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { pause, systemClock } from "@trainyard/runtime";
 import { argvOf, environmentOf } from "../core/environment.ts";
-import { reportOf } from "../core/exit.ts";
+import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import { names } from "../state/layout.ts";
 import { isAlive, membersOf, signalMembers } from "../state/process-identity.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { bytesLeft, checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
+import { SealedSpool } from "../state/sealed-spool.ts";
+import { checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
@@ -51,6 +52,7 @@ const notExecutable = 126;
 export class Run implements AsyncDisposable {
   readonly folder: RunFolder;
   readonly #deps: RunDeps;
+  readonly #spool: SealedSpool;
   readonly #stopping = new AbortController();
   readonly #killing = new AbortController();
   readonly #wake = new Wake();
@@ -62,12 +64,15 @@ export class Run implements AsyncDisposable {
     name: null,
     atMs: 0,
   };
-  #ended: Plain<AllocationReport> | null = null;
+  /** Its records, which do not change any more. */
+  #ended: ReturnType<typeof endedOf> | null = null;
+  #named: RunView["sealed"] = undefined;
   #driven: Promise<void> = Promise.resolve();
 
   constructor(folder: RunFolder, deps: RunDeps) {
     this.folder = folder;
     this.#deps = deps;
+    this.#spool = new SealedSpool(folder.runDir);
     if (folder.kill !== null) this.#killing.abort();
     this.#see();
   }
@@ -87,14 +92,23 @@ export class Run implements AsyncDisposable {
 
   report(): Plain<AllocationReport> {
     const { launch } = this.folder;
-    const told = { launch, state: this.#state, pid: this.#pid };
+    const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const nothing = { stop: null, kill: null, exit: null, endRecord: null };
       return reportOf(this.#deps.agent, { ...told, ...nothing });
     }
-    const { stop, kill, exit, endRecord } = this.folder;
-    this.#ended ??= reportOf(this.#deps.agent, { ...told, stop, kill, exit, endRecord });
-    return this.#ended;
+    this.#ended ??= endedOf(this.folder);
+    return reportOf(this.#deps.agent, { ...told, ...this.#ended });
+  }
+
+  /** What it has stored and the platform has not taken; as it was last where that cannot be read. */
+  #sealed(): RunView["sealed"] {
+    try {
+      this.#named = this.#spool.named();
+    } catch (error) {
+      this.#deps.events.checkpointsFailed(this.allocation, error);
+    }
+    return this.#named;
   }
 
   start(): void {
@@ -300,7 +314,8 @@ export class Run implements AsyncDisposable {
   async #settle(exit: ExitRecord, shipping: Promise<boolean>, signal: AbortSignal): Promise<void> {
     this.#see();
     const delivering = this.#deliver(signal);
-    const storing = deliverCheckpoints({ ...this.#deps, folder: this.folder }, signal);
+    const { folder } = this;
+    const storing = deliverCheckpoints({ ...this.#deps, folder, spool: this.#spool }, signal);
     const wasKilled = this.folder.kill?.why === "wanted";
     const waits = wasKilled ? killedWaits : limits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
@@ -311,50 +326,42 @@ export class Run implements AsyncDisposable {
     await Promise.all([
       atMost(delivering, leftMs(waits.reportsBeforeEndMs)),
       atMost(shipping, leftMs(waits.linesBeforeEndMs)),
-      this.#whileHeard(
-        storing,
-        wasKilled ? limits.beforeKilledEndMs : this.#checkpointsMs(),
-        signal,
-      ),
+      atMost(storing, leftMs(waits.checkpointsBeforeEndMs)),
     ]);
     if (signal.aborted) return;
+    const isNews = !this.isEnded && folder.forgotten === null;
     this.#state = AllocationReportState.ENDED;
-    if (this.folder.forgotten === null) this.#deps.events.ended(this.allocation, exit);
+    if (isNews) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();
     await Promise.all([delivering, shipping, storing]);
     this.#isDelivered = !signal.aborted;
     this.#deps.onChange();
   }
 
-  #checkpointsMs(): number {
-    return limits.checkpointsBeforeEndMs + bytesLeft(this.folder) / limits.checkpointBytesPerMs;
-  }
-
-  /** Like atMost, but the time begins anew while the bus is away: until it is back nobody hears of the end anyway. */
-  async #whileHeard(work: Promise<unknown>, waitMs: number, signal: AbortSignal): Promise<void> {
-    const { bus } = this.#deps;
-    const over = new AbortController();
-    const done = work.finally(() => over.abort());
-    let leftMs = waitMs;
-    while (leftMs > 0 && !over.signal.aborted && !signal.aborted) {
-      const stepMs = Math.min(leftMs, limits.lookMs);
-      await pause(systemClock, stepMs, AbortSignal.any([over.signal, signal]));
-      leftMs = bus.connected() ? leftMs - stepMs : Math.max(waitMs, limits.checkpointsAfterBusMs);
-    }
-    if (over.signal.aborted) await done;
-  }
-
+  /** Delivered is delivered, also where a full disk does not take the record of it: the end does not wait for that. */
   async #deliver(signal: AbortSignal): Promise<void> {
     if (this.folder.delivered !== null) return;
     const { metricsUrl, events } = this.#deps;
     const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
-    if (outcome !== null) this.folder.recordDelivered(outcome);
+    while (outcome !== null && !signal.aborted) {
+      try {
+        return this.folder.recordDelivered(outcome);
+      } catch (error) {
+        events.runFailed(this.allocation, error);
+        await pause(systemClock, limits.retryLastMs, signal);
+      }
+    }
   }
+}
+
+function endedOf({ stop, kill, exit, endRecord }: RunFolder) {
+  return { stop, kill, exit, endRecord };
 }
 
 const killedWaits = {
   reportsBeforeEndMs: limits.beforeKilledEndMs,
   linesBeforeEndMs: limits.beforeKilledEndMs,
+  checkpointsBeforeEndMs: limits.beforeKilledEndMs,
 };
 
 /** The kernel's announcements are a help, not a need: where there are too many watches, looking now and then must do. */
@@ -370,11 +377,12 @@ function watching(path: string, callback: () => void): Disposable {
   }
 }
 
-/** Resolves when the work is done or the time is over; the work goes on. */
+/** Resolves when the work is done, has failed, or the time is over; the work goes on, and is awaited after the end is told. */
 async function atMost(work: Promise<unknown>, waitMs: number): Promise<void> {
   const over = new AbortController();
   try {
-    await Promise.race([work, pause(systemClock, Math.max(0, waitMs), over.signal)]);
+    const settled = work.catch(() => {});
+    await Promise.race([settled, pause(systemClock, Math.max(0, waitMs), over.signal)]);
   } finally {
     over.abort();
   }

@@ -1,5 +1,7 @@
 /** Unpacks model code, after a look at all of it. */
 import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import { refusalOfModelCode } from "@trainyard/blob";
 import { extract } from "tar";
 
@@ -12,7 +14,11 @@ export async function unpack(packed: string, folder: string): Promise<void> {
   const refusal = await refusalOfModelCode(createReadStream(packed));
   if (refusal !== null) throw new BadArchive(`the model code is refused: ${refusal}`);
   try {
-    await extract({ file: packed, cwd: folder, strict: true, preserveOwner: false });
+    // Piece by piece: given the file's name, tar would unpack 16 MiB of it, which may be gigabytes, in one turn.
+    const unpacking = extract({ cwd: folder, strict: true, preserveOwner: false });
+    // tar's unpacker is a writable stream in all but its type.
+    const writable = unpacking as unknown as NodeJS.WritableStream;
+    await pipeline(createReadStream(packed), createGunzip(), writable);
   } catch (error) {
     // The disk and the system are not the archive's fault.
     if (error instanceof Error && "syscall" in error) throw error;

@@ -42,6 +42,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   supersededKey = "";
   /** What every request about checkpoints is answered with; 200 keeps them, once their run is not over. */
   checkpointStatus = 200;
+  /** Checkpoints of a lost run that the platform has not heard of. */
+  readonly tooEarly = new Set<string>();
   checkpointRequests = 0;
   checkpointRoot = "/checkpoints";
   /** Complete ones, in the order of their completion, with what was sent. */
@@ -174,6 +176,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     }
     if (this.checkpointStatus !== 200) return this.checkpointStatus;
     const sent = JSON.parse(body) as { checkpoint: string; manifest?: unknown };
+    if (this.tooEarly.has(checkpoint ?? sent.checkpoint)) return 425;
     if (checkpoint === undefined) this.#declared.set(sent.checkpoint, sent);
     else {
       const declared = this.#declared.get(checkpoint);

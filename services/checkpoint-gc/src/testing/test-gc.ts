@@ -86,9 +86,9 @@ export class TestGc implements AsyncDisposable {
     trial: string,
     step: number,
     loss: number | null,
-    { root, storageId, firstDigit }: Place = this,
+    id: string = randomUUID(),
+    { root, storageId }: Place = this,
   ): Promise<string> {
-    const id = (firstDigit ?? "") + randomUUID().slice(firstDigit?.length ?? 0);
     const folder = join(root, id);
     await mkdir(join(folder, "deep"), { recursive: true });
     await writeFile(join(folder, "deep", "weights"), "www");
@@ -105,8 +105,9 @@ export class TestGc implements AsyncDisposable {
     return id;
   }
 
-  async endTrial(trial: string): Promise<void> {
-    await this.stage.tell(`trial-${trial}`, runEnded(1), trialEnded());
+  /** `sealed`: what its run has left. */
+  async endTrial(trial: string, sealed: readonly string[] = []): Promise<void> {
+    await this.stage.tell(`trial-${trial}`, runEnded(1, sealed), trialEnded());
   }
 
   async endExperiment(id: string): Promise<void> {
@@ -114,15 +115,22 @@ export class TestGc implements AsyncDisposable {
   }
 
   /** An experiment of one trial with a checkpoint at each of the losses, in order. Ended, unless said otherwise. */
-  async trained(policy: SavePolicy, losses: readonly (number | null)[], place: Place = this) {
+  async trained(
+    policy: SavePolicy,
+    losses: readonly (number | null)[],
+    sealed: readonly string[] = [],
+    place: Place = this,
+  ) {
     const experiment = await this.experiment(policy);
     const trial = `${experiment}.1`;
     await this.trial(trial);
     const checkpoints: string[] = [];
     for (const [index, loss] of losses.entries()) {
-      checkpoints.push(await this.checkpoint(trial, index + 1, loss, place));
+      const digit = place.firstDigit ?? "";
+      const id = digit + randomUUID().slice(digit.length);
+      checkpoints.push(await this.checkpoint(trial, index + 1, loss, id, place));
     }
-    await this.endTrial(trial);
+    await this.endTrial(trial, sealed);
     return { experiment, trial, checkpoints };
   }
 

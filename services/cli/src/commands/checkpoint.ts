@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import { CheckpointSchema, ListCheckpointsResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { extract } from "tar";
@@ -80,6 +81,6 @@ async function download({ client, output }: Context, args: readonly string[]): P
   const folder = callerPath(shown);
   const body = await client.download("downloadCheckpoint", { checkpoint });
   await mkdir(folder, { recursive: true });
-  await pipeline(Readable.fromWeb(body), extract({ cwd: folder, strict: true }));
+  await pipeline(Readable.fromWeb(body), createGunzip(), extract({ cwd: folder, strict: true }));
   output.note(`downloaded to ${shown}`);
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
 import {
   type SystemSummary,
@@ -75,7 +76,7 @@ async function copy(client: Context["client"], trial: string, shown: string): Pr
   const folder = callerPath(shown);
   const body = await client.download("downloadTensorBoard", { trial });
   await mkdir(folder, { recursive: true });
-  await pipeline(Readable.fromWeb(body), extract({ cwd: folder, strict: true }));
+  await pipeline(Readable.fromWeb(body), createGunzip(), extract({ cwd: folder, strict: true }));
   return folder;
 }
 

@@ -6,6 +6,7 @@ import {
   StopKind,
   TrialOutcome,
 } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
@@ -32,11 +33,16 @@ import {
   withdrawn,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts } from "./test-fan-outs.ts";
 
 let stage: Stage;
+/** How far the clock of the service is ahead of what is told. */
+let aheadMs = 0;
 
 beforeEach(() => {
-  stage = new Stage("experiments", reactionHandlers);
+  aheadMs = 0;
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+  stage = new Stage("experiments", () => reactionHandlers(clock, noFanOuts));
 });
 
 const experiment = "experiment-12";

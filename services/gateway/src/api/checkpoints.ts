@@ -1,7 +1,5 @@
-import { stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { PassThrough } from "node:stream";
-import { directoryDisk, problemOfStorage } from "@trainyard/blob";
+import { basename, dirname } from "node:path";
+import { directoryDisk, FolderOfOthers, NotInside, problemOfStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type {
   CompleteCheckpointRequest,
@@ -20,9 +18,9 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { isCheckpointId, parseRunId } from "@trainyard/kernel";
-import { create as createTar } from "tar";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
+import { archiveOf } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageOf, pageSize, readPageToken } from "./paging.ts";
 import { requireOwnRun } from "./runs.ts";
@@ -151,24 +149,25 @@ function plan(backend: Backend, checkpoint: string, context: RequestContext) {
   );
 }
 
-/** The manifest's files and no others, as they lie on the disk that the registry named. */
+/** The manifest's files and no others, as they lie in the folder that the registry named. */
 async function download(backend: Backend, checkpoint: string, context: RequestContext) {
   const { path, manifest, storageId } = await plan(backend, checkpoint, context);
   await requireStorage(path, storageId);
+  const damaged = (what: string): Problem =>
+    new Problem(409, "checkpoint_damaged", `the checkpoint's ${what}`);
+  const folder = await FolderOfOthers.open(dirname(path), basename(path)).catch(
+    (error: unknown) => {
+      throw error instanceof NotInside ? damaged(`folder ${error.message}`) : error;
+    },
+  );
+  if (folder === null) throw damaged("folder is not there");
   for (const file of manifest) {
-    const found = await stat(join(path, file.path)).catch(() => null);
-    if (found?.size !== file.bytes) {
-      throw new Problem(
-        409,
-        "checkpoint_damaged",
-        `the checkpoint's file ${file.path} is not as its manifest says`,
-      );
-    }
+    if ((await bytesOf(folder, file.path)) === file.bytes) continue;
+    throw damaged(`file ${file.path} is not as its manifest says`);
   }
-  const body = new PassThrough();
-  const paths = manifest.map((file) => file.path);
-  if (paths.length === 0) body.end();
-  else createTar({ cwd: path, gzip: true, portable: true, noDirRecurse: true }, paths).pipe(body);
+  const body = archiveOf(folder, manifest, (error) =>
+    backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
+  );
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
 }
 
@@ -178,4 +177,15 @@ async function requireStorage(path: string, storageId: string | undefined): Prom
   const root = dirname(path);
   const problem = problemOfStorage(root, storageId, await directoryDisk.seen(root));
   if (problem !== null) throw unavailable(problem);
+}
+
+/** Null for what is no file, or cannot be opened. */
+async function bytesOf(folder: FolderOfOthers, path: string): Promise<number | null> {
+  try {
+    const { handle, stats } = await folder.file(path);
+    await handle.close();
+    return stats.size;
+  } catch {
+    return null;
+  }
 }

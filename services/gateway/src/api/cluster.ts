@@ -47,13 +47,17 @@ export function clusterHandlers(
         );
         return { position: String(position) };
       },
+      "ClusterService.GetLogAnchor": async () => {
+        const { position, hash } = await backend.parts.log.anchor();
+        return { position: String(position), hash, atMs: backend.parts.clock.nowMs() };
+      },
       ...tokenHandlers(backend),
     },
     streams: {
       "ClusterService.WatchEvents": (request: Plain<WatchEventsRequest>, context: RequestContext) =>
         watchEvents(backend, moved, request, context),
       "ClusterService.VerifyLog": (request: Plain<VerifyLogRequest>, context: RequestContext) =>
-        verifyLog(backend, request.skipViews, context),
+        verifyLog(backend, request, context),
     },
   };
 }

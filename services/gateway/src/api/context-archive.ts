@@ -1,9 +1,10 @@
 /** Checks a packed context before it is stored: a gzip-compressed tar whose entries stay inside it. */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { Readable } from "node:stream";
 import { refusalOfModelCode } from "@trainyard/blob";
 import { limits } from "@trainyard/kernel";
 import { Problem } from "../http/problem.ts";
+import { gatewayLimits } from "../limits.ts";
 
 export type CheckedContext = { readonly digest: string; readonly bytes: number };
 
@@ -15,9 +16,21 @@ export async function checkContext(packed: Uint8Array): Promise<CheckedContext> 
       `the context is ${mebibytes(packed.length)} MiB packed and may be ${mebibytes(limits.contextBytesMax)}; list what the training does not need in .trainyardignore`,
     );
   }
-  const refusal = await refusalOfModelCode(Readable.from([packed]));
+  const hash = createHash("sha256");
+  // Hashed on the way, so that no turn of the event loop takes all of it.
+  const refusal = await refusalOfModelCode(Readable.from(inPieces(packed, hash)));
   if (refusal !== null) throw invalid(refusal);
-  return { digest: createHash("sha256").update(packed).digest("hex"), bytes: packed.length };
+  return { digest: hash.digest("hex"), bytes: packed.length };
+}
+
+/** A context's bytes in pieces that are quickly checked, hashed and written. */
+export function* inPieces(packed: Uint8Array, hash?: Hash): Generator<Uint8Array> {
+  const { contextPieceBytes: size } = gatewayLimits;
+  for (let at = 0; at < packed.length; at += size) {
+    const piece = packed.subarray(at, at + size);
+    hash?.update(piece);
+    yield piece;
+  }
 }
 
 const mebibytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);

@@ -14,7 +14,7 @@ import { acceptExperiment } from "@trainyard/search";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
-import { type CheckedContext, checkContext } from "./context-archive.ts";
+import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
 import { refuseForeignExperiments } from "./earlier-experiments.ts";
 import { shownExperiment } from "./shown.ts";
 
@@ -106,5 +106,9 @@ async function storeContext(
   { digest }: CheckedContext,
   packed: Uint8Array,
 ): Promise<void> {
-  await backend.parts.blobs.put(`contexts/${digest}.tar.gz`, Readable.from([packed]), digest);
+  await backend.parts.blobs.put(
+    `contexts/${digest}.tar.gz`,
+    Readable.from(inPieces(packed)),
+    digest,
+  );
 }

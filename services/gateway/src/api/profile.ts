@@ -1,8 +1,6 @@
 /** What a trial's machines did: the metrics service's answers, with what only the trial's documents tell. */
-import { readdir } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { PassThrough } from "node:stream";
-import { checkpointRoot, checkpointStorage } from "@trainyard/blob";
+import { join } from "node:path";
+import { checkpointRoot, checkpointStorage, FolderOfOthers, NotInside } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type {
   DownloadTensorBoardRequest,
@@ -16,10 +14,11 @@ import {
   QuerySystemPointsSchema,
   SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
-import { create as createTar } from "tar";
 import type { ExperimentDocument, TrialDocument } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
+import { archiveOf } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
 
@@ -34,42 +33,37 @@ export function profileHandlers(
         trial,
       }: Plain<DownloadTensorBoardRequest>) => {
         const { experiment } = await backend.get("trial", trial);
-        const folder = tensorboardPath(
+        const { root, below } = tensorboardPlace(
           await backend.get("experiment", experiment),
           trial,
           checkpointDir,
         );
-        return download(trial, folder);
+        return download(backend, trial, root, below);
       },
     },
   };
 }
 
 /** The files as they are now, also while the trial goes on writing to them. */
-async function download(trial: string, folder: string) {
-  const paths = folder === "" ? [] : await filesIn(folder);
-  if (paths.length === 0) {
-    const where = folder === "" ? "its storage is no directory" : `nothing is in ${folder}`;
-    const detail = `the gateway sees no TensorBoard files of trial ${trial}: ${where}`;
-    throw new Problem(404, "tensorboard_not_found", detail);
-  }
-  const body = new PassThrough();
-  createTar({ cwd: folder, gzip: true, portable: true, noDirRecurse: true }, paths)
-    .on("error", (error: unknown) => body.destroy(error as Error))
-    .pipe(body);
-  return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
-}
-
-/** Regular files only: a link may lead anywhere. Empty for a folder that is not there. */
-async function filesIn(folder: string): Promise<string[]> {
+async function download(backend: Backend, trial: string, root: string | null, below: string) {
+  const absent = (why: string): Problem => {
+    const detail = `the gateway sees no TensorBoard files of trial ${trial}: ${why}`;
+    return new Problem(404, "tensorboard_not_found", detail);
+  };
+  if (root === null) throw absent("its storage is no directory");
+  const path = join(root, below);
   try {
-    const found = await readdir(folder, { recursive: true, withFileTypes: true });
-    return found
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-      .toSorted();
+    const folder = await FolderOfOthers.open(root, below);
+    const files = (await folder?.files(gatewayLimits.tensorboardFilesMax)) ?? [];
+    if (folder === null || files.length === 0) throw absent(`nothing is in ${path}`);
+    const body = archiveOf(
+      folder,
+      files.map((file) => ({ path: file })),
+      (error) => backend.parts.logger.warn({ err: error, trial }, "download_broke_off"),
+    );
+    return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (error instanceof NotInside) throw absent(`${path} ${error.message}`);
     throw error;
   }
 }
@@ -135,14 +129,23 @@ function agentOf(trial: TrialDocument, run: number, node: number): string {
   return placements.find(({ nodeRank }) => nodeRank === node)?.agent ?? "";
 }
 
-/** The SDK writes to the same place (trainyard.tensorboard). */
+/** The SDK writes to the same place (trainyard.tensorboard). All below the root is training code's to write. */
+function tensorboardPlace(
+  experiment: ExperimentDocument,
+  trial: string,
+  checkpointDir: string,
+): { readonly root: string | null; readonly below: string } {
+  const storage = checkpointStorage(sectionOf(experiment, "checkpoint_storage"), checkpointDir);
+  const below = join("tensorboard", "experiment", experiment.id, "trial", trial);
+  return { root: checkpointRoot(storage), below };
+}
+
+/** Empty for a storage that is no directory. */
 function tensorboardPath(
   experiment: ExperimentDocument,
   trial: string,
   checkpointDir: string,
 ): string {
-  const storage = checkpointStorage(sectionOf(experiment, "checkpoint_storage"), checkpointDir);
-  const root = checkpointRoot(storage);
-  if (root === null) return "";
-  return join(root, "tensorboard", "experiment", experiment.id, "trial", trial);
+  const { root, below } = tensorboardPlace(experiment, trial, checkpointDir);
+  return root === null ? "" : join(root, below);
 }

@@ -44,7 +44,8 @@ export function runHandlers(backend: Backend, moved: PositionSignal): Handlers["
       requireOwnRun(context.caller, request.run);
       const run = parseRunId(request.run);
       if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
-      if (context.caller.kind === "run") await backend.reach(context.caller.grantPosition);
+      // Not of the read model: a run hears that it shall stop also while that is behind, or folded anew.
+      if (context.caller.kind === "run") await backend.hear(context.caller.grantPosition);
       return waitForSignal(backend, moved, run, request.waitMs, context);
     },
   };

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { CreateTokenRequest, RevokeTokenRequest } from "@trainyard/contracts/api";
 import { isRejection } from "@trainyard/kernel";
@@ -9,6 +9,7 @@ import {
   type TokenState,
   tokenDecider,
 } from "../core/token/decide.ts";
+import { gatewayLimits } from "../limits.ts";
 import { digestOfSecret } from "../http/caller.ts";
 import { notFound, Problem, problemOf } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
@@ -63,12 +64,11 @@ export async function issueToken(
   return result.position;
 }
 
-export function newToken(): {
+export function newToken(id: string = randomBytes(8).toString("hex")): {
   readonly id: string;
   readonly secret: string;
   readonly text: string;
 } {
-  const id = randomBytes(8).toString("hex");
   const secret = randomBytes(32).toString("base64url");
   return { id, secret, text: `ty_${id}_${secret}` };
 }
@@ -83,12 +83,22 @@ export function tokenHandlers(backend: Backend): Handlers["unary"] {
       if (!(ttlSeconds >= 0)) {
         throw new Problem(400, "invalid_request", "ttl_seconds must be 0 or more");
       }
+      const { tokenLabelCharactersMax: most } = gatewayLimits;
+      if (label.length > most) {
+        const detail = `the label has ${label.length} characters; give one of at most ${most}`;
+        throw new Problem(400, "invalid_request", detail);
+      }
       const expiresAtMs = ttlSeconds === 0 ? 0 : backend.parts.clock.nowMs() + ttlSeconds * 1_000;
-      const token = newToken();
+      // A repeat under one idempotency key names the same token.
+      const token = newToken(tokenIdFor(context.commitId));
       const { authid: owner } = context.caller;
-      await backend.reach(
-        await issueToken(backend, identityOf(context), { ...token, label, owner, expiresAtMs }),
+      const drawn = { ...token, label, owner, expiresAtMs };
+      const position = await issueToken(backend, identityOf(context), drawn).catch(
+        (error: unknown) => {
+          throw isTaken(error) ? unseen(token.id) : error;
+        },
       );
+      await backend.reach(position);
       return { token: shownToken(await backend.get("token", token.id)), secret: token.text };
     },
     "ClusterService.ListTokens": async () => {
@@ -117,4 +127,17 @@ export function tokenHandlers(backend: Backend): Handlers["unary"] {
       return { position: String(result.position || backend.position) };
     },
   };
+}
+
+function tokenIdFor(commitId: string): string {
+  return createHash("sha256").update(`token ${commitId}`).digest("hex").slice(0, 16);
+}
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Problem && error.code === "token_exists";
+
+/** Secrets are shown once, and kept nowhere. */
+function unseen(id: string): Problem {
+  const detail = `the token was issued, but the answer with its secret was lost: revoke ${id} and create another`;
+  return new Problem(409, "token_exists", detail);
 }

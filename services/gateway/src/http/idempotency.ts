@@ -1,9 +1,20 @@
 /**
  * Idempotency-Key: the first answer to a key is every answer to it, for a day. The key belongs to its caller; another
- * request under the same key is refused. An attempt that died between its effect and its answer is made again: its
- * commit id derives from caller and key, so that the log recognises the effect.
+ * request under the same key is refused.
+ *
+ *   (none) ──claim──► under way ──answer──► answered ──a day──► (none)
+ *                       │   ▲
+ *      outcome unknown, │   │ claim by the same request: the same number
+ *      or the process   ▼   │
+ *      died           given up
+ *
+ * The row holds a number, drawn when the key was first used, from which the commit id of the effect derives: an attempt
+ * that died between its effect and its answer, or whose outcome is not known, is made again under the same id, and the log
+ * recognises the effect. So a row goes only with its day, or when its one attempt was refused and changed nothing. After
+ * that the key draws another number and names another effect, although the log never forgets the first.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { deriveCommitId } from "@trainyard/event-log";
 import type { Pool } from "pg";
 import { gatewayLimits } from "../limits.ts";
 import { Problem } from "./problem.ts";
@@ -12,6 +23,17 @@ export type Answer = { readonly status: number; readonly body: string };
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,200}$/;
 
+type KeyedRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly body: Buffer | string;
+};
+
+type Owner = { readonly authid: string; readonly key: string };
+
+/** An attempt that holds its row. */
+type Claim = Owner & { readonly number: string | null; readonly attempts: number };
+
 export class IdempotencyStore {
   readonly #pool: Pool;
 
@@ -19,48 +41,54 @@ export class IdempotencyStore {
     this.#pool = pool;
   }
 
-  /** The first answer, or that of `attempt` when this is the first. */
+  /** The first answer, or that of `attempt` when there is none; the attempt is told the commit id of its effect. */
   async once(
-    authid: string,
-    key: string,
-    request: { readonly method: string; readonly url: string; readonly body: Buffer | string },
-    attempt: () => Promise<Answer>,
+    owner: Owner,
+    request: KeyedRequest,
+    attempt: (commitId: string) => Promise<Answer>,
   ): Promise<Answer> {
     const digest = createHash("sha256")
       .update(`${request.method}\n${request.url}\n`)
       .update(request.body)
       .digest("hex");
-    const first = await this.#claim(authid, key, digest);
-    if (first !== null) return first;
+    const claim = await this.#claim(owner, digest);
+    if ("body" in claim) return claim;
     let answer: Answer;
     try {
-      answer = await attempt();
+      answer = await attempt(commitIdOf(claim, request));
     } catch (error) {
-      await this.#giveUp(authid, key);
+      await this.#giveUp(claim, isRefusal(error));
       throw error;
     }
-    // An answer that asks to come again is no answer yet.
-    if (answer.status >= 500 || answer.status === 429) await this.#giveUp(authid, key);
-    else await this.#keep(authid, key, answer);
+    await this.#keep(claim, answer);
     return answer;
   }
 
-  async #claim(authid: string, key: string, digest: string): Promise<Answer | null> {
-    const { hours, heldMs } = {
-      hours: gatewayLimits.idempotencyHours,
-      heldMs: gatewayLimits.idempotencyHeldMs,
-    };
-    const claimed = await this.#pool.query(
-      `insert into gateway.idempotency (authid, key, request_digest) values ($1, $2, $3)
+  async #claim(owner: Owner, digest: string): Promise<Answer | Claim> {
+    const { authid, key } = owner;
+    const { idempotencyHours: hours, idempotencyHeldMs: heldMs } = gatewayLimits;
+    const { rows } = await this.#pool.query<{ number: string | null; attempts: number }>(
+      `insert into gateway.idempotency as kept (authid, key, request_digest, number, held_until)
+       values ($1, $2, $3, $4, now() + make_interval(secs => $6 / 1000.0))
        on conflict (authid, key) do update
-         set request_digest = excluded.request_digest, status = null, answer = null, created_at = now()
-         where gateway.idempotency.created_at < now() - make_interval(hours => $4)
-            or (gateway.idempotency.status is null and gateway.idempotency.request_digest = $3
-                and gateway.idempotency.created_at < now() - make_interval(secs => $5 / 1000.0))
-       returning key`,
-      [authid, key, digest, hours, heldMs],
+         set (request_digest, number, attempts, created_at, held_until, status, answer) = (
+           select excluded.request_digest,
+             case when over then excluded.number else kept.number end,
+             case when over then 1 else kept.attempts + 1 end,
+             case when over then now() else kept.created_at end,
+             excluded.held_until, null::int, null::text
+           from (select kept.created_at < now() - make_interval(hours => $5) as over) as age)
+         where (kept.status is not null or kept.held_until < now())
+           and (kept.created_at < now() - make_interval(hours => $5)
+             or (kept.status is null and kept.request_digest = $3))
+       returning number, attempts`,
+      [authid, key, digest, randomUUID(), hours, heldMs],
     );
-    if (claimed.rowCount === 1) return null;
+    const claimed = rows[0];
+    return claimed === undefined ? this.#answered(owner, digest) : { ...owner, ...claimed };
+  }
+
+  async #answered({ authid, key }: Owner, digest: string): Promise<Answer> {
     const { rows } = await this.#pool.query<{
       request_digest: string;
       status: number | null;
@@ -90,25 +118,43 @@ export class IdempotencyStore {
     return { status: row.status, body: row.answer };
   }
 
-  async #keep(authid: string, key: string, { status, body }: Answer): Promise<void> {
+  /** Whichever attempt it is of: all of a number have one effect. */
+  async #keep({ authid, key, number }: Claim, { status, body }: Answer): Promise<void> {
     await this.#pool.query(
-      "update gateway.idempotency set status = $3, answer = $4 where authid = $1 and key = $2",
-      [authid, key, status, body],
+      `update gateway.idempotency set status = $4, answer = $5
+       where authid = $1 and key = $2 and number is not distinct from $3`,
+      [authid, key, number, status, body],
     );
   }
 
-  async #giveUp(authid: string, key: string): Promise<void> {
-    await this.#pool.query(
-      "delete from gateway.idempotency where authid = $1 and key = $2 and status is null",
-      [authid, key],
-    );
+  /** A refusal frees the key, unless an attempt before may have had an effect; else the next attempt may come at once. */
+  async #giveUp({ authid, key, number, attempts }: Claim, refused: boolean): Promise<void> {
+    const mine = `authid = $1 and key = $2 and number is not distinct from $3
+      and attempts = $4 and status is null`;
+    const text =
+      refused && attempts === 1
+        ? `delete from gateway.idempotency where ${mine}`
+        : `update gateway.idempotency set held_until = now() where ${mine}`;
+    await this.#pool.query(text, [authid, key, number, attempts]);
   }
 
-  /** Forgets what is older than a day; called now and then. */
+  /** Forgets what is older than a day, attempts under way excepted; called now and then. */
   async sweep(): Promise<void> {
     await this.#pool.query(
-      "delete from gateway.idempotency where created_at < now() - make_interval(hours => $1)",
+      `delete from gateway.idempotency where created_at < now() - make_interval(hours => $1)
+         and (status is not null or held_until < now())`,
       [gatewayLimits.idempotencyHours],
     );
   }
+}
+
+function commitIdOf({ authid, key, number }: Claim, { method, url }: KeyedRequest): string {
+  if (number !== null) return deriveCommitId("idempotency", number);
+  // A row of a version that drew no number, whose attempt may have had its effect.
+  return deriveCommitId("idempotency", authid, `${method} ${url}`, key);
+}
+
+/** The outcome is known: nothing happened. Anything else may have happened. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500 && error.status !== 429;
 }

@@ -3,7 +3,7 @@ import type { Caller } from "./caller.ts";
 /** What a handler knows of the request besides its message. */
 export type RequestContext = {
   readonly caller: Caller;
-  /** Names the effect of this request: derived from caller and idempotency key, else drawn. */
+  /** Names the effect of this request: the one of its idempotency key, else drawn. */
   readonly commitId: string;
   readonly traceparent: string;
   /** Aborts when the caller has gone or the gateway drains. */

@@ -2,21 +2,20 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { codecOf, gatewayServices, type Route, routesOf } from "@trainyard/contracts";
-import { deriveCommitId } from "@trainyard/event-log";
 import { isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
+import { Access, type AccessDeps } from "./access.ts";
 import type { Caller } from "./caller.ts";
 import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import { Problem } from "./problem.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 import { sendStream } from "./server-sent-events.ts";
 
-export type RouterDeps = {
+export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
   readonly idempotency: IdempotencyStore;
-  readonly authenticate: (authorization: string | undefined) => Promise<Caller>;
   readonly draining: AbortSignal;
 };
 
@@ -25,30 +24,22 @@ export type Routing = RouterDeps & {
   readonly problemText: (error: unknown, request: FastifyRequest) => string;
 };
 
-/** Routes that a run may call with its own token; all others are for people. */
-const runRoutes: ReadonlySet<string> = new Set([
-  "RunService.GetSignals",
-  "CheckpointService.DeclareCheckpoint",
-  "CheckpointService.CompleteCheckpoint",
-  "CheckpointService.PlanDownload",
-  "CheckpointService.GetCheckpoint",
-]);
-
-/** Open to whoever can reach the port: says nothing of what is stored. */
-const openRoutes: ReadonlySet<string> = new Set(["ClusterService.GetVersion"]);
-
-const nobody: Caller = { kind: "user", authid: "" };
-
 export function registerRoutes(server: FastifyInstance, deps: Routing): void {
+  const access = new Access(deps);
   for (const route of routesOf(gatewayServices)) {
+    const bodyLimit =
+      route.name === "CreateExperiment"
+        ? gatewayLimits.createBodyBytesMax
+        : gatewayLimits.bodyBytesMax;
     server.route({
       method: route.method,
       url: fastifyPath(route),
-      bodyLimit:
-        route.name === "CreateExperiment"
-          ? gatewayLimits.createBodyBytesMax
-          : gatewayLimits.bodyBytesMax,
-      handler: (request, reply) => serve(route, deps, request, reply),
+      bodyLimit,
+      onRequest: (request, reply) => access.admit(route, bodyLimit, request, reply),
+      handler: (request, reply) => {
+        const { caller, body } = access.of(request);
+        return body.during(() => serve(route, deps, caller, request, reply));
+      },
     });
   }
 }
@@ -61,16 +52,11 @@ function fastifyPath(route: Route): string {
 async function serve(
   route: Route,
   deps: Routing,
+  caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const name = `${route.service}.${route.name}`;
-  const caller = openRoutes.has(name)
-    ? nobody
-    : await deps.authenticate(request.headers.authorization);
-  if (caller.kind === "run" && !runRoutes.has(name)) {
-    throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
-  }
   const message = readMessage(route, request);
   const context = contextOf(caller, request, reply, deps.draining);
   if (route.streams) {
@@ -105,15 +91,16 @@ async function unary(
 ): Promise<Answer> {
   const handler = deps.handlers.unary[name];
   if (handler === undefined) throw missing(name);
-  const attempt = async (): Promise<Answer> => {
-    const answer = await handler(message as never, context);
+  const attempt = async (commitId: string): Promise<Answer> => {
+    const answer = await handler(message as never, { ...context, commitId });
     return { status: 200, body: JSON.stringify(codecOf<object>(route.reply).toFullJson(answer)) };
   };
   const key = request.headers["idempotency-key"];
-  if (route.method === "GET" || key === undefined) return attempt();
+  if (route.method === "GET" || key === undefined) return attempt(context.commitId);
+  const owner = { authid: context.caller.authid, key: String(key) };
   const body = JSON.stringify(request.body ?? null);
   const { method, url } = request;
-  return deps.idempotency.once(context.caller.authid, String(key), { method, url, body }, attempt);
+  return deps.idempotency.once(owner, { method, url, body }, attempt);
 }
 
 function missing(name: string): Problem {
@@ -165,19 +152,12 @@ function contextOf(
     );
   }
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  if (reply.raw.destroyed) gone.abort();
+  else reply.raw.once("close", () => gone.abort());
   const { traceparent } = request.headers;
   return {
     caller,
-    commitId:
-      key === undefined
-        ? randomUUID()
-        : deriveCommitId(
-            "idempotency",
-            caller.authid,
-            `${request.method} ${request.url}`,
-            String(key),
-          ),
+    commitId: randomUUID(),
     traceparent: childOf(typeof traceparent === "string" ? traceparent : ""),
     signal: AbortSignal.any([gone.signal, draining]),
     lastEventId: request.headers["last-event-id"] as string | undefined,

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { codecOf, type Route } from "@trainyard/contracts";
 import type { FastifyReply } from "fastify";
@@ -32,14 +33,17 @@ export async function sendStream(
     "x-accel-buffering": "no",
   });
   raw.write(": trainyard\n\n");
-  const keepAlive = setInterval(() => raw.write(": still here\n\n"), gatewayLimits.sseKeepAliveMs);
+  // Not to a client that does not read: it would pile up.
+  const keepAlive = setInterval(() => {
+    if (!raw.writableNeedDrain) raw.write(": still here\n\n");
+  }, gatewayLimits.sseKeepAliveMs);
   const codec = codecOf<object>(route.reply);
   try {
     let next = await first;
     while (next.done !== true && !signal.aborted) {
       const { id, message } = next.value;
-      const text = `id: ${id}\ndata: ${JSON.stringify(codec.toFullJson(message))}\n\n`;
-      if (!raw.write(text)) await Promise.race([once(raw, "drain"), once(raw, "close")]);
+      raw.write(`id: ${id}\ndata: ${JSON.stringify(codec.toFullJson(message))}\n\n`);
+      await drained(raw, signal);
       next = await iterator.next();
     }
     if (!signal.aborted) raw.write("event: end\ndata: {}\n\n");
@@ -50,4 +54,11 @@ export async function sendStream(
     await iterator.return?.(undefined);
     raw.end();
   }
+}
+
+/** Waits for a client that reads slower than is written; the signal aborts when it has gone. */
+async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
+  if (!raw.writableNeedDrain || signal.aborted) return;
+  // Rejects when the signal aborts, or the connection breaks: both end the stream by the signal.
+  await once(raw, "drain", { signal }).catch(() => {});
 }

@@ -1,7 +1,8 @@
 import { answerHealth, type HealthChecks, type Logger, type Registry } from "@trainyard/runtime";
-import fastify, { type FastifyInstance } from "fastify";
+import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { createTelemetry } from "../events.ts";
 import { asProblem } from "./as-problem.ts";
+import { acceptJson } from "./bodies.ts";
 import { openApi } from "./openapi.ts";
 import { Problem, problemBody } from "./problem.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
@@ -25,13 +26,15 @@ export function createHttpServer(deps: ServerDeps): FastifyInstance {
   });
   server.addHook("onRequest", async (request) => {
     refuseCrossOrigin(request.headers.origin, request.headers.host);
+    // Before its body is read.
+    if (request.is404) throw nothingAt(request);
   });
   const answered = createTelemetry(deps.registry);
   server.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";
     answered({ method: request.method, route, status: reply.statusCode });
   });
-  acceptEmptyBodies(server);
+  acceptJson(server);
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, deps.logger, request.id);
     if (problem.retryAfterSeconds !== null) reply.header("retry-after", problem.retryAfterSeconds);
@@ -42,7 +45,7 @@ export function createHttpServer(deps: ServerDeps): FastifyInstance {
       .send(JSON.stringify(problemBody(problem, request.url)));
   });
   server.setNotFoundHandler((request) => {
-    throw new Problem(404, "no_such_path", `nothing is served at ${request.method} ${request.url}`);
+    throw nothingAt(request);
   });
   registerPages(server, deps);
   registerRoutes(server, {
@@ -53,13 +56,22 @@ export function createHttpServer(deps: ServerDeps): FastifyInstance {
   return server;
 }
 
+function nothingAt({ method, url }: FastifyRequest): Problem {
+  return new Problem(404, "no_such_path", `nothing is served at ${method} ${url}`);
+}
+
 function registerPages(server: FastifyInstance, deps: ServerDeps): void {
   const description = JSON.stringify(openApi());
   server.get("/", (_request, reply) =>
     reply
       .type("text/html; charset=utf-8")
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
-      .send(statusPage({ position: deps.position(), reason: deps.health.readiness() })),
+      .send(
+        statusPage({
+          position: deps.position(),
+          reason: deps.health.readiness() ?? deps.unreadable(),
+        }),
+      ),
   );
   server.get("/api/v1/openapi.json", (_request, reply) =>
     reply.type("application/json; charset=utf-8").send(description),
@@ -70,23 +82,6 @@ function registerPages(server: FastifyInstance, deps: ServerDeps): void {
       await answerHealth(path, reply.raw, deps.health, deps.registry);
     });
   }
-}
-
-/** A command without fields may come without a body, whatever its content type says. */
-function acceptEmptyBodies(server: FastifyInstance): void {
-  server.removeContentTypeParser("application/json");
-  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => {
-    if (body.length === 0) {
-      done(null, null);
-      return;
-    }
-    try {
-      done(null, JSON.parse(body.toString("utf8")));
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      done(new Problem(400, "invalid_request", `the body is not JSON: ${detail}`));
-    }
-  });
 }
 
 /** A browser says where a page came from; only this server's own pages may call it. */

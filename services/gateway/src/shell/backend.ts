@@ -5,11 +5,12 @@ import type { BlobStore } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
-import { type Clock, isFault } from "@trainyard/kernel";
+import { type Clock, isFault, limits } from "@trainyard/kernel";
 import {
   decodeReply,
   type Executor,
   encodeRequest,
+  type LogFollower,
   type Logger,
   readRejected,
   type View,
@@ -32,6 +33,8 @@ export type BackendParts = {
   readonly blobs: BlobStore;
   /** For the streams that the gateway owns itself. */
   readonly executor: Executor;
+  /** Keeps what is folded of single streams level with the log, however far the read model is. */
+  readonly follower: LogFollower;
 };
 
 export class Backend {
@@ -74,14 +77,14 @@ export class Backend {
     throw unavailable(`the ${service} service is busy: ${answer.detail}`);
   }
 
-  /** Waits until the read model has a position; 503 when it does not come in time. */
+  /** Waits until everything that an answer is made of has a position; 503 when it does not come in time. */
   async reach(position: number): Promise<void> {
-    try {
-      await this.parts.view.reach(position);
-    } catch (error) {
-      if (!isFault(error)) throw error;
-      throw unavailable(error.message);
-    }
+    await Promise.all([inTime(this.parts.view.reach(position)), this.hear(position)]);
+  }
+
+  /** The same of what is folded of single streams, without the read model. */
+  hear(position: number): Promise<void> {
+    return inTime(this.parts.follower.reach(position, limits.readYourWritesMs));
   }
 
   async reachText(position: string): Promise<void> {
@@ -107,5 +110,14 @@ export class Backend {
 
   get position(): string {
     return String(this.parts.view.position);
+  }
+}
+
+async function inTime(reached: Promise<void>): Promise<void> {
+  try {
+    await reached;
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    throw unavailable(error.message);
   }
 }

@@ -1,6 +1,7 @@
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
+import { documentOfText, textOfDocument } from "../core/views/document-text.ts";
 import {
   type DocumentKey,
   type DocumentKind,
@@ -16,24 +17,8 @@ type Queryable = Pick<Pool | PoolClient, "query">;
 
 type Stored = { kind: DocumentKind; id: string; parent: string; ordinal: string; doc: string };
 
-/** Documents as text and back. JSON has no NaN and no infinities; a metric may be either. */
-function write(doc: unknown): string {
-  return JSON.stringify(doc, (_key, value: unknown) =>
-    typeof value === "number" && !Number.isFinite(value) ? { $double: String(value) } : value,
-  );
-}
-
-function read(text: string): unknown {
-  if (!text.includes('"$double"')) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown) =>
-    value !== null && typeof value === "object" && "$double" in value
-      ? Number(value.$double)
-      : value,
-  );
-}
-
 function rowOf({ kind, id, parent, ordinal, doc }: Stored): DocumentRow {
-  return { kind, id, parent, ordinal: Number(ordinal), doc: read(doc) } as DocumentRow;
+  return { kind, id, parent, ordinal: Number(ordinal), doc: documentOfText(doc) } as DocumentRow;
 }
 
 /** A table of documents: the live one, or another that the log is folded into beside it. */
@@ -79,7 +64,7 @@ export class DocumentStore {
         rows.map(({ id }) => id),
         rows.map(({ parent }) => parent),
         rows.map(({ ordinal }) => Math.floor(ordinal)),
-        rows.map(({ doc }) => write(doc)),
+        rows.map(({ doc }) => textOfDocument(doc)),
       ],
     );
   }
@@ -93,7 +78,10 @@ export class DocumentStore {
     return row?.doc as Documents[Kind] | undefined;
   }
 
-  /** A page of a list, in order; `after` is the (ordinal, id) of the last row of the page before. */
+  /**
+   * A page of a list, in order; `after` is the (ordinal, id) of the last row of the page before. PostgreSQL reads no JSON
+   * with \u0000 or half a surrogate pair in any string, so it is shown each document without its escapes.
+   */
   async list<Kind extends DocumentKind>(
     client: Queryable,
     kind: Kind,
@@ -102,7 +90,7 @@ export class DocumentStore {
       readonly after?: { readonly ordinal: number; readonly id: string };
       readonly limit: number;
       readonly newestFirst?: boolean;
-      /** Only documents whose field has this value. */
+      /** Only documents whose field has this value, which has no character that JSON escapes. */
       readonly field?: { readonly name: string; readonly value: string };
     },
   ): Promise<readonly DocumentRow<Kind>[]> {
@@ -112,7 +100,7 @@ export class DocumentStore {
       `select kind, id, parent, ordinal, doc from ${this.#table}
        where kind = $1 and ($2::text is null or parent = $2)
          and ($3::bigint is null or (ordinal, id) ${beyond} ($3, $4))
-         and ($6::text is null or doc::json ->> $6 = $7)
+         and ($6::text is null or regexp_replace(doc, '\\\\.', '_', 'g')::json ->> $6 = $7)
        order by ordinal ${order}, id ${order} limit $5`,
       [
         kind,

@@ -1,6 +1,6 @@
 /** A gateway over a real PostgreSQL and an in-memory bus, and the hands that write into its log. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
@@ -11,7 +11,14 @@ import {
   ViewsVerifiedSchema,
 } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
-import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import {
+  type CommandSpec,
+  command,
+  commandHandlers,
+  createLogger,
+  runToken,
+} from "@trainyard/runtime";
+import type { Clock } from "@trainyard/kernel";
 import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { newToken } from "../api/tokens.ts";
@@ -22,13 +29,22 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly token: string;
   /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
-  readonly startAnother: () => Promise<string>;
+  readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
   readonly bus: Bus;
   /** Stands in for the services that verify what they keep folded; each answers in steps, with what it is told here. */
   readonly verifying: (
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
   ) => Promise<AsyncDisposable>;
-  readonly sql: (text: string) => Promise<pg.QueryResult>;
+  /** Stands in for a service with some of its commands. */
+  readonly serving: (
+    service: string,
+    commands: Readonly<Record<string, CommandSpec>>,
+  ) => Promise<AsyncDisposable>;
+  /** Where checkpoints and TensorBoard files are that a configuration gives no storage. */
+  readonly checkpointDir: string;
+  readonly sql: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
+  /** The token of a run that was granted at a position. */
+  readonly runToken: (run: string, grantPosition: number) => string;
   /** Appends events to a stream as its owner would. Gives the position. */
   readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
@@ -56,6 +72,8 @@ export async function startTestGateway(): Promise<TestGateway> {
   await prepare(postgres.url(), postgres.url({ database }));
   const folder = await mkdtemp(join(tmpdir(), "trainyard-gateway-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const checkpointDir = join(folder, "checkpoints");
+  await mkdir(checkpointDir);
   const { text: token } = newToken();
   await writeFile(join(folder, "token"), token, { mode: 0o600 });
   const hub = createMemoryBus();
@@ -63,14 +81,14 @@ export async function startTestGateway(): Promise<TestGateway> {
     TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_gateway", database }),
     TRAINYARD_NATS_URL: "127.0.0.1:1",
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
-    TRAINYARD_CHECKPOINT_DIR: join(folder, "checkpoints"),
+    TRAINYARD_CHECKPOINT_DIR: checkpointDir,
     TRAINYARD_RUN_TOKEN_KEY: runTokenKey,
     TRAINYARD_FIRST_TOKEN_FILE: join(folder, "token"),
   });
-  const start = async (): Promise<string> => {
+  const start = async (overrides: { readonly clock?: Clock } = {}): Promise<string> => {
     const bus = hub.connect("gateway");
     const logger = createLogger("gateway", "silent");
-    const gateway = stack.use(await createService(config, { bus, logger }));
+    const gateway = stack.use(await createService(config, { bus, logger, ...overrides }));
     await gateway.start();
     return gateway.address();
   };
@@ -84,11 +102,24 @@ export async function startTestGateway(): Promise<TestGateway> {
     startAnother: start,
     bus: hub.connect("test"),
     verifying: (answers) => verifying(hub, answers),
-    sql: (text) => admin.query(text),
+    serving: (service, commands) => serving(hub, service, commands),
+    checkpointDir,
+    sql: (text, values) => admin.query(text, values?.slice()),
+    runToken: (run, position) =>
+      runToken({ id: "1", secret: Buffer.from(runTokenKey, "hex") }, run, position),
     append: (stream, ...events) => append(log, stream, events),
     call: (method, path, options) => call(url, token, method, path, options ?? {}),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+async function serving(
+  hub: MemoryHub,
+  service: string,
+  commands: Readonly<Record<string, CommandSpec>>,
+): Promise<AsyncDisposable> {
+  const handlers = commandHandlers(service, commands, createLogger(service, "silent"));
+  return hub.connect(service).serve(service, handlers);
 }
 
 async function verifying(
@@ -102,8 +133,7 @@ async function verifying(
       step += 1;
       return steps[Math.min(step, steps.length) - 1] ?? { done: true, views: [] };
     });
-    const handlers = commandHandlers(service, { VerifyViews }, createLogger(service, "silent"));
-    stack.use(await hub.connect(service).serve(service, handlers));
+    stack.use(await serving(hub, service, { VerifyViews }));
   }
   return stack;
 }

@@ -4,7 +4,10 @@ import { type WriteReportsResponse, WriteReportsResponseSchema } from "@trainyar
 import { isFault, isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
 import {
   answerHealth,
+  BodyBudget,
   type HealthChecks,
+  type HeldBody,
+  type LogFollower,
   type Logger,
   type Registry,
   readRunToken,
@@ -14,7 +17,6 @@ import { parseReports } from "../core/reports.ts";
 import { metricsLimits } from "../limits.ts";
 import { HttpProblem } from "./http-problem.ts";
 import type { Ingest } from "./ingest.ts";
-import type { LogFollower } from "./log-follower.ts";
 
 export type HttpDeps = {
   readonly ingest: Ingest;
@@ -36,7 +38,11 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     routerOptions: { maxParamLength: 64 },
     forceCloseConnections: "idle",
   });
-  server.addHook("onRequest", async (request) => refuseBrowsers(request));
+  server.addHook("onRequest", async (request) => {
+    refuseBrowsers(request);
+    // Before its body is read.
+    if (request.is404) throw new HttpProblem(404, "not_found", nothingAt(request.url));
+  });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) =>
     done(null, body),
@@ -46,7 +52,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     return reply.code(problem.status).headers(problem.headers()).send(problem.body(request.url));
   });
   server.setNotFoundHandler((request, reply) => {
-    const problem = new HttpProblem(404, "not_found", `nothing is served at ${request.url}`);
+    const problem = new HttpProblem(404, "not_found", nothingAt(request.url));
     return reply.code(404).headers(problem.headers()).send(problem.body(request.url));
   });
   for (const path of ["/livez", "/readyz", "/metrics"]) {
@@ -55,18 +61,39 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
       await answerHealth(request.url, reply.raw, deps.health, deps.registry);
     });
   }
+  registerReports(server, deps);
+  return server;
+}
+
+function registerReports(server: FastifyInstance, deps: HttpDeps): void {
+  const { largeBodyBytes: smallBytes, largeBodiesBytesMax: bytesMax } = metricsLimits;
+  const budget = new BodyBudget({ smallBytes, bytesMax });
+  const bodies = new WeakMap<FastifyRequest, HeldBody>();
   server.post<ReportsRoute>(
     "/api/v1/runs/:run/reports",
-    // Whoever may not report is told before the body is read.
-    { onRequest: async (request) => void authorize(request, deps.runTokenKeys) },
+    {
+      // Whoever may not report, or comes when too much is under way, is told before the body is read.
+      onRequest: async (request, reply) => {
+        authorize(request, deps.runTokenKeys);
+        const body = budget.take(request.headers, metricsLimits.requestBytesMax);
+        if (body === null) {
+          const detail = "as many large requests as may be at once are under way; try again";
+          throw new HttpProblem(503, "busy", detail);
+        }
+        bodies.set(request, body);
+        reply.raw.once("close", () => body.closed());
+      },
+    },
     async (request, reply) => {
       const { run, grantPosition } = authorize(request, deps.runTokenKeys);
-      const accepted = await takeReports(deps, run, grantPosition, request.body);
+      const take = (): Promise<number> => takeReports(deps, run, grantPosition, request.body);
+      const accepted = await (bodies.get(request)?.during(take) ?? take());
       return reply.type("application/json").send(responseCodec.encode({ accepted }));
     },
   );
-  return server;
 }
+
+const nothingAt = (url: string): string => `nothing is served at ${url}`;
 
 /** Training processes send reports, never a page in a browser: it would say where it comes from. */
 function refuseBrowsers({ headers }: FastifyRequest): void {
@@ -152,6 +179,9 @@ function problemOf(error: unknown, logger: Logger): HttpProblem {
   if (isFault(error) && error.retry !== "never") {
     logger.warn({ err: error }, "reports_not_taken");
     return new HttpProblem(503, "unavailable", error.message);
+  }
+  if (isFault(error) && error.code === "unstorable") {
+    return new HttpProblem(422, "unstorable", error.message);
   }
   if (statusCode !== undefined && statusCode < 500) {
     return new HttpProblem(400, "invalid_request", (error as Error).message);

@@ -5,12 +5,11 @@ import {
   QueryProgressSchema,
 } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
-import { type CommandSpec, command, type FoldCache } from "@trainyard/runtime";
+import { type CommandSpec, command, type FoldCache, type LogFollower } from "@trainyard/runtime";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { type JsonObject, valuesOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistoryFold } from "./folds.ts";
-import type { LogFollower } from "./log-follower.ts";
 import type { PointCursor, PointRow, PointTable } from "./point-table.ts";
 
 export type QueryDeps = {

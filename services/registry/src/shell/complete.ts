@@ -49,7 +49,7 @@ export async function completeCheckpoint(
   }
   await deps.manifests.put(summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
-    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run);
+    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
     if (refusal !== null) return refusal;
     const decided = await work.decide(checkpoints, checkpoint, {
       kind: "complete",
@@ -85,7 +85,7 @@ async function look(
   const folder = checkpointFolder(state.declared?.storage ?? {}, checkpoint);
   assert(state.declared !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
   const storageId = await storageOf(executor, state.declared);
-  return refusalOf(runs, trial, run) ?? { folder, storageId };
+  return refusalOf(runs, trial, run, checkpoint) ?? { folder, storageId };
 }
 
 function refusalOfState(

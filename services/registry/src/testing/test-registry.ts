@@ -19,7 +19,9 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import { vi } from "vitest";
 import { parseConfig } from "../config.ts";
 import { createService, type RegistryService } from "../service.ts";
 
@@ -58,10 +60,11 @@ export class TestRegistry implements AsyncDisposable {
     return join(this.folder, "checkpoints");
   }
 
-  /** The process dies and another begins. */
-  async restart(): Promise<void> {
+  /** The process dies and another begins; its clock may be ahead, and its grace longer than none. */
+  async restart(start: Start = {}): Promise<void> {
     await this.service[Symbol.asyncDispose]();
-    this.service = await startService(this.stage, this.folder);
+    this.service = await startService(this.stage, this.folder, start);
+    await vi.waitFor(() => this.plan(randomUUID()), { timeout: 10_000, interval: 20 });
   }
 
   /** A trial with its first run requested. */
@@ -72,9 +75,14 @@ export class TestRegistry implements AsyncDisposable {
     return trial;
   }
 
-  async declare(trial: string, run = 1, checkpoint: string = randomUUID(), step = 10) {
-    const { storageId } = this;
-    return this.declareIn({ trial, run, checkpoint, step, storageId });
+  async declare(
+    trial: string,
+    run = 1,
+    checkpoint: string = randomUUID(),
+    step = 10,
+    more: { readonly format?: string; readonly metadata?: { readonly [key: string]: string } } = {},
+  ) {
+    return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
   }
 
   /** As a host declares that sees another storage, or an older SDK that tells of none. */
@@ -84,10 +92,12 @@ export class TestRegistry implements AsyncDisposable {
     readonly checkpoint?: string;
     readonly step?: number;
     readonly storageId?: string;
+    readonly format?: string;
+    readonly metadata?: { readonly [key: string]: string };
   }) {
-    const { run = 1, checkpoint = randomUUID(), step = 10, ...rest } = given;
+    const { run = 1, checkpoint = randomUUID(), step = 10, ...more } = given;
     const metadata = { steps_completed: step };
-    const message = { ...rest, checkpoint, run, step, metadata, format: "" };
+    const message = { checkpoint, run, step, metadata, format: "", ...more };
     const answer = await this.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
     return { checkpoint, answer };
   }
@@ -149,14 +159,23 @@ export class TestRegistry implements AsyncDisposable {
   }
 }
 
-async function startService(stage: DatabaseStage, folder: string): Promise<RegistryService> {
+type Start = { readonly aheadMs?: number; readonly graceSeconds?: number };
+
+async function startService(
+  stage: DatabaseStage,
+  folder: string,
+  { aheadMs = 0, graceSeconds = 0 }: Start = {},
+): Promise<RegistryService> {
   const config = parseConfig({
     ...stage.variables,
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
     TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
     TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
+    TRAINYARD_ABANDONED_GRACE_SECONDS: String(graceSeconds),
   });
-  const service = await createService(config, { bus: stage.hub.connect("registry") });
+  const bus = stage.hub.connect("registry");
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+  const service = await createService(config, { bus, clock });
   await service.start();
   return service;
 }
@@ -206,6 +225,22 @@ export function runRequested(run: number): AnyEvent {
   };
 }
 
-export function runEnded(run: number, why = RunEndWhy.FINISHED): AnyEvent {
-  return { type: "RunEnded", data: { run, why, exits: [], message: "", countsAsRestart: false } };
+/** `sealed`: what it has left. */
+export function runEnded(
+  run: number,
+  why: RunEndWhy = RunEndWhy.FINISHED,
+  sealed: readonly string[] = [],
+): AnyEvent {
+  const named = sealed.length === 0 ? {} : { sealed: { checkpoints: sealed.map(left) } };
+  const data = { run, why, exits: [], message: "", countsAsRestart: false };
+  return { type: "RunEnded", data: { ...data, ...named } };
+}
+
+export function runCheckpointsNamed(run: number, sealed: readonly string[]): AnyEvent {
+  const checkpoints = sealed.map(left);
+  return { type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: 0 } };
+}
+
+function left(checkpoint: string) {
+  return { checkpoint, step: 10, bytes: 1 };
 }

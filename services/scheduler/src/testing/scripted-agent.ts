@@ -126,6 +126,11 @@ export class ScriptedAgent {
     this.#change(allocation, { state: AllocationReportState.RUNNING, pid: this.#pid });
   }
 
+  /** It has stored what it could not deliver. */
+  leave(allocation: string, sealed: Held["sealed"] & object): void {
+    this.#change(allocation, { sealed });
+  }
+
   end(allocation: string, exit: Partial<Plain<Exit>>, rest: Partial<Held> = {}): void {
     const nodeRank = this.held.get(allocation)?.nodeRank ?? 0;
     const whole = { nodeRank, agent: this.name, signal: "", message: "", ...exit };

@@ -91,7 +91,8 @@ function created(searcher: object): EventOf<"ExperimentCreated"> {
 
 async function endTrial(experiment: number, trial: number): Promise<void> {
   const id = `${experiment}.${trial}`;
-  const report = { trial: id, run: 0, step: 1, scalars: { loss: (trial * 7) % 5 }, reportKey: "0" };
+  const scalars = { loss: (trial * 7) % 5 };
+  const report = { trial: id, run: 0, step: 1, scalars, reportKey: "0", nonNumeric: [] };
   await stage.tell(`measurement-${id}`, { type: "ValidationReported", data: report });
   await stage.tell(`trial-${id}`, trialEnded(TrialOutcome.COMPLETED));
   await settle();

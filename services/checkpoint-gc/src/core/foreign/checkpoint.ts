@@ -8,6 +8,8 @@ export type CheckpointFacts = {
   readonly storage: Section;
   /** Of the storage, as its writer saw it; absent where it told of none. */
   readonly storageId?: string | undefined;
+  /** Complete, or never to be. */
+  readonly settled: boolean;
   readonly files: number;
   readonly bytes: number;
   readonly pins: readonly string[];
@@ -16,6 +18,7 @@ export type CheckpointFacts = {
 export const unknownCheckpoint: CheckpointFacts = {
   trial: "",
   storage: {},
+  settled: false,
   files: 0,
   bytes: 0,
   pins: [],
@@ -31,7 +34,10 @@ export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): Check
         storageId: event.data.storageId,
       };
     case "CheckpointCompleted":
-      return { ...state, files: event.data.files, bytes: event.data.bytes };
+      return { ...state, settled: true, files: event.data.files, bytes: event.data.bytes };
+    case "CheckpointFailed":
+    case "CheckpointAbandoned":
+      return { ...state, settled: true };
     case "CheckpointPinned": {
       const { by } = event.data;
       return state.pins.includes(by) ? state : { ...state, pins: [...state.pins, by] };

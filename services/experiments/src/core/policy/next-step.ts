@@ -7,7 +7,8 @@
  *
  * A run that has not ended: is it wanted? If not, it is asked to stop, by the harshest of the reasons; a stop that was
  * asked for stands, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it is
- * wanted to run, the next run is requested.
+ * wanted to run, the next run is requested, unless checkpoints that the one before has left are still on their way: it
+ * would start from an older one. That waiting has an end, and does not put off the end of a trial.
  */
 import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
@@ -30,6 +31,8 @@ export type Asked = {
   /** Null: the search does not know the trial, so that only the experiment's wishes count. */
   readonly search: SearchWant | null;
   readonly origin: Origin;
+  /** The run before has left checkpoints that may yet be complete, and there is time. */
+  readonly awaits: boolean;
 };
 
 export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
@@ -102,8 +105,8 @@ function end(outcome: TrialOutcome, reason: string): Step {
   return { kind: "end", outcome, reason };
 }
 
-function runWanted({ id, experiment, search, origin }: Asked): Step | null {
-  if (experiment.status !== "active" || search === "suspended") return null;
+function runWanted({ id, experiment, search, origin, awaits }: Asked): Step | null {
+  if (experiment.status !== "active" || search === "suspended" || awaits) return null;
   if (origin.kind === "gone") {
     const reason = `the checkpoint ${origin.checkpoint} that it has to start from is gone`;
     return end(TrialOutcome.FAILED, reason);

@@ -12,6 +12,8 @@ export const initialTrial: TrialState = {
   restarts: 0,
   launchFailures: 0,
   checkpoints: [],
+  named: [],
+  awaitedUntilMs: 0,
   end: null,
 };
 
@@ -28,6 +30,8 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
         unended: { started: false, stop: null },
         restarts: state.restarts + (state.lastEnd?.countsAsRestart === true ? 1 : 0),
         checkpoints: state.checkpoints.filter(({ step }) => step <= event.data.fromStep),
+        named: [],
+        awaitedUntilMs: 0,
       };
     case "RunStarted":
       if (state.unended === null) return state;
@@ -39,8 +43,14 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
     }
     case "RunEnded":
       return endRun(state, event);
+    case "RunCheckpointsNamed":
+      return name(state, event.data.checkpoints, event.data.awaitedUntilMs);
     case "TrialCheckpointed":
-      return { ...state, checkpoints: remember(state.checkpoints, event.data) };
+      return {
+        ...state,
+        checkpoints: remember(state.checkpoints, event.data),
+        named: state.named.filter((checkpoint) => checkpoint !== event.data.checkpoint),
+      };
     case "TrialEnded": {
       const { outcome, reason } = event.data;
       return { ...state, status: "ended", unended: null, end: { outcome, reason } };
@@ -53,7 +63,7 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
 function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }): TrialState {
   const neverStarted = data.why === RunEndWhy.LOST && state.unended?.started === false;
   return {
-    ...state,
+    ...name(state, data.sealed?.checkpoints ?? [], data.awaitedUntilMs ?? 0),
     unended: null,
     lastEnd: {
       run: data.run,
@@ -62,6 +72,21 @@ function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }):
       countsAsRestart: data.countsAsRestart,
     },
     launchFailures: neverStarted ? state.launchFailures + 1 : state.launchFailures,
+  };
+}
+
+/** What was complete before its name arrived is not waited for. */
+function name(
+  state: TrialState,
+  sealed: readonly { readonly checkpoint: string }[],
+  untilMs: number,
+): TrialState {
+  const known = new Set(state.checkpoints.map(({ checkpoint }) => checkpoint));
+  const names = sealed.map(({ checkpoint }) => checkpoint).filter((one) => !known.has(one));
+  return {
+    ...state,
+    named: [...new Set([...state.named, ...names])],
+    awaitedUntilMs: Math.max(state.awaitedUntilMs, untilMs),
   };
 }
 

@@ -33,8 +33,9 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       return [{ type: "AgentLost", data: { reason: command.reason } }];
     case "return": {
       if (state.status === "none") return reject("agent_unknown", "the agent has never joined");
-      const { occupations, slots } = command;
-      return [{ type: "AgentReturned", data: { occupations, slots } }];
+      const { occupations, slots, left = [] } = command;
+      const named = left.length === 0 ? {} : { left: { runs: left } };
+      return [{ type: "AgentReturned", data: { occupations, slots, ...named } }];
     }
     case "clear": {
       if (state.status === "none") return reject("agent_unknown", "the agent has never joined");

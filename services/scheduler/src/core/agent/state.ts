@@ -3,7 +3,7 @@
  * what a lost agent occupies stays occupied until it says otherwise.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
-import type { Occupation, Slot } from "@trainyard/contracts/events";
+import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";
 
 export type AgentEvent = EventOf<
   | "AgentJoined"
@@ -29,5 +29,7 @@ export type AgentCommand =
       readonly kind: "return";
       readonly occupations: readonly Plain<Occupation>[];
       readonly slots: readonly Plain<Slot>[];
+      /** What runs that were given up have stored there. */
+      readonly left?: readonly Plain<RunCheckpoints>[];
     }
   | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

@@ -31,7 +31,8 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
   const cause = causeOf(allocation, ranks);
   const exits = ranks.flatMap((rank) => exitOf(rank));
   const message = messageOf(cause, ranks);
-  return { kind: "end", cause, exits, endRecord: lastWord(ranks), message };
+  const sealed = ranks.flatMap(sealedOf);
+  return { kind: "end", cause, exits, endRecord: lastWord(ranks), message, sealed };
 }
 
 function causeOf(allocation: Allocation, ranks: readonly Rank[]): AllocationEndCause {
@@ -66,6 +67,11 @@ function exitOf({ placement, state }: Rank): readonly Plain<Exit>[] {
   const { exit } = state.report;
   if (exit === undefined) return [];
   return [{ ...exit, nodeRank, agent }];
+}
+
+/** Of a rank that is lost its agent says it when it comes back: what it said before may never be delivered. */
+function sealedOf({ state }: Rank) {
+  return state.kind === "ended" ? (state.report.sealed?.checkpoints ?? []) : [];
 }
 
 const harshness: readonly EndReason[] = [

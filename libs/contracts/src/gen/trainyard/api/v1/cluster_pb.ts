@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIhMKEUxpc3RBZ2VudHNSZXF1ZXN0ImcKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIm8KBUFnZW50EgwKBG5hbWUYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIqCgVzbG90cxgEIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuQWdlbnRTbG90Eg8KB3ZlcnNpb24YBSABKAkiNAoJQWdlbnRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRILCgNydW4YAyABKAkiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSImChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgibwoOVmVyaWZ5UHJvZ3Jlc3MSDQoFY2hlY2sYASABKAkSDwoHY2hlY2tlZBgCIAEoCRIMCgRkb25lGAMgASgIEgoKAm9rGAQgASgIEg8KB2ZpbmRpbmcYBSABKAkSEgoKdW52ZXJpZmllZBgGIAEoCCI4ChJDcmVhdGVUb2tlblJlcXVlc3QSDQoFbGFiZWwYASABKAkSEwoLdHRsX3NlY29uZHMYAiABKAEiTQoTQ3JlYXRlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SDgoGc2VjcmV0GAIgASgJIhMKEUxpc3RUb2tlbnNSZXF1ZXN0ImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJMqEICg5DbHVzdGVyU2VydmljZRJwCgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhJvCgpMaXN0QWdlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvYWdlbnRzEmYKC1dhdGNoRXZlbnRzEiQudHJhaW55YXJkLmFwaS52MS5XYXRjaEV2ZW50c1JlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLkV2ZW50IhaC0+STAhASDi9hcGkvdjEvZXZlbnRzMAESbwoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBJ7CgtSZXRyeVBhcmtlZBIkLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnIKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiHYLT5JMCFzoBKiISL2FwaS92MS9sb2c6dmVyaWZ5MAESdQoLQ3JlYXRlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL3Rva2VucxJvCgpMaXN0VG9rZW5zEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvdG9rZW5zEnoKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiHoLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIhMKEUxpc3RBZ2VudHNSZXF1ZXN0ImcKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIm8KBUFnZW50EgwKBG5hbWUYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIqCgVzbG90cxgEIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuQWdlbnRTbG90Eg8KB3ZlcnNpb24YBSABKAkiNAoJQWdlbnRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRILCgNydW4YAyABKAkiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiEwoRTGlzdFRva2Vuc1JlcXVlc3QiZwoSTGlzdFRva2Vuc1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkihwEKBVRva2VuEgoKAmlkGAEgASgJEg0KBWxhYmVsGAIgASgJEg0KBW93bmVyGAMgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAESGgoNZXhwaXJlc19hdF9tcxgFIAEoAUgAiAEBEg8KB3Jldm9rZWQYBiABKAhCEAoOX2V4cGlyZXNfYXRfbXMiIwoSUmV2b2tlVG9rZW5SZXF1ZXN0Eg0KBXRva2VuGAEgASgJIicKE1Jldm9rZVRva2VuUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkykQkKDkNsdXN0ZXJTZXJ2aWNlEnAKCkdldFZlcnNpb24SIy50cmFpbnlhcmQuYXBpLnYxLkdldFZlcnNpb25SZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVzcG9uc2UiF4LT5JMCERIPL2FwaS92MS92ZXJzaW9uEm8KCkxpc3RBZ2VudHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9hZ2VudHMSZgoLV2F0Y2hFdmVudHMSJC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRXZlbnRzUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQiFoLT5JMCEBIOL2FwaS92MS9ldmVudHMwARJvCgpMaXN0UGFya2VkEiMudHJhaW55YXJkLmFwaS52MS5MaXN0UGFya2VkUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvcGFya2VkEnsKC1JldHJ5UGFya2VkEiQudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVzcG9uc2UiH4LT5JMCGToBKiIUL2FwaS92MS9wYXJrZWQvcmV0cnkScgoJVmVyaWZ5TG9nEiIudHJhaW55YXJkLmFwaS52MS5WZXJpZnlMb2dSZXF1ZXN0GiAudHJhaW55YXJkLmFwaS52MS5WZXJpZnlQcm9ncmVzcyIdgtPkkwIXOgEqIhIvYXBpL3YxL2xvZzp2ZXJpZnkwARJuCgxHZXRMb2dBbmNob3ISJS50cmFpbnlhcmQuYXBpLnYxLkdldExvZ0FuY2hvclJlcXVlc3QaGy50cmFpbnlhcmQuYXBpLnYxLkxvZ0FuY2hvciIagtPkkwIUEhIvYXBpL3YxL2xvZzphbmNob3ISdQoLQ3JlYXRlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL3Rva2VucxJvCgpMaXN0VG9rZW5zEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvdG9rZW5zEnoKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiHoLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -405,6 +405,13 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
    * @generated from field: bool skip_views = 1;
    */
   skipViews: boolean;
+
+  /**
+   * What the log must still hold; left out, a tail that was cut off is not noticed.
+   *
+   * @generated from field: trainyard.api.v1.LogAnchor anchor = 2;
+   */
+  anchor?: LogAnchor | undefined;
 };
 
 /**
@@ -413,6 +420,50 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_cluster, 13);
+
+/**
+ * @generated from message trainyard.api.v1.GetLogAnchorRequest
+ */
+export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"> & {
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetLogAnchorRequest.
+ * Use `create(GetLogAnchorRequestSchema)` to create a new message.
+ */
+export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 14);
+
+/**
+ * @generated from message trainyard.api.v1.LogAnchor
+ */
+export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * Of the commit that ends there, 64 hexadecimal digits; zeros at position 0.
+   *
+   * @generated from field: string hash = 2;
+   */
+  hash: string;
+
+  /**
+   * When it was taken, by the gateway's clock.
+   *
+   * @generated from field: double at_ms = 3;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.LogAnchor.
+ * Use `create(LogAnchorSchema)` to create a new message.
+ */
+export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 15);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -456,7 +507,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -480,7 +531,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -504,7 +555,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -517,7 +568,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -544,7 +595,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -586,7 +637,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -603,7 +654,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -620,7 +671,7 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService
@@ -677,6 +728,16 @@ export const ClusterService: GenService<{
     methodKind: "server_streaming";
     input: typeof VerifyLogRequestSchema;
     output: typeof VerifyProgressSchema;
+  },
+  /**
+   * The end of the log as it is now, to be kept elsewhere: VerifyLog compares the log with it.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.GetLogAnchor
+   */
+  getLogAnchor: {
+    methodKind: "unary";
+    input: typeof GetLogAnchorRequestSchema;
+    output: typeof LogAnchorSchema;
   },
   /**
    * @generated from rpc trainyard.api.v1.ClusterService.CreateToken

@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { SealedCheckpoint, SealedCheckpoints } from "../../common/v1/checkpoints_pb.ts";
+import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
 import type { EndRecord, Exit, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -12,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIpQBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoASJLCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJIocBChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJIkQKEUFsbG9jYXRpb25TdGFydGVkEi8KBnN0YXJ0cxgBIAMoCzIfLnRyYWlueWFyZC5ldmVudC52MS5TdGFydFJlY29yZCI8CgtTdGFydFJlY29yZBINCgVhZ2VudBgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SCwoDcGlkGAMgASgNIoMBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAEiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQiywEKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCUINCgtfZW5kX3JlY29yZCLSAQoLQWdlbnRKb2luZWQSDAoEcG9vbBgBIAEoCRInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjsKBmxhYmVscxgDIAMoCzIrLnRyYWlueWFyZC5ldmVudC52MS5BZ2VudEpvaW5lZC5MYWJlbHNFbnRyeRIPCgd2ZXJzaW9uGAQgASgJEg8KB2FkZHJlc3MYBSABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJGCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoASIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIm0KDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90Ii8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIlChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudERyYWluZWQiHgoMQWdlbnRSZW1vdmVkEg4KBnJlYXNvbhgBIAEoCSIcCgxTbG90RGlzYWJsZWQSDAoEc2xvdBgBIAEoCSIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJIiAKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCSINCgtQb29sUmVtb3ZlZCqbAQoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEKu0BChJBbGxvY2F0aW9uRW5kQ2F1c2USJAogQUxMT0NBVElPTl9FTkRfQ0FVU0VfVU5TUEVDSUZJRUQQABIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9FWElURUQQARIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9LSUxMRUQQAhIjCh9BTExPQ0FUSU9OX0VORF9DQVVTRV9BR0VOVF9MT1NUEAMSJgoiQUxMT0NBVElPTl9FTkRfQ0FVU0VfTEFVTkNIX0ZBSUxFRBAEEiIKHkFMTE9DQVRJT05fRU5EX0NBVVNFX1dJVEhEUkFXThAFYgZwcm90bzM", [file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIpQBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoASJLCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJIocBChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJIkQKEUFsbG9jYXRpb25TdGFydGVkEi8KBnN0YXJ0cxgBIAMoCzIfLnRyYWlueWFyZC5ldmVudC52MS5TdGFydFJlY29yZCI8CgtTdGFydFJlY29yZBINCgVhZ2VudBgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SCwoDcGlkGAMgASgNIoMBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAEiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQikwIKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCRI7CgZzZWFsZWQYBSABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSAGIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZCLSAQoLQWdlbnRKb2luZWQSDAoEcG9vbBgBIAEoCRInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjsKBmxhYmVscxgDIAMoCzIrLnRyYWlueWFyZC5ldmVudC52MS5BZ2VudEpvaW5lZC5MYWJlbHNFbnRyeRIPCgd2ZXJzaW9uGAQgASgJEg8KB2FkZHJlc3MYBSABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJGCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoASIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIq4BCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBQgcKBV9sZWZ0IkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzImAKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQiLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIiUKE0FnZW50RHJhaW5SZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJIg4KDEFnZW50RHJhaW5lZCIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJIhwKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiIAoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJIg0KC1Bvb2xSZW1vdmVkKpsBCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
  * @generated from message trainyard.event.v1.AllocationQueued
@@ -233,6 +235,13 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
    * @generated from field: string message = 4;
    */
   message: string;
+
+  /**
+   * What its agents still had to deliver when it ended; absent for nothing, and of agents that do not say it.
+   *
+   * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 5;
+   */
+  sealed?: SealedCheckpoints | undefined;
 };
 
 /**
@@ -345,6 +354,13 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
    * @generated from field: repeated trainyard.event.v1.Slot slots = 2;
    */
   slots: Slot[];
+
+  /**
+   * What runs that were given up while it was away have stored there, ended ones too; absent for nothing.
+   *
+   * @generated from field: optional trainyard.event.v1.LeftCheckpoints left = 3;
+   */
+  left?: LeftCheckpoints | undefined;
 };
 
 /**
@@ -353,6 +369,45 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
  */
 export const AgentReturnedSchema: GenMessage<AgentReturned> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 11);
+
+/**
+ * @generated from message trainyard.event.v1.LeftCheckpoints
+ */
+export type LeftCheckpoints = Message<"trainyard.event.v1.LeftCheckpoints"> & {
+  /**
+   * @generated from field: repeated trainyard.event.v1.RunCheckpoints runs = 1;
+   */
+  runs: RunCheckpoints[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.LeftCheckpoints.
+ * Use `create(LeftCheckpointsSchema)` to create a new message.
+ */
+export const LeftCheckpointsSchema: GenMessage<LeftCheckpoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 12);
+
+/**
+ * @generated from message trainyard.event.v1.RunCheckpoints
+ */
+export type RunCheckpoints = Message<"trainyard.event.v1.RunCheckpoints"> & {
+  /**
+   * @generated from field: string allocation = 1;
+   */
+  allocation: string;
+
+  /**
+   * @generated from field: repeated trainyard.common.v1.SealedCheckpoint checkpoints = 2;
+   */
+  checkpoints: SealedCheckpoint[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.RunCheckpoints.
+ * Use `create(RunCheckpointsSchema)` to create a new message.
+ */
+export const RunCheckpointsSchema: GenMessage<RunCheckpoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 13);
 
 /**
  * @generated from message trainyard.event.v1.Occupation
@@ -374,7 +429,7 @@ export type Occupation = Message<"trainyard.event.v1.Occupation"> & {
  * Use `create(OccupationSchema)` to create a new message.
  */
 export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 12);
+  messageDesc(file_trainyard_event_v1_allocation, 14);
 
 /**
  * The agent reported the process group of an ended allocation gone.
@@ -398,7 +453,7 @@ export type SlotsCleared = Message<"trainyard.event.v1.SlotsCleared"> & {
  * Use `create(SlotsClearedSchema)` to create a new message.
  */
 export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 13);
+  messageDesc(file_trainyard_event_v1_allocation, 15);
 
 /**
  * @generated from message trainyard.event.v1.AgentDrainRequested
@@ -415,7 +470,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 14);
+  messageDesc(file_trainyard_event_v1_allocation, 16);
 
 /**
  * @generated from message trainyard.event.v1.AgentDrained
@@ -428,7 +483,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 15);
+  messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
  * @generated from message trainyard.event.v1.AgentRemoved
@@ -445,7 +500,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 16);
+  messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
  * @generated from message trainyard.event.v1.SlotDisabled
@@ -462,7 +517,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 17);
+  messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
  * @generated from message trainyard.event.v1.SlotEnabled
@@ -479,7 +534,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 18);
+  messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
  * @generated from message trainyard.event.v1.PoolConfigured
@@ -496,7 +551,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 19);
+  messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
  * @generated from message trainyard.event.v1.PoolRemoved
@@ -509,7 +564,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 20);
+  messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode

@@ -2,15 +2,13 @@
  * Keeps the cached folds of a replica level with the log: every event passes by, in order. A fold that is not cached is
  * read from the log when it is needed, so following begins at the end.
  */
-import type { EventLog } from "@trainyard/event-log";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault } from "@trainyard/kernel";
-import {
-  type EventFeed,
-  type FoldCache,
-  type Logger,
-  pause,
-  runtimeLimits,
-} from "@trainyard/runtime";
+import { pause } from "../clock.ts";
+import { runtimeLimits } from "../limits.ts";
+import type { EventFeed } from "../reactions/event-feed.ts";
+import type { Logger } from "../service/logging.ts";
+import type { FoldCache } from "./fold-cache.ts";
 
 type Waiter = { readonly position: number; readonly resolve: () => void };
 
@@ -20,6 +18,7 @@ export class LogFollower {
   readonly #cache: FoldCache;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #observed: (event: StoredEvent) => void;
   readonly #waiting = new Set<Waiter>();
   #position = 0;
 
@@ -27,13 +26,19 @@ export class LogFollower {
     log: EventLog,
     feed: EventFeed,
     cache: FoldCache,
-    deps: { readonly clock: Clock; readonly logger: Logger },
+    deps: {
+      readonly clock: Clock;
+      readonly logger: Logger;
+      /** Hears of each event, after the folds. */
+      readonly observed?: (event: StoredEvent) => void;
+    },
   ) {
     this.#log = log;
     this.#feed = feed;
     this.#cache = cache;
     this.#clock = deps.clock;
     this.#logger = deps.logger;
+    this.#observed = deps.observed ?? (() => {});
   }
 
   /** Whatever a cached fold says holds at least up to here. */
@@ -58,7 +63,7 @@ export class LogFollower {
     }
   }
 
-  #observe(event: Parameters<FoldCache["observe"]>[0]): void {
+  #observe(event: StoredEvent): void {
     try {
       this.#cache.observe(event);
     } catch (error) {
@@ -66,6 +71,7 @@ export class LogFollower {
       this.#logger.warn({ err: error, position: event.position }, "event_not_followed");
       this.#cache.forget(event.stream);
     }
+    this.#observed(event);
   }
 
   async #persist(signal: AbortSignal, step: () => Promise<void>): Promise<void> {

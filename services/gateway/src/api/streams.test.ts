@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import {
+  LinePageSchema,
+  QueryLinesSchema,
+  VerifyViewsSchema,
+  ViewsVerifiedSchema,
+} from "@trainyard/contracts/commands";
+import { command } from "@trainyard/runtime";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { foldingServices } from "../shell/verify.ts";
+import { created, requested, searchStarted, trialCreated } from "../testing/example-events.ts";
+import { openStream, restOf } from "../testing/streams.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+const services = new AsyncDisposableStack();
+let logsFail = false;
+let verifying = 0;
+
+beforeAll(async () => {
+  gateway = services.use(await startTestGateway());
+  await gateway.append("experiment-1", created({}));
+  await gateway.append("search-1", searchStarted());
+  const position = await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
+  await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
+  let cursor = 0;
+  services.use(
+    await gateway.serving("logs", {
+      QueryLines: command(QueryLinesSchema, LinePageSchema, async ({ after }) => {
+        if (logsFail) throw new Error("a test");
+        if (after !== "") return { lines: [], more: false };
+        cursor += 1;
+        return { lines: [{ trial: "1.1", run: 1, cursor: String(cursor) }], more: false };
+      }),
+    }),
+  );
+  for (const service of foldingServices) {
+    const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
+      verifying += 1;
+      return { done: false, views: [] };
+    });
+    services.use(await gateway.serving(service, { VerifyViews }));
+  }
+}, 60_000);
+
+afterAll(() => services.disposeAsync());
+
+/** Renames what the gateway reads the log from, and back. */
+const takeLogAway = () => gateway.sql("alter table log.events rename to events_away");
+const giveLogBack = () => gateway.sql("alter table log.events_away rename to events");
+
+const logStream = {
+  fail: takeLogAway,
+  mend: giveLogBack,
+};
+const lineStream = {
+  fail: async () => {
+    logsFail = true;
+  },
+  mend: async () => {
+    logsFail = false;
+  },
+};
+
+const streams = [
+  ["events", "GET", "/api/v1/events", logStream],
+  ["a search's events", "GET", "/api/v1/experiments/1/search/events", logStream],
+  ["a trial's lines", "GET", "/api/v1/trials/1.1/logs:follow", lineStream],
+  ["an experiment's lines", "GET", "/api/v1/experiments/1/logs:follow", lineStream],
+  ["a verification", "POST", "/api/v1/log:verify", logStream],
+] as const;
+
+async function firstOf(stream: IncomingMessage): Promise<void> {
+  let text = "";
+  while (!text.includes("\ndata: ")) {
+    const [chunk] = (await once(stream, "data")) as [Buffer];
+    text += chunk.toString();
+  }
+}
+
+async function expectOthersServed(): Promise<void> {
+  await vi.waitFor(async () => {
+    expect((await gateway.call("GET", "/api/v1/experiments/1")).status).toBe(200);
+  }, 10_000);
+  const others = await gateway.call("GET", "/api/v1/events?noFollow=true");
+  expect(String(others.body["text"])).toContain("event: end");
+}
+
+describe.each(streams)("a stream of %s", (_name, method, path, { fail, mend }) => {
+  it("whose source fails in the middle says so and ends, and nothing else does", async () => {
+    const stream = await openStream(gateway, path, method);
+    await firstOf(stream);
+    await fail();
+    const rest = (await restOf(stream)).toString();
+    await mend();
+    expect(rest).toContain(method === "GET" ? "event: problem" : '"unverified":true');
+    await expectOthersServed();
+  }, 30_000);
+
+  it("whose client hangs up in the middle is over, and nothing else is", async () => {
+    const before = await openSockets();
+    const stream = await openStream(gateway, path, method);
+    await firstOf(stream);
+    stream.destroy();
+    await vi.waitFor(async () => expect(await openSockets()).toBeLessThanOrEqual(before));
+    await expectOthersServed();
+  }, 30_000);
+});
+
+it("a verification whose client hung up asks no service any more", async () => {
+  const stream = await openStream(gateway, "/api/v1/log:verify", "POST");
+  await firstOf(stream);
+  stream.destroy();
+  let seen = -1;
+  await vi.waitFor(
+    () => {
+      const still = verifying === seen;
+      seen = verifying;
+      expect(still).toBe(true);
+    },
+    { timeout: 10_000, interval: 300 },
+  );
+});
+
+/** Connections to this process's servers, and from its clients. */
+async function openSockets(): Promise<number> {
+  const { body } = await gateway.call("GET", "/metrics");
+  const found = /nodejs_active_handles\{type="Socket".*\} (\d+)/.exec(String(body["text"]));
+  return Number(found?.[1]);
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { gatewayLimits } from "../limits.ts";
+import { sendHead } from "../testing/streams.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+}, 60_000);
+
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const announced = (bytes: number, token: string | null, path = "/api/v1/experiments") =>
+  sendHead(`${gateway.url}${path}`, {
+    "content-type": "application/json",
+    "content-length": bytes,
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+  });
+
+describe("nothing but the headers of a request is read", () => {
+  test.each([
+    ["whose caller has no token", () => announced(1_000, null), 401],
+    ["whose token is made up", () => announced(1_000, "ty_no"), 401],
+    ["that a run may not make", () => announced(1_000, gateway.runToken("1.1#1", 1)), 403],
+    ["to a path that is not served", () => announced(1_000, null, "/api/v1/nothing"), 404],
+  ])("%s: it is refused before its body comes", async (_what, send, status) => {
+    const { answer, hangUp } = send();
+    expect((await answer).statusCode).toBe(status);
+    hangUp();
+  });
+});
+
+test("large bodies are counted: beyond the limit one is told to come again, and small ones go on", async () => {
+  const { createBodyBytesMax: large, largeBodiesBytesMax } = gatewayLimits;
+  const fitting = Math.floor(largeBodiesBytesMax / large);
+  const held = Array.from({ length: fitting }, () => announced(large, gateway.token));
+  // Each is admitted when its turn comes; the one too many is refused at last, whatever their order.
+  await vi.waitFor(async () => {
+    const { answer, hangUp } = announced(large, gateway.token);
+    const waited = new Promise<null>((resolve) => {
+      setTimeout(resolve, 500, null);
+    });
+    const found = await Promise.race([answer, waited]);
+    hangUp();
+    expect(found?.statusCode).toBe(503);
+    expect(found?.headers["retry-after"]).toBe("1");
+  }, 20_000);
+  expect((await gateway.call("POST", "/api/v1/tokens", { body: {} })).status).toBe(200);
+  for (const { hangUp } of held) hangUp();
+  const body = { config: "x".repeat(2 * gatewayLimits.largeBodyBytes) };
+  await vi.waitFor(async () => {
+    expect((await gateway.call("POST", "/api/v1/experiments", { body })).status).toBe(400);
+  }, 20_000);
+});
+
+test("a body that is nested deeper than JSON can be written again is refused", async () => {
+  const nested = (levels: number) =>
+    fetch(`${gateway.url}/api/v1/tokens`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+      body: `${'{"label":'.repeat(levels)}1${"}".repeat(levels)}`,
+    });
+  for (const levels of [gatewayLimits.bodyDepthMax + 1, 3_000, 100_000]) {
+    const refused = await nested(levels);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain("levels deep");
+  }
+  expect(await (await nested(gatewayLimits.bodyDepthMax)).text()).not.toContain("levels deep");
+});

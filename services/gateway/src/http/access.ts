@@ -1,0 +1,87 @@
+/**
+ * What is decided of a request by its headers, before any of its body is read: who asks, whether that one may, whether the
+ * read model can answer, and whether there is room for the body.
+ */
+import type { Route } from "@trainyard/contracts";
+import { BodyBudget, type HeldBody } from "@trainyard/runtime";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { gatewayLimits } from "../limits.ts";
+import type { Caller } from "./caller.ts";
+import { Problem, unavailable } from "./problem.ts";
+
+export type AccessDeps = {
+  readonly authenticate: (authorization: string | undefined) => Promise<Caller>;
+  /** Null where the read model may be read, else why not. */
+  readonly unreadable: () => string | null;
+};
+
+/** Routes that a run may call with its own token; all others are for people. */
+const runRoutes: ReadonlySet<string> = new Set([
+  "RunService.GetSignals",
+  "CheckpointService.DeclareCheckpoint",
+  "CheckpointService.CompleteCheckpoint",
+  "CheckpointService.PlanDownload",
+  "CheckpointService.GetCheckpoint",
+]);
+
+/** Open to whoever can reach the port: says nothing of what is stored. */
+const openRoutes: ReadonlySet<string> = new Set(["ClusterService.GetVersion"]);
+
+/** Reads that are answered by the log, or by other services. */
+const readsWithoutReadModel: ReadonlySet<string> = new Set([
+  "ClusterService.GetVersion",
+  "ClusterService.ListParked",
+  "ClusterService.WatchEvents",
+  "RunService.GetSignals",
+  "CheckpointService.PlanDownload",
+]);
+
+const nobody: Caller = { kind: "user", authid: "" };
+
+export type Admitted = { readonly caller: Caller; readonly body: HeldBody };
+
+export class Access {
+  readonly #deps: AccessDeps;
+  readonly #bodies = new BodyBudget({
+    smallBytes: gatewayLimits.largeBodyBytes,
+    bytesMax: gatewayLimits.largeBodiesBytesMax,
+  });
+  readonly #admitted = new WeakMap<FastifyRequest, Admitted>();
+
+  constructor(deps: AccessDeps) {
+    this.#deps = deps;
+  }
+
+  async admit(
+    route: Route,
+    bodyLimit: number,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const name = `${route.service}.${route.name}`;
+    const caller = openRoutes.has(name)
+      ? nobody
+      : await this.#deps.authenticate(request.headers.authorization);
+    if (caller.kind === "run" && !runRoutes.has(name)) {
+      throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
+    }
+    if (route.method === "GET" && !readsWithoutReadModel.has(name)) {
+      const why = this.#deps.unreadable();
+      if (why !== null) throw unavailable(why);
+    }
+    const body = this.#bodies.take(request.headers, bodyLimit);
+    if (body === null) {
+      const detail = "as many large requests as may be at once are under way; try again";
+      throw new Problem(503, "busy", detail);
+    }
+    this.#admitted.set(request, { caller, body });
+    if (reply.raw.destroyed) body.closed();
+    else reply.raw.once("close", () => body.closed());
+  }
+
+  of(request: FastifyRequest): Admitted {
+    const admitted = this.#admitted.get(request);
+    if (admitted === undefined) throw new Problem(500, "internal", "the request was not admitted");
+    return admitted;
+  }
+}

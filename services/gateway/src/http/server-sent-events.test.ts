@@ -1,0 +1,111 @@
+import { once } from "node:events";
+import { get, type IncomingMessage, type ServerResponse } from "node:http";
+import { gatewayServices, routesOf } from "@trainyard/contracts";
+import { fastify } from "fastify";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { restOf } from "../testing/streams.ts";
+import type { StreamItem } from "./request-context.ts";
+import { sendStream } from "./server-sent-events.ts";
+
+const route = routesOf(gatewayServices).find(({ name }) => name === "WatchEvents");
+
+let server: ReturnType<typeof fastify>;
+let address = "";
+let source: (signal: AbortSignal) => AsyncIterable<StreamItem>;
+/** The last response, the signal of its client, and whether its source was left. */
+let raw: ServerResponse;
+let left = 0;
+const warnings: Error[] = [];
+const onWarning = (warning: Error): number => warnings.push(warning);
+
+beforeEach(async () => {
+  left = 0;
+  warnings.length = 0;
+  process.on("warning", onWarning);
+  server = fastify({ forceCloseConnections: true });
+  server.get("/", async (_request, reply) => {
+    if (route === undefined) throw new Error("events are watched");
+    raw = reply.raw;
+    const gone = new AbortController();
+    raw.once("close", () => gone.abort());
+    const options = { signal: gone.signal, problemText: (error: unknown) => String(error) };
+    await sendStream(reply, route, left0(source(gone.signal)), options);
+  });
+  address = await server.listen({ host: "127.0.0.1", port: 0 });
+});
+
+afterEach(async () => {
+  process.off("warning", onWarning);
+  await server.close();
+});
+
+async function* left0(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamItem> {
+  try {
+    yield* items;
+  } finally {
+    left += 1;
+  }
+}
+
+const item = (n: number, text = "") => ({ id: String(n), message: { id: `${n}`, subject: text } });
+
+function open(): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(address, { agent: false }, resolve).on("error", reject);
+  });
+}
+
+test("a source that fails in the middle ends its stream with a problem, and is left", async () => {
+  source = async function* () {
+    yield item(1);
+    throw new Error("the source is gone");
+  };
+  const text = (await restOf(await open())).toString();
+  expect(text).toContain("id: 1\n");
+  expect(text).toContain("event: problem\ndata: Error: the source is gone\n\n");
+  expect(left).toBe(1);
+});
+
+test("a client that hangs up in the middle ends its source, also one that is quiet", async () => {
+  source = async function* (signal) {
+    yield item(1);
+    await once(signal, "abort");
+  };
+  const stream = await open();
+  await once(stream, "data");
+  stream.destroy();
+  await vi.waitFor(() => expect(left).toBe(1));
+});
+
+test("a client that hangs up while it is waited for ends its source", async () => {
+  source = async function* () {
+    for (let n = 1; ; n += 1) yield item(n, "x".repeat(100_000));
+  };
+  const stream = await open();
+  await vi.waitFor(() => expect(raw.writableNeedDrain).toBe(true));
+  stream.destroy();
+  await vi.waitFor(() => expect(left).toBe(1));
+});
+
+test("a client that reads slowly gets everything, and nothing piles up for it", async () => {
+  let produced = 0;
+  source = async function* () {
+    while (produced < 400) {
+      produced += 1;
+      yield item(produced, "x".repeat(100_000));
+    }
+  };
+  const stream = await open();
+  const listeners = raw.listenerCount("close") + raw.listenerCount("drain");
+  let text = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    text += chunk.length;
+    expect(raw.writableLength).toBeLessThan(1_000_000);
+    expect(raw.listenerCount("close") + raw.listenerCount("drain")).toBeLessThanOrEqual(
+      listeners + 2,
+    );
+  }
+  expect(text).toBeGreaterThan(400 * 100_000);
+  expect(left).toBe(1);
+  expect(warnings).toEqual([]);
+});

@@ -1,0 +1,74 @@
+/**
+ * A gzip-compressed tar of files in a folder that others write to, as a stream that holds one file open at a time. However
+ * it ends (read to its end, a file that fails, a reader that goes away) the file is closed; a file that cannot be read as it
+ * was promised breaks the stream, so that nobody takes half an archive for a whole one.
+ */
+import type { FileHandle } from "node:fs/promises";
+import { pipeline, Readable } from "node:stream";
+import { createGzip } from "node:zlib";
+import type { FolderOfOthers } from "@trainyard/blob";
+import { Header, Pax } from "tar";
+import { gatewayLimits } from "../limits.ts";
+
+const blockBytes = 512;
+
+export type ArchiveFile = {
+  readonly path: string;
+  /** What it must have; left out for a file that is taken as it is when its turn comes. */
+  readonly bytes?: number;
+};
+
+/** `onFailed` hears of what broke it, a reader that went away not included. */
+export function archiveOf(
+  folder: FolderOfOthers,
+  files: readonly ArchiveFile[],
+  onFailed: (error: Error) => void,
+): Readable {
+  return pipeline(Readable.from(tarOf(folder, files)), createGzip(), (error) => {
+    if (error && error.code !== "ERR_STREAM_PREMATURE_CLOSE") onFailed(error);
+  });
+}
+
+async function* tarOf(
+  folder: FolderOfOthers,
+  files: readonly ArchiveFile[],
+): AsyncGenerator<Buffer> {
+  for (const { path, bytes } of files) {
+    const { handle, stats } = await folder.file(path);
+    await using _closed = handle;
+    if (bytes !== undefined && stats.size !== bytes) throw shrunk(path, stats.size, bytes);
+    yield headerOf(path, stats);
+    yield* contentOf(handle, path, stats.size);
+  }
+  yield Buffer.alloc(2 * blockBytes);
+}
+
+function headerOf(
+  path: string,
+  stats: { readonly size: number; readonly mode: number; readonly mtime: Date },
+): Buffer {
+  // As tar's portable archives: readable by their owner, writable by nobody else.
+  const mode = (stats.mode | 0o600) & 0o755;
+  const fields = { path, type: "File", size: stats.size, mode, mtime: stats.mtime } as const;
+  const block = Buffer.alloc(blockBytes);
+  const needsMore = new Header(fields).encode(block);
+  return needsMore ? Buffer.concat([new Pax({ path, size: stats.size }).encode(), block]) : block;
+}
+
+/** As many bytes as its header says, also of a file that is being written to. */
+async function* contentOf(handle: FileHandle, path: string, size: number): AsyncGenerator<Buffer> {
+  let left = size;
+  while (left > 0) {
+    const buffer = Buffer.allocUnsafe(Math.min(left, gatewayLimits.archiveChunkBytes));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+    if (bytesRead === 0) throw shrunk(path, size - left, size);
+    left -= bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+  const padding = (blockBytes - (size % blockBytes)) % blockBytes;
+  if (padding > 0) yield Buffer.alloc(padding);
+}
+
+function shrunk(path: string, found: number, expected: number): Error {
+  return new Error(`${path} has ${found} bytes and should have ${expected}: download it again`);
+}

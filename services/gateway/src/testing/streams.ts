@@ -1,0 +1,47 @@
+/** A client that reads a stream as slowly as it likes, and the files that this process holds open. */
+import { readdir, readlink } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
+import type { TestGateway } from "./test-gateway.ts";
+
+/** The answer's head has come; nothing of its body is read yet. */
+export function openStream(
+  gateway: TestGateway,
+  path: string,
+  method: "GET" | "POST" = "GET",
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${gateway.token}` };
+    request(`${gateway.url}${path}`, { method, agent: false, headers }, resolve)
+      .on("error", reject)
+      .end();
+  });
+}
+
+/** Sends the head of a request whose body never comes; the answer, and the way to hang up. */
+export function sendHead(
+  url: string,
+  headers: Readonly<Record<string, string | number>>,
+): { readonly answer: Promise<IncomingMessage>; readonly hangUp: () => void } {
+  const sent = request(url, { method: "POST", agent: false, headers });
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    sent.on("response", (response) => resolve(response.resume())).on("error", reject);
+  });
+  answer.catch(() => {});
+  sent.flushHeaders();
+  return { answer, hangUp: () => sent.destroy() };
+}
+
+/** Everything that still comes; throws when the connection breaks off. */
+export async function restOf(stream: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** What of a folder this process has open. */
+export async function openBelow(folder: string): Promise<readonly string[]> {
+  const places = await Promise.all(
+    (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
+  );
+  return places.filter((place) => place.startsWith(folder));
+}
