@@ -70,6 +70,8 @@ export {
   ListTokensRequestSchema,
   type ListTokensResponse,
   ListTokensResponseSchema,
+  type LogAnchor,
+  LogAnchorSchema,
   type ParkedEvent,
   ParkedEventSchema,
   type RetryParkedRequest,

@@ -1,40 +1,40 @@
 -- Who writes a commit, and what its attributes look like.
 
--- The service whose events the calling role appends: the consumer that it owns, of several the first by name. A role that owns
--- none (in tests) goes by its own name. Consumers outlive roles: a service whose role was renamed still recognises its commits.
-create function log.own_source() returns text
-language sql stable
-as $$
-  select '/trainyard/' || coalesce(
-    (select min(o.name) from log.owners o where o.kind = 'consumer' and o.role = session_user),
-    session_user)
-$$;
-
 -- The attributes with the source of whoever calls, whatever source they came with.
-create function log.with_source(meta text, quoted_source text) returns text
+create function log.with_source(meta text, own_start text) returns text
 language sql immutable
-as $$ select '{"source":' || quoted_source || substr(meta, strpos(meta, ',"workspace":')) $$;
+as $$
+  select own_start || substr(meta, strpos(meta, ',"workspace":') + length(',"workspace":'))
+$$;
 
 -- Who caused a commit: nobody (empty), a name (admin), or a kind and an id (token:4f…, run:12.3#1, agent:gpu-7).
 create function log.is_authid(authid text) returns boolean
 language sql immutable
 as $$ select authid = '' or authid ~ '^([a-z]+:)?[A-Za-z0-9._@+#-]+$' and octet_length(authid) <= 200 $$;
 
+-- The same of attributes in which something is escaped, and which are a JSON object whose keys have strings as values.
+create function log.is_escaped_meta(meta text) returns boolean
+language sql immutable
+as $$
+  select array(select json_object_keys(meta::json))
+      = '{source,workspace,correlationid,causationid,authid,traceparent}'
+    and log.is_authid(meta::json ->> 'authid')
+$$;
+
 -- Whether attributes are what a client of ours writes: the six of them as strings, in their order, without spaces, and who
--- caused the commit in its form. Exact: without a backslash every quote is structure, and the six keys take all 24.
+-- caused the commit in its form. Exact: without a backslash every quote is structure, and the six keys take all 24. One
+-- expression, so that it is evaluated where it is called.
 create function log.is_meta(meta text) returns boolean
 language sql immutable
 as $$
-  select case
-    when meta not like
-      '{"source":"%","workspace":"%","correlationid":"%","causationid":"%","authid":"%","traceparent":"%"}' then false
-    when meta is not json object with unique keys then false
-    when strpos(meta, '\') = 0 then
-      octet_length(meta) - octet_length(replace(meta, '"', '')) = 24 and log.is_authid(split_part(meta, '"', 20))
-    else array(select json_object_keys(meta::json))
-        = '{source,workspace,correlationid,causationid,authid,traceparent}'
-      and log.is_authid(meta::json ->> 'authid')
-  end
+  select meta like
+      '{"source":"%","workspace":"%","correlationid":"%","causationid":"%","authid":"%","traceparent":"%"}'
+    and case
+      when meta is not json object with unique keys then false
+      when strpos(meta, '\') = 0 then
+        octet_length(meta) - octet_length(replace(meta, '"', '')) = 24 and log.is_authid(split_part(meta, '"', 20))
+      else log.is_escaped_meta(meta)
+    end
 $$;
 
 -- The version of a stream, wherever its newest event is; 0 for one that does not exist.
@@ -71,7 +71,6 @@ returns table ("position" bigint, version integer, id uuid, type text, body text
 language plpgsql stable
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
-set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_sort = off

@@ -13,6 +13,8 @@ export const searchLimits = {
   operationsPerPostMax: 100,
   /** They are recorded in one event, which holds 256 KiB: bytes of that event as it is encoded. */
   operationBytesPerPostMax: 192 * 1024,
+  /** Trials that a client stops by finishing its search: with the longest of reasons they are one commit of 12 MiB; the log takes 16. */
+  stopsPerFinishMax: 2_000,
   /** Why a client stops, suspends or finishes: a sentence for people, which each trial that it concerns carries along. */
   reasonCharactersMax: 1_000,
   /**

@@ -37,7 +37,10 @@ export async function answerHealth(
     return respond(response, reason === null ? 200 : 503, `${reason ?? "ok"}\n`);
   }
   if (path === "/metrics") {
-    return respond(response, 200, await registry.metrics(), registry.contentType);
+    // A number that cannot be told ends this answer, never the process.
+    const numbers = await registry.metrics().catch(() => null);
+    if (numbers === null) return respond(response, 500, "the metrics cannot be collected\n");
+    return respond(response, 200, numbers, registry.contentType);
   }
   respond(response, 404, "not found\n");
   return false;

@@ -15,6 +15,7 @@ import {
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { callerPath } from "../environment.ts";
 import { detachSignal } from "../follow.ts";
 import { time } from "../output.ts";
 import { Failure, UsageError } from "../usage-error.ts";
@@ -104,14 +105,14 @@ async function writeAnchor({ client, output }: Context, args: readonly string[])
     output.message(LogAnchorSchema, anchor);
     return;
   }
-  await writeFile(file, `${JSON.stringify(anchorCodec.toFullJson(anchor))}\n`);
+  await writeFile(callerPath(file), `${JSON.stringify(anchorCodec.toFullJson(anchor))}\n`);
   output.note(`the log's end at position ${anchor.position} is written to ${file}`);
 }
 
 async function readAnchor(file: string): Promise<Plain<LogAnchor>> {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = await readFile(callerPath(file), "utf8");
   } catch {
     throw new UsageError(`--anchor: ${file} cannot be read.`);
   }

@@ -35,11 +35,15 @@ async function originOf(work: Work, trial: TrialState): Promise<Origin> {
   return { kind: "gone", checkpoint: warmStart };
 }
 
-/** Whether something that the last run has left may yet be complete. What is read a moment late only makes it wait as long. */
+/**
+ * Whether something that the last run has left may yet be complete, or is, and the trial's stream does not have it yet: that
+ * reaction is still to come. What is read a moment late only makes it wait as long.
+ */
 async function isAwaiting(work: Work, trial: TrialState, nowMs: number): Promise<boolean> {
   if (trial.unended !== null || nowMs >= trial.awaitedUntilMs) return false;
   for (const checkpoint of trial.named) {
-    if (!(await work.load(checkpoints, checkpoint)).settled) return true;
+    const { settled, complete } = await work.load(checkpoints, checkpoint);
+    if (!settled || complete) return true;
   }
   return false;
 }

@@ -97,3 +97,14 @@ test("what is saved is what the log folds to, and an altered one is found", asyn
   const { finding } = await awaitingCheck(stage.log).run(new AbortController().signal);
   expect(finding).toContain("folded afresh");
 });
+
+test("a run waits for a checkpoint that is complete before the trial's stream has it", async () => {
+  const data = { ...crashed.data, sealed };
+  await stage.tell("allocation-12.1#1", { type: "AllocationEnded", data });
+  const completed = { manifestDigest: "d", files: 1, bytes: 1, trial: "12.1", run: 1, step: 10 };
+  await stage.tell(`checkpoint-${checkpointA}`, { type: "CheckpointCompleted", data: completed });
+  await stage.settle();
+  expect((await stage.stream("trial-12.1")).at(-1)).toMatchObject({
+    data: { run: 2, fromCheckpoint: checkpointA, fromStep: 10 },
+  });
+});

@@ -6,7 +6,8 @@
  * The wish is the experiment's own event. A fan-out is how far it has been brought: the trials before `next` were decided
  * on after the wish. Each part decides by the newest state, guarded, by the same rule as every reaction; so it does not
  * matter which wish began it, how often a trial is reached, or what else happens to it meanwhile. A newer wish begins
- * again at the first trial.
+ * again at the first trial. A wish that the reactions have not come to yet waits for them: what stands before it in the log
+ * may be what the next run starts from.
  *
  * Fan-outs are folded from the log (each wish, until the experiment has ended), minus those that are known to be done.
  * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions have
@@ -43,7 +44,7 @@ import { experiments, searches, trials } from "./streams.ts";
 
 /** The saved fan-outs are of no single stream; they lie beside those of the category that this service owns. */
 const savedStream = "experiment-fan-outs";
-const savedSchema = "fan-outs/1";
+const savedSchema = "fan-outs/2";
 /** The column that holds the version is a 32-bit integer; the text holds the position exactly. */
 const versionMax = 0x7fffffff;
 
@@ -61,6 +62,8 @@ type FanOut = {
   readonly next: number;
   /** Of an experiment that may end: nothing more can come of the trials before this one. */
   readonly closedBelow: number;
+  /** The version of the experiment's stream that the reactions have come to; 0 for not known. */
+  readonly seen: number;
 };
 
 type Saved = { readonly position: number; readonly fanOuts: readonly FanOut[] };
@@ -118,6 +121,11 @@ export class FanOuts {
     }
   }
 
+  /** Nothing is to be done until somebody's event says otherwise. */
+  get isIdle(): boolean {
+    return this.#ready.size === 0;
+  }
+
   /**
    * In the reaction to a wish, or to what may end an experiment, that concerns more trials than a reaction may look at.
    * Saved before the reaction counts as done, so that it holds also for an event that is driven again after it was parked.
@@ -145,7 +153,8 @@ export class FanOuts {
     // What only may end it leaves the trials as they are.
     const next = isWish ? 1 : (known?.next ?? Number.MAX_SAFE_INTEGER);
     const cause = isWish ? position : (known?.cause ?? position);
-    this.#put({ experiment, cause, next, closedBelow: known?.closedBelow ?? 1 });
+    const seen = isWish ? event.version : (known?.seen ?? 0);
+    this.#put({ experiment, cause, next, closedBelow: known?.closedBelow ?? 1, seen });
   }
 
   #put(fanOut: FanOut): void {
@@ -164,11 +173,13 @@ export class FanOuts {
     });
   }
 
-  #pass({ stream, type, position }: StoredEvent): void {
+  #pass({ stream, type, position, version }: StoredEvent): void {
     this.#position = Math.max(this.#position, position);
     const category = categoryOf(stream);
-    if (category === "experiment" && shortNameOf(type) === "ExperimentEnded") {
-      this.#remove(idOf(stream));
+    if (category === "experiment") {
+      const experiment = idOf(stream);
+      if (shortNameOf(type) === "ExperimentEnded") this.#remove(experiment);
+      else this.#see(experiment, version);
     } else if (category === "trial" && this.#waiting.size > 0) {
       const trial = parseTrialId(idOf(stream));
       if (trial === null || this.#waiting.get(trial.experiment) !== trial.number) return;
@@ -177,6 +188,20 @@ export class FanOuts {
       this.#ready.add(trial.experiment);
       this.loop.wake();
     }
+  }
+
+  #see(experiment: string, version: number): void {
+    const fanOut = this.#all.get(experiment);
+    if (fanOut === undefined || fanOut.seen >= version) return;
+    this.#all.set(experiment, { ...fanOut, seen: version });
+    this.#ready.add(experiment);
+    this.loop.wake();
+  }
+
+  /** Whether the experiment's stream holds more than the reactions have come to. */
+  async #isAhead({ experiment, seen }: FanOut): Promise<boolean> {
+    const { version } = await this.#deps.executor.cache.load(foldOf(experiments), experiment);
+    return version > seen;
   }
 
   #remove(experiment: string): void {
@@ -231,13 +256,17 @@ export class FanOuts {
     const last = numbers.at(-1);
     if (last === undefined) return this.#lookForEnd(fanOut);
     await this.#bringAlong(fanOut, numbers);
-    return { ...fanOut, next: last + 1 };
+    if (!(await this.#isAhead(fanOut))) return { ...fanOut, next: last + 1 };
+    if (this.#all.get(fanOut.experiment) === fanOut) this.#ready.delete(fanOut.experiment);
+    return fanOut;
   }
 
   async #bringAlong(fanOut: FanOut, numbers: readonly number[]): Promise<void> {
     const identity = await this.#identityOf(fanOut);
     try {
       await this.#decide(identity, async (work) => {
+        // Asked at each try: a try that fails because the experiment has moved is the one that is ahead.
+        if (await this.#isAhead(fanOut)) return;
         const nowMs = this.#deps.clock.nowMs();
         for (const number of numbers) {
           await advance(work, trialId(fanOut.experiment, number), nowMs);

@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import {
   LinePageSchema,
   QueryLinesSchema,
@@ -10,13 +10,14 @@ import { command } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { foldingServices } from "../shell/verify.ts";
 import { created, requested, searchStarted, trialCreated } from "../testing/example-events.ts";
-import { openStream, restOf } from "../testing/streams.ts";
+import { openStream, StreamText } from "../testing/streams.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
 const services = new AsyncDisposableStack();
 let logsFail = false;
 let verifying = 0;
+let verifyingFails = false;
 
 beforeAll(async () => {
   gateway = services.use(await startTestGateway());
@@ -38,6 +39,9 @@ beforeAll(async () => {
   for (const service of foldingServices) {
     const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
       verifying += 1;
+      // As a service that goes on verifying answers after a while.
+      await setTimeout(50);
+      if (verifyingFails) throw new Error("a test");
       return { done: false, views: [] };
     });
     services.use(await gateway.serving(service, { VerifyViews }));
@@ -63,20 +67,28 @@ const lineStream = {
   },
 };
 
+const verification = {
+  fail: async () => {
+    verifyingFails = true;
+  },
+  mend: async () => {
+    verifyingFails = false;
+  },
+};
+
 const streams = [
   ["events", "GET", "/api/v1/events", logStream],
   ["a search's events", "GET", "/api/v1/experiments/1/search/events", logStream],
   ["a trial's lines", "GET", "/api/v1/trials/1.1/logs:follow", lineStream],
   ["an experiment's lines", "GET", "/api/v1/experiments/1/logs:follow", lineStream],
-  ["a verification", "POST", "/api/v1/log:verify", logStream],
+  ["a verification", "POST", "/api/v1/log:verify", verification],
 ] as const;
 
-async function firstOf(stream: IncomingMessage): Promise<void> {
-  let text = "";
-  while (!text.includes("\ndata: ")) {
-    const [chunk] = (await once(stream, "data")) as [Buffer];
-    text += chunk.toString();
-  }
+/** Reads the stream, and has read its first message. */
+async function firstOf(stream: IncomingMessage): Promise<StreamText> {
+  const reading = new StreamText(stream);
+  await vi.waitFor(() => expect(reading.text).toContain("\ndata: "), 10_000);
+  return reading;
 }
 
 async function expectOthersServed(): Promise<void> {
@@ -90,11 +102,11 @@ async function expectOthersServed(): Promise<void> {
 describe.each(streams)("a stream of %s", (_name, method, path, { fail, mend }) => {
   it("whose source fails in the middle says so and ends, and nothing else does", async () => {
     const stream = await openStream(gateway, path, method);
-    await firstOf(stream);
+    const reading = await firstOf(stream);
     await fail();
-    const rest = (await restOf(stream)).toString();
+    await reading.ended;
     await mend();
-    expect(rest).toContain(method === "GET" ? "event: problem" : '"unverified":true');
+    expect(reading.text).toContain(method === "GET" ? "event: problem" : '"unverified":true');
     await expectOthersServed();
   }, 30_000);
 

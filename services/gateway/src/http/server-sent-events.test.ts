@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { get, type IncomingMessage, type ServerResponse } from "node:http";
 import { gatewayServices, routesOf } from "@trainyard/contracts";
-import { fastify } from "fastify";
+import { type FastifyInstance, fastify } from "fastify";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { restOf } from "../testing/streams.ts";
 import type { StreamItem } from "./request-context.ts";
@@ -9,7 +9,7 @@ import { sendStream } from "./server-sent-events.ts";
 
 const route = routesOf(gatewayServices).find(({ name }) => name === "WatchEvents");
 
-let server: ReturnType<typeof fastify>;
+let server: FastifyInstance;
 let address = "";
 let source: (signal: AbortSignal) => AsyncIterable<StreamItem>;
 /** The last response, the signal of its client, and whether its source was left. */
@@ -29,7 +29,7 @@ beforeEach(async () => {
     const gone = new AbortController();
     raw.once("close", () => gone.abort());
     const options = { signal: gone.signal, problemText: (error: unknown) => String(error) };
-    await sendStream(reply, route, left0(source(gone.signal)), options);
+    await sendStream(reply, route, counted(source(gone.signal)), options);
   });
   address = await server.listen({ host: "127.0.0.1", port: 0 });
 });
@@ -39,7 +39,7 @@ afterEach(async () => {
   await server.close();
 });
 
-async function* left0(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamItem> {
+async function* counted(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamItem> {
   try {
     yield* items;
   } finally {

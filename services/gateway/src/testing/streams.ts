@@ -45,3 +45,18 @@ export async function openBelow(folder: string): Promise<readonly string[]> {
   );
   return places.filter((place) => place.startsWith(folder));
 }
+
+/** The text of a stream as it comes. */
+export class StreamText {
+  text = "";
+  readonly ended: Promise<void>;
+
+  constructor(stream: IncomingMessage) {
+    stream.on("data", (chunk: Buffer) => {
+      this.text += chunk.toString();
+    });
+    this.ended = new Promise((resolve) => {
+      stream.on("close", resolve).on("error", () => {});
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import { type IncomingMessage, request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { metricsLimits } from "../limits.ts";
+import type { MetricsService } from "../service.ts";
+import { report, TestMetrics } from "../testing/test-metrics.ts";
+
+let metrics: TestMetrics;
+let service: MetricsService;
+
+beforeAll(async () => {
+  metrics = await TestMetrics.start();
+  service = await metrics.replica();
+  await metrics.request("12.1", 1);
+}, 60_000);
+
+afterAll(() => metrics[Symbol.asyncDispose]());
+
+/** The head of a request whose body never comes. */
+function announced(path: string, bytes: number, token: string | null) {
+  const headers = {
+    "content-type": "application/json",
+    "content-length": bytes,
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const sent = request(`${service.address()}${path}`, { method: "POST", agent: false, headers });
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    sent.on("response", (response) => resolve(response.resume())).on("error", reject);
+  });
+  answer.catch(() => {});
+  sent.flushHeaders();
+  return { answer, hangUp: () => sent.destroy() };
+}
+
+const path = "/api/v1/runs/12.1%231/reports";
+
+describe("before a body is read", () => {
+  test.each([
+    ["whoever has no token", () => announced(path, 1_000, null), 401],
+    ["another run's token", () => announced(path, 1_000, metrics.token("12.1#2")), 403],
+    ["what is not served", () => announced("/api/v1/nothing", 1_000, null), 404],
+  ])("%s is refused", async (_what, send, status) => {
+    const { answer, hangUp } = send();
+    expect((await answer).statusCode).toBe(status);
+    hangUp();
+  });
+
+  test("a large one too many is told to come again, and small ones are taken", async () => {
+    const { requestBytesMax: large, largeBodiesBytesMax } = metricsLimits;
+    const token = metrics.token("12.1#1");
+    const held = Array.from({ length: Math.floor(largeBodiesBytesMax / large) }, () =>
+      announced(path, large, token),
+    );
+    try {
+      await vi.waitFor(async () => {
+        const { answer, hangUp } = announced(path, large, token);
+        const patience = new Promise<null>((resolve) => {
+          setTimeout(resolve, 500, null);
+        });
+        const found = await Promise.race([answer, patience]);
+        hangUp();
+        expect(found?.statusCode).toBe(503);
+        expect(found?.headers["retry-after"]).toBe("1");
+      }, 20_000);
+      const reports = [report(1, "training", 1)];
+      expect((await metrics.send(service, "12.1#1", { reports })).status).toBe(200);
+    } finally {
+      for (const { hangUp } of held) hangUp();
+    }
+  });
+});
