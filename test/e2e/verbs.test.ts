@@ -1,5 +1,5 @@
 /** Each verb of the command line, against one cluster. */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { World } from "../world/world.ts";
@@ -95,6 +95,30 @@ describe("yard", () => {
     expect(await world.yard("checkpoint", "download", uuid, "fetched")).toMatchObject({ code: 0 });
     const state = readFileSync(join(world.folder, "fetched", "state.json"), "utf8");
     expect(JSON.parse(state)).toEqual({ step: 6 });
+  });
+
+  test("storage list and adopt: the storage that was trained on, also when its marker was deleted", async () => {
+    const { items } = (await world.json("storage", "list")) as Page<{
+      root: string;
+      storageId: string;
+      countsAs: string;
+    }>;
+    const [{ root, storageId, countsAs } = { root: "", storageId: "", countsAs: "" }] = items;
+    expect([items.length, countsAs]).toEqual([1, storageId]);
+    const marker = join(root, ".trainyard-storage");
+    expect(readFileSync(marker, "utf8").split("\n")[0]).toBe(storageId);
+    const page = (await world.json("checkpoint", "list", experiment)) as Page<{
+      uuid: string;
+      state: string;
+    }>;
+    const uuid = page.items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
+    expect((await world.yard("checkpoint", "describe", uuid)).out).toContain(storageId);
+    rmSync(marker);
+    const away = await world.yard("checkpoint", "download", uuid, "not-fetched");
+    expect(away.err).toContain("is the storage mounted here?");
+    expect(await world.yard("storage", "adopt", root)).toMatchObject({ code: 0 });
+    expect(readFileSync(marker, "utf8").split("\n")[0]).toBe(storageId);
+    expect((await world.yard("checkpoint", "download", uuid, "again")).code).toBe(0);
   });
 
   test("a trial is told what it is, by its environment", async () => {

@@ -9,6 +9,7 @@ import type {
   ProfileService,
   RunService,
   SearchService,
+  StorageService,
   ViewService,
 } from "@trainyard/contracts/api";
 
@@ -17,6 +18,7 @@ type MethodsOf<Service> =
 
 type AllMethods = MethodsOf<typeof ExperimentService> &
   MethodsOf<typeof CheckpointService> &
+  MethodsOf<typeof StorageService> &
   MethodsOf<typeof ProfileService> &
   MethodsOf<typeof RunService> &
   MethodsOf<typeof SearchService> &

@@ -180,6 +180,13 @@ export {
   WatchSearchEventsRequestSchema,
 } from "./gen/trainyard/api/v1/search_pb.ts";
 export {
+  type AdoptStorageRequest,
+  AdoptStorageResponseSchema,
+  ListStoragesResponseSchema,
+  type Storage,
+  StorageService,
+} from "./gen/trainyard/api/v1/storages_pb.ts";
+export {
   type GetSignalsRequest,
   GetSignalsRequestSchema,
   type GetSignalsResponse,

@@ -65,6 +65,7 @@ export type EventMessages = {
   CheckpointAbandoned: checkpoint.CheckpointAbandoned;
   CheckpointPinned: checkpoint.CheckpointPinned;
   CheckpointUnpinned: checkpoint.CheckpointUnpinned;
+  StorageAdopted: checkpoint.StorageAdopted;
   CheckpointCondemned: checkpoint.CheckpointCondemned;
   CheckpointSpared: checkpoint.CheckpointSpared;
   CheckpointDeletionStarted: checkpoint.CheckpointDeletionStarted;
@@ -104,6 +105,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   logsignal: "logs",
   checkpoint: "registry",
   model: "registry",
+  storage: "registry",
   retention: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
@@ -178,6 +180,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     checkpoint.CheckpointPinnedSchema,
     checkpoint.CheckpointUnpinnedSchema,
   ],
+  storage: [checkpoint.StorageAdoptedSchema],
   retention: [
     checkpoint.CheckpointCondemnedSchema,
     checkpoint.CheckpointSparedSchema,

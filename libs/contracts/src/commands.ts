@@ -50,6 +50,8 @@ export {
   RetryParkedSchema,
 } from "./gen/trainyard/command/v1/parking_pb.ts";
 export {
+  type AdoptStorage,
+  AdoptStorageSchema,
   type CompleteCheckpoint,
   CompleteCheckpointSchema,
   type ContextPlan,
@@ -58,12 +60,18 @@ export {
   DeclareCheckpointSchema,
   type DownloadPlan,
   DownloadPlanSchema,
+  ListStoragesSchema,
   type ManifestEntry,
   ManifestEntrySchema,
   type PlanCheckpointDownload,
   PlanCheckpointDownloadSchema,
   type PlanContextDownload,
   PlanContextDownloadSchema,
+  type StorageAdoption,
+  StorageAdoptionSchema,
+  type StorageEntry,
+  type StorageList,
+  StorageListSchema,
   type UploadPlan,
   UploadPlanSchema,
 } from "./gen/trainyard/command/v1/registry_pb.ts";

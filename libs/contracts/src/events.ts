@@ -55,6 +55,7 @@ export {
   type CheckpointUnpinned,
   type RetentionCompetitor,
   type RetentionPolicy,
+  type StorageAdopted,
 } from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 export {
   type ExperimentActivated,

@@ -19,7 +19,7 @@ from fake_platform import LOSE_ANSWER, RESET, TOKEN, Answer, problem
 from test_sender import RUN, SenderCase
 
 import trainyard
-from trainyard import _checkpoint_store, _storage
+from trainyard import _checkpoint_store, _storage, _storage_marker
 from trainyard._checkpoint import CheckpointContext
 from trainyard._checkpoint_sender import CheckpointSender
 from trainyard._checkpoint_spool import CheckpointSpool
@@ -50,6 +50,10 @@ class CheckpointCase(SenderCase):
         """The spool's files."""
         folder = self.checkpoint_spool.folder
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+    def folders(self):
+        """What lies in the storage beside its marker."""
+        return [path.name for path in self.storage.iterdir() if path.name != _storage_marker.NAME]
 
     def completed(self):
         found = self.platform.checkpoints.items()
@@ -168,7 +172,7 @@ class Storing(CheckpointCase):
         with mock.patch.object(_storage, "MANIFEST_BYTES_MAX", 250):
             with self.assertRaisesRegex(ValueError, "at most 250"):
                 self.store(**{"a" * 100: "1"})
-        self.assertEqual(list(self.storage.iterdir()), [])
+        self.assertEqual(self.folders(), [])
 
     def test_metadata_is_checked_before_anything_is_declared(self):
         for metadata in ({}, {"steps": 1}):

@@ -1,6 +1,7 @@
 /** What becomes of a run's checkpoints when its process has ended, and how runs end when their host goes down. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readStorageMarker, storageMarkerName } from "@trainyard/blob";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
@@ -65,9 +66,10 @@ const spoolOf = (launch: { allocation: string }): string =>
   join(folderOf(launch), "run/spool/checkpoints");
 
 /** A script that leaves a checkpoint as the SDK does when the platform is away. */
-const sealing = (checkpoint: string, sealedMs: number): string => {
+const sealing = (checkpoint: string, sealedMs: number, storageId?: string): string => {
   const manifest = [{ path: "model", bytes: 1, sha256: "ab" }];
-  const record = { sealedMs, checkpoint, stepsCompleted: sealedMs, metadata: {}, manifest };
+  const told = { sealedMs, checkpoint, stepsCompleted: sealedMs, metadata: {}, manifest };
+  const record = { ...told, ...(storageId && { storageId }) };
   return [
     `mkdir -p "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}" "$TRAINYARD_RUN_DIR/spool/checkpoints"`,
     `echo model > "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}/model"`,
@@ -76,13 +78,19 @@ const sealing = (checkpoint: string, sealedMs: number): string => {
 };
 
 test("checkpoints that a process left are completed before its end is told, the earliest first", async () => {
-  const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
+  const storageId = "00000000-0000-4000-8000-0000000000cc";
+  const launch = launchOf(`${sealing(first, 1, storageId)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
   const ended = await platform.ended(launch);
   expect([...platform.checkpoints.keys()]).toEqual([first, second]);
   expect(platform.checkpoints.get(first)).toEqual({
-    declared: { checkpoint: first, stepsCompleted: 1, metadata: {} },
+    declared: { checkpoint: first, stepsCompleted: 1, metadata: {}, storageId },
     manifest: [{ path: "model", bytes: 1, sha256: "ab" }],
+  });
+  // The SDK of the second told of no storage: the agent sees it where the files are.
+  const seen = await readStorageMarker(checkpoints);
+  expect(platform.checkpoints.get(second)?.declared).toMatchObject({
+    storageId: seen.kind === "marked" ? seen.id : "",
   });
   expect(ended.exit?.code).toBe(3);
   expect([readdirSync(spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([[], true]);
@@ -191,8 +199,18 @@ test("what is sealed stays also when it is refused for good; only folders that w
   );
   platform.run(launch);
   await platform.ended(launch);
-  expect(readdirSync(checkpoints).toSorted()).toEqual([second, first, "kept"]);
+  const folders = readdirSync(checkpoints).filter((name) => name !== storageMarkerName);
+  expect(folders.toSorted()).toEqual([second, first, "kept"]);
   expect(readdirSync(spoolOf(launch))).toEqual([]);
+});
+
+test("a host that does not see the folder marks no storage in its place", async () => {
+  const record = sealing(first, 1);
+  const launch = launchOf(`${record}; rm -r "$TRAINYARD_CHECKPOINT_ROOT/${first}"`);
+  platform.run(launch);
+  await platform.ended(launch);
+  expect(await readStorageMarker(checkpoints)).toEqual({ kind: "unmarked" });
+  expect(platform.checkpoints.get(first)?.declared).not.toHaveProperty("storageId");
 });
 
 test("a spool that cannot be read holds up no end", async () => {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { directoryDisk, type StorageDisk } from "@trainyard/blob";
 import {
   EventFeed,
   leaseOwner,
@@ -24,7 +25,7 @@ const name = "checkpoint-gc";
 
 export async function createService(
   config: CheckpointGcConfig,
-  overrides: TableOverrides = {},
+  overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<Service> {
   const stack = new AsyncDisposableStack();
   const { log, bus, clock, logger, registry } = await openParts(stack, name, config, overrides);
@@ -33,6 +34,7 @@ export async function createService(
   /** Of the term that it holds, or held last. */
   let views: readonly View[] = [];
   viewGauges(registry, () => views);
+  const disk = overrides.disk ?? directoryDisk;
   const stopping = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => {
@@ -40,10 +42,10 @@ export async function createService(
     return partition.ready ? null : "stopped: events in a row could not be processed";
   };
   const begin = async ({ executor }: TermContext) => {
-    const wake = (): void => deletion.loop.wake();
+    const wake = (adopted: boolean): void => deletion.wake(adopted);
     const index = new CheckpointIndex(pool, clock, logger, wake);
     views = [index.view];
-    const deletion = new Deletion({ executor, log, clock, logger }, index);
+    const deletion = new Deletion({ executor, log, clock, logger, disk }, index);
     const handlers = reactionHandlers({ index, clock, graceMs: config.graceMs });
     return {
       reactions: { consumer: name, handlers, after },

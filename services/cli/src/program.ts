@@ -6,6 +6,7 @@ import { addClusterCommands } from "./commands/cluster.ts";
 import { addExperimentCommands } from "./commands/experiment.ts";
 import { addOperationCommands } from "./commands/operations.ts";
 import { addSearchCommands } from "./commands/search.ts";
+import { addStorageCommands } from "./commands/storage.ts";
 import { addTrialCommands } from "./commands/trial.ts";
 import { addViewCommands } from "./commands/view.ts";
 import { Failure, UsageError } from "./usage-error.ts";
@@ -27,6 +28,7 @@ function createProgram(): Command {
   addTrialCommands(program);
   addSearchCommands(program);
   addCheckpointCommands(program);
+  addStorageCommands(program);
   addOperationCommands(program);
   addViewCommands(program);
   addClusterCommands(program);

@@ -22,6 +22,12 @@ export const registryLimits = {
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */
   unfinishedPage: 100,
+  /** A person reads them: so many roots that experiments of a cluster write to are told at once. */
+  storagesShownMax: 1_000,
+  /** Checkpoints of a storage that are named, so that whoever adopts it can look whether they are there. */
+  storageExamplesMax: 20,
+  /** A file server may remember for a minute or so that a folder was not there: until then it is not missing. */
+  folderMissingMs: 2 * 60 * 1000,
   /** What could not be cleared is tried again after this long, then after twice the time: a storage may be away for days. */
   tryAgainFirstMs: 1_000,
   tryAgainLastMs: 10 * 60 * 1000,

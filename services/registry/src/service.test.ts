@@ -42,7 +42,13 @@ describe("a checkpoint", () => {
     });
     expect(await registry.plan(checkpoint)).toEqual({
       kind: "ok",
-      reply: { checkpoint, path, manifest, metadata: { steps_completed: 10 } },
+      reply: {
+        checkpoint,
+        path,
+        manifest,
+        metadata: { steps_completed: 10 },
+        storageId: registry.storageId,
+      },
     });
   });
 
@@ -210,6 +216,7 @@ describe("what a run leaves unfinished", () => {
 
 describe("verification", () => {
   const name = "registry.unfinished";
+  const holds = { [name]: "", "registry.placed": "" };
 
   test("holds where what was void is cleared, and finds an altered row", async () => {
     const trial = await registry.newTrial();
@@ -224,7 +231,7 @@ describe("verification", () => {
       );
     await vi.waitFor(async () => expect(await rows()).toContain(checkpoint), soon);
     expect(await rows()).not.toContain(failed);
-    expect(await registry.stage.verify()).toEqual({ [name]: "" });
+    expect(await registry.stage.verify()).toEqual(holds);
     const of = `where checkpoint = '${checkpoint}'`;
     await registry.stage.sql(`update registry.unfinished set run = 7 ${of}`);
     expect((await registry.stage.verify())[name]).toBe(
@@ -234,10 +241,7 @@ describe("verification", () => {
     expect((await registry.stage.verify())[name]).toContain(`"${checkpoint}"): it is missing`);
     await registry.stage.sql("truncate registry.unfinished, registry.view_cursor");
     await registry.restart();
-    await vi.waitFor(
-      async () => expect(await registry.stage.verify()).toEqual({ [name]: "" }),
-      soon,
-    );
+    await vi.waitFor(async () => expect(await registry.stage.verify()).toEqual(holds), soon);
   });
 
   test("holds again after the view was built anew on request, which is listed", async () => {
@@ -275,7 +279,7 @@ describe("verification", () => {
       over = true;
       await writing;
     }
-    expect(found).toEqual(Array.from({ length: 5 }, () => ({ [name]: "" })));
+    expect(found).toEqual(Array.from({ length: 5 }, () => holds));
   });
 });
 

@@ -19,6 +19,7 @@ import { registryEvents } from "./events.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
+import { Placed } from "./shell/placed.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
 import { VerifyThread } from "./shell/verify-thread.ts";
@@ -39,7 +40,7 @@ export async function createService(
   const pool = openTables(stack, name, config, overrides, logger);
   const events = registryEvents(logger, registry);
   const thread = stack.use(new VerifyThread());
-  const verifier = new Verifier((folder, files) => thread.verify(folder, files), clock, events);
+  const verifier = new Verifier((place, files) => thread.verify(place, files), clock, events);
   const manifests = new ManifestTable(pool);
   const { checkpointDir, urlKey } = config;
   const stopping = new AbortController();
@@ -59,18 +60,33 @@ export async function createService(
       checkpointDir,
       graceMs,
     });
-    views = [unfinished.view];
+    const placed = new Placed({ log, pool, clock, logger });
+    views = [unfinished.view, placed.view];
     const blobs = await openDirectoryBlobStore(config.blobDir);
     const publicUrl = (): string => config.publicUrl ?? address;
     const own = { checkpointDir, urlKey, publicUrl };
     return {
       reactions: { consumer: name, handlers: {} },
-      commands: commandTable({ executor, manifests, verifier, blobs, clock, events, ...own }),
-      checks: [viewCheck(name, unfinished.view, log)],
+      commands: commandTable({
+        executor,
+        manifests,
+        verifier,
+        placed,
+        blobs,
+        clock,
+        events,
+        ...own,
+      }),
+      checks: views.map((view) => viewCheck(name, view, log)),
       views,
       effects: async (signal: AbortSignal) => {
         await using feed = await EventFeed.open(log, bus, clock, logger);
-        await Promise.all([unfinished.view.run(feed, signal), unfinished.loop.run(signal)]);
+        await using other = await EventFeed.open(log, bus, clock, logger);
+        await Promise.all([
+          unfinished.view.run(feed, signal),
+          unfinished.loop.run(signal),
+          placed.view.run(other, signal),
+        ]);
       },
     };
   };

@@ -50,7 +50,8 @@ async function restoredTo(position: number): Promise<void> {
   await stage.sql("delete from log.commits where position > $1", [position]);
   await stage.sql("delete from log.streams");
   await stage.sql(
-    "insert into log.streams select stream, max(version) from log.events group by stream",
+    `insert into log.streams select stream, min(log.partition_of(position)),
+     max(log.partition_of(position)) from log.events group by stream`,
   );
 }
 

@@ -68,6 +68,10 @@ MANIFEST_BYTES_MAX = 950_000
 # Read and hash in pieces of this size.
 COPY_BYTES = 1 << 20
 
+# A process that makes a storage's marker without links has written it within this many looks.
+MARKER_LOOKS_MAX = 10
+MARKER_WAIT_S = 0.05
+
 # An answer of the platform is small, download plans with the longest manifest included.
 REPLY_BYTES_MAX = 16 * 1024 * 1024
 # What is kept of an exception's text in the end record.

@@ -3,12 +3,14 @@
  * settled only by an answer. To do it twice is harmless. What is sealed is never removed here: what the platform refuses for
  * good it has recorded as abandoned, and clears after a grace. A folder that was never whole goes: nobody else knows of it.
  */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
+  markStorage,
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -128,7 +130,8 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
   const { trial, run } = deps.folder.launch;
   const { checkpoint, stepsCompleted, metadata, manifest } = sealed;
   const checkpoints = `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}/checkpoints`;
-  const declaration = { checkpoint, stepsCompleted, metadata };
+  const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
+  const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
   const declared = await call(deps, signal, checkpoints, declaration);
   const answer =
     declared.kind === "taken"
@@ -138,6 +141,16 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
   // An earlier attempt whose answer was lost may have completed it, before the run was over.
   const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
   return plan.kind === "refused" ? answer : plan;
+}
+
+/** Of an SDK that told of none: the storage is this host's own only where the folder is that the process wrote. */
+async function storageIdOf(
+  { folder, checkpointDir }: CheckpointDeps,
+  checkpoint: string,
+): Promise<string | undefined> {
+  const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
+  if (path === null || !existsSync(path)) return undefined;
+  return markStorage(dirname(path)).catch(() => undefined); // Nobody judges it then until it is adopted.
 }
 
 async function call(

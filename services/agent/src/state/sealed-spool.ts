@@ -17,6 +17,8 @@ export type Sealed = {
   readonly stepsCompleted: number;
   readonly metadata: object;
   readonly manifest: readonly { readonly bytes: number }[];
+  /** Of the storage, as the process saw it; absent from older SDKs. */
+  readonly storageId?: string;
 };
 
 export class SealedSpool {

@@ -85,9 +85,10 @@ export function trialEnded(): AnyEvent {
   };
 }
 
-export function declared(trial: string, step: number, root: string): AnyEvent {
+export function declared(trial: string, step: number, root: string, storageId = ""): AnyEvent {
   const storage = { type: "directory", container_path: root };
-  return { type: "CheckpointDeclared", data: { trial, run: 1, step, storage, format: "" } };
+  const data = { trial, run: 1, step, storage, format: "", ...(storageId && { storageId }) };
+  return { type: "CheckpointDeclared", data };
 }
 
 export function completed(trial: string, step: number, files: number, bytes: number): AnyEvent {

@@ -5,11 +5,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Service, TableOverrides } from "@trainyard/runtime";
+import { markStorage } from "@trainyard/blob";
+import type { Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
+
 import {
   completed,
   declared,
@@ -26,23 +28,33 @@ import {
 
 export const soon = { timeout: 15_000, interval: 20 };
 
+/** Where checkpoints lie, with the id that their writer told, and where they come in the order of all. */
+type Place = { readonly root: string; readonly storageId: string; readonly firstDigit?: string };
+
 export class TestGc implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly root: string;
+  /** As the writing host saw it. */
+  readonly storageId: string;
   #service: Service | null = null;
   #experiments = 0;
 
-  private constructor(stage: DatabaseStage, root: string) {
+  private constructor(stage: DatabaseStage, root: string, storageId: string) {
     this.stage = stage;
     this.root = root;
+    this.storageId = storageId;
   }
 
   static async open(): Promise<TestGc> {
     const root = await mkdtemp(join(tmpdir(), "trainyard-gc-"));
-    return new TestGc(await DatabaseStage.start("checkpoint-gc"), root);
+    const storageId = await markStorage(root);
+    return new TestGc(await DatabaseStage.start("checkpoint-gc"), root, storageId);
   }
 
-  async start(graceSeconds: number, overrides: TableOverrides = {}): Promise<void> {
+  async start(
+    graceSeconds: number,
+    overrides: Parameters<typeof createService>[1] = {},
+  ): Promise<void> {
     const config = parseConfig({
       ...this.stage.variables,
       TRAINYARD_CHECKPOINT_GRACE_SECONDS: String(graceSeconds),
@@ -75,8 +87,9 @@ export class TestGc implements AsyncDisposable {
     step: number,
     loss: number | null,
     id: string = randomUUID(),
+    { root, storageId }: Place = this,
   ): Promise<string> {
-    const folder = join(this.root, id);
+    const folder = join(root, id);
     await mkdir(join(folder, "deep"), { recursive: true });
     await writeFile(join(folder, "deep", "weights"), "www");
     await writeFile(join(folder, "metadata.json"), "{}");
@@ -85,7 +98,7 @@ export class TestGc implements AsyncDisposable {
     }
     await this.stage.tell(
       `checkpoint-${id}`,
-      declared(trial, step, this.root),
+      declared(trial, step, root, storageId),
       completed(trial, step, 2, 5),
     );
     await this.stage.tell(`trial-${trial}`, trialCheckpointed(id, 1, step));
@@ -106,20 +119,23 @@ export class TestGc implements AsyncDisposable {
     policy: SavePolicy,
     losses: readonly (number | null)[],
     sealed: readonly string[] = [],
+    place: Place = this,
   ) {
     const experiment = await this.experiment(policy);
     const trial = `${experiment}.1`;
     await this.trial(trial);
     const checkpoints: string[] = [];
     for (const [index, loss] of losses.entries()) {
-      checkpoints.push(await this.checkpoint(trial, index + 1, loss));
+      const digit = place.firstDigit ?? "";
+      const id = digit + randomUUID().slice(digit.length);
+      checkpoints.push(await this.checkpoint(trial, index + 1, loss, id, place));
     }
     await this.endTrial(trial, sealed);
     return { experiment, trial, checkpoints };
   }
 
-  has(checkpoint: string): boolean {
-    return existsSync(join(this.root, checkpoint));
+  has(checkpoint: string, root = this.root): boolean {
+    return existsSync(join(root, checkpoint));
   }
 
   async retention(checkpoint: string): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import { experimentHandlers } from "./experiments.ts";
 import { profileHandlers } from "./profile.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
+import { storageHandlers } from "./storages.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
@@ -31,6 +32,7 @@ export function apiHandlers(
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...checkpoints.unary,
+      ...storageHandlers(backend),
       ...searches.unary,
       ...cluster.unary,
       ...analysisHandlers(backend),

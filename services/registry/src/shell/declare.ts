@@ -1,4 +1,4 @@
-import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
+import { checkpointFolder, checkpointStorage, isStorageId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { DeclareCheckpoint, UploadPlan } from "@trainyard/contracts/commands";
 import {
@@ -28,7 +28,7 @@ export async function declareCheckpoint(
   request: Plain<DeclareCheckpoint>,
   { identity }: CommandContext,
 ): Promise<Plain<UploadPlan> | Rejection> {
-  const { checkpoint, trial, run, step, format, metadata } = request;
+  const { checkpoint, trial, run, step, format, metadata, storageId } = request;
   const parts = parseTrialId(trial);
   if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
   const problem = problemOf(request);
@@ -48,7 +48,8 @@ export async function declareCheckpoint(
       const detail = `checkpoints of experiment ${parts.experiment} go to no directory`;
       return reject("storage_unsupported", detail);
     }
-    const declared = { trial, run, step, storage, format, ...(metadata && { metadata }) };
+    const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
+    const declared = { trial, run, step, storage, format, ...more };
     const decided = await work.decide(checkpoints, checkpoint, { kind: "declare", declared });
     if (isRejection(decided)) return decided;
     if (refusal === null) return undefined;
@@ -77,9 +78,11 @@ function problemOf({
   step,
   format,
   metadata,
+  storageId,
 }: Plain<DeclareCheckpoint>): string | null {
   if (!isCheckpointId(checkpoint)) return "checkpoint must be a UUID in lower case";
   if (!Number.isFinite(step) || step < 0) return "the steps completed must be a number from 0";
+  if (storageId && !isStorageId(storageId)) return "storage_id must be a UUID in lower case";
   const { metadataBytesMax, formatCharactersMax } = registryLimits;
   if (format.length > formatCharactersMax) {
     return `the format has ${format.length} characters: name it in at most ${formatCharactersMax}`;

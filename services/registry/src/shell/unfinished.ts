@@ -23,6 +23,7 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import type { RegistryEvents } from "../events.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
+import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "./streams.ts";
 import { changesOf } from "./unfinished-rows.ts";
 
@@ -188,7 +189,10 @@ export class Unfinished {
 
   async #clear(row: Row): Promise<void> {
     const storage = JSON.parse(row.storage ?? "{}") as Record<string, unknown>;
-    await removeCheckpointFolder(storage, row.checkpoint);
+    const { executor } = this.#deps;
+    const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
+    assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
+    await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
     await this.#drop(row);
     this.#deps.events.cleared(row.checkpoint);
   }

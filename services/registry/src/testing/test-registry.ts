@@ -4,13 +4,18 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { markStorage } from "@trainyard/blob";
 import type { AnyEvent } from "@trainyard/contracts";
 import {
+  AdoptStorageSchema,
   AcceptedSchema,
   CompleteCheckpointSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  ListStoragesSchema,
   PlanCheckpointDownloadSchema,
+  StorageAdoptionSchema,
+  StorageListSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
@@ -23,12 +28,20 @@ import { createService, type RegistryService } from "../service.ts";
 export class TestRegistry implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly folder: string;
+  /** As the writing host saw it. */
+  readonly storageId: string;
   service: RegistryService;
   #trials = 0;
 
-  private constructor(stage: DatabaseStage, folder: string, service: RegistryService) {
+  private constructor(
+    stage: DatabaseStage,
+    folder: string,
+    storageId: string,
+    service: RegistryService,
+  ) {
     this.stage = stage;
     this.folder = folder;
+    this.storageId = storageId;
     this.service = service;
   }
 
@@ -36,7 +49,9 @@ export class TestRegistry implements AsyncDisposable {
     const stage = await DatabaseStage.start("registry");
     const folder = await mkdtemp(join(tmpdir(), "trainyard-registry-"));
     await mkdir(join(folder, "checkpoints"));
-    const test = new TestRegistry(stage, folder, await startService(stage, folder));
+    const storageId = await markStorage(join(folder, "checkpoints"));
+    const service = await startService(stage, folder);
+    const test = new TestRegistry(stage, folder, storageId, service);
     await stage.tell("experiment-1", experimentCreated(join(folder, "checkpoints")));
     return test;
   }
@@ -67,8 +82,22 @@ export class TestRegistry implements AsyncDisposable {
     step = 10,
     more: { readonly format?: string; readonly metadata?: { readonly [key: string]: string } } = {},
   ) {
+    return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
+  }
+
+  /** As a host declares that sees another storage, or an older SDK that tells of none. */
+  async declareIn(given: {
+    readonly trial: string;
+    readonly run?: number;
+    readonly checkpoint?: string;
+    readonly step?: number;
+    readonly storageId?: string;
+    readonly format?: string;
+    readonly metadata?: { readonly [key: string]: string };
+  }) {
+    const { run = 1, checkpoint = randomUUID(), step = 10, ...more } = given;
     const metadata = { steps_completed: step };
-    const message = { checkpoint, trial, run, step, metadata, format: "", ...more };
+    const message = { checkpoint, run, step, metadata, format: "", ...more };
     const answer = await this.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
     return { checkpoint, answer };
   }
@@ -81,6 +110,16 @@ export class TestRegistry implements AsyncDisposable {
   ) {
     const message = { checkpoint, trial, run, manifest };
     return this.stage.ask([CompleteCheckpointSchema, message], AcceptedSchema);
+  }
+
+  async storages() {
+    const answer = await this.stage.ask([ListStoragesSchema, {}], StorageListSchema);
+    return answer.kind === "ok" ? answer.reply.storages : [];
+  }
+
+  adopt(root: string, storageId: string, ...replacedIds: string[]) {
+    const message = { root, storageId, replacedIds };
+    return this.stage.ask([AdoptStorageSchema, message], StorageAdoptionSchema);
   }
 
   plan(checkpoint: string) {

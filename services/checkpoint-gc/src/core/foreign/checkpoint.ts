@@ -6,6 +6,8 @@ export type CheckpointFacts = {
   /** Empty until declared. */
   readonly trial: string;
   readonly storage: Section;
+  /** Of the storage, as its writer saw it; absent where it told of none. */
+  readonly storageId?: string | undefined;
   /** Complete, or never to be. */
   readonly settled: boolean;
   readonly files: number;
@@ -25,7 +27,12 @@ export const unknownCheckpoint: CheckpointFacts = {
 export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): CheckpointFacts {
   switch (event.type) {
     case "CheckpointDeclared":
-      return { ...state, trial: event.data.trial, storage: event.data.storage ?? {} };
+      return {
+        ...state,
+        trial: event.data.trial,
+        storage: event.data.storage ?? {},
+        storageId: event.data.storageId,
+      };
     case "CheckpointCompleted":
       return { ...state, settled: true, files: event.data.files, bytes: event.data.bytes };
     case "CheckpointFailed":
