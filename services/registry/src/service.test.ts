@@ -252,7 +252,11 @@ describe("verification", () => {
       return answer.kind === "ok" ? answer.reply.views : [];
     };
     await vi.waitFor(
-      async () => expect(await listed()).toMatchObject([{ view: "unfinished", lag: 0 }]),
+      async () =>
+        expect(await listed()).toMatchObject([
+          { view: "unfinished", lag: 0 },
+          { view: "placed", lag: 0 },
+        ]),
       soon,
     );
     await registry.stage.sql(`delete from registry.unfinished where checkpoint = '${checkpoint}'`);
