@@ -13,7 +13,7 @@
  * recognises the effect. So a row goes only with its day, or when its one attempt was refused and changed nothing. After
  * that the key draws another number and names another effect, although the log never forgets the first.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { deriveCommitId } from "@trainyard/event-log";
 import type { Pool } from "pg";
 import { gatewayLimits } from "../limits.ts";
@@ -26,7 +26,8 @@ export const idempotencyKeyPattern = /^[\x21-\x7e]{1,200}$/;
 type KeyedRequest = {
   readonly method: string;
   readonly url: string;
-  readonly body: Buffer | string;
+  /** Of all of it. */
+  readonly digest: string;
 };
 
 type Owner = { readonly authid: string; readonly key: string };
@@ -47,11 +48,7 @@ export class IdempotencyStore {
     request: KeyedRequest,
     attempt: (commitId: string) => Promise<Answer>,
   ): Promise<Answer> {
-    const digest = createHash("sha256")
-      .update(`${request.method}\n${request.url}\n`)
-      .update(request.body)
-      .digest("hex");
-    const claim = await this.#claim(owner, digest);
+    const claim = await this.#claim(owner, request.digest);
     if ("body" in claim) return claim;
     let answer: Answer;
     try {

@@ -7,6 +7,7 @@ import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
 import { Access, type AccessDeps } from "./access.ts";
+import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
 import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import { Problem } from "./problem.ts";
@@ -35,6 +36,7 @@ export function registerRoutes(server: FastifyInstance, deps: Routing): void {
       method: route.method,
       url: fastifyPath(route),
       bodyLimit,
+      config: bodyConfigOf(route),
       onRequest: (request, reply) => access.admit(route, bodyLimit, request, reply),
       handler: (request, reply) => {
         const { caller, body } = access.of(request);
@@ -98,9 +100,9 @@ async function unary(
   const key = request.headers["idempotency-key"];
   if (route.method === "GET" || key === undefined) return attempt(context.commitId);
   const owner = { authid: context.caller.authid, key: String(key) };
-  const body = JSON.stringify(request.body ?? null);
   const { method, url } = request;
-  return deps.idempotency.once(owner, { method, url, body }, attempt);
+  const digest = bodyOf(request).digest(request);
+  return deps.idempotency.once(owner, { method, url, digest }, attempt);
 }
 
 function missing(name: string): Problem {
@@ -108,10 +110,12 @@ function missing(name: string): Problem {
 }
 
 function readMessage(route: Route, request: FastifyRequest): unknown {
-  const body = route.hasBody ? readBody(request.body) : readQuery(request.query);
+  const { json, bytes } = bodyOf(request);
+  const body = route.hasBody ? readBody(json) : readQuery(request.query);
   const fields = { ...body, ...(request.params as JsonObject) };
   try {
-    return codecOf<unknown>(route.request).fromJson(fields);
+    const message = codecOf<object>(route.request).fromJson(fields);
+    return { ...message, ...bytes };
   } catch (error) {
     if (!isFault(error)) throw error;
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
@@ -119,8 +123,13 @@ function readMessage(route: Route, request: FastifyRequest): unknown {
   }
 }
 
+/** Without a content type there is no body. */
+function bodyOf({ body }: FastifyRequest): ParsedBody {
+  return body instanceof ParsedBody ? body : new ParsedBody(null, {}, null);
+}
+
 function readBody(body: unknown): JsonObject {
-  if (body === undefined || body === null) return {};
+  if (body === null) return {};
   if (typeof body !== "object" || Array.isArray(body)) {
     throw new Problem(400, "invalid_request", "the body must be a JSON object");
   }

@@ -1,0 +1,75 @@
+/** Reads the text of a body: JSON of a depth that can be written again, and the bytes in it. */
+import { createHash } from "node:crypto";
+import { gatewayLimits } from "../limits.ts";
+
+export type BodyText = {
+  readonly body: Uint8Array;
+  /** What else names the request, before the body's JSON, in its digest. */
+  readonly prefix: string;
+  /** Fields of the message itself that are bytes, and come as base64. */
+  readonly byteFields: readonly string[];
+};
+
+export type ReadBody =
+  | {
+      readonly kind: "read";
+      readonly json: unknown;
+      readonly bytes: Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
+      readonly digest: string;
+    }
+  | { readonly kind: "refused"; readonly detail: string };
+
+/** RFC 4648's alphabets, with or without what fills up the last group. */
+const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+/** As `parseBody`, with its digest, and with its bytes apart from it. */
+export function readBodyText({ body, prefix, byteFields }: BodyText): ReadBody {
+  const parsed = parseBody(body);
+  if (parsed.kind === "refused") return parsed;
+  const { json } = parsed;
+  const digest = digestOfRequest(prefix, json);
+  const bytes: Record<string, Uint8Array<ArrayBuffer>> = {};
+  if (typeof json !== "object" || json === null) return { kind: "read", json, bytes, digest };
+  const fields = json as Record<string, unknown>;
+  for (const name of byteFields) {
+    const text = fields[name];
+    if (typeof text !== "string") continue;
+    if (!base64.test(text)) return { kind: "refused", detail: `${name} is not base64` };
+    bytes[name] = new Uint8Array(Buffer.from(text, "base64"));
+    delete fields[name];
+  }
+  return { kind: "read", json, bytes, digest };
+}
+
+export function digestOfRequest(prefix: string, json: unknown): string {
+  const text = JSON.stringify(json ?? null);
+  return createHash("sha256").update(prefix).update(text).digest("hex");
+}
+
+export function parseBody(
+  body: Uint8Array,
+): { readonly kind: "parsed"; readonly json: unknown } | { kind: "refused"; detail: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { kind: "refused", detail: `the body is not JSON: ${detail}` };
+  }
+  const most = gatewayLimits.bodyDepthMax;
+  if (!isDeeper(json, most)) return { kind: "parsed", json };
+  const detail = `the body is nested more than ${most} levels deep; make it flatter`;
+  return { kind: "refused", detail };
+}
+
+/** Level by level, since a call for each level could exhaust the stack. */
+function isDeeper(value: unknown, most: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= most; depth += 1) {
+    level = level.flatMap((one) =>
+      typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : [],
+    );
+    if (level.length === 0) return false;
+  }
+  return true;
+}

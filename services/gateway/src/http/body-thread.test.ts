@@ -1,0 +1,54 @@
+import { performance } from "node:perf_hooks";
+import { expect, test } from "vitest";
+import { type BodyText, readBodyText } from "./body-text.ts";
+import { BodyThread } from "./body-thread.ts";
+
+const textOf = (json: unknown): BodyText => ({
+  body: Buffer.from(JSON.stringify(json)),
+  prefix: "POST\n/path\n",
+  byteFields: ["context"],
+});
+
+test("a body is read in the thread as it is read here, with its bytes apart", async () => {
+  await using thread = new BodyThread();
+  for (const json of [
+    { config: "a: ü", context: Buffer.from("packed").toString("base64"), paused: true },
+    { config: "a", context: "_-8", nested: { context: "stays" } },
+    [1, null],
+    { context: 7 },
+  ]) {
+    const here = readBodyText(textOf(json));
+    expect(await thread.read(textOf(json))).toEqual(here);
+  }
+  const { bytes, json, digest } = readBodyText(textOf({ context: "cGFja2Vk", a: 1 })) as {
+    bytes: Record<string, Uint8Array>;
+    json: object;
+    digest: string;
+  };
+  expect(Buffer.from(bytes["context"] ?? []).toString()).toBe("packed");
+  expect(json).toEqual({ a: 1 });
+  // As every version of the gateway has computed it: of the method, the path and the whole body.
+  expect(digest).toBe("018d8224c5a1c639ff7a001f6aaa5260bd277e6243f1f8888a8ed85782f63f58");
+});
+
+test("a body that is not JSON, not base64 or nested too deep is refused in the thread too", async () => {
+  await using thread = new BodyThread();
+  const raw = (text: string): BodyText => ({ ...textOf(null), body: Buffer.from(text) });
+  expect(await thread.read(raw("{"))).toMatchObject({ kind: "refused" });
+  expect(await thread.read(raw('{"context":"a b"}'))).toEqual({
+    kind: "refused",
+    detail: "context is not base64",
+  });
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  expect(await thread.read(raw(deep))).toMatchObject({ kind: "refused" });
+  expect(await thread.read(raw("{}"))).toMatchObject({ kind: "read" });
+});
+
+test("this process does something else while a large body is read", async () => {
+  await using thread = new BodyThread();
+  await thread.read(textOf({}));
+  const text = textOf({ context: Buffer.alloc(48 * 1024 * 1024, 7).toString("base64") });
+  const before = performance.eventLoopUtilization();
+  await thread.read(text);
+  expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5);
+});
