@@ -57,6 +57,10 @@ export const limits = {
   shutdownTellMs: 5_000,
   /** Between two kills of a process that is slow to die. */
   killAgainMs: 1_000,
+  /** One look at /proc may miss what forks in that moment; so many in a row do not. */
+  looksToBeSure: 3,
+  /** A process that is there this long after its kill is reported: tearing down a large GPU context takes a few seconds. */
+  tellLeftMs: 10_000,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;

@@ -25,6 +25,7 @@ import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import { makeFolder, names, readRecord, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
+import type { Mechanism } from "../state/run-group.ts";
 import type { Contexts } from "./contexts.ts";
 import { Run, type RunDeps } from "./run.ts";
 import { Wake } from "./wake.ts";
@@ -36,6 +37,8 @@ export type AgentIdentity = {
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly slots: readonly Plain<Slot>[];
+  /** How all processes of a run are found and ended here. */
+  readonly processGroups: Mechanism;
 };
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
@@ -207,6 +210,7 @@ export class Agent implements AsyncDisposable {
       labels: { ...identity.labels },
       agentVersion: identity.version,
       address: identity.address,
+      processGroups: identity.processGroups,
       allocations: told.map((run) => run.report()),
     };
     bus.publish(agentReportSubject(identity.name), bytes.encode(reports.encode(report)));

@@ -21,12 +21,14 @@ import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import { names } from "../state/layout.ts";
-import { isAlive, membersOf, signalMembers } from "../state/process-identity.ts";
+import { isAlive } from "../state/process-identity.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import type { Mechanism } from "../state/run-group.ts";
 import { bytesLeft, checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
+import { RunEnding } from "./run-ending.ts";
 import { SupervisorProcess } from "./supervisor-process.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
@@ -42,6 +44,8 @@ export type RunDeps = {
   readonly sdkPath: string;
   /** The variables that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
+  /** How the processes of a run are held together. */
+  readonly processGroups: Mechanism | "auto";
   readonly onChange: () => void;
 };
 
@@ -55,19 +59,20 @@ export class Run implements AsyncDisposable {
   readonly #killing = new AbortController();
   readonly #wake = new Wake();
   readonly #outputWake = new Wake();
+  readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
   #isDelivered = false;
-  #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number } = {
-    name: null,
-    atMs: 0,
-  };
   #ended: Plain<AllocationReport> | null = null;
   #driven: Promise<void> = Promise.resolve();
 
   constructor(folder: RunFolder, deps: RunDeps) {
     this.folder = folder;
     this.#deps = deps;
+    this.#ending = new RunEnding(folder, (left) => {
+      deps.events.left(this.allocation, left);
+      deps.onChange();
+    });
     if (folder.kill !== null) this.#killing.abort();
     this.#see();
   }
@@ -90,7 +95,8 @@ export class Run implements AsyncDisposable {
     const told = { launch, state: this.#state, pid: this.#pid };
     if (!this.isEnded) {
       const nothing = { stop: null, kill: null, exit: null, endRecord: null };
-      return reportOf(this.#deps.agent, { ...told, ...nothing });
+      const report = reportOf(this.#deps.agent, { ...told, ...nothing });
+      return { ...report, left: this.#ending.left };
     }
     const { stop, kill, exit, endRecord } = this.folder;
     this.#ended ??= reportOf(this.#deps.agent, { ...told, stop, kill, exit, endRecord });
@@ -168,16 +174,22 @@ export class Run implements AsyncDisposable {
     const { launch, path, runDir } = this.folder;
     const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
-    const supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
+    let supervisor: SupervisorProcess | null = null;
     try {
+      supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
       const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
       if (this.#killing.signal.aborted) throw new Error("killed before its start");
       const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
       const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot });
-      supervisor.order({ argv: argvOf(launch), environment: { ...environment, PWD: work }, work });
+      supervisor.order({
+        argv: argvOf(launch),
+        environment: { ...environment, PWD: work },
+        work,
+        mechanism: this.#deps.processGroups,
+      });
       return supervisor;
     } catch (error) {
-      supervisor[Symbol.dispose]();
+      supervisor?.[Symbol.dispose]();
       if (!signal.aborted) this.#endBeforeStart(error);
       return null;
     }
@@ -225,11 +237,13 @@ export class Run implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ExitRecord | null> {
     while (!signal.aborted) {
+      this.folder.writeHeld();
       const exit = this.folder.exit;
       if (exit !== null) return exit;
       this.#see();
       this.#endGrace();
-      if (this.#killing.signal.aborted) this.#signalProcesses();
+      if (this.#killing.signal.aborted) this.#ending.signal();
+      this.#ending.look();
       if (this.#isSupervisorGone(started)) {
         const lost = await this.#endOrphans(signal);
         if (lost !== null) return lost;
@@ -246,18 +260,6 @@ export class Run implements AsyncDisposable {
     if (Date.now() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
   }
 
-  /** SIGKILL, again and again; at a shutdown SIGTERM first, once: a second one often means "at once". */
-  #signalProcesses(): void {
-    const { runDir, process: leader, kill } = this.folder;
-    if (leader === null) return;
-    const graceful = kill?.why === "shutdown" && Date.now() - kill.atMs < limits.shutdownGraceMs;
-    const name = graceful ? "SIGTERM" : "SIGKILL";
-    const nowMs = performance.now();
-    const { name: before, atMs } = this.#signalled;
-    if (name === before && (graceful || nowMs - atMs < limits.killAgainMs)) return;
-    if (signalMembers(runDir, leader, name)) this.#signalled = { name, atMs: nowMs };
-  }
-
   #isSupervisorGone(started: SupervisorProcess | null): boolean {
     const { supervisor } = this.folder;
     if (supervisor !== null) return !isAlive(supervisor);
@@ -266,14 +268,10 @@ export class Run implements AsyncDisposable {
 
   /** Its supervisor is dead, so nobody will see its end: it is ended, and that is what is told. */
   async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
-    const { runDir, process: leader } = this.folder;
     // A supervisor that died before it claimed has started nothing.
     if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
-    const found = membersOf(runDir, leader).length > 0;
-    while (signalMembers(runDir, leader, "SIGKILL")) {
-      await pause(systemClock, limits.lookMs / 10, signal);
-      if (signal.aborted) return null;
-    }
+    const found = await this.#ending.endOrphans(signal);
+    if (found === null) return null;
     // Its last act may have been the record.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;

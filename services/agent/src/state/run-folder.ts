@@ -11,18 +11,24 @@ import {
 import type { ExitRecord, KillRecord, StopRecord } from "../core/records.ts";
 import {
   folderNameOf,
+  isDiskFull,
   layoutVersion,
   makeFolder,
   names,
   readRecord,
+  reserveRecord,
   writeRecord,
 } from "./layout.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
+import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 
 type Spec = { readonly version: number; readonly launch: object };
 
 const launches = codecOf<Plain<Launch>>(LaunchSchema);
+
+/** A claim in whose name nothing is ever started. */
+const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
 export type Delivered = "delivered" | "refused" | "given_up";
 
@@ -31,6 +37,9 @@ export class RunFolder {
   readonly runDir: string;
   readonly work: string;
   readonly launch: Plain<Launch>;
+  /** What a full disk did not take. It counts all the same, and is written once there is room. */
+  #heldKill: KillRecord | null = null;
+  #heldExit: ExitRecord | null = null;
 
   private constructor(path: string, launch: Plain<Launch>) {
     this.path = path;
@@ -44,6 +53,8 @@ export class RunFolder {
     const folder = new RunFolder(path, launch);
     makeFolder(folder.runDir);
     makeFolder(join(path, names.output));
+    for (const name of [names.process, names.kill, names.exit]) reserveRecord(path, name);
+    writeFileSync(folder.#claimDraft, claimOfNobody, { mode: 0o600 });
     writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
     return folder;
   }
@@ -63,6 +74,12 @@ export class RunFolder {
     return readRecord(this.path, names.process);
   }
 
+  /** All processes of the run. A run without the record was started by an older agent. */
+  get group(): RunGroup {
+    const record = readRecord<GroupRecord>(this.path, names.group) ?? { mechanism: "scan" };
+    return runGroupOf(this.runDir, () => this.process, record);
+  }
+
   get stop(): StopRecord | null {
     return readRecord(this.path, names.stop);
   }
@@ -73,11 +90,11 @@ export class RunFolder {
   }
 
   get kill(): KillRecord | null {
-    return readRecord(this.path, names.kill);
+    return readRecord<KillRecord>(this.path, names.kill) ?? this.#heldKill;
   }
 
   get exit(): ExitRecord | null {
-    return readRecord(this.path, names.exit);
+    return readRecord<ExitRecord>(this.path, names.exit) ?? this.#heldExit;
   }
 
   get delivered(): { readonly reports: Delivered } | null {
@@ -111,7 +128,28 @@ export class RunFolder {
     const standing = this.kill;
     // What the scheduler wants goes before a shutdown, and the first moment stands.
     if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
-      writeRecord(this.path, names.kill, { why, atMs: Date.now() });
+      this.#heldKill = { why, atMs: Date.now() };
+      this.writeHeld();
+    }
+  }
+
+  /** Writes what the disk had no room for, if it has now. */
+  writeHeld(): void {
+    if (this.#heldKill !== null && this.#isWritten(names.kill, this.#heldKill)) {
+      this.#heldKill = null;
+    }
+    if (this.#heldExit !== null && this.#isWritten(names.exit, this.#heldExit)) {
+      this.#heldExit = null;
+    }
+  }
+
+  #isWritten(name: string, record: object): boolean {
+    try {
+      writeRecord(this.path, name, record);
+      return true;
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      return false;
     }
   }
 
@@ -119,7 +157,8 @@ export class RunFolder {
     const standing = this.exit;
     if (standing !== null) return standing;
     const record = { ...exit, atMs: Date.now() };
-    writeRecord(this.path, names.exit, record);
+    this.#heldExit = record;
+    this.writeHeld();
     return record;
   }
 
@@ -134,24 +173,33 @@ export class RunFolder {
 
   /** Makes sure that no supervisor will start it any more; false when one has claimed it. */
   claimAsNeverStarted(): boolean {
-    const draft = join(this.path, `.${names.supervisor}.agent.new`);
-    writeFileSync(draft, `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`, { mode: 0o600 });
+    if (!existsSync(this.#claimDraft)) {
+      writeFileSync(this.#claimDraft, claimOfNobody, { mode: 0o600 });
+    }
     try {
-      linkSync(draft, join(this.path, names.supervisor));
+      linkSync(this.#claimDraft, join(this.path, names.supervisor));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return this.supervisor?.pid === 0;
       throw error;
-    } finally {
-      rmSync(draft, { force: true });
     }
+  }
+
+  /** There from the start, so that a full disk does not keep the agent from ending what it cannot start. */
+  get #claimDraft(): string {
+    return join(this.path, `.${names.supervisor}.agent.new`);
   }
 
   /** A line of the agent's own; only while no supervisor writes. */
   say(text: string): void {
-    const output = new OutputWriter(join(this.path, names.output));
-    output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
-    output.close();
+    try {
+      const output = new OutputWriter(join(this.path, names.output));
+      output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
+      output.close();
+    } catch (error) {
+      // The exit says it too.
+      if (!isDiskFull(error)) throw error;
+    }
   }
 
   /** A new one for each attempt: a supervisor of an earlier agent may yet start the process in the one before. */
