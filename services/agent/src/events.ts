@@ -76,6 +76,9 @@ export function agentEvents(logger: Logger, registry: Registry) {
 
 function processEvents(logger: Logger) {
   return {
+    diskFull: (error: unknown) => logger.error({ err: error }, "disk_full"),
+    notLaunched: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_not_launched"),
     processGroups: (mechanism: string, problems: readonly string[]) =>
       logger.info({ mechanism, problems }, "process_groups"),
     /** Empty once nothing is. */

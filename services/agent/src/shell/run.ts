@@ -20,7 +20,7 @@ import { reportOf } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
-import { names } from "../state/layout.ts";
+import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "../state/process-identity.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
@@ -62,6 +62,8 @@ export class Run implements AsyncDisposable {
   readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
+  /** Of its code, unpacked. */
+  #pieces = 0;
   #isDelivered = false;
   #ended: Plain<AllocationReport> | null = null;
   #driven: Promise<void> = Promise.resolve();
@@ -96,7 +98,11 @@ export class Run implements AsyncDisposable {
     if (!this.isEnded) {
       const nothing = { stop: null, kill: null, exit: null, endRecord: null };
       const report = reportOf(this.#deps.agent, { ...told, ...nothing });
-      return { ...report, left: this.#ending.left };
+      const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
+      const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
+      const progress = pieces + this.#pieces;
+      const waitsForPlatform = waits && !isFetched;
+      return { ...report, left: this.#ending.left, progress, waitsForPlatform };
     }
     const { stop, kill, exit, endRecord } = this.folder;
     this.#ended ??= reportOf(this.#deps.agent, { ...told, stop, kill, exit, endRecord });
@@ -120,8 +126,8 @@ export class Run implements AsyncDisposable {
   /** Ends it because the host goes down: by its own means where it has any, else by a signal. */
   shutDown(): void {
     if (this.isEnded || this.folder.exit !== null) return;
-    if (this.folder.process === null || !this.folder.usesSdk) return this.kill("shutdown");
-    this.folder.askToStop();
+    const canBeAsked = this.folder.process !== null && this.folder.usesSdk;
+    if (!canBeAsked || !this.folder.askToStop()) return this.kill("shutdown");
     this.#deps.events.askedToStop(this.allocation);
     this.#wake.wake();
   }
@@ -203,7 +209,7 @@ export class Run implements AsyncDisposable {
       const packed = await this.#deps.contexts.packed(contextDigest, signal);
       const work = this.folder.newWork();
       try {
-        await unpack(packed, work);
+        await unpack(packed, work, () => (this.#pieces += 1));
         return work;
       } catch (error) {
         // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
@@ -214,9 +220,11 @@ export class Run implements AsyncDisposable {
   }
 
   #endBeforeStart(error: unknown): void {
+    // Of no use any more, and what is written next needs room.
+    if (isDiskFull(error)) this.folder.removeWork();
     // A supervisor of an earlier agent may have had its order after all.
     if (!this.folder.claimAsNeverStarted()) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = textOf(error);
     if (this.#killing.signal.aborted) {
       const never = { kind: "never_started", code: null, signal: null } as const;
       this.folder.recordExit({ ...never, message: "it was stopped before it started" });

@@ -1,5 +1,6 @@
 /** Unpacks model code, after a look at all of it. */
 import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
 import { refusalOfModelCode } from "@trainyard/blob";
 import { extract } from "tar";
 
@@ -8,15 +9,38 @@ export class BadArchive extends Error {
   override readonly name = "BadArchive";
 }
 
-export async function unpack(packed: string, folder: string): Promise<void> {
-  const refusal = await refusalOfModelCode(createReadStream(packed));
+/** `onProgress` is called for every piece that was looked at or written. */
+export async function unpack(
+  packed: string,
+  folder: string,
+  onProgress: () => void = () => {},
+): Promise<void> {
+  const refusal = await refusalOfModelCode(
+    Readable.from(counted(createReadStream(packed), onProgress)),
+  );
   if (refusal !== null) throw new BadArchive(`the model code is refused: ${refusal}`);
   try {
-    await extract({ file: packed, cwd: folder, strict: true, preserveOwner: false });
+    await extract({
+      file: packed,
+      cwd: folder,
+      strict: true,
+      preserveOwner: false,
+      onReadEntry: onProgress,
+    });
   } catch (error) {
     // The disk and the system are not the archive's fault.
     if (error instanceof Error && "syscall" in error) throw error;
     const detail = error instanceof Error ? error.message : String(error);
     throw new BadArchive(`the model code cannot be unpacked (${detail})`);
+  }
+}
+
+async function* counted(
+  pieces: AsyncIterable<Buffer>,
+  onPiece: () => void,
+): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    onPiece();
+    yield piece;
   }
 }

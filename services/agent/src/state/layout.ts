@@ -26,8 +26,8 @@
  *                               a supervisor that was told SIGTERM
  *     exit.json                 {kind, code, signal, message, atMs}: over, and none of its processes lives; atMs is the
  *                               leader's end. Written by rename, after the last line
- *     .<record>.reserved        room for process.json, kill.json and exit.json, so that a disk that has become full takes
- *                               them; where that is so the file becomes the record
+ *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full takes them;
+ *                               where that is so the file becomes the record
  *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: no report of the spool is left to deliver
  *     forgotten.json            {atMs}: the scheduler has recorded the end; kept for a while, never launched again
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
@@ -129,6 +129,12 @@ export function reserveRecord(folder: string, name: string): void {
 export function isDiskFull(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   return code === "ENOSPC" || code === "EDQUOT";
+}
+
+/** What a fault of this disk, or any other, is told as. */
+export function textOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isDiskFull(error) ? `the disk of its state folder is full (${message})` : message;
 }
 
 function writeReserved(folder: string, name: string, text: string): boolean {

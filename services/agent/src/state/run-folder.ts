@@ -27,6 +27,8 @@ type Spec = { readonly version: number; readonly launch: object };
 
 const launches = codecOf<Plain<Launch>>(LaunchSchema);
 
+const reservedNames = [names.process, names.kill, names.exit, names.shipped];
+
 /** A claim in whose name nothing is ever started. */
 const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
@@ -38,8 +40,7 @@ export class RunFolder {
   readonly work: string;
   readonly launch: Plain<Launch>;
   /** What a full disk did not take. It counts all the same, and is written once there is room. */
-  #heldKill: KillRecord | null = null;
-  #heldExit: ExitRecord | null = null;
+  readonly #held = new Map<string, object>();
 
   private constructor(path: string, launch: Plain<Launch>) {
     this.path = path;
@@ -51,12 +52,18 @@ export class RunFolder {
   static create(runs: string, launch: Plain<Launch>): RunFolder {
     const path = makeFolder(join(runs, folderNameOf(launch.allocation)));
     const folder = new RunFolder(path, launch);
-    makeFolder(folder.runDir);
-    makeFolder(join(path, names.output));
-    for (const name of [names.process, names.kill, names.exit]) reserveRecord(path, name);
-    writeFileSync(folder.#claimDraft, claimOfNobody, { mode: 0o600 });
-    writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
-    return folder;
+    try {
+      makeFolder(folder.runDir);
+      makeFolder(join(path, names.output));
+      for (const name of reservedNames) reserveRecord(path, name);
+      writeFileSync(folder.#claimDraft, claimOfNobody, { mode: 0o600 });
+      writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
+      return folder;
+    } catch (error) {
+      // What was made of it would keep from others the little room that there is.
+      rmSync(path, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** Null for a folder whose run was never recorded. */
@@ -81,7 +88,7 @@ export class RunFolder {
   }
 
   get stop(): StopRecord | null {
-    return readRecord(this.path, names.stop);
+    return this.#recorded(names.stop);
   }
 
   /** Whether its script has opened the run with the SDK, and so looks for a request to stop. */
@@ -90,19 +97,19 @@ export class RunFolder {
   }
 
   get kill(): KillRecord | null {
-    return readRecord<KillRecord>(this.path, names.kill) ?? this.#heldKill;
+    return this.#recorded(names.kill);
   }
 
   get exit(): ExitRecord | null {
-    return readRecord<ExitRecord>(this.path, names.exit) ?? this.#heldExit;
+    return this.#recorded(names.exit);
   }
 
   get delivered(): { readonly reports: Delivered } | null {
-    return readRecord(this.path, names.delivered);
+    return this.#recorded(names.delivered);
   }
 
   get forgotten(): { readonly atMs: number } | null {
-    return readRecord(this.path, names.forgotten);
+    return this.#recorded(names.forgotten);
   }
 
   /** The SDK's last word; null when there is none that can be read. */
@@ -117,35 +124,12 @@ export class RunFolder {
     }
   }
 
-  /** Asks the script to stop by itself. The first moment stands. */
-  askToStop(): void {
+  /** Asks the script to stop by itself. The first moment stands. False where a full disk does not take the question. */
+  askToStop(): boolean {
     const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: Date.now() };
-    writeRecord(this.path, names.stop, stop);
-    writeRecord(this.runDir, names.stop, stop);
-  }
-
-  recordKill(why: KillRecord["why"]): void {
-    const standing = this.kill;
-    // What the scheduler wants goes before a shutdown, and the first moment stands.
-    if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
-      this.#heldKill = { why, atMs: Date.now() };
-      this.writeHeld();
-    }
-  }
-
-  /** Writes what the disk had no room for, if it has now. */
-  writeHeld(): void {
-    if (this.#heldKill !== null && this.#isWritten(names.kill, this.#heldKill)) {
-      this.#heldKill = null;
-    }
-    if (this.#heldExit !== null && this.#isWritten(names.exit, this.#heldExit)) {
-      this.#heldExit = null;
-    }
-  }
-
-  #isWritten(name: string, record: object): boolean {
+    this.#record(names.stop, stop);
     try {
-      writeRecord(this.path, name, record);
+      writeRecord(this.runDir, names.stop, stop);
       return true;
     } catch (error) {
       if (!isDiskFull(error)) throw error;
@@ -153,22 +137,53 @@ export class RunFolder {
     }
   }
 
+  recordKill(why: KillRecord["why"]): void {
+    const standing = this.kill;
+    // What the scheduler wants goes before a shutdown, and the first moment stands.
+    if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
+      this.#record(names.kill, { why, atMs: Date.now() });
+    }
+  }
+
+  /** A record counts from now on, and is written at once, or as soon as there is room. */
+  #record(name: string, record: object): void {
+    this.#held.set(name, record);
+    this.writeHeld();
+  }
+
+  /** Writes what the disk had no room for, if it has now. */
+  writeHeld(): void {
+    for (const [name, record] of this.#held) {
+      try {
+        writeRecord(this.path, name, record);
+      } catch (error) {
+        if (!isDiskFull(error)) throw error;
+        return;
+      }
+      this.#held.delete(name);
+    }
+  }
+
+  #recorded<T>(name: string): T | null {
+    return (this.#held.get(name) as T | undefined) ?? readRecord<T>(this.path, name);
+  }
+
   recordExit(exit: Omit<ExitRecord, "atMs">): ExitRecord {
     const standing = this.exit;
     if (standing !== null) return standing;
     const record = { ...exit, atMs: Date.now() };
-    this.#heldExit = record;
-    this.writeHeld();
+    this.#record(names.exit, record);
     return record;
   }
 
   recordDelivered(reports: Delivered): void {
-    writeRecord(this.path, names.delivered, { reports });
+    this.#record(names.delivered, { reports });
   }
 
   recordForgotten(): void {
-    writeRecord(this.path, names.forgotten, { atMs: Date.now() });
+    // First, since it makes room.
     this.removeWork();
+    this.#record(names.forgotten, { atMs: Date.now() });
   }
 
   /** Makes sure that no supervisor will start it any more; false when one has claimed it. */
