@@ -1,8 +1,10 @@
 /** The enums of the events, and the messages nested in them. Events themselves go by name: EventData<"TrialCreated">. */
 export {
+  type AvoidedAgents,
   EndReason,
   type EndRecord,
   type Exit,
+  type LaunchFailure,
   type Placement,
   type Resources,
   StopMode,
@@ -13,12 +15,16 @@ export {
   type SearchOperationResult,
 } from "./gen/trainyard/common/v1/search_pb.ts";
 export {
+  type AgentDiskFreed,
+  type AgentDiskLow,
+  type AgentDistrusted,
   type AgentDrained,
   type AgentDrainRequested,
   type AgentJoined,
   type AgentLost,
   type AgentRemoved,
   type AgentReturned,
+  type AgentTrusted,
   AllocationEndCause,
   type AllocationEnded,
   type AllocationGranted,
@@ -29,6 +35,7 @@ export {
   type Occupation,
   type PoolConfigured,
   type PoolRemoved,
+  type ProcessesLeft,
   type Slot,
   type SlotDisabled,
   type SlotEnabled,

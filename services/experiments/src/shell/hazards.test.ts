@@ -323,18 +323,6 @@ describe("hazards", () => {
     await happens(allocation(1), killed);
     expect(await lastOutcome()).toBe(TrialOutcome.STOPPED_EARLY);
   });
-
-  test("a launch that the platform never manages ends", async () => {
-    await queuedTrial();
-    for (let run = 1; (await lastOutcome()) === null; run += 1) {
-      expect(run).toBeLessThan(100);
-      await happens(
-        allocation(run),
-        allocationEnded({ cause: AllocationEndCause.LAUNCH_FAILED, exits: [] }),
-      );
-    }
-    expect(await lastOutcome()).toBe(TrialOutcome.FAILED);
-  });
 });
 
 describe("a checkpoint that is condemned", () => {

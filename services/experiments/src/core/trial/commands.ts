@@ -1,5 +1,11 @@
 import type { EventData, Plain } from "@trainyard/contracts";
-import type { Exit, Resources, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import type {
+  Exit,
+  LaunchFailure,
+  Resources,
+  RunEndWhy,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
 import type { Checkpoint, Stop } from "./state.ts";
 
 export type EndRun = {
@@ -8,6 +14,8 @@ export type EndRun = {
   readonly why: RunEndWhy;
   readonly exits: readonly Plain<Exit>[];
   readonly message: string;
+  /** That the platform could not start it, and where. */
+  readonly launchFailure?: Plain<LaunchFailure>;
 };
 
 export type RequestRun = {

@@ -1,3 +1,4 @@
+import type { EventData } from "@trainyard/contracts";
 import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
@@ -67,9 +68,15 @@ function requestRun(state: TrialState, { experiment, resources, from }: RequestR
         preemptible: true,
         experiment,
         delayMs: launchDelayMs(state.launchFailures),
+        ...avoidedBy(state),
       },
     },
   ];
+}
+
+function avoidedBy({ unlaunched }: TrialState): Pick<EventData<"RunRequested">, "avoided"> {
+  const agents = unlaunched?.avoid ?? [];
+  return agents.length === 0 ? {} : { avoided: { agents } };
 }
 
 /** A launch that fails is tried again at once; what fails again waits longer each time, instead of spinning. */
@@ -87,7 +94,8 @@ function stopRun(state: TrialState, stop: Stop): Decision {
   return [{ type: "RunStopRequested", data: { run: state.runs, ...stop, graceMs } }];
 }
 
-function endRun(state: TrialState, { run, why, exits, message }: EndRun): Decision {
+function endRun(state: TrialState, command: EndRun): Decision {
+  const { run, why, exits, message, launchFailure } = command;
   if (!isUnended(state, run)) return alreadySo;
   return [
     {
@@ -97,17 +105,12 @@ function endRun(state: TrialState, { run, why, exits, message }: EndRun): Decisi
         why,
         exits,
         message: message.slice(0, limits.messageCharsMax),
-        countsAsRestart: countsAsRestart(state, why),
+        // What the platform lost, or could not launch, is nothing that the script could do better next time.
+        countsAsRestart: why === RunEndWhy.FAILED,
+        ...(launchFailure === undefined ? {} : { launchFailure }),
       },
     },
   ];
-}
-
-/** Errors count. What the platform lost does not, until it has lost so many launches that the trial may be why. */
-function countsAsRestart(state: TrialState, why: RunEndWhy): boolean {
-  if (why === RunEndWhy.FAILED) return true;
-  if (why !== RunEndWhy.LOST || state.unended?.started === true) return false;
-  return state.launchFailures >= limits.launchFailuresFree;
 }
 
 /** Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. */

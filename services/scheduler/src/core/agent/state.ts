@@ -13,6 +13,11 @@ export type AgentEvent = EventOf<
   | "AgentDrainRequested"
   | "AgentDrained"
   | "AgentRemoved"
+  | "AgentDistrusted"
+  | "AgentTrusted"
+  | "AgentDiskLow"
+  | "AgentDiskFreed"
+  | "ProcessesLeft"
   | "SlotDisabled"
   | "SlotEnabled"
 >;
@@ -20,6 +25,9 @@ export type AgentEvent = EventOf<
 export type AgentState = {
   readonly status: "none" | "present" | "lost" | "removed";
   readonly joined: EventData<"AgentJoined"> | null;
+  /** Launches that failed there are on record, and no run has started since. */
+  readonly distrusted: boolean;
+  readonly diskLow: boolean;
 };
 
 export type AgentCommand =
@@ -30,4 +38,8 @@ export type AgentCommand =
       readonly occupations: readonly Plain<Occupation>[];
       readonly slots: readonly Plain<Slot>[];
     }
+  | { readonly kind: "distrust"; readonly distrusted: EventData<"AgentDistrusted"> }
+  | { readonly kind: "trust"; readonly reason: string }
+  | { readonly kind: "note_disk"; readonly low: boolean; readonly freeBytes: number }
+  | { readonly kind: "note_left"; readonly allocation: string; readonly message: string }
   | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

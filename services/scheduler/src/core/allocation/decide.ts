@@ -64,13 +64,14 @@ function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): 
 
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
-  const { cause, exits, endRecord } = command;
+  const { cause, exits, endRecord, launchFailure } = command;
   const ended: AllocationEvent = {
     type: "AllocationEnded",
     data: {
       cause,
       exits,
       ...(endRecord === null ? {} : { endRecord }),
+      ...(launchFailure === undefined ? {} : { launchFailure }),
       message: command.message.slice(0, limits.messageCharsMax),
     },
   };

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/scheduler.proto.
  */
 export const file_trainyard_command_v1_scheduler: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCSIgCgxUcnVzdGVkQWdlbnQSEAoIcG9zaXRpb24YASABKAFiBnByb3RvMw");
+  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCWIGcHJvdG8z");
 
 /**
  * Answers PoolCapacity. An empty name is the default pool's.
@@ -73,7 +73,7 @@ export const PoolCapacitySchema: GenMessage<PoolCapacity> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 1);
 
 /**
- * Forgets the launches that failed on an agent, so that runs are placed there again. Answers TrustedAgent.
+ * Forgets the launches that failed on an agent, so that runs are placed there again. Answers Accepted.
  *
  * @generated from message trainyard.command.v1.TrustAgent
  */
@@ -90,23 +90,4 @@ export type TrustAgent = Message<"trainyard.command.v1.TrustAgent"> & {
  */
 export const TrustAgentSchema: GenMessage<TrustAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 2);
-
-/**
- * @generated from message trainyard.command.v1.TrustedAgent
- */
-export type TrustedAgent = Message<"trainyard.command.v1.TrustedAgent"> & {
-  /**
-   * Of the log, once it is recorded.
-   *
-   * @generated from field: double position = 1;
-   */
-  position: number;
-};
-
-/**
- * Describes the message trainyard.command.v1.TrustedAgent.
- * Use `create(TrustedAgentSchema)` to create a new message.
- */
-export const TrustedAgentSchema: GenMessage<TrustedAgent> = /*@__PURE__*/
-  messageDesc(file_trainyard_command_v1_scheduler, 3);
 
