@@ -39,6 +39,8 @@ export type ContextsDeps = {
   readonly agent: string;
   readonly bus: Bus;
   readonly events: AgentEvents;
+  /** For tests; a download that brings nothing for this long is begun anew. */
+  readonly silenceMs?: number;
 };
 
 export class Contexts {
@@ -137,7 +139,10 @@ export class Contexts {
   async #fetch(digest: string, path: string, signal: AbortSignal): Promise<string> {
     const url = await this.#plan(digest);
     const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(silent), limits.contextSilenceMs);
+    const timer = setTimeout(
+      () => silence.abort(silent),
+      this.#deps.silenceMs ?? limits.contextSilenceMs,
+    );
     try {
       return await this.#download(
         digest,
