@@ -1,6 +1,7 @@
 import { ApiError, Unreachable } from "@trainyard/client";
 import { ClusterError } from "@trainyard/local-cluster/cluster-error";
 import { Command, CommanderError, Option } from "commander";
+import { addAgentCommands } from "./commands/agent.ts";
 import { addCheckpointCommands } from "./commands/checkpoint.ts";
 import { addClusterCommands } from "./commands/cluster.ts";
 import { addExperimentCommands } from "./commands/experiment.ts";
@@ -26,6 +27,7 @@ function createProgram(): Command {
   addTrialCommands(program);
   addSearchCommands(program);
   addCheckpointCommands(program);
+  addAgentCommands(program);
   addOperationCommands(program);
   addClusterCommands(program);
   inherit(program);

@@ -1,6 +1,5 @@
 /** The hazards of the conversations, each by name: what others' events, in awkward orders, make of a trial. */
 import {
-  AllocationEndCause,
   ExperimentOutcome,
   SearchCompletion,
   StopKind,
