@@ -53,6 +53,8 @@ const freeBytes = (): number => {
   return bavail * bsize;
 };
 
+const emptyBytes = freeBytes();
+
 /** Leaves less than a block. */
 function fill(): void {
   const { bavail, bsize } = statfsSync(folder);
@@ -67,6 +69,8 @@ describe.skipIf(!canMount)("on a full disk", () => {
   beforeEach(async () => {
     hub = createMemoryBus();
     platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+    // A supervisor of the test before holds what was removed until it has ended.
+    await vi.waitFor(() => expect(freeBytes()).toBe(emptyBytes), patient);
     const state = join(folder, "agent");
     mkdirSync(state);
     config = parseConfig({

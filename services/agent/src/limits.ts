@@ -61,6 +61,8 @@ export const limits = {
   looksToBeSure: 3,
   /** A process that is there this long after its kill is reported: tearing down a large GPU context takes a few seconds. */
   tellLeftMs: 10_000,
+  /** Between two attempts to write a record for which the disk had no room. */
+  writeAgainMs: 1_000,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;

@@ -9,6 +9,7 @@ import {
   LaunchSchema,
 } from "@trainyard/contracts/agent";
 import type { ExitRecord, KillRecord, StopRecord } from "../core/records.ts";
+import { limits } from "../limits.ts";
 import {
   folderNameOf,
   isDiskFull,
@@ -41,6 +42,7 @@ export class RunFolder {
   readonly launch: Plain<Launch>;
   /** What a full disk did not take. It counts all the same, and is written once there is room. */
   readonly #held = new Map<string, object>();
+  #againMs = 0;
 
   private constructor(path: string, launch: Plain<Launch>) {
     this.path = path;
@@ -148,11 +150,14 @@ export class RunFolder {
   /** A record counts from now on, and is written at once, or as soon as there is room. */
   #record(name: string, record: object): void {
     this.#held.set(name, record);
+    this.#againMs = 0;
     this.writeHeld();
   }
 
-  /** Writes what the disk had no room for, if it has now. */
+  /** Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom. */
   writeHeld(): void {
+    if (this.#held.size === 0 || performance.now() < this.#againMs) return;
+    this.#againMs = performance.now() + limits.writeAgainMs;
     for (const [name, record] of this.#held) {
       try {
         writeRecord(this.path, name, record);
