@@ -14,6 +14,7 @@ export const longestFirst: readonly string[] = [
   "test/bench/benches.test.ts",
   "test/pytorch-kill9/kill9.test.ts",
   "test/sdk-python/sdk-python-torch.test.ts",
+  "services/agent/src/processes.test.ts",
   "test/e2e/pytorch.test.ts",
   "test/e2e/custom-search.test.ts",
   "test/e2e/verbs.test.ts",

@@ -52,6 +52,11 @@ export type EventMessages = {
   AgentDrainRequested: allocation.AgentDrainRequested;
   AgentDrained: allocation.AgentDrained;
   AgentRemoved: allocation.AgentRemoved;
+  AgentDistrusted: allocation.AgentDistrusted;
+  AgentTrusted: allocation.AgentTrusted;
+  AgentDiskLow: allocation.AgentDiskLow;
+  AgentDiskFreed: allocation.AgentDiskFreed;
+  ProcessesLeft: allocation.ProcessesLeft;
   SlotDisabled: allocation.SlotDisabled;
   SlotEnabled: allocation.SlotEnabled;
   PoolConfigured: allocation.PoolConfigured;
@@ -166,6 +171,11 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     allocation.AgentDrainRequestedSchema,
     allocation.AgentDrainedSchema,
     allocation.AgentRemovedSchema,
+    allocation.AgentDistrustedSchema,
+    allocation.AgentTrustedSchema,
+    allocation.AgentDiskLowSchema,
+    allocation.AgentDiskFreedSchema,
+    allocation.ProcessesLeftSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],

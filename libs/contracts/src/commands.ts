@@ -80,6 +80,8 @@ export {
   GetPoolCapacitySchema,
   type PoolCapacity,
   PoolCapacitySchema,
+  type TrustAgent,
+  TrustAgentSchema,
 } from "./gen/trainyard/command/v1/scheduler_pb.ts";
 export {
   type PostSearchOperations,

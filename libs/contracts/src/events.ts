@@ -4,9 +4,11 @@ export {
   type SealedCheckpoints,
 } from "./gen/trainyard/common/v1/checkpoints_pb.ts";
 export {
+  type AvoidedAgents,
   EndReason,
   type EndRecord,
   type Exit,
+  type LaunchFailure,
   type Placement,
   type Resources,
   StopMode,
@@ -17,12 +19,16 @@ export {
   type SearchOperationResult,
 } from "./gen/trainyard/common/v1/search_pb.ts";
 export {
+  type AgentDiskFreed,
+  type AgentDiskLow,
+  type AgentDistrusted,
   type AgentDrained,
   type AgentDrainRequested,
   type AgentJoined,
   type AgentLost,
   type AgentRemoved,
   type AgentReturned,
+  type AgentTrusted,
   AllocationEndCause,
   type AllocationEnded,
   type AllocationGranted,
@@ -33,6 +39,7 @@ export {
   type Occupation,
   type PoolConfigured,
   type PoolRemoved,
+  type ProcessesLeft,
   type RunCheckpoints,
   type Slot,
   type SlotDisabled,

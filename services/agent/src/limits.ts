@@ -35,9 +35,9 @@ export const limits = {
   reportsPerRequest: 1_000,
   reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,
   reportRequestMs: 30_000,
-  /** Asking the registry for an address, and fetching 96 MiB from it over a slow link. */
+  /** Asking the registry for an address; then a download may take as long as it brings something. */
   contextPlanMs: 5_000,
-  contextFetchMs: 300_000,
+  contextSilenceMs: 30_000,
   /** Downloads that did not have the digest asked for, before the launch counts as failed. */
   contextAttemptsMax: 3,
   /** Packed model code kept for the next run of the same experiment; the least recently used goes first. */
@@ -55,6 +55,12 @@ export const limits = {
   shutdownTellMs: 5_000,
   /** Between two kills of a process that is slow to die. */
   killAgainMs: 1_000,
+  /** One look at /proc may miss what forks in that moment; so many in a row do not. */
+  looksToBeSure: 3,
+  /** A process that is there this long after its kill is reported: tearing down a large GPU context takes a few seconds. */
+  tellLeftMs: 10_000,
+  /** Between two attempts to write a record for which the disk had no room. */
+  writeAgainMs: 1_000,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;

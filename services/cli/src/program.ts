@@ -1,6 +1,7 @@
 import { ApiError, Unreachable } from "@trainyard/client";
 import { ClusterError } from "@trainyard/local-cluster/cluster-error";
 import { Command, CommanderError, Option } from "commander";
+import { addAgentCommands } from "./commands/agent.ts";
 import { addCheckpointCommands } from "./commands/checkpoint.ts";
 import { addClusterCommands } from "./commands/cluster.ts";
 import { addExperimentCommands } from "./commands/experiment.ts";
@@ -29,6 +30,7 @@ function createProgram(): Command {
   addSearchCommands(program);
   addCheckpointCommands(program);
   addStorageCommands(program);
+  addAgentCommands(program);
   addOperationCommands(program);
   addViewCommands(program);
   addClusterCommands(program);

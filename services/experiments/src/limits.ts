@@ -8,8 +8,10 @@ export const limits = {
   cancelGraceMs: 60_000,
   /** Complete checkpoints that a trial remembers as places to start from; older ones are only ever a last resort. */
   checkpointsRemembered: 16,
-  /** Runs in a row that the platform lost before they started, before each further one counts as a restart. */
-  launchFailuresFree: 8,
+  /** A run that could not be launched on so many agents, one after the other, has its reason in itself: its trial ends. */
+  launchAgentsMax: 3,
+  /** Launches in a row that failed where there are fewer agents: with the delays between them, a minute and a half. */
+  launchAttemptsMax: 8,
   /** The first run after one that never started is placed at once, the next after this long, each later one after twice the time. */
   launchDelayFirstMs: 1_000,
   launchDelayLastMs: 60_000,

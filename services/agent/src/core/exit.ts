@@ -46,6 +46,18 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
   };
 }
 
+/** Of a launch that could not even be written down: it has no folder, and nothing of it was started. */
+export function refusalOf(
+  agent: string,
+  { allocation, nodeRank, slots }: Plain<Launch>,
+  why: string,
+): Plain<AllocationReport> {
+  const message = `the agent could not write the launch down: ${why}`;
+  const state = AllocationReportState.ENDED;
+  const exit = { nodeRank, agent, signal: "", message };
+  return { allocation, state, nodeRank, slots, pid: 0, launchFailed: true, killed: false, exit };
+}
+
 /** Whether it ended because the scheduler wanted that. A process that had left by itself had. */
 function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
   return kill?.why === "wanted" && (exit.kind !== "exited" || exit.signal === "SIGKILL");

@@ -20,14 +20,16 @@ import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
-import { names } from "../state/layout.ts";
-import { isAlive, membersOf, signalMembers } from "../state/process-identity.ts";
+import { isDiskFull, names, textOf } from "../state/layout.ts";
+import { isAlive } from "../state/process-identity.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import type { Mechanism } from "../state/run-group.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
 import { checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
+import { RunEnding } from "./run-ending.ts";
 import { SupervisorProcess } from "./supervisor-process.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
@@ -43,6 +45,8 @@ export type RunDeps = {
   readonly sdkPath: string;
   /** The variables that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
+  /** How the processes of a run are held together. */
+  readonly processGroups: Mechanism | "auto";
   readonly onChange: () => void;
 };
 
@@ -57,13 +61,12 @@ export class Run implements AsyncDisposable {
   readonly #killing = new AbortController();
   readonly #wake = new Wake();
   readonly #outputWake = new Wake();
+  readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
+  /** Of its code, unpacked. */
+  #pieces = 0;
   #isDelivered = false;
-  #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number } = {
-    name: null,
-    atMs: 0,
-  };
   /** Its records, which do not change any more. */
   #ended: ReturnType<typeof endedOf> | null = null;
   #named: RunView["sealed"] = undefined;
@@ -73,6 +76,10 @@ export class Run implements AsyncDisposable {
     this.folder = folder;
     this.#deps = deps;
     this.#spool = new SealedSpool(folder.runDir);
+    this.#ending = new RunEnding(folder, (left) => {
+      deps.events.left(this.allocation, left);
+      deps.onChange();
+    });
     if (folder.kill !== null) this.#killing.abort();
     this.#see();
   }
@@ -95,7 +102,12 @@ export class Run implements AsyncDisposable {
     const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const nothing = { stop: null, kill: null, exit: null, endRecord: null };
-      return reportOf(this.#deps.agent, { ...told, ...nothing });
+      const report = reportOf(this.#deps.agent, { ...told, ...nothing });
+      const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
+      const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
+      const progress = pieces + this.#pieces;
+      const waitsForPlatform = waits && !isFetched;
+      return { ...report, left: this.#ending.left, progress, waitsForPlatform };
     }
     this.#ended ??= endedOf(this.folder);
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
@@ -128,8 +140,8 @@ export class Run implements AsyncDisposable {
   /** Ends it because the host goes down: by its own means where it has any, else by a signal. */
   shutDown(): void {
     if (this.isEnded || this.folder.exit !== null) return;
-    if (this.folder.process === null || !this.folder.usesSdk) return this.kill("shutdown");
-    this.folder.askToStop();
+    const canBeAsked = this.folder.process !== null && this.folder.usesSdk;
+    if (!canBeAsked || !this.folder.askToStop()) return this.kill("shutdown");
     this.#deps.events.askedToStop(this.allocation);
     this.#wake.wake();
   }
@@ -182,16 +194,22 @@ export class Run implements AsyncDisposable {
     const { launch, path, runDir } = this.folder;
     const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
-    const supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
+    let supervisor: SupervisorProcess | null = null;
     try {
+      supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
       const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
       if (this.#killing.signal.aborted) throw new Error("killed before its start");
       const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
       const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot });
-      supervisor.order({ argv: argvOf(launch), environment: { ...environment, PWD: work }, work });
+      supervisor.order({
+        argv: argvOf(launch),
+        environment: { ...environment, PWD: work },
+        work,
+        mechanism: this.#deps.processGroups,
+      });
       return supervisor;
     } catch (error) {
-      supervisor[Symbol.dispose]();
+      supervisor?.[Symbol.dispose]();
       if (!signal.aborted) this.#endBeforeStart(error);
       return null;
     }
@@ -205,7 +223,7 @@ export class Run implements AsyncDisposable {
       const packed = await this.#deps.contexts.packed(contextDigest, signal);
       const work = this.folder.newWork();
       try {
-        await unpack(packed, work);
+        await unpack(packed, work, () => (this.#pieces += 1));
         return work;
       } catch (error) {
         // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
@@ -216,9 +234,11 @@ export class Run implements AsyncDisposable {
   }
 
   #endBeforeStart(error: unknown): void {
+    // Of no use any more, and what is written next needs room.
+    if (isDiskFull(error)) this.folder.removeWork();
     // A supervisor of an earlier agent may have had its order after all.
     if (!this.folder.claimAsNeverStarted()) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = textOf(error);
     if (this.#killing.signal.aborted) {
       const never = { kind: "never_started", code: null, signal: null } as const;
       this.folder.recordExit({ ...never, message: "it was stopped before it started" });
@@ -239,11 +259,13 @@ export class Run implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ExitRecord | null> {
     while (!signal.aborted) {
+      this.folder.writeHeld();
       const exit = this.folder.exit;
       if (exit !== null) return exit;
       this.#see();
       this.#endGrace();
-      if (this.#killing.signal.aborted) this.#signalProcesses();
+      if (this.#killing.signal.aborted) this.#ending.signal();
+      this.#ending.look();
       if (this.#isSupervisorGone(started)) {
         const lost = await this.#endOrphans(signal);
         if (lost !== null) return lost;
@@ -260,18 +282,6 @@ export class Run implements AsyncDisposable {
     if (Date.now() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
   }
 
-  /** SIGKILL, again and again; at a shutdown SIGTERM first, once: a second one often means "at once". */
-  #signalProcesses(): void {
-    const { runDir, process: leader, kill } = this.folder;
-    if (leader === null) return;
-    const graceful = kill?.why === "shutdown" && Date.now() - kill.atMs < limits.shutdownGraceMs;
-    const name = graceful ? "SIGTERM" : "SIGKILL";
-    const nowMs = performance.now();
-    const { name: before, atMs } = this.#signalled;
-    if (name === before && (graceful || nowMs - atMs < limits.killAgainMs)) return;
-    if (signalMembers(runDir, leader, name)) this.#signalled = { name, atMs: nowMs };
-  }
-
   #isSupervisorGone(started: SupervisorProcess | null): boolean {
     const { supervisor } = this.folder;
     if (supervisor !== null) return !isAlive(supervisor);
@@ -280,14 +290,10 @@ export class Run implements AsyncDisposable {
 
   /** Its supervisor is dead, so nobody will see its end: it is ended, and that is what is told. */
   async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
-    const { runDir, process: leader } = this.folder;
     // A supervisor that died before it claimed has started nothing.
     if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
-    const found = membersOf(runDir, leader).length > 0;
-    while (signalMembers(runDir, leader, "SIGKILL")) {
-      await pause(systemClock, limits.lookMs / 10, signal);
-      if (signal.aborted) return null;
-    }
+    const found = await this.#ending.endOrphans(signal);
+    if (found === null) return null;
     // Its last act may have been the record.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;

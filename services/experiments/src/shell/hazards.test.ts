@@ -1,6 +1,5 @@
 /** The hazards of the conversations, each by name: what others' events, in awkward orders, make of a trial. */
 import {
-  AllocationEndCause,
   ExperimentOutcome,
   SearchCompletion,
   StopKind,
@@ -328,18 +327,6 @@ describe("hazards", () => {
     await happens(search, trialStopDecided);
     await happens(allocation(1), killed);
     expect(await lastOutcome()).toBe(TrialOutcome.STOPPED_EARLY);
-  });
-
-  test("a launch that the platform never manages ends", async () => {
-    await queuedTrial();
-    for (let run = 1; (await lastOutcome()) === null; run += 1) {
-      expect(run).toBeLessThan(100);
-      await happens(
-        allocation(run),
-        allocationEnded({ cause: AllocationEndCause.LAUNCH_FAILED, exits: [] }),
-      );
-    }
-    expect(await lastOutcome()).toBe(TrialOutcome.FAILED);
   });
 });
 

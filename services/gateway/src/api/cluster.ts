@@ -1,12 +1,13 @@
 import type { Plain } from "@trainyard/contracts";
 import type {
   RetryParkedRequest,
+  TrustAgentRequest,
   VerifyLogRequest,
   WatchEventsRequest,
 } from "@trainyard/contracts/api";
-import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
+import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
 import { experimentKey, pause } from "@trainyard/runtime";
-import { Problem } from "../http/problem.ts";
+import { notFound, Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
@@ -32,6 +33,23 @@ export function clusterHandlers(
           limit: 10_000,
         });
         return { items: rows.map(({ doc }) => doc), nextPageToken: "", position };
+      },
+      "ClusterService.TrustAgent": async (
+        request: Plain<TrustAgentRequest>,
+        context: RequestContext,
+      ) => {
+        if ((await backend.find("agent", request.name)) === undefined) {
+          throw notFound("agent", request.name);
+        }
+        const { position } = await backend.command(
+          "scheduler",
+          TrustAgentSchema,
+          { agent: request.name },
+          AcceptedSchema,
+          context,
+        );
+        await backend.reach(position);
+        return { position: String(position || backend.position) };
       },
       "ClusterService.ListParked": (_request: unknown, context: RequestContext) =>
         listParked(backend, context),

@@ -93,12 +93,29 @@ function endWanted({ trial, experiment, search }: Asked): Step | null {
     const reason = lastEnd.message || "the script cannot work with these hyperparameters";
     return end(TrialOutcome.INVALID_HYPERPARAMETERS, reason);
   }
+  const unlaunched = launchesEnd(trial);
+  if (unlaunched !== null) return unlaunched;
   if (lastEnd?.countsAsRestart === true && trial.restarts >= experiment.plan.maxRestarts) {
     const what = lastEnd.message || "it failed";
     const after = trial.restarts === 0 ? "" : ` (after ${trial.restarts} restarts)`;
     return end(TrialOutcome.FAILED, `run ${lastEnd.run}: ${what}${after}`);
   }
   return null;
+}
+
+/** It could be launched nowhere, or not where it can go at all: more attempts would only take others' time. */
+function launchesEnd({ lastEnd, unlaunched }: TrialState): Step | null {
+  if (lastEnd === null || unlaunched === undefined) return null;
+  const { attempts, agents } = unlaunched;
+  const isEverywhere = agents.length >= limits.launchAgentsMax;
+  if (!isEverywhere && attempts < limits.launchAttemptsMax) return null;
+  const where =
+    agents.length === 0
+      ? ""
+      : ` on ${agents.length === 1 ? "agent" : "agents"} ${agents.join(", ")}`;
+  const tries = isEverywhere ? "" : ` in ${attempts} attempts`;
+  const why = lastEnd.message === "" ? "" : `: ${lastEnd.message}`;
+  return end(TrialOutcome.FAILED, `run ${lastEnd.run} could not be launched${where}${tries}${why}`);
 }
 
 function end(outcome: TrialOutcome, reason: string): Step {

@@ -1,6 +1,7 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type {
   Exit,
+  LaunchFailure,
   Resources,
   RunEndWhy,
   SealedCheckpoint,
@@ -16,6 +17,8 @@ export type EndRun = {
   readonly message: string;
   /** Absent where its agents have delivered all. */
   readonly left?: Left;
+  /** That the platform could not start it, and where. */
+  readonly launchFailure?: Plain<LaunchFailure>;
 };
 
 /** Checkpoints that agents have yet to deliver, and when that was said. */

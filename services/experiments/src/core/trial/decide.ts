@@ -1,3 +1,4 @@
+import type { EventData } from "@trainyard/contracts";
 import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
@@ -69,9 +70,15 @@ function requestRun(state: TrialState, { experiment, resources, from }: RequestR
         preemptible: true,
         experiment,
         delayMs: launchDelayMs(state.launchFailures),
+        ...avoidedBy(state),
       },
     },
   ];
+}
+
+function avoidedBy({ unlaunched }: TrialState): Pick<EventData<"RunRequested">, "avoided"> {
+  const agents = unlaunched?.avoid ?? [];
+  return agents.length === 0 ? {} : { avoided: { agents } };
 }
 
 /** A launch that fails is tried again at once; what fails again waits longer each time, instead of spinning. */
@@ -90,7 +97,7 @@ function stopRun(state: TrialState, stop: Stop): Decision {
 }
 
 function endRun(state: TrialState, command: EndRun): Decision {
-  const { run, why, exits, message, left } = command;
+  const { run, why, exits, message, left, launchFailure } = command;
   if (!isUnended(state, run)) return alreadySo;
   const perExit = Math.floor(limits.exitCharsMax / Math.max(exits.length, 8));
   return [
@@ -101,7 +108,9 @@ function endRun(state: TrialState, command: EndRun): Decision {
         why,
         exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: message.slice(0, limits.messageCharsMax),
-        countsAsRestart: countsAsRestart(state, why),
+        // What the platform lost, or could not launch, is nothing that the script could do better next time.
+        countsAsRestart: why === RunEndWhy.FAILED,
+        ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined
           ? {}
           : { sealed: { checkpoints: left.sealed }, awaitedUntilMs: awaitedUntilMs(left) }),
@@ -127,13 +136,6 @@ function nameCheckpoints(
   if (checkpoints.length === 0) return alreadySo;
   const untilMs = awaitedUntilMs({ ...left, sealed: checkpoints });
   return [{ type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: untilMs } }];
-}
-
-/** Errors count. What the platform lost does not, until it has lost so many launches that the trial may be why. */
-function countsAsRestart(state: TrialState, why: RunEndWhy): boolean {
-  if (why === RunEndWhy.FAILED) return true;
-  if (why !== RunEndWhy.LOST || state.unended?.started === true) return false;
-  return state.launchFailures >= limits.launchFailuresFree;
 }
 
 /**

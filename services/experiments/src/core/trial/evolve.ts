@@ -1,6 +1,7 @@
-import { RunEndWhy } from "@trainyard/contracts/events";
+import type { Plain } from "@trainyard/contracts";
+import { type LaunchFailure, RunEndWhy } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
-import type { Checkpoint, TrialEvent, TrialState } from "./state.ts";
+import type { Checkpoint, TrialEvent, TrialState, Unlaunched } from "./state.ts";
 
 export const initialTrial: TrialState = {
   status: "none",
@@ -35,7 +36,7 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
       };
     case "RunStarted":
       if (state.unended === null) return state;
-      return { ...state, unended: { ...state.unended, started: true }, launchFailures: 0 };
+      return { ...state, unended: { ...state.unended, started: true }, ...launched };
     case "RunStopRequested": {
       if (state.unended === null) return state;
       const { mode, why, graceMs } = event.data;
@@ -72,6 +73,7 @@ function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }):
       countsAsRestart: data.countsAsRestart,
     },
     launchFailures: neverStarted ? state.launchFailures + 1 : state.launchFailures,
+    unlaunched: unlaunchedAfter(state.unlaunched, data.launchFailure),
   };
 }
 
@@ -88,6 +90,22 @@ function name(
     named: [...new Set([...state.named, ...names])],
     awaitedUntilMs: Math.max(state.awaitedUntilMs, untilMs),
   };
+}
+
+const launched = { launchFailures: 0, unlaunched: undefined } as const;
+
+function unlaunchedAfter(
+  before: Unlaunched | undefined,
+  failure: Plain<LaunchFailure> | undefined,
+): Unlaunched | undefined {
+  if (failure === undefined) return before;
+  const { attempts = 0, agents = [], avoid = [] } = before ?? {};
+  const both = (known: readonly string[]): readonly string[] => [
+    ...new Set([...known, ...failure.agents]),
+  ];
+  // A registry that is away is away for all of them: another agent may be tried, but nobody is to blame.
+  if (failure.platformAway) return { attempts, agents, avoid: both(avoid) };
+  return { attempts: attempts + 1, agents: both(agents), avoid: both(avoid) };
 }
 
 /** Uploads may finish in another order than they began: the latest is the one that holds most steps. */

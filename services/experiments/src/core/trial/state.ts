@@ -34,6 +34,15 @@ export type LastEnd = {
   readonly countsAsRestart: boolean;
 };
 
+export type Unlaunched = {
+  /** How many failed, whoever is to blame but a service of the platform that did not answer. */
+  readonly attempts: number;
+  /** On which agents these failed, each once. */
+  readonly agents: readonly string[];
+  /** Those, and the ones where it waited for such a service. */
+  readonly avoid: readonly string[];
+};
+
 export type TrialState = {
   readonly status: "none" | "open" | "ended";
   /** A checkpoint of another trial that the first run starts from; empty for none. */
@@ -48,6 +57,8 @@ export type TrialState = {
   readonly restarts: number;
   /** Runs in a row that the platform lost before they started. */
   readonly launchFailures: number;
+  /** Launches in a row that failed; absent where the last one did not. */
+  readonly unlaunched?: Unlaunched | undefined;
   /** By step, the latest last; at most `limits.checkpointsRemembered`. */
   readonly checkpoints: readonly Checkpoint[];
   /** What the newest run has left and is not complete, as far as its stream knows. */

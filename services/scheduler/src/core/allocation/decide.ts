@@ -65,7 +65,7 @@ function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): 
 
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
-  const { cause, exits, endRecord } = command;
+  const { cause, exits, endRecord, launchFailure } = command;
   const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
@@ -73,6 +73,7 @@ function end(state: AllocationState, command: Command<"end">): Decision {
       cause,
       exits,
       ...(endRecord === null ? {} : { endRecord }),
+      ...(launchFailure === undefined ? {} : { launchFailure }),
       message: command.message.slice(0, limits.messageCharsMax),
       ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
     },

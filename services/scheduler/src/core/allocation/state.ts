@@ -6,6 +6,7 @@ import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type {
   EndRecord,
   Exit,
+  LaunchFailure,
   Placement,
   SealedCheckpoint,
   StartRecord,
@@ -51,6 +52,7 @@ export type AllocationCommand =
       readonly cause: AllocationEndCause;
       readonly exits: readonly Plain<Exit>[];
       readonly endRecord: Plain<EndRecord> | null;
+      readonly launchFailure?: Plain<LaunchFailure>;
       readonly message: string;
       /** What its agents have yet to deliver. */
       readonly sealed?: readonly Plain<SealedCheckpoint>[];

@@ -32,8 +32,15 @@ export function judgeAgent(
   return [...commands, ...clearing(agent, observed)];
 }
 
-function offerOf({ pool, slots, labels, agentVersion, address }: Plain<Report>) {
-  return { pool, slots, labels, version: agentVersion, address } satisfies EventData<"AgentJoined">;
+function offerOf({ pool, slots, labels, agentVersion, address, processGroups }: Plain<Report>) {
+  return {
+    pool,
+    slots,
+    labels,
+    version: agentVersion,
+    address,
+    ...(processGroups === undefined ? {} : { processGroups }),
+  } satisfies EventData<"AgentJoined">;
 }
 
 function joining(cluster: Cluster, report: Plain<Report>): readonly AgentCommand[] {
