@@ -51,7 +51,7 @@ export class Platform {
       const done = this.#done.get(service) ?? 0;
       this.#done.set(service, Math.max(done, event.position));
     };
-    const telemetry = { reportHeard() {}, decided() {}, beat() {} };
+    const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
     return {
       experiments: () => beginExperiments({ ids, count: done("experiments") }),
       searcher: ({ log, clock, logger }) => {

@@ -50,6 +50,9 @@ export type EventMessages = {
   SlotsCleared: allocation.SlotsCleared;
   AgentDrainRequested: allocation.AgentDrainRequested;
   AgentDrained: allocation.AgentDrained;
+  AgentNameRefused: allocation.AgentNameRefused;
+  AgentNameCleared: allocation.AgentNameCleared;
+  SchedulerEpochRaised: allocation.SchedulerEpochRaised;
   AgentRemoved: allocation.AgentRemoved;
   SlotDisabled: allocation.SlotDisabled;
   SlotEnabled: allocation.SlotEnabled;
@@ -161,6 +164,9 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     allocation.SlotsClearedSchema,
     allocation.AgentDrainRequestedSchema,
     allocation.AgentDrainedSchema,
+    allocation.AgentNameRefusedSchema,
+    allocation.AgentNameClearedSchema,
+    allocation.SchedulerEpochRaisedSchema,
     allocation.AgentRemovedSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,

@@ -26,6 +26,7 @@ export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/envir
 export { EventFeed } from "./reactions/event-feed.ts";
 export {
   type CommitIdentity,
+  CommitRefused,
   type Committed,
   CursorBehind,
   Executor,

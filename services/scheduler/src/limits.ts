@@ -33,6 +33,16 @@ export const limits = {
   snapshotMs: 5_000,
   /** Longer reasons are for logs. */
   messageCharsMax: 2_000,
+  /** All exits of one end together: with every character escaped, 1,000 nodes and the other texts they stay below an event's 256 KiB. */
+  exitMessagesCharsMax: 16_000,
+  /** What is left of a text when the log has refused the decision that held it. */
+  barestCharsMax: 200,
+  /** A decision that the log refuses is not taken again for this long: who mends what is wrong sees it go on soon after. */
+  setAsideMs: 60_000,
+  /** Parts of one report: 48 MiB, which is more than 100,000 runs on one agent. */
+  reportPartsMax: 64,
+  /** Reports of which parts are missing, of all agents; the oldest go. */
+  reportsBegunMax: 64,
   /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */
   masterPortFirst: 20_000,
   masterPorts: 2_500,

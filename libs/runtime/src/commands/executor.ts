@@ -38,6 +38,15 @@ export class CursorBehind extends Fault {
   }
 }
 
+/** What the log refuses for good, however often it is sent: of one decision, and of nobody else's. */
+export class CommitRefused extends Bug {
+  readonly code: string;
+  constructor(code: string, detail: string) {
+    super(`the log refuses the commit (${code}): ${detail}`);
+    this.code = code;
+  }
+}
+
 class TooMuchTogether extends Error {
   override readonly name = "TooMuchTogether";
 }
@@ -180,7 +189,7 @@ export class Executor {
       case "cursor_behind":
         throw new CursorBehind();
       case "refused":
-        throw new Bug(`the log takes every commit of ours, but: ${result.code}, ${result.detail}`);
+        throw new CommitRefused(result.code, result.detail);
       default:
         return assertNever(result, "append's answer");
     }

@@ -12,13 +12,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import {
-  type Report,
-  ReportSchema,
-  type Wanted,
-  WantedSchema,
-  WantedState,
-} from "@trainyard/contracts/agent";
+import { type Report, type Wanted, WantedSchema, WantedState } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
 import { pause, systemClock } from "@trainyard/runtime";
 import type { AgentEvents } from "../events.ts";
@@ -26,6 +20,7 @@ import { limits } from "../limits.ts";
 import { makeFolder, names, readRecord, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import type { Contexts } from "./contexts.ts";
+import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
 import { Wake } from "./wake.ts";
 
@@ -46,10 +41,8 @@ export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly events: AgentEvents;
 };
 
-const reports = codecOf<Plain<Report>>(ReportSchema);
 const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
 const utf8 = new TextDecoder();
-const bytes = new TextEncoder();
 
 export class Agent implements AsyncDisposable {
   readonly #deps: AgentDeps;
@@ -209,7 +202,9 @@ export class Agent implements AsyncDisposable {
       address: identity.address,
       allocations: told.map((run) => run.report()),
     };
-    bus.publish(agentReportSubject(identity.name), bytes.encode(reports.encode(report)));
+    const messages = reportMessages(report, limits.reportPartBytesMax);
+    if (messages.length > 1) events.reportInParts(messages.length);
+    for (const message of messages) bus.publish(agentReportSubject(identity.name), message);
   }
 
   async #cleanUpLoop(): Promise<void> {

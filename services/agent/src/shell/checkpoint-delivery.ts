@@ -3,7 +3,7 @@
  * README ("The run's folder"): the earliest first, each settled only by an answer. To do it twice is harmless. A folder
  * that was never whole, and one that the platform will never complete, is removed: nobody else knows of it.
  */
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   type CheckpointStorageSection,
@@ -15,6 +15,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
+import { readRunFile } from "../state/run-file.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { Backoff } from "./backoff.ts";
 
@@ -129,7 +130,9 @@ function sealedOf(spool: string): readonly Sealed[] {
 /** Null for a file that is not the SDK's. */
 function readSealed(path: string, checkpoint: string): Sealed | null {
   try {
-    const sealed = JSON.parse(readFileSync(path, "utf8")) as Sealed;
+    const written = readRunFile(path, limits.sealedBytesMax);
+    if (!Buffer.isBuffer(written)) return null;
+    const sealed = JSON.parse(written.toString("utf8")) as Sealed;
     const isWhole = Array.isArray(sealed.manifest) && Number.isFinite(sealed.sealedMs);
     return isWhole && sealed.checkpoint === checkpoint ? sealed : null;
   } catch {

@@ -16,7 +16,7 @@ import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { pause, systemClock } from "@trainyard/runtime";
 import { argvOf, environmentOf } from "../core/environment.ts";
-import { reportOf } from "../core/exit.ts";
+import { type RunView, reportOf } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
@@ -45,6 +45,7 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
+const noWord = { endRecord: null, problem: "" };
 /** The shell's code for a command that may not be run; here: code that cannot be unpacked. */
 const notExecutable = 126;
 
@@ -89,12 +90,18 @@ export class Run implements AsyncDisposable {
     const { launch } = this.folder;
     const told = { launch, state: this.#state, pid: this.#pid };
     if (!this.isEnded) {
-      const nothing = { stop: null, kill: null, exit: null, endRecord: null };
+      const nothing = { stop: null, kill: null, exit: null, lastWord: noWord };
       return reportOf(this.#deps.agent, { ...told, ...nothing });
     }
-    const { stop, kill, exit, endRecord } = this.folder;
-    this.#ended ??= reportOf(this.#deps.agent, { ...told, stop, kill, exit, endRecord });
+    this.#ended ??= this.#endReport(told);
     return this.#ended;
+  }
+
+  #endReport(told: Pick<RunView, "launch" | "state" | "pid">): Plain<AllocationReport> {
+    const { stop, kill, exit, lastWord } = this.folder;
+    if (lastWord.problem !== "")
+      this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
+    return reportOf(this.#deps.agent, { ...told, stop, kill, exit, lastWord });
   }
 
   start(): void {
@@ -347,8 +354,13 @@ export class Run implements AsyncDisposable {
   async #deliver(signal: AbortSignal): Promise<void> {
     if (this.folder.delivered !== null) return;
     const { metricsUrl, events } = this.#deps;
-    const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
-    if (outcome !== null) this.folder.recordDelivered(outcome);
+    try {
+      const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
+      if (outcome !== null) this.folder.recordDelivered(outcome);
+    } catch (error) {
+      // A spool that its process has locked or replaced must not keep the run's end from being told.
+      events.reportsFailed(this.allocation, error);
+    }
   }
 }
 

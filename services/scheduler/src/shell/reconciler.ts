@@ -15,6 +15,8 @@ import type { Decision } from "../core/reconcile/decision.ts";
 import { explanations, gather, nextDueMs } from "../core/reconcile/gather.ts";
 import { Hearing } from "../core/reconcile/hearing.ts";
 import { Observed } from "../core/reconcile/observed.ts";
+import { SetAside } from "../core/reconcile/refused.ts";
+import { ReportParts } from "../core/reconcile/report-parts.ts";
 import { planWanted, wantedOf } from "../core/reconcile/wanted.ts";
 import type { Telemetry } from "../events.ts";
 import { limits } from "../limits.ts";
@@ -49,6 +51,8 @@ export class Reconciler {
   /** Agents that get their list whether or not it has changed. */
   readonly #due = new Set<string>();
   readonly #problems: Decision[] = [];
+  readonly #parts = new ReportParts();
+  readonly #setAside = new SetAside();
   #beats = 0;
   #nextBeatMs = 0;
   #woken = false;
@@ -60,7 +64,14 @@ export class Reconciler {
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps;
     this.#observed = new Observed(deps.epoch);
-    this.#committer = new Committer(deps.executor, deps.logger);
+    this.#committer = new Committer({
+      executor: deps.executor,
+      logger: deps.logger,
+      onRefused: (decision) => {
+        this.#setAside.add(decision, deps.clock.monotonicMs());
+        deps.telemetry.setAside(decision);
+      },
+    });
     this.#launches = new Launches(deps.follower.cluster, deps.executor, deps.settings.tokenKey);
   }
 
@@ -75,7 +86,9 @@ export class Reconciler {
     this.#wake();
   }
 
-  reportArrived(report: Plain<Report>): void {
+  reportArrived(heard: Plain<Report>): void {
+    const report = this.#parts.join(heard);
+    if (report === null) return;
     if (!this.#observed.record(report, this.#deps.clock.monotonicMs())) return;
     this.#deps.telemetry.reportHeard();
     this.#reported.add(report.agent);
@@ -153,6 +166,7 @@ export class Reconciler {
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
           agentSilenceMs: settings.agentSilenceMs,
+          isSetAside: this.#isSetAside,
         }),
       ];
       this.#noteChanges();
@@ -189,6 +203,9 @@ export class Reconciler {
     }
   }
 
+  readonly #isSetAside = (decision: Decision): boolean =>
+    this.#setAside.has(decision, this.#deps.clock.monotonicMs());
+
   #noteChanges(): void {
     const { touchedAgents } = this.#deps.follower.cluster;
     for (const agent of touchedAgents) this.#changed.add(agent);
@@ -198,7 +215,9 @@ export class Reconciler {
   /** Right after a pass that placed what fits: whatever waits now waits for a reason. */
   async #explain(): Promise<void> {
     const { follower, clock } = this.#deps;
-    const decisions = explanations(follower.cluster, clock.nowMs());
+    const decisions = explanations(follower.cluster, clock.nowMs()).filter(
+      (decision) => !this.#isSetAside(decision),
+    );
     if (decisions.length === 0) return;
     this.#decide(decisions);
     await this.#commitAndFollow();
@@ -244,9 +263,11 @@ export class Reconciler {
   /** Whatever the streams of a run lack, they will lack at the next try too: the allocation ends. */
   #cannotLaunch(id: string, problem: string): void {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
-    this.#deps.logger.error({ allocation: id, problem }, "launch_impossible");
     const cause = AllocationEndCause.LAUNCH_FAILED;
     const command = { kind: "end", cause, exits: [], endRecord: null, message: problem } as const;
-    this.#problems.push({ on: "allocation", id, origin, command });
+    const decision: Decision = { on: "allocation", id, origin, command };
+    if (this.#isSetAside(decision)) return;
+    this.#deps.logger.error({ allocation: id, problem }, "launch_impossible");
+    this.#problems.push(decision);
   }
 }

@@ -38,6 +38,9 @@ export class ScriptedAgent {
   slowStart = false;
   /** Does not die when told to. */
   stubborn = false;
+  /** Of how many parts its reports are, and which of them never arrives. */
+  parts = 1;
+  lostPart = 0;
   readonly held = new Map<string, Held>();
   readonly launched: Plain<Launch>[] = [];
   readonly heard: Plain<Wanted>[] = [];
@@ -150,6 +153,15 @@ export class ScriptedAgent {
   report(): void {
     if (this.silent) return;
     this.#sequence += 1;
+    const held = [...this.held.values()];
+    const size = Math.max(1, Math.ceil(held.length / this.parts));
+    for (let part = 1; part <= this.parts; part += 1) {
+      if (part === this.lostPart) continue;
+      this.#publish(held.slice((part - 1) * size, part * size), part);
+    }
+  }
+
+  #publish(allocations: readonly Held[], part: number): void {
     const report: Plain<Report> = {
       agent: this.name,
       incarnation: String(this.#incarnation),
@@ -162,7 +174,8 @@ export class ScriptedAgent {
       labels: {},
       agentVersion: "1",
       address: this.address,
-      allocations: [...this.held.values()],
+      allocations,
+      ...(this.parts > 1 ? { part, parts: this.parts } : {}),
     };
     this.#bus.publish(
       agentReportSubject(this.name),

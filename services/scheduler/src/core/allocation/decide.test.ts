@@ -6,8 +6,10 @@ import {
   StopWhy,
   WaitCode,
 } from "@trainyard/contracts/events";
+import { encodeEvent } from "@trainyard/contracts";
+import { assert, isRejection, limits } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { onRunRequested, onRunStopRequested } from "../policy.ts";
 import { allocationDecider } from "./decide.ts";
 import type { AllocationCommand, AllocationEvent } from "./state.ts";
@@ -156,4 +158,22 @@ describe("a run that is requested", () => {
     const { command } = onRunStopRequested("1.1", { ...graceful, run: 1 });
     given(allocationDecider, queued, granted).when(command).then(stopRequested(graceful));
   });
+});
+
+test("an end fits an event, however much its nodes and its script have said", () => {
+  // Each character is six bytes where it is escaped.
+  const text = "\u0001".repeat(300_000);
+  const exits = Array.from({ length: 1_000 }, (_, nodeRank) => {
+    return { nodeRank, agent: `agent-${nodeRank}`, code: 1, signal: text, message: text };
+  });
+  const endRecord = { reason: EndReason.ERROR, message: text };
+  const decided = allocationDecider.decide(
+    { ...allocationDecider.initial, status: "started" },
+    { ...end, exits, endRecord, message: text },
+  );
+  assert(!isRejection(decided), "the end is decided on");
+  const [event] = decided;
+  assert(event?.type === "AllocationEnded", "it is the end");
+  expect(Buffer.byteLength(encodeEvent(event).body)).toBeLessThan(limits.eventBodyBytesMax);
+  expect(event.data.exits).toHaveLength(1_000);
 });

@@ -1,6 +1,6 @@
 import { AllocationEndCause, EndReason, StopMode } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
-import { limits } from "../../limits.ts";
+import { cutEnd } from "./end-texts.ts";
 import { evolveAllocation, initialAllocation } from "./evolve.ts";
 import type { AllocationCommand, AllocationEvent, AllocationState } from "./state.ts";
 
@@ -64,14 +64,14 @@ function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): 
 
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
-  const { cause, exits, endRecord } = command;
+  const { cause, exits, endRecord, message } = cutEnd(command);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
     data: {
       cause,
       exits,
       ...(endRecord === null ? {} : { endRecord }),
-      message: command.message.slice(0, limits.messageCharsMax),
+      message,
     },
   };
   const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;

@@ -26,6 +26,8 @@ export type Round = {
   /** How long an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
   readonly agentSilenceMs: number;
+  /** Whether the log has refused it not long ago. */
+  readonly isSetAside: (decision: Decision) => boolean;
 };
 
 export function gather(round: Round): readonly Decision[] {
@@ -40,9 +42,10 @@ export function gather(round: Round): readonly Decision[] {
     ...silenceDecisions(round),
     ...killDecisions(cluster, nowMs),
     ...allocationDecisions(round),
-  ];
+  ].filter((decision) => !round.isSetAside(decision));
   // Places are given on what is recorded: an agent that this round declares lost gets nothing.
-  return firm.length > 0 ? firm : placementDecisions(round);
+  if (firm.length > 0) return firm;
+  return placementDecisions(round).filter((decision) => !round.isSetAside(decision));
 }
 
 /** A pool is configured when the first agent joins it. */

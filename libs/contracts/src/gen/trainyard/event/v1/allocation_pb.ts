@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIpQBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoASJLCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJIocBChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJIkQKEUFsbG9jYXRpb25TdGFydGVkEi8KBnN0YXJ0cxgBIAMoCzIfLnRyYWlueWFyZC5ldmVudC52MS5TdGFydFJlY29yZCI8CgtTdGFydFJlY29yZBINCgVhZ2VudBgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SCwoDcGlkGAMgASgNIoMBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAEiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQiywEKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCUINCgtfZW5kX3JlY29yZCLSAQoLQWdlbnRKb2luZWQSDAoEcG9vbBgBIAEoCRInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjsKBmxhYmVscxgDIAMoCzIrLnRyYWlueWFyZC5ldmVudC52MS5BZ2VudEpvaW5lZC5MYWJlbHNFbnRyeRIPCgd2ZXJzaW9uGAQgASgJEg8KB2FkZHJlc3MYBSABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJGCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoASIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIm0KDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90Ii8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIlChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudERyYWluZWQiHgoMQWdlbnRSZW1vdmVkEg4KBnJlYXNvbhgBIAEoCSIcCgxTbG90RGlzYWJsZWQSDAoEc2xvdBgBIAEoCSIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJIiAKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCSINCgtQb29sUmVtb3ZlZCqbAQoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEKu0BChJBbGxvY2F0aW9uRW5kQ2F1c2USJAogQUxMT0NBVElPTl9FTkRfQ0FVU0VfVU5TUEVDSUZJRUQQABIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9FWElURUQQARIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9LSUxMRUQQAhIjCh9BTExPQ0FUSU9OX0VORF9DQVVTRV9BR0VOVF9MT1NUEAMSJgoiQUxMT0NBVElPTl9FTkRfQ0FVU0VfTEFVTkNIX0ZBSUxFRBAEEiIKHkFMTE9DQVRJT05fRU5EX0NBVVNFX1dJVEhEUkFXThAFYgZwcm90bzM", [file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIpQBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoASJLCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJIocBChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJIkQKEUFsbG9jYXRpb25TdGFydGVkEi8KBnN0YXJ0cxgBIAMoCzIfLnRyYWlueWFyZC5ldmVudC52MS5TdGFydFJlY29yZCI8CgtTdGFydFJlY29yZBINCgVhZ2VudBgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SCwoDcGlkGAMgASgNIoMBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAEiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQiywEKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCUINCgtfZW5kX3JlY29yZCK4AgoLQWdlbnRKb2luZWQSDAoEcG9vbBgBIAEoCRInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjsKBmxhYmVscxgDIAMoCzIrLnRyYWlueWFyZC5ldmVudC52MS5BZ2VudEpvaW5lZC5MYWJlbHNFbnRyeRIPCgd2ZXJzaW9uGAQgASgJEg8KB2FkZHJlc3MYBSABKAkSEwoGZm9sZGVyGAYgASgJSACIAQESEgoFcGxhY2UYByABKAlIAYgBARIXCgpzdGFydGVkX21zGAggASgBSAKIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tcyJGCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoASIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJItMBCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBITCgZmb2xkZXIYBCABKAlIAIgBARISCgVwbGFjZRgFIAEoCUgBiAEBEhcKCnN0YXJ0ZWRfbXMYBiABKAFIAogBAUIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tcyIvCgpPY2N1cGF0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiMQoMU2xvdHNDbGVhcmVkEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiJQoTQWdlbnREcmFpblJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJIhwKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiIAoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJIg0KC1Bvb2xSZW1vdmVkKpsBCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_resources]);
 
 /**
  * @generated from message trainyard.event.v1.AllocationQueued
@@ -270,6 +270,24 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
    * @generated from field: string address = 5;
    */
   address: string;
+
+  /**
+   * Whose name it is from now on: the state folder's id and place, and when that agent started; absent for agents of an
+   * earlier version. See agent.proto.
+   *
+   * @generated from field: optional string folder = 6;
+   */
+  folder?: string | undefined;
+
+  /**
+   * @generated from field: optional string place = 7;
+   */
+  place?: string | undefined;
+
+  /**
+   * @generated from field: optional double started_ms = 8;
+   */
+  startedMs?: number | undefined;
 };
 
 /**
@@ -345,6 +363,23 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
    * @generated from field: repeated trainyard.event.v1.Slot slots = 2;
    */
   slots: Slot[];
+
+  /**
+   * As of AgentJoined.
+   *
+   * @generated from field: optional string folder = 4;
+   */
+  folder?: string | undefined;
+
+  /**
+   * @generated from field: optional string place = 5;
+   */
+  place?: string | undefined;
+
+  /**
+   * @generated from field: optional double started_ms = 6;
+   */
+  startedMs?: number | undefined;
 };
 
 /**
@@ -431,6 +466,89 @@ export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 15);
 
 /**
+ * Another agent asks for the name of this one, and is refused.
+ *
+ * @generated from message trainyard.event.v1.AgentNameRefused
+ */
+export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & {
+  /**
+   * Of the one that is refused.
+   *
+   * @generated from field: string folder = 1;
+   */
+  folder: string;
+
+  /**
+   * @generated from field: string place = 2;
+   */
+  place: string;
+
+  /**
+   * @generated from field: string address = 3;
+   */
+  address: string;
+
+  /**
+   * The sentence that it is told.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentNameRefused.
+ * Use `create(AgentNameRefusedSchema)` to create a new message.
+ */
+export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 16);
+
+/**
+ * Nobody else asks for the name any more.
+ *
+ * @generated from message trainyard.event.v1.AgentNameCleared
+ */
+export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & {
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentNameCleared.
+ * Use `create(AgentNameClearedSchema)` to create a new message.
+ */
+export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 17);
+
+/**
+ * The agent knew a higher epoch than the scheduler's: the log was restored or failed over. Epochs towards agents count from
+ * `to` on, which the scheduler's lease calls `lease_epoch`.
+ *
+ * @generated from message trainyard.event.v1.SchedulerEpochRaised
+ */
+export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRaised"> & {
+  /**
+   * @generated from field: double from = 1;
+   */
+  from: number;
+
+  /**
+   * @generated from field: double to = 2;
+   */
+  to: number;
+
+  /**
+   * @generated from field: double lease_epoch = 3;
+   */
+  leaseEpoch: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.SchedulerEpochRaised.
+ * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
+ */
+export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 18);
+
+/**
  * @generated from message trainyard.event.v1.AgentRemoved
  */
 export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
@@ -445,7 +563,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 16);
+  messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
  * @generated from message trainyard.event.v1.SlotDisabled
@@ -462,7 +580,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 17);
+  messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
  * @generated from message trainyard.event.v1.SlotEnabled
@@ -479,7 +597,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 18);
+  messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
  * @generated from message trainyard.event.v1.PoolConfigured
@@ -496,7 +614,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 19);
+  messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
  * @generated from message trainyard.event.v1.PoolRemoved
@@ -509,7 +627,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 20);
+  messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode
