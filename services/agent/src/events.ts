@@ -81,6 +81,10 @@ function conversationEvents(logger: Logger) {
     staleWanted: (epoch: number, version: number) =>
       logger.debug({ epoch, version }, "wanted_ignored"),
     wantedFailed: (error: unknown) => logger.error({ err: error }, "wanted_failed"),
+    nameTaken: (why: string) => logger.error({ why }, "name_taken"),
+    nameHeld: () => logger.info("name_held"),
+    olderEpoch: (epoch: number, seen: number) =>
+      logger.warn({ epoch, seen }, "wanted_of_an_older_epoch"),
     reportInParts: (parts: number) => logger.debug({ parts }, "report_in_parts"),
   };
 }

@@ -15,6 +15,7 @@ import type { AgentConfig } from "./config.ts";
 import { agentEvents } from "./events.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
+import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
 import { version } from "./version.ts";
@@ -46,14 +47,14 @@ export async function createService(
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
   const shared = { agent: config.name, bus, events };
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
-  const identity = identityOf(config);
+  const identity = { ...identityOf(config), ...beginStart(folder, Date.now()) };
   const urls = { apiUrl, metricsUrl, checkpointDir };
   const deps = { ...shared, ...urls, identity, folder, contexts, inherited, sdkPath };
   const agent = stack.use(new Agent(deps));
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => {
     if (state !== "ready") return state;
-    return agent.isKnown ? null : "the scheduler has not answered yet";
+    return agent.problem;
   };
   return {
     name,
@@ -71,7 +72,12 @@ export async function createService(
   };
 }
 
-function identityOf({ name, pool, address, slots }: AgentConfig): AgentIdentity {
+function identityOf({
+  name,
+  pool,
+  address,
+  slots,
+}: AgentConfig): Omit<AgentIdentity, keyof FolderIdentity> {
   const memoryBytes = Math.floor(totalmem() / Math.max(1, slots));
   return {
     name,

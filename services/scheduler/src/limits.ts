@@ -12,6 +12,12 @@ export const limits = {
   probeGapMs: 3_000,
   /** A start of an agent that is silent for two beats while another speaks under its name is over. */
   incarnationSilenceMs: 2_500,
+  /** Starts of agents that ask for one name that another holds: one is a mistake, eight are a cloned rack. */
+  refusedStartsMax: 8,
+  /** How far an agent's highest epoch may be ahead: a term a second for a century. What is beyond is no scheduler's number … */
+  epochStepMax: 2 ** 32,
+  /** … and above this no epoch is believed, so that all that may still follow is a whole number. */
+  epochMax: 2 ** 52,
   /** A wait shorter than this needs no explanation. */
   explainAfterMs: 2_000,
   explainAgainMs: 60_000,

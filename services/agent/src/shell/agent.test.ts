@@ -17,7 +17,9 @@ function newAgent(folder: string) {
   const bus = createMemoryBus().connect("agent-rack");
   const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
   const contexts = new Contexts({ folder: join(folder, "contexts"), agent: "rack", bus, events });
-  const identity = { name: "rack", pool: "p", address: "a", version: "1", labels: {}, slots: [] };
+  const start = { folder: "f", place: "p", startedMs: 1 };
+  const offer = { pool: "p", address: "a", version: "1", labels: {}, slots: [] };
+  const identity = { name: "rack", ...offer, ...start };
   const urls = { apiUrl: "http://127.0.0.1:1", metricsUrl: "http://127.0.0.1:1" };
   return new Agent({
     identity,

@@ -17,6 +17,7 @@ import type { Slot } from "@trainyard/contracts/events";
 import { pause, systemClock } from "@trainyard/runtime";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
+import type { FolderIdentity } from "../state/folder-identity.ts";
 import { makeFolder, names, readRecord, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import type { Contexts } from "./contexts.ts";
@@ -31,7 +32,7 @@ export type AgentIdentity = {
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly slots: readonly Plain<Slot>[];
-};
+} & FolderIdentity;
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly identity: AgentIdentity;
@@ -58,18 +59,20 @@ export class Agent implements AsyncDisposable {
   #highestEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
-  #isKnown = false;
+  /** Why its slots do not count; null once the scheduler asks something of it. */
+  #problem: string | null = "the scheduler has not answered yet";
+  #hasNoName = false;
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
-    this.#highestEpoch =
-      readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch ?? this.#highestEpoch;
+    const seen = readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch;
+    if (Number.isSafeInteger(seen)) this.#highestEpoch = seen ?? 0;
   }
 
-  /** The scheduler has answered since this start, which it does once the agent is registered. */
-  get isKnown(): boolean {
-    return this.#isKnown;
+  /** Null once the scheduler has answered this start, which it does once the agent is registered under its name. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   async start(): Promise<void> {
@@ -141,9 +144,10 @@ export class Agent implements AsyncDisposable {
   }
 
   #process(wanted: Plain<Wanted>): void {
-    const { epoch, version } = wanted;
-    const older = epoch === this.#epoch && version < this.#version;
-    if (epoch < this.#highestEpoch || older || this.#stopping.signal.aborted) {
+    const { epoch, version, incarnation = this.#incarnation, nameTaken } = wanted;
+    if (incarnation !== this.#incarnation || this.#stopping.signal.aborted) return;
+    if (!Number.isSafeInteger(epoch) || epoch < this.#highestEpoch) return this.#tellEpoch(epoch);
+    if (nameTaken === undefined && epoch === this.#epoch && version < this.#version) {
       this.#deps.events.staleWanted(epoch, version);
       return;
     }
@@ -151,14 +155,14 @@ export class Agent implements AsyncDisposable {
       writeRecord(this.#deps.folder, names.agent, { epoch });
       this.#highestEpoch = epoch;
     }
+    if (nameTaken !== undefined) return this.#doWithoutName(wanted, nameTaken);
+    if (this.#hasNoName) this.#deps.events.nameHeld();
+    this.#hasNoName = false;
+    this.#problem = null;
     this.#probe = wanted.probe;
-    this.#isKnown = true;
     // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
     if (this.#isShuttingDown) return;
-    for (const { allocation, state } of wanted.allocations) {
-      if (state === WantedState.KILL) this.#runs.get(allocation)?.kill("wanted");
-    }
-    for (const allocation of wanted.forget) this.#forget(allocation);
+    this.#endAndForget(wanted);
     for (const { allocation, state, launch } of wanted.allocations) {
       if (state !== WantedState.RUN || launch === undefined || this.#runs.has(allocation)) continue;
       this.#hold(RunFolder.create(this.#runsFolder, launch));
@@ -166,6 +170,28 @@ export class Agent implements AsyncDisposable {
     this.#epoch = epoch;
     this.#version = version;
     this.#publish();
+  }
+
+  #endAndForget({ allocations, forget }: Plain<Wanted>): void {
+    for (const { allocation, state } of allocations) {
+      if (state === WantedState.KILL) this.#runs.get(allocation)?.kill("wanted");
+    }
+    for (const allocation of forget) this.#forget(allocation);
+  }
+
+  /** Another holds the name: nothing is launched and nothing echoed, and what still runs here is ended as the list says. */
+  #doWithoutName(wanted: Plain<Wanted>, why: string): void {
+    if (!this.#hasNoName) this.#deps.events.nameTaken(why);
+    this.#hasNoName = true;
+    this.#problem = `name_taken: ${why}`;
+    this.#endAndForget(wanted);
+  }
+
+  /** Every report tells the highest; the scheduler goes beyond it. */
+  #tellEpoch(epoch: number): void {
+    this.#deps.events.olderEpoch(epoch, this.#highestEpoch);
+    if (this.#problem === null) return;
+    this.#problem = `the scheduler counts from epoch ${epoch} and this agent has seen ${this.#highestEpoch}: it is told so`;
   }
 
   #forget(allocation: string): void {
@@ -200,6 +226,10 @@ export class Agent implements AsyncDisposable {
       labels: { ...identity.labels },
       agentVersion: identity.version,
       address: identity.address,
+      highestEpoch: this.#highestEpoch,
+      folder: identity.folder,
+      place: identity.place,
+      startedMs: identity.startedMs,
       allocations: told.map((run) => run.report()),
     };
     const messages = reportMessages(report, limits.reportPartBytesMax);

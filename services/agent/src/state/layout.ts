@@ -4,6 +4,8 @@
  *
  *   VERSION                     "1"
  *   agent.json                  {epoch}: the highest lease epoch of the scheduler that was seen
+ *   folder.json                 {id, startedMs}: drawn once, and when the last agent started here, in milliseconds since
+ *                               1970. Written at each start; without it the folder is another one to the scheduler
  *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
  *   runs/<allocation>/          one folder per allocation, mode 0700; the id with every byte but letters, digits, ".",
  *                               "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
@@ -41,6 +43,7 @@ export const layoutVersion = 1;
 export const names = {
   version: "VERSION",
   agent: "agent.json",
+  folder: "folder.json",
   contexts: "contexts",
   runs: "runs",
   spec: "spec.json",

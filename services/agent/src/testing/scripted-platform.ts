@@ -53,6 +53,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly received: { readonly key: string; readonly authorization: string }[] = [];
   epoch = 1;
   version = 0;
+  /** For which start of the agent the lists are, and whether it has its name. */
+  address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
   report: Plain<Report> | null = null;
   logsAway = false;
   /** Whether ended runs that nobody wants any more are forgotten. */
@@ -234,8 +236,8 @@ export class ScriptedPlatform implements AsyncDisposable {
         ? { allocation, state, launch }
         : { allocation, state },
     );
-    const { epoch, version } = this;
-    const wanted = { epoch, version, allocations, forget, probe: 7 };
+    const { epoch, version, address } = this;
+    const wanted = { epoch, version, allocations, forget, probe: 7, ...address };
     const text = codecOf<object>(WantedSchema).encode(wanted);
     this.#bus.publish(agentDoSubject(this.#agent), new TextEncoder().encode(text));
   }

@@ -14,10 +14,11 @@ import { type Executor, LeaseLost, type Logger, pause, runtimeLimits } from "@tr
 import type { Decision } from "../core/reconcile/decision.ts";
 import { explanations, gather, nextDueMs } from "../core/reconcile/gather.ts";
 import { Hearing } from "../core/reconcile/hearing.ts";
-import { Observed } from "../core/reconcile/observed.ts";
+import { heldOf } from "../core/reconcile/judge-agent.ts";
+import { isBelievable, Observed } from "../core/reconcile/observed.ts";
 import { SetAside } from "../core/reconcile/refused.ts";
 import { ReportParts } from "../core/reconcile/report-parts.ts";
-import { planWanted, wantedOf } from "../core/reconcile/wanted.ts";
+import { addresseeOf, planWanted, refusalsOf, wantedOf } from "../core/reconcile/wanted.ts";
 import type { Telemetry } from "../events.ts";
 import { limits } from "../limits.ts";
 import { Committer } from "./committer.ts";
@@ -53,6 +54,7 @@ export class Reconciler {
   readonly #problems: Decision[] = [];
   readonly #parts = new ReportParts();
   readonly #setAside = new SetAside();
+  readonly #doubted = new Set<string>();
   #beats = 0;
   #nextBeatMs = 0;
   #woken = false;
@@ -63,7 +65,8 @@ export class Reconciler {
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps;
-    this.#observed = new Observed(deps.epoch);
+    const { epochOffset } = deps.follower.cluster;
+    this.#observed = new Observed(deps.epoch + epochOffset, deps.clock.monotonicMs());
     this.#committer = new Committer({
       executor: deps.executor,
       logger: deps.logger,
@@ -89,10 +92,23 @@ export class Reconciler {
   reportArrived(heard: Plain<Report>): void {
     const report = this.#parts.join(heard);
     if (report === null) return;
-    if (!this.#observed.record(report, this.#deps.clock.monotonicMs())) return;
-    this.#deps.telemetry.reportHeard();
+    const { clock, follower, telemetry } = this.#deps;
+    const held = heldOf(follower.cluster.agents.get(report.agent));
+    if (!this.#observed.hear(report, held, clock.monotonicMs())) return;
+    this.#doubt(report);
+    telemetry.reportHeard();
     this.#reported.add(report.agent);
     this.#turnSoon();
+  }
+
+  /** Says once a term what cannot be believed. */
+  #doubt({ agent, highestEpoch = 0 }: Plain<Report>): void {
+    const isNumber = Number.isSafeInteger(highestEpoch) && highestEpoch >= 0;
+    if (isNumber && isBelievable(highestEpoch, this.#observed.epoch)) return;
+    if (this.#doubted.has(agent)) return;
+    this.#doubted.add(agent);
+    const detail = `agent ${agent} says that it has seen epoch ${highestEpoch}, which no scheduler can have sent: it is left alone until agent.json is removed from its folder`;
+    this.#deps.logger.error({ agent, highestEpoch, detail }, "epoch_unbelievable");
   }
 
   probeArrived(body: string): void {
@@ -166,6 +182,9 @@ export class Reconciler {
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
           agentSilenceMs: settings.agentSilenceMs,
+          refusedSilentForMs: (agent) =>
+            this.#hearing.silentForMs(this.#observed.refusedMs(agent), clock.monotonicMs()),
+          leaseEpoch: this.#deps.epoch,
           isSetAside: this.#isSetAside,
         }),
       ];
@@ -201,6 +220,17 @@ export class Reconciler {
       this.#behind = true;
       throw error;
     }
+    this.#followEpoch();
+  }
+
+  #followEpoch(): void {
+    const { epoch, follower, logger } = this.#deps;
+    const from = this.#observed.epoch;
+    const to = epoch + follower.cluster.epochOffset;
+    if (to <= from) return;
+    this.#observed.raiseEpoch(to);
+    const detail = `the log was restored or failed over: epoch raised from ${from} to ${to}`;
+    logger.warn({ from, to, detail }, "epoch_raised");
   }
 
   readonly #isSetAside = (decision: Decision): boolean =>
@@ -235,6 +265,8 @@ export class Reconciler {
     bus.publish(probeSubject("scheduler"), utf8.encode(this.#probeText()));
     for (const { id, status } of agents.values()) if (status === "present") this.#due.add(id);
     this.#launches.prune();
+    this.#observed.pruneRefused(clock.monotonicMs() - this.#deps.settings.agentSilenceMs);
+    this.#refuse();
     this.#observed.prune(
       (agent, id) =>
         follower.cluster.placedOn(agent).has(id) || agents.get(agent)?.ghosts[id] !== undefined,
@@ -242,20 +274,39 @@ export class Reconciler {
     telemetry.beat(pools, agents);
   }
 
+  /** Tells those who ask for a name that another holds. */
+  #refuse(): void {
+    const { cluster } = this.#deps.follower;
+    for (const agent of cluster.agents.keys()) {
+      for (const wanted of refusalsOf(cluster, this.#observed, agent)) this.#send(agent, wanted);
+    }
+  }
+
+  #send(agent: string, wanted: Plain<Wanted>): void {
+    this.#deps.bus.publish(agentDoSubject(agent), utf8.encode(wantedCodec.encode(wanted)));
+  }
+
   async #sendWanted(): Promise<void> {
-    const { bus, follower } = this.#deps;
+    const { follower } = this.#deps;
     for (const agent of new Set([...this.#due, ...this.#changed])) {
+      const addressee = addresseeOf(follower.cluster, this.#observed, agent);
+      if (addressee === undefined) {
+        // Its first report brings it here again.
+        this.#changed.delete(agent);
+        this.#due.delete(agent);
+        continue;
+      }
       const plan = planWanted(follower.cluster, this.#observed, agent);
       const launches = await this.#launches.of(agent, plan.launch, (id, problem) =>
         this.#cannotLaunch(id, problem),
       );
       const before = this.#observed.asked(agent).version;
-      const wanted = wantedOf(plan, launches, this.#observed, this.#beats);
+      const wanted = wantedOf(plan, launches, this.#observed, this.#beats, addressee);
       this.#changed.delete(agent);
       const due = this.#due.delete(agent);
       // An agent answers every list: sending an unchanged one at its answer would go on for ever.
       if (!due && wanted.version === before) continue;
-      bus.publish(agentDoSubject(agent), utf8.encode(wantedCodec.encode(wanted)));
+      this.#send(agent, wanted);
     }
     if (this.#problems.length > 0) this.#turnSoon();
   }

@@ -38,6 +38,13 @@ export class ScriptedAgent {
   slowStart = false;
   /** Does not die when told to. */
   stubborn = false;
+  /** What it tells of its folder and its start; null for an agent of an earlier version. */
+  identity: { readonly folder: string; readonly place: string; readonly startedMs: number } | null =
+    null;
+  /** Why it does not hold its name. */
+  nameTaken: string | null = null;
+  /** Kept in its folder. */
+  highestEpoch = 0;
   /** Of how many parts its reports are, and which of them never arrives. */
   parts = 1;
   lostPart = 0;
@@ -74,6 +81,12 @@ export class ScriptedAgent {
   }
 
   #process(wanted: Plain<Wanted>): void {
+    const { incarnation = this.incarnation, nameTaken } = wanted;
+    if (this.identity !== null && incarnation !== this.incarnation) return;
+    if (wanted.epoch < this.highestEpoch) return;
+    this.highestEpoch = wanted.epoch;
+    if (this.identity !== null && nameTaken !== undefined) return this.#doWithoutName(wanted);
+    this.nameTaken = null;
     const older =
       wanted.epoch < this.#epoch ||
       (wanted.epoch === this.#epoch && wanted.version < this.#version);
@@ -88,6 +101,17 @@ export class ScriptedAgent {
     }
     for (const allocation of wanted.forget) this.held.delete(allocation);
     this.report();
+  }
+
+  #doWithoutName({ allocations, forget, nameTaken = "" }: Plain<Wanted>): void {
+    this.nameTaken = nameTaken;
+    for (const { allocation } of allocations) if (!this.stubborn) this.#kill(allocation);
+    for (const allocation of forget) this.held.delete(allocation);
+  }
+
+  get incarnation(): string {
+    const { folder = "", place = "" } = this.identity ?? {};
+    return [folder, place, this.#incarnation].join(" ").trim();
   }
 
   /** Resolves when the next launch arrives. */
@@ -141,9 +165,18 @@ export class ScriptedAgent {
     if (held !== undefined) this.held.set(allocation, { ...held, ...change });
   }
 
+  /** It has done what the scheduler of an epoch wanted, before this log began. */
+  processed(epoch: number): void {
+    this.#epoch = epoch;
+    this.highestEpoch = epoch;
+  }
+
   /** kill -9 of the agent process, and its next start. */
   restart(): void {
     this.#incarnation += 1;
+    if (this.identity !== null) {
+      this.identity = { ...this.identity, startedMs: this.identity.startedMs + 1 };
+    }
     this.#sequence = 0;
     this.#epoch = 0;
     this.#version = 0;
@@ -164,7 +197,7 @@ export class ScriptedAgent {
   #publish(allocations: readonly Held[], part: number): void {
     const report: Plain<Report> = {
       agent: this.name,
-      incarnation: String(this.#incarnation),
+      incarnation: this.incarnation,
       sequence: this.#sequence,
       epoch: this.#epoch,
       version: this.#version,
@@ -175,6 +208,7 @@ export class ScriptedAgent {
       agentVersion: "1",
       address: this.address,
       allocations,
+      ...(this.identity === null ? {} : { ...this.identity, highestEpoch: this.highestEpoch }),
       ...(this.parts > 1 ? { part, parts: this.parts } : {}),
     };
     this.#bus.publish(

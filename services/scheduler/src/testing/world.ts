@@ -128,8 +128,8 @@ export class World implements AsyncDisposable {
   }
 
   /** One that has not started yet. */
-  newAgent(name: string, slots: number): ScriptedAgent {
-    const agent = new ScriptedAgent(name, this.hub.connect(name), slots);
+  newAgent(name: string, slots: number, client = name): ScriptedAgent {
+    const agent = new ScriptedAgent(name, this.hub.connect(client), slots);
     this.#agents.push(agent);
     return agent;
   }

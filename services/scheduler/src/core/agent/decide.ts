@@ -1,18 +1,27 @@
 import type { EventData } from "@trainyard/contracts";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import { holderOf } from "./holder.ts";
 import type { AgentCommand, AgentEvent, AgentState } from "./state.ts";
 
 function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
   switch (event.type) {
     case "AgentJoined":
-      return { status: "present", joined: event.data };
+      return { ...state, status: "present", joined: event.data, refuses: false };
     case "AgentLost":
       return { ...state, status: "lost" };
     case "AgentReturned":
       return {
+        ...state,
         status: "present",
-        joined: state.joined === null ? null : { ...state.joined, slots: event.data.slots },
+        joined: state.joined === null ? null : rejoined(state.joined, event.data),
+        refuses: false,
       };
+    case "AgentNameRefused":
+      return { ...state, refuses: true };
+    case "AgentNameCleared":
+      return { ...state, refuses: false };
+    case "SchedulerEpochRaised":
+      return { ...state, epoch: event.data.to };
     case "AgentRemoved":
       return { ...state, status: "removed" };
     default:
@@ -33,8 +42,20 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       return [{ type: "AgentLost", data: { reason: command.reason } }];
     case "return": {
       if (state.status === "none") return reject("agent_unknown", "the agent has never joined");
-      const { occupations, slots } = command;
-      return [{ type: "AgentReturned", data: { occupations, slots } }];
+      const { occupations, slots, holder = {} } = command;
+      return [{ type: "AgentReturned", data: { occupations, slots, ...holderOf(holder) } }];
+    }
+    case "refuse": {
+      if (state.refuses) return [];
+      const { folder, place, address, reason } = command;
+      return [{ type: "AgentNameRefused", data: { folder, place, address, reason } }];
+    }
+    case "refuse_nobody":
+      return state.refuses ? [{ type: "AgentNameCleared", data: {} }] : [];
+    case "raise_epoch": {
+      if (command.to <= state.epoch) return [];
+      const { from, to, leaseEpoch } = command;
+      return [{ type: "SchedulerEpochRaised", data: { from, to, leaseEpoch } }];
     }
     case "clear": {
       if (state.status === "none") return reject("agent_unknown", "the agent has never joined");
@@ -48,11 +69,18 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
 
 type Joined = EventData<"AgentJoined">;
 
-/** What an agent offers, as a text that is equal where the offer is. */
-export function offerText({ pool, slots, labels, version, address }: Joined): string {
+/** What was offered and by whom, after a return. */
+export function rejoined(joined: Joined, returned: EventData<"AgentReturned">): Joined {
+  const { folder: _folder, place: _place, startedMs: _startedMs, ...offer } = joined;
+  return { ...offer, slots: returned.slots, ...holderOf(returned) };
+}
+
+/** What an agent offers and who it is, as a text that is equal where both are. */
+export function offerText(joined: Joined): string {
+  const { pool, slots, labels, version, address, folder = "", place = "" } = joined;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   const offered = slots.map(({ id, device, uuid, memoryBytes }) => [id, device, uuid, memoryBytes]);
-  return JSON.stringify([pool, offered, sorted, version, address]);
+  return JSON.stringify([pool, offered, sorted, version, address, folder, place]);
 }
 
 function sameOffer(a: Joined, b: Joined): boolean {
@@ -60,7 +88,7 @@ function sameOffer(a: Joined, b: Joined): boolean {
 }
 
 export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
-  initial: { status: "none", joined: null },
+  initial: { status: "none", joined: null, refuses: false, epoch: 0 },
   decide: decideAgent,
   evolve: evolveAgent,
 };

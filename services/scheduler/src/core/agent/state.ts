@@ -5,6 +5,8 @@
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type { Occupation, Slot } from "@trainyard/contracts/events";
 
+import type { Holder } from "./holder.ts";
+
 export type AgentEvent = EventOf<
   | "AgentJoined"
   | "AgentLost"
@@ -12,6 +14,9 @@ export type AgentEvent = EventOf<
   | "SlotsCleared"
   | "AgentDrainRequested"
   | "AgentDrained"
+  | "AgentNameRefused"
+  | "AgentNameCleared"
+  | "SchedulerEpochRaised"
   | "AgentRemoved"
   | "SlotDisabled"
   | "SlotEnabled"
@@ -20,6 +25,10 @@ export type AgentEvent = EventOf<
 export type AgentState = {
   readonly status: "none" | "present" | "lost" | "removed";
   readonly joined: EventData<"AgentJoined"> | null;
+  /** Whether another that asks for the name is on record. */
+  readonly refuses: boolean;
+  /** The highest that this agent has made the scheduler count from. */
+  readonly epoch: number;
 };
 
 export type AgentCommand =
@@ -29,5 +38,20 @@ export type AgentCommand =
       readonly kind: "return";
       readonly occupations: readonly Plain<Occupation>[];
       readonly slots: readonly Plain<Slot>[];
+      readonly holder?: Holder;
+    }
+  | {
+      readonly kind: "refuse";
+      readonly folder: string;
+      readonly place: string;
+      readonly address: string;
+      readonly reason: string;
+    }
+  | { readonly kind: "refuse_nobody" }
+  | {
+      readonly kind: "raise_epoch";
+      readonly from: number;
+      readonly to: number;
+      readonly leaseEpoch: number;
     }
   | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

@@ -6,9 +6,12 @@
  * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that does
  * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
+import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { Pool } from "@trainyard/scheduling";
-import type { Agent, AgentSlot, Allocation, Noted } from "./state.ts";
+import { rejoined } from "../agent/decide.ts";
+import { type Holder, isSameHolder } from "../agent/holder.ts";
+import type { Agent, Allocation, Noted } from "./state.ts";
 
 type AllocationNoted<Name> = Noted & { readonly event: { readonly type: Name } };
 
@@ -24,6 +27,8 @@ export class Cluster {
   /** Asked to stop, with a time at which that becomes a kill. */
   readonly stopping = new Set<string>();
   position = 0;
+  /** How far the epochs towards agents are ahead of the lease's. */
+  epochOffset = 0;
 
   /** What changed since it was last taken, for whoever acts on the fold. */
   readonly touchedPools = new Set<string>();
@@ -95,7 +100,7 @@ export class Cluster {
     }
   }
 
-  #agentEvent({ event, id }: Noted): void {
+  #agentEvent({ event, id, position }: Noted): void {
     switch (event.type) {
       case "AgentJoined": {
         const before = this.agents.get(id);
@@ -110,6 +115,8 @@ export class Cluster {
           draining: before?.draining ?? false,
           disabled: before?.disabled ?? [],
           ghosts: before?.ghosts ?? {},
+          heldSince: heldSince(before, event.data, position),
+          refused: null,
         });
       }
       case "AgentLost":
@@ -117,7 +124,18 @@ export class Cluster {
         for (const allocation of this.placedOn(id)) this.#loseRanks(allocation, id);
         return;
       case "AgentReturned":
-        return this.#returned(id, event.data);
+        return this.#returned(id, event.data, position);
+      case "AgentNameRefused": {
+        const { folder, address } = event.data;
+        return this.#changeAgent(id, () => ({ refused: { folder, address } }));
+      }
+      case "AgentNameCleared":
+        return this.#changeAgent(id, () => ({ refused: null }));
+      case "SchedulerEpochRaised": {
+        const { to, leaseEpoch } = event.data;
+        this.epochOffset = Math.max(this.epochOffset, to - leaseEpoch);
+        return;
+      }
       case "SlotsCleared":
         return this.#clear(id, event.data.allocation);
       case "AgentDrainRequested":
@@ -237,16 +255,7 @@ export class Cluster {
     });
   }
 
-  #returned(
-    id: string,
-    data: {
-      readonly occupations: readonly {
-        readonly allocation: string;
-        readonly slots: readonly string[];
-      }[];
-      readonly slots: readonly AgentSlot[];
-    },
-  ): void {
+  #returned(id: string, data: EventData<"AgentReturned">, position: number): void {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
     const pool = this.pool(agent.joined.pool);
@@ -256,8 +265,14 @@ export class Cluster {
         .filter(({ allocation }) => !this.placedOn(id).has(allocation))
         .map(({ allocation, slots }) => [allocation, slots]),
     );
-    const joined = { ...agent.joined, slots: data.slots };
-    this.setAgent({ ...agent, joined, status: "present", ghosts });
+    this.setAgent({
+      ...agent,
+      joined: rejoined(agent.joined, data),
+      status: "present",
+      ghosts,
+      heldSince: heldSince(agent, data, position),
+      refused: null,
+    });
   }
 
   #clear(id: string, allocation: string): void {
@@ -315,3 +330,9 @@ export class Cluster {
 }
 
 const none: ReadonlySet<string> = new Set();
+
+/** Who was there before an agent told its folder is not known: it is taken for the same. */
+function heldSince(before: Agent | undefined, holder: Holder, position: number): number {
+  if (before === undefined || before.joined.folder === undefined) return before?.heldSince ?? 0;
+  return isSameHolder(before.joined, holder) ? before.heldSince : position;
+}

@@ -3,10 +3,11 @@ import { Cluster } from "./cluster.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when what the fold keeps changes its shape: older texts are then ignored. */
-export const snapshotSchema = "cluster/1";
+export const snapshotSchema = "cluster/2";
 
 type Snapshot = {
   readonly position: number;
+  readonly epochOffset: number;
   readonly policies: readonly (readonly [string, string])[];
   readonly agents: readonly Agent[];
   readonly allocations: readonly Allocation[];
@@ -15,6 +16,7 @@ type Snapshot = {
 export function writeSnapshot(cluster: Cluster): string {
   const snapshot: Snapshot = {
     position: cluster.position,
+    epochOffset: cluster.epochOffset,
     policies: [...cluster.policies],
     agents: [...cluster.agents.values()],
     allocations: [...cluster.allocations.values()],
@@ -26,7 +28,7 @@ export function writeSnapshot(cluster: Cluster): string {
 export function readSnapshot(text: string | null): Cluster {
   const cluster = new Cluster();
   if (text === null) return cluster;
-  const { position, policies, agents, allocations } = JSON.parse(text) as Snapshot;
+  const { position, epochOffset, policies, agents, allocations } = JSON.parse(text) as Snapshot;
   for (const [pool, policy] of policies) {
     cluster.pool(pool);
     cluster.policies.set(pool, policy);
@@ -35,5 +37,6 @@ export function readSnapshot(text: string | null): Cluster {
   const byArrival = [...allocations].sort((a, b) => a.arrival - b.arrival);
   for (const allocation of byArrival) cluster.setAllocation(allocation);
   cluster.position = position;
+  cluster.epochOffset = epochOffset;
   return cluster;
 }

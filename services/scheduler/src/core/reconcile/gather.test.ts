@@ -30,6 +30,8 @@ function roundOf(cluster: Cluster, more: Partial<Round> = {}): Round {
     silentForMs: () => 0,
     agentSilenceMs: 30_000,
     isSetAside: () => false,
+    refusedSilentForMs: () => 0,
+    leaseEpoch: 1,
     ...more,
   };
 }

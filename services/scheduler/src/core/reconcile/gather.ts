@@ -5,13 +5,15 @@
 import { StopMode, WaitCode } from "@trainyard/contracts/events";
 import { explainWaits, place, type WaitReason } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
+import { refusalOf } from "../agent/holder.ts";
+import type { AgentCommand } from "../agent/state.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { priorityPolicy } from "../pool/decide.ts";
 import type { Decision } from "./decision.ts";
 import { grantCommand, portsTaken } from "./grants.ts";
-import { judgeAgent } from "./judge-agent.ts";
+import { heldOf, judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
 import type { Observed } from "./observed.ts";
 import { ranksOf } from "./ranks.ts";
@@ -26,6 +28,9 @@ export type Round = {
   /** How long an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
   readonly agentSilenceMs: number;
+  /** The same of whoever was refused the agent's name. */
+  readonly refusedSilentForMs: (agent: string) => number;
+  readonly leaseEpoch: number;
   /** Whether the log has refused it not long ago. */
   readonly isSetAside: (decision: Decision) => boolean;
 };
@@ -38,8 +43,10 @@ export function gather(round: Round): readonly Decision[] {
   }
   const firm = [
     ...poolDecisions(cluster),
+    ...epochDecisions(round),
     ...reportDecisions(round),
     ...silenceDecisions(round),
+    ...nameDecisions(round),
     ...killDecisions(cluster, nowMs),
     ...allocationDecisions(round),
   ].filter((decision) => !round.isSetAside(decision));
@@ -66,8 +73,37 @@ function reportDecisions({ cluster, observed, reported }: Round): readonly Decis
     reported.delete(id);
     for (const allocation of cluster.placedOn(id)) cluster.touchedAllocations.add(allocation);
     cluster.touchedAgents.add(id);
+    observed.settle(id, heldOf(cluster.agents.get(id)));
     for (const command of judgeAgent(cluster, observed, id)) {
       decisions.push({ on: "agent", id, origin: null, command });
+    }
+  }
+  return decisions;
+}
+
+/** Agents would be deaf to lists of a lower epoch than they have seen. */
+function epochDecisions({ cluster, observed, leaseEpoch }: Round): readonly Decision[] {
+  const ahead = observed.ahead((agent) => cluster.agents.has(agent));
+  if (ahead === null) return [];
+  const from = observed.epoch;
+  const command = { kind: "raise_epoch", from, to: ahead.epoch + 1, leaseEpoch } as const;
+  return [{ on: "agent", id: ahead.agent, origin: null, command }];
+}
+
+/** Who asks for a name that another holds is on record, for people to see, while it asks. */
+function nameDecisions(round: Round): readonly Decision[] {
+  const { cluster, observed, refusedSilentForMs, agentSilenceMs } = round;
+  const decisions: Decision[] = [];
+  for (const { id, status, refused, joined } of cluster.agents.values()) {
+    const [asking] = status === "present" ? observed.refused(id) : [];
+    const decided = (command: AgentCommand) =>
+      decisions.push({ on: "agent", id, origin: null, command });
+    if (asking !== undefined && refused === null) {
+      const { folder = "", place = "", address } = asking.report;
+      const reason = refusalOf(id, asking.standing, joined.address);
+      decided({ kind: "refuse", folder, place, address, reason });
+    } else if (refused !== null && asking === undefined) {
+      if (refusedSilentForMs(id) > agentSilenceMs) decided({ kind: "refuse_nobody" });
     }
   }
   return decisions;
@@ -102,7 +138,7 @@ function allocationDecisions({ cluster, observed }: Round): readonly Decision[] 
     cluster.touchedAllocations.delete(id);
     const allocation = cluster.allocations.get(id);
     if (allocation === undefined) continue;
-    for (const command of judgeAllocation(allocation, ranksOf(allocation, observed))) {
+    for (const command of judgeAllocation(allocation, ranksOf(cluster, allocation, observed))) {
       decisions.push(decisionOn(allocation, command));
     }
   }

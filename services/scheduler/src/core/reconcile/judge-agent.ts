@@ -2,6 +2,7 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import { AllocationReportState, type Report } from "@trainyard/contracts/agent";
 import { offerText } from "../agent/decide.ts";
+import { type Holder, holderOf, isSameHolder } from "../agent/holder.ts";
 import type { AgentCommand } from "../agent/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Agent } from "../cluster/state.ts";
@@ -16,9 +17,12 @@ export function judgeAgent(
   if (seen === undefined) return [];
   const { report } = seen;
   const agent = cluster.agents.get(id);
+  const held = heldOf(agent);
   if (agent === undefined || agent.status === "removed") return joining(report);
   const alive = report.allocations.filter(isAlive);
-  if (agent.status === "lost") return returning(agent, report, alive);
+  // A copy of its folder that started later, or the host after a new boot: what was asked of the one before is not its.
+  const isElsewhere = held?.folder !== undefined && !isSameHolder(held, report);
+  if (agent.status === "lost" || isElsewhere) return returning(agent, report, alive);
   const commands: AgentCommand[] = [];
   if (offerText(agent.joined) !== offerText(offerOf(report))) {
     commands.push({ kind: "join", joined: offerOf(report) });
@@ -29,8 +33,15 @@ export function judgeAgent(
   return [...commands, ...clearing(agent, observed)];
 }
 
-function offerOf({ pool, slots, labels, agentVersion, address }: Plain<Report>) {
-  return { pool, slots, labels, version: agentVersion, address } satisfies EventData<"AgentJoined">;
+/** Whose the name is; null for nobody's. */
+export function heldOf(agent: Agent | undefined): Holder | null {
+  return agent?.status === "present" ? holderOf(agent.joined) : null;
+}
+
+function offerOf(report: Plain<Report>) {
+  const { pool, slots, labels, agentVersion: version, address } = report;
+  const offer = { pool, slots, labels, version, address, ...holderOf(report) };
+  return offer satisfies EventData<"AgentJoined">;
 }
 
 function joining(report: Plain<Report>): readonly AgentCommand[] {
@@ -51,7 +62,7 @@ function returning(
 
 function occupying(alive: readonly ReportedAllocation[], report: Plain<Report>): AgentCommand {
   const occupations = alive.map(({ allocation, slots }) => ({ allocation, slots }));
-  return { kind: "return", occupations, slots: report.slots };
+  return { kind: "return", occupations, slots: report.slots, holder: holderOf(report) };
 }
 
 function isAlive({ state }: ReportedAllocation): boolean {
