@@ -1,5 +1,8 @@
 /** What an agent does whose name another holds, and one that has seen a higher epoch than the scheduler's. */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import type { Plain } from "@trainyard/contracts";
+import type { Report } from "@trainyard/contracts/agent";
+import { assert } from "@trainyard/kernel";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
@@ -45,6 +48,12 @@ afterEach(async () => {
   await agent[Symbol.asyncDispose]();
   await platform[Symbol.asyncDispose]();
 });
+
+/** The last report. */
+function heard(): Plain<Report> {
+  assert(platform.report !== null, "the agent has reported");
+  return platform.report;
+}
 
 /** Its next reports are there: whatever it was going to do about a list, it has done. */
 async function twoReports(): Promise<void> {
@@ -101,12 +110,12 @@ test("an agent tells the highest epoch that it has seen, also after a restart, a
   platform.report = null;
   agent = await startAgent();
   await vi.waitFor(() => expect(platform.report?.highestEpoch).toBe(900), patient);
-  expect(platform.report?.epoch).toBe(0);
+  expect(heard().epoch).toBe(0);
   platform.epoch = 5;
   const launch = launchOf("true");
   platform.run(launch);
   await twoReports();
-  expect(platform.report?.allocations).toEqual([]);
+  expect(heard().allocations).toEqual([]);
   expect(agent.readiness()).toContain("epoch 5 and this agent has seen 900");
   platform.epoch = 901;
   platform.send();
@@ -121,6 +130,6 @@ test("a restart in its folder keeps the id and the place that it tells, and star
   agent = await startAgent();
   await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
   expect(platform.report).toMatchObject({ folder: before?.folder, place: before?.place });
-  expect(platform.report?.startedMs).toBeGreaterThan(before?.startedMs ?? 0);
-  expect(platform.report?.incarnation).not.toBe(before?.incarnation);
+  expect(heard().startedMs).toBeGreaterThan(before?.startedMs ?? 0);
+  expect(heard().incarnation).not.toBe(before?.incarnation);
 });

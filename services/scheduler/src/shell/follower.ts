@@ -60,7 +60,7 @@ export class ClusterFollower {
 
   #take(stored: StoredEvent): boolean {
     if (!ownCategories.test(stored.stream)) {
-      this.cluster.position = stored.position;
+      this.cluster.passed(stored);
       return false;
     }
     this.cluster.apply(notedOf(stored));

@@ -12,7 +12,8 @@ import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Clock, isFault } from "@trainyard/kernel";
 import { type Executor, LeaseLost, type Logger, pause, runtimeLimits } from "@trainyard/runtime";
 import type { Decision } from "../core/reconcile/decision.ts";
-import { explanations, gather, nextDueMs } from "../core/reconcile/gather.ts";
+import { Deadlines } from "../core/reconcile/deadlines.ts";
+import { explanations, gather } from "../core/reconcile/gather.ts";
 import { Hearing } from "../core/reconcile/hearing.ts";
 import { heldOf } from "../core/reconcile/judge-agent.ts";
 import { isBelievable, Observed } from "../core/reconcile/observed.ts";
@@ -54,6 +55,7 @@ export class Reconciler {
   readonly #problems: Decision[] = [];
   readonly #parts = new ReportParts();
   readonly #setAside = new SetAside();
+  readonly #deadlines = new Deadlines();
   readonly #doubted = new Set<string>();
   #beats = 0;
   #nextBeatMs = 0;
@@ -141,10 +143,10 @@ export class Reconciler {
 
   async #wait(signal: AbortSignal): Promise<void> {
     if (this.#woken || signal.aborted) return;
-    const { clock, follower } = this.#deps;
-    const dueMs = nextDueMs(follower.cluster);
-    const untilBeatMs = this.#nextBeatMs - clock.monotonicMs();
-    const untilDueMs = dueMs === null ? untilBeatMs : dueMs - clock.nowMs();
+    const { clock } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    const untilBeatMs = this.#nextBeatMs - nowMs;
+    const untilDueMs = (this.#deadlines.next() ?? this.#nextBeatMs) - nowMs;
     const woken = new AbortController();
     const stop = (): void => woken.abort();
     signal.addEventListener("abort", stop, { once: true });
@@ -178,7 +180,8 @@ export class Reconciler {
           observed: this.#observed,
           reported: this.#reported,
           tokenKey: settings.tokenKey.id,
-          nowMs: clock.nowMs(),
+          deadlines: this.#deadlines,
+          nowMs: clock.monotonicMs(),
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
           agentSilenceMs: settings.agentSilenceMs,

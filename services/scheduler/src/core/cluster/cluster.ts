@@ -27,6 +27,8 @@ export class Cluster {
   /** Asked to stop, with a time at which that becomes a kill. */
   readonly stopping = new Set<string>();
   position = 0;
+  /** Of the newest event, by the database's clock. */
+  timeMs = 0;
   /** How far the epochs towards agents are ahead of the lease's. */
   epochOffset = 0;
 
@@ -48,17 +50,23 @@ export class Cluster {
   }
 
   /** Lets those into their queues whose time has come. */
-  admit(nowMs: number): void {
+  admit(isDue: (allocation: string) => boolean): void {
     for (const id of this.delayed) {
       const allocation = this.allocations.get(id);
-      if (allocation !== undefined && allocation.notBeforeMs > nowMs) continue;
+      if (allocation !== undefined && !isDue(id)) continue;
       this.delayed.delete(id);
       if (allocation !== undefined) this.#enqueue(allocation);
     }
   }
 
+  /** An event of another service changes nothing else. */
+  passed({ position, timeMs }: { readonly position: number; readonly timeMs: number }): void {
+    this.position = position;
+    this.timeMs = Math.max(this.timeMs, timeMs);
+  }
+
   apply(noted: Noted): void {
-    this.position = noted.position;
+    this.passed(noted);
     const { event, id } = noted;
     switch (event.type) {
       case "AllocationQueued":

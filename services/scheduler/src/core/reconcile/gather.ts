@@ -12,6 +12,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { priorityPolicy } from "../pool/decide.ts";
 import type { Decision } from "./decision.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { grantCommand, portsTaken } from "./grants.ts";
 import { heldOf, judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
@@ -24,6 +25,8 @@ export type Round = {
   /** Agents that reported since the last round. Taken. */
   readonly reported: Set<string>;
   readonly tokenKey: string;
+  readonly deadlines: Deadlines;
+  /** On the monotonic clock. */
   readonly nowMs: number;
   /** How long an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
@@ -36,8 +39,9 @@ export type Round = {
 };
 
 export function gather(round: Round): readonly Decision[] {
-  const { cluster, observed, nowMs } = round;
-  cluster.admit(nowMs);
+  const { cluster, observed, deadlines, nowMs } = round;
+  deadlines.look(cluster, nowMs);
+  cluster.admit((allocation) => deadlines.mayBePlaced(allocation, nowMs));
   for (const { id, agents } of cluster.ended.splice(0)) {
     for (const agent of agents) observed.drop(agent, id);
   }
@@ -47,7 +51,7 @@ export function gather(round: Round): readonly Decision[] {
     ...reportDecisions(round),
     ...silenceDecisions(round),
     ...nameDecisions(round),
-    ...killDecisions(cluster, nowMs),
+    ...killDecisions(round),
     ...allocationDecisions(round),
   ].filter((decision) => !round.isSetAside(decision));
   // Places are given on what is recorded: an agent that this round declares lost gets nothing.
@@ -122,11 +126,11 @@ function silenceDecisions({ cluster, silentForMs, agentSilenceMs }: Round): read
 }
 
 /** Graceful stops whose grace is over. */
-function killDecisions(cluster: Cluster, nowMs: number): readonly Decision[] {
+function killDecisions({ cluster, deadlines, nowMs }: Round): readonly Decision[] {
   return [...cluster.stopping].flatMap((id) => {
     const allocation = cluster.allocations.get(id);
     const stop = allocation?.stop;
-    if (allocation === undefined || stop?.killAtMs == null || stop.killAtMs > nowMs) return [];
+    if (allocation === undefined || stop == null || !deadlines.mayBeKilled(id, nowMs)) return [];
     const command = { kind: "stop", mode: StopMode.KILL, why: stop.why, graceMs: 0 } as const;
     return [decisionOn(allocation, command)];
   });
@@ -184,18 +188,4 @@ export function explanations(cluster: Cluster, nowMs: number): readonly Decision
       return nowMs < dueMs ? [] : [decisionOn(allocation, { kind: "explain", code, detail })];
     }),
   );
-}
-
-/** The next moment at which time alone changes something; null when there is none. */
-export function nextDueMs(cluster: Cluster): number | null {
-  const due: number[] = [];
-  for (const id of cluster.stopping) {
-    const killAtMs = cluster.allocations.get(id)?.stop?.killAtMs;
-    if (killAtMs != null) due.push(killAtMs);
-  }
-  for (const id of cluster.delayed) {
-    const allocation = cluster.allocations.get(id);
-    if (allocation !== undefined) due.push(allocation.notBeforeMs);
-  }
-  return due.length === 0 ? null : Math.min(...due);
 }
