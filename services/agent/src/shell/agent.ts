@@ -20,6 +20,7 @@ import { limits } from "../limits.ts";
 import type { FolderIdentity } from "../state/folder-identity.ts";
 import { makeFolder, names, readRecord, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
+import { Uptime } from "../state/uptime.ts";
 import type { Contexts } from "./contexts.ts";
 import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
@@ -52,6 +53,7 @@ export class Agent implements AsyncDisposable {
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
   readonly #changed = new Wake();
+  readonly #uptime: Uptime;
   readonly #stack = new AsyncDisposableStack();
   #sequence = 0;
   #epoch = 0;
@@ -65,6 +67,7 @@ export class Agent implements AsyncDisposable {
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
+    this.#uptime = new Uptime(deps.folder, () => systemClock.monotonicMs());
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
     const seen = readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch;
     if (Number.isSafeInteger(seen)) this.#highestEpoch = seen ?? 0;
@@ -197,7 +200,7 @@ export class Agent implements AsyncDisposable {
   #forget(allocation: string): void {
     const run = this.#runs.get(allocation);
     if (run === undefined || !run.isEnded || run.folder.forgotten !== null) return;
-    run.folder.recordForgotten();
+    run.folder.recordForgotten(this.#uptime.ms);
     this.#deps.events.forgotten(allocation);
   }
 
@@ -243,6 +246,7 @@ export class Agent implements AsyncDisposable {
       try {
         await this.cleanUp();
         await this.#deps.contexts.cleanUp();
+        this.#uptime.save();
       } catch (error) {
         this.#deps.events.cleanUpFailed(error);
       }
@@ -252,11 +256,11 @@ export class Agent implements AsyncDisposable {
 
   /** Forgotten runs, the oldest first: those that nobody can ask about any more, and those beyond the number that is kept. */
   async cleanUp(): Promise<void> {
-    const nowMs = Date.now();
+    const nowMs = this.#uptime.ms;
     const forgotten = [...this.#runs.values()]
       .flatMap((run) => {
-        const atMs = run.folder.forgotten?.atMs;
-        return atMs === undefined ? [] : [{ run, atMs }];
+        const { forgotten: record } = run.folder;
+        return record === null ? [] : [{ run, atMs: record.upMs ?? this.#uptime.atStartMs }];
       })
       .toSorted((a, b) => a.atMs - b.atMs);
     let kept = forgotten.length;

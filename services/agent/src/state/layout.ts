@@ -6,6 +6,7 @@
  *   agent.json                  {epoch}: the highest lease epoch of the scheduler that was seen
  *   folder.json                 {id, startedMs}: drawn once, and when the last agent started here, in milliseconds since
  *                               1970. Written at each start; without it the folder is another one to the scheduler
+ *   uptime.json                 {upMs}: how long agents have been up on this folder; written every minute
  *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
  *   runs/<allocation>/          one folder per allocation, mode 0700; the id with every byte but letters, digits, ".",
  *                               "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
@@ -25,7 +26,8 @@
  *                               a supervisor that was told SIGTERM
  *     exit.json                 {kind, code, signal, message, atMs}: over. Written by rename, after the last line
  *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: no report of the spool is left to deliver
- *     forgotten.json            {atMs}: the scheduler has recorded the end; kept for a while, never launched again
+ *     forgotten.json            {atMs, upMs}: the scheduler has recorded the end, at that uptime (none of an older agent); kept
+ *                               for a while, never launched again
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was killed
  *                               while it unpacked. Removed when the run is forgotten
@@ -44,6 +46,7 @@ export const names = {
   version: "VERSION",
   agent: "agent.json",
   folder: "folder.json",
+  uptime: "uptime.json",
   contexts: "contexts",
   runs: "runs",
   spec: "spec.json",

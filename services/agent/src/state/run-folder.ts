@@ -113,7 +113,7 @@ export class RunFolder {
     return readRecord(this.path, names.delivered);
   }
 
-  get forgotten(): { readonly atMs: number } | null {
+  get forgotten(): { readonly atMs: number; readonly upMs?: number } | null {
     return readRecord(this.path, names.forgotten);
   }
 
@@ -155,8 +155,8 @@ export class RunFolder {
     writeRecord(this.path, names.delivered, { reports });
   }
 
-  recordForgotten(): void {
-    writeRecord(this.path, names.forgotten, { atMs: Date.now() });
+  recordForgotten(upMs: number): void {
+    writeRecord(this.path, names.forgotten, { atMs: Date.now(), upMs });
     this.removeWork();
   }
 
