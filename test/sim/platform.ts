@@ -57,7 +57,7 @@ export class Platform {
     };
     const count = done("experiments");
     const trialsPerReactionMax = fanOuts === "beside" ? 0 : Number.POSITIVE_INFINITY;
-    const telemetry = { reportHeard() {}, decided() {}, beat() {} };
+    const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
     return {
       experiments: ({ log, clock, logger }) =>
         beginExperiments({ log, clock, logger, ids, trialsPerReactionMax, count }),

@@ -51,6 +51,9 @@ export type EventMessages = {
   SlotsCleared: allocation.SlotsCleared;
   AgentDrainRequested: allocation.AgentDrainRequested;
   AgentDrained: allocation.AgentDrained;
+  AgentNameRefused: allocation.AgentNameRefused;
+  AgentNameCleared: allocation.AgentNameCleared;
+  SchedulerEpochRaised: allocation.SchedulerEpochRaised;
   AgentRemoved: allocation.AgentRemoved;
   AgentDistrusted: allocation.AgentDistrusted;
   AgentTrusted: allocation.AgentTrusted;
@@ -170,6 +173,9 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     allocation.SlotsClearedSchema,
     allocation.AgentDrainRequestedSchema,
     allocation.AgentDrainedSchema,
+    allocation.AgentNameRefusedSchema,
+    allocation.AgentNameClearedSchema,
+    allocation.SchedulerEpochRaisedSchema,
     allocation.AgentRemovedSchema,
     allocation.AgentDistrustedSchema,
     allocation.AgentTrustedSchema,

@@ -34,5 +34,6 @@ export {
   trialId,
 } from "./ids.ts";
 export { limits } from "./limits.ts";
+export { storableText } from "./text.ts";
 export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
 export type { Clock } from "./time.ts";

@@ -20,6 +20,7 @@ export function agentEvents(logger: Logger, registry: Registry) {
   });
   return {
     ...processEvents(logger),
+    ...conversationEvents(logger),
     held: (runs: number) => held.set(runs),
     adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
     launching(allocation: string) {
@@ -33,6 +34,8 @@ export function agentEvents(logger: Logger, registry: Registry) {
       ended.inc();
       logger.info({ allocation, exit }, "run_ended");
     },
+    lastWordUnread: (allocation: string, problem: string) =>
+      logger.warn({ allocation, problem }, "last_word_unread"),
     forgotten: (allocation: string) => logger.info({ allocation }, "run_forgotten"),
     removed: (allocation: string) => logger.debug({ allocation }, "run_folder_removed"),
     givenUp: (allocation: string) => logger.error({ allocation }, "run_undelivered_removed"),
@@ -52,6 +55,8 @@ export function agentEvents(logger: Logger, registry: Registry) {
     reportsWait: (why: string) => logger.warn({ why }, "reports_wait"),
     reportRefused: (allocation: string, offset: number) =>
       logger.warn({ allocation, offset }, "report_refused"),
+    reportsFailed: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "report_delivery_failed"),
     reportsRefused: (allocation: string, status: number) =>
       logger.warn({ allocation, status }, "reports_refused"),
     checkpointDelivered: (allocation: string, checkpoint: string) =>
@@ -64,10 +69,7 @@ export function agentEvents(logger: Logger, registry: Registry) {
     checkpointRefused: (allocation: string, checkpoint: string, why: string) =>
       logger.warn({ allocation, checkpoint, why }, "checkpoint_refused"),
     askedToStop: (allocation: string) => logger.info({ allocation }, "run_asked_to_stop"),
-    staleWanted: (epoch: number, version: number) =>
-      logger.debug({ epoch, version }, "wanted_ignored"),
     cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
-    wantedFailed: (error: unknown) => logger.error({ err: error }, "wanted_failed"),
     notAdopted: (path: string, error: unknown) =>
       logger.error({ path, err: error }, "run_not_adopted"),
     shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
@@ -83,5 +85,19 @@ function processEvents(logger: Logger) {
       logger.info({ mechanism, problems }, "process_groups"),
     /** Empty once nothing is. */
     left: (allocation: string, left: string) => logger.warn({ allocation, left }, "run_left"),
+  };
+}
+
+/** What happens between it and the scheduler. */
+function conversationEvents(logger: Logger) {
+  return {
+    staleWanted: (epoch: number, version: number) =>
+      logger.debug({ epoch, version }, "wanted_ignored"),
+    wantedFailed: (error: unknown) => logger.error({ err: error }, "wanted_failed"),
+    nameTaken: (why: string) => logger.error({ why }, "name_taken"),
+    nameHeld: () => logger.info("name_held"),
+    olderEpoch: (epoch: number, seen: number) =>
+      logger.warn({ epoch, seen }, "wanted_of_an_older_epoch"),
+    reportInParts: (parts: number) => logger.debug({ parts }, "report_in_parts"),
   };
 }

@@ -61,6 +61,16 @@ export const limits = {
   tellLeftMs: 10_000,
   /** Between two attempts to write a record for which the disk had no room. */
   writeAgainMs: 1_000,
+  /** The SDK writes 2,000 characters into end.json, 24 KiB where each is escaped; a script that writes more is read and cut … */
+  endRecordBytesMax: 1024 * 1024,
+  /** … to this much, which is what the scheduler records. */
+  endMessageCharsMax: 2_000,
+  /** What the SDK writes of a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters of. */
+  sealedBytesMax: 4 * 1024 * 1024,
+  /** An offset into the spool, in digits. */
+  acknowledgedBytesMax: 64,
+  /** One part of a report: the bus takes messages of 1 MiB, and a part is at most one run longer than it would have to be. */
+  reportPartBytesMax: 768 * 1024,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;

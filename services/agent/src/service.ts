@@ -16,6 +16,7 @@ import { agentEvents } from "./events.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
 import { findProcessGroups } from "./shell/process-groups.ts";
+import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
 import { version } from "./version.ts";
@@ -50,7 +51,8 @@ export async function createService(
   events.processGroups(mechanism, problems);
   const shared = { agent: config.name, bus, events };
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
-  const identity = { ...identityOf(config), processGroups: mechanism };
+  const start = beginStart(folder, Date.now());
+  const identity = { ...identityOf(config), ...start, processGroups: mechanism };
   const urls = { apiUrl, metricsUrl, checkpointDir };
   const { processGroups } = config;
   const deps = {
@@ -67,7 +69,7 @@ export async function createService(
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => {
     if (state !== "ready") return state;
-    return agent.isKnown ? null : "the scheduler has not answered yet";
+    return agent.problem;
   };
   return {
     name,
@@ -90,7 +92,7 @@ function identityOf({
   pool,
   address,
   slots,
-}: AgentConfig): Omit<AgentIdentity, "processGroups"> {
+}: AgentConfig): Omit<AgentIdentity, keyof FolderIdentity | "processGroups"> {
   const memoryBytes = Math.floor(totalmem() / Math.max(1, slots));
   return {
     name,

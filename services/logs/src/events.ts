@@ -5,6 +5,8 @@ import { Counter } from "prom-client";
 export type LogsEvents = {
   /** Lines that were acknowledged; repeats are those that had been stored before. */
   taken(stored: number, repeats: number): void;
+  /** A batch that does not prove that it may write the lines of its runs. */
+  unproven(): void;
 };
 
 export function logsEvents(registry: Registry): LogsEvents {
@@ -19,7 +21,13 @@ export function logsEvents(registry: Registry): LogsEvents {
     help: "Lines that an agent sent again and that were stored already",
     registers,
   });
+  const unproven = new Counter({
+    name: "trainyard_logs_batches_unproven_total",
+    help: "Batches without the tokens of the runs whose lines they hold: of agents of an earlier version, or of nobody's right",
+    registers,
+  });
   return {
+    unproven: () => unproven.inc(),
     taken(storedNow, repeatsNow) {
       stored.inc(storedNow);
       repeated.inc(repeatsNow);

@@ -1,10 +1,11 @@
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type LinePage, LinePageSchema, LogSource } from "@trainyard/contracts/commands";
+import { runToken } from "@trainyard/runtime";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { logsLimits } from "./limits.ts";
 import { line } from "./testing/lines.ts";
-import { TestLogs } from "./testing/test-logs.ts";
+import { TestLogs, tokenKey } from "./testing/test-logs.ts";
 
 let logs: TestLogs;
 let pool: pg.Pool;
@@ -53,6 +54,27 @@ describe("lines", () => {
     expect(answers[4]).toMatchObject({ rejection: { rejected: "unstorable" } });
     const stored = await logs.texts({ task: `${experiment}.1` });
     expect(stored).toEqual(texts.filter((text) => text !== "odd"));
+  });
+
+  test("are taken with their run's token only, and what another run's holder sends keeps no number", async () => {
+    const experiment = newExperiment();
+    const [mine, other] = [`${experiment}.1#1`, `${experiment}.2#1`];
+    const forged = [line(mine, 1, "mine"), line(other, 1, "forged")];
+    const refused = await logs.write(forged, [runToken(tokenKey, mine, 7)]);
+    expect(refused).toMatchObject({ kind: "rejected", rejection: { rejected: "not_your_run" } });
+    expect(await logs.texts({ task: experiment })).toEqual([]);
+    await logs.written([line(other, 1, "true")]);
+    expect(await logs.texts({ task: experiment })).toEqual(["true"]);
+  });
+
+  test("without a token that is in force wait at their agent: they are not refused, and not stored", async () => {
+    const run = `${newExperiment()}.1#1`;
+    const otherKey = { id: "1", secret: Buffer.alloc(32, 6) };
+    for (const tokens of [[], ["ty1.1.x.1.y"], [runToken(otherKey, run, 1)]]) {
+      expect(await logs.write([line(run, 1, "early")], tokens)).toEqual({ kind: "unavailable" });
+    }
+    await logs.written([line(run, 1, "early")]);
+    expect(await logs.texts({ task: run.slice(0, -2) })).toEqual(["early"]);
   });
 
   test("come back as they were written, with their trial and run", async () => {

@@ -45,7 +45,9 @@ export async function createService(
     async start() {
       await migrate(pool, name, join(import.meta.dirname, "../migrations"));
       const events = logsEvents(registry);
-      const commands = { ...writeCommands({ table, bus, events }), ...queryCommands(table) };
+      const { runTokenKeys } = config;
+      const writes = writeCommands({ table, bus, events, runTokenKeys });
+      const commands = { ...writes, ...queryCommands(table) };
       stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
       stack.use(await startHealthServer(config.http, { readiness }, registry));
       state = "ready";

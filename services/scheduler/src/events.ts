@@ -8,6 +8,8 @@ import type { Decision } from "./core/reconcile/decision.ts";
 export type Telemetry = {
   reportHeard(): void;
   decided(decisions: readonly Decision[]): void;
+  /** The log refuses it: whoever it concerns waits. */
+  setAside(decision: Decision): void;
   beat(pools: ReadonlyMap<string, Pool>, agents: ReadonlyMap<string, Agent>): void;
 };
 
@@ -21,6 +23,12 @@ export function createTelemetry(registry: Registry): Telemetry {
   const decisions = new Counter({
     name: "trainyard_scheduler_decisions_total",
     help: "Decisions taken, by what they are about.",
+    labelNames: ["on", "kind"],
+    registers,
+  });
+  const refusals = new Counter({
+    name: "trainyard_scheduler_decisions_set_aside_total",
+    help: "Decisions that the log refuses, by what they are about: whoever they concern waits, and the log of this service says why.",
     labelNames: ["on", "kind"],
     registers,
   });
@@ -47,6 +55,7 @@ export function createTelemetry(registry: Registry): Telemetry {
     decided(decided) {
       for (const { on, command } of decided) decisions.inc({ on, kind: command.kind });
     },
+    setAside: ({ on, command }) => refusals.inc({ on, kind: command.kind }),
     beat(pools, known) {
       for (const [pool, { agents: capacity, queue }] of pools) {
         waiting.set({ pool }, queue.size);

@@ -26,6 +26,12 @@ export const limits = {
   distrustLastMs: 600_000,
   /** Experiments that a record of failures names: a person looks at the first. */
   distrustNamedMax: 8,
+  /** Starts of agents that ask for one name that another holds: one is a mistake, eight are a cloned rack. */
+  refusedStartsMax: 8,
+  /** How far an agent's highest epoch may be ahead: a term a second for a century. What is beyond is no scheduler's number … */
+  epochStepMax: 2 ** 32,
+  /** … and above this no epoch is believed, so that all that may still follow is a whole number. */
+  epochMax: 2 ** 52,
   /** A wait shorter than this needs no explanation. */
   explainAfterMs: 2_000,
   explainAgainMs: 60_000,
@@ -50,6 +56,16 @@ export const limits = {
   sealedOfAgentMax: 512,
   /** Longer reasons are for logs. */
   messageCharsMax: 2_000,
+  /** All exits of one end together: with every character escaped, 1,000 nodes and the other texts they stay below an event's 256 KiB. */
+  exitMessagesCharsMax: 16_000,
+  /** What is left of a text when the log has refused the decision that held it. */
+  barestCharsMax: 200,
+  /** A decision that the log refuses is not taken again for this long: who mends what is wrong sees it go on soon after. */
+  setAsideMs: 60_000,
+  /** Parts of one report: 48 MiB, which is more than 100,000 runs on one agent. */
+  reportPartsMax: 64,
+  /** Reports of which parts are missing, of all agents; the oldest go. */
+  reportsBegunMax: 64,
   /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */
   masterPortFirst: 20_000,
   masterPorts: 2_500,

@@ -19,7 +19,7 @@ export const services: readonly ServiceEntry[] = [
   service("relay"),
   service("registry", true),
   service("metrics", true),
-  service("logs"),
+  service("logs", true),
   service("checkpoint-gc"),
   service("scheduler", true),
   service("searcher"),

@@ -20,12 +20,13 @@ export type RunView = {
   readonly stop: StopRecord | null;
   readonly kill: KillRecord | null;
   readonly exit: ExitRecord | null;
-  readonly endRecord: Plain<EndRecord> | null;
+  /** What end.json held; or why it was not read. */
+  readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
 
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
-  const { launch, state, pid, exit, sealed } = view;
+  const { launch, state, pid, exit, lastWord, sealed } = view;
   const common = {
     allocation: launch.allocation,
     state,
@@ -37,10 +38,11 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     ...(sealed === undefined ? {} : { sealed }),
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
+  const told = exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit));
   return {
     ...common,
-    exit: exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit)),
-    ...(view.endRecord === null ? {} : { endRecord: view.endRecord }),
+    exit: { ...told, message: [told.message, lastWord.problem].filter(Boolean).join("; ") },
+    ...(lastWord.endRecord === null ? {} : { endRecord: lastWord.endRecord }),
     launchFailed: exit.kind === "not_launched",
     killed: wasKilled(exit, view.kill),
   };
@@ -68,9 +70,9 @@ function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
  * has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever else it does
  * once it was told (a handler that exits with 0, a peer that fails because its peers are gone) is because it was told.
  */
-function wasShutDown({ stop, kill, endRecord }: RunView, exit: ExitRecord): boolean {
+function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boolean {
   if (kill?.why === "wanted" || (kill === null && stop === null)) return false;
-  const said = endRecord?.reason;
+  const said = lastWord.endRecord?.reason;
   if (said === EndReason.ACKNOWLEDGED_STOP || said === EndReason.INVALID_HYPERPARAMETERS)
     return false;
   const wasSignalled = kill !== null && exit.atMs >= kill.atMs;

@@ -7,6 +7,7 @@ import { agentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
+import { Uptime } from "../state/uptime.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { Agent } from "./agent.ts";
 import { Contexts } from "./contexts.ts";
@@ -17,7 +18,9 @@ function newAgent(folder: string) {
   const bus = createMemoryBus().connect("agent-rack");
   const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
   const contexts = new Contexts({ folder: join(folder, "contexts"), agent: "rack", bus, events });
-  const identity = { name: "rack", pool: "p", address: "a", version: "1", labels: {}, slots: [] };
+  const start = { folder: "f", place: "p", startedMs: 1 };
+  const offer = { pool: "p", address: "a", version: "1", labels: {}, slots: [] };
+  const identity = { name: "rack", ...offer, ...start };
   const processGroups = "scan" as const;
   const urls = { apiUrl: "http://127.0.0.1:1", metricsUrl: "http://127.0.0.1:1" };
   return new Agent({
@@ -34,17 +37,27 @@ function newAgent(folder: string) {
   });
 }
 
-function forgottenRun(runs: string, ageMs: number): RunFolder {
+const day = 24 * 60 * 60 * 1_000;
+
+/** A folder on which agents have been up for 30 days. */
+function agedFolder(): string {
+  const folder = newFolder();
+  writeRecord(folder, names.uptime, { upMs: 30 * day });
+  return folder;
+}
+
+function forgottenRun(runs: string, ageMs: number, wallAgeMs = 0): RunFolder {
   const run = RunFolder.create(runs, launchOf("true"));
   run.claimAsNeverStarted();
   run.recordExit({ kind: "never_started", code: null, signal: null, message: "" });
   run.recordDelivered("delivered");
-  writeRecord(run.path, names.forgotten, { atMs: Date.now() - ageMs });
+  const upMs = 30 * day - ageMs;
+  writeRecord(run.path, names.forgotten, { atMs: Date.now() - wallAgeMs, upMs });
   return run;
 }
 
 test("folders of forgotten runs go by age and by number, the oldest first; what is not forgotten stays", async () => {
-  const folder = newFolder();
+  const folder = agedFolder();
   const runs = join(folder, "runs");
   const recent = Array.from({ length: limits.keptRunsMax + 5 }, (_, n) =>
     forgottenRun(runs, n * 1_000),
@@ -68,17 +81,18 @@ test("folders of forgotten runs go by age and by number, the oldest first; what 
   expect(recent.slice(0, limits.keptRunsMax / 2).every(({ path }) => existsSync(path))).toBe(true);
 });
 
-test("lines that nobody took keep a forgotten run's folder, for a week", async () => {
-  const folder = newFolder();
+test("lines that nobody took keep a forgotten run's folder for a week of the agent's time, however far a clock jumps", async () => {
+  const folder = agedFolder();
   const runs = join(folder, "runs");
-  const day = 24 * 60 * 60 * 1_000;
   const kept = forgottenRun(runs, 2 * day);
+  const jumped = forgottenRun(runs, 2 * day, 400 * day);
   const hopeless = forgottenRun(runs, 8 * day);
-  for (const run of [kept, hopeless]) run.say("never fetched");
+  for (const run of [kept, jumped, hopeless]) run.say("never fetched");
   await using agent = newAgent(folder);
   await agent.start();
   await agent.cleanUp();
-  expect([existsSync(kept.path), existsSync(hopeless.path)]).toEqual([true, false]);
+  const there = [kept, jumped, hopeless].map(({ path }) => existsSync(path));
+  expect(there).toEqual([true, true, false]);
 });
 
 test("a launch that cannot be read does not keep the others from being adopted", async () => {
@@ -91,4 +105,14 @@ test("a launch that cannot be read does not keep the others from being adopted",
   await agent.start();
   await vi.waitFor(() => expect(run.exit).toMatchObject({ kind: "not_launched" }));
   expect(broken.exit).toBeNull();
+});
+
+test("the uptime of a folder goes on from what was written, and never by a wall clock", () => {
+  const folder = agedFolder();
+  let monotonicMs = 5_000;
+  const uptime = new Uptime(folder, () => monotonicMs);
+  monotonicMs += 1_000;
+  expect(uptime.ms).toBe(30 * day + 1_000);
+  uptime.save();
+  expect(new Uptime(folder, () => 0).ms).toBe(30 * day + 1_000);
 });

@@ -16,7 +16,6 @@ import {
   type AllocationReport,
   type Launch,
   type Report,
-  ReportSchema,
   type Wanted,
   WantedSchema,
   WantedState,
@@ -26,11 +25,14 @@ import { pause, systemClock } from "@trainyard/runtime";
 import { refusalOf } from "../core/exit.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
+import type { FolderIdentity } from "../state/folder-identity.ts";
 import { isDiskFull, makeFolder, names, readRecord, textOf, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
+import { Uptime } from "../state/uptime.ts";
 import type { Contexts } from "./contexts.ts";
 import { freeBytes } from "./disk.ts";
+import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
 import { Wake } from "./wake.ts";
 
@@ -43,7 +45,7 @@ export type AgentIdentity = {
   readonly slots: readonly Plain<Slot>[];
   /** How all processes of a run are found and ended here. */
   readonly processGroups: Mechanism;
-};
+} & FolderIdentity;
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly identity: AgentIdentity;
@@ -53,10 +55,8 @@ export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly events: AgentEvents;
 };
 
-const reports = codecOf<Plain<Report>>(ReportSchema);
 const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
 const utf8 = new TextDecoder();
-const bytes = new TextEncoder();
 
 export class Agent implements AsyncDisposable {
   readonly #deps: AgentDeps;
@@ -67,6 +67,7 @@ export class Agent implements AsyncDisposable {
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
   readonly #changed = new Wake();
+  readonly #uptime: Uptime;
   readonly #stack = new AsyncDisposableStack();
   #sequence = 0;
   #epoch = 0;
@@ -75,19 +76,22 @@ export class Agent implements AsyncDisposable {
   #writtenEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
-  #isKnown = false;
+  /** Why its slots do not count; null once the scheduler asks something of it. */
+  #problem: string | null = "the scheduler has not answered yet";
+  #hasNoName = false;
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
+    this.#uptime = new Uptime(deps.folder, () => systemClock.monotonicMs());
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
-    this.#highestEpoch =
-      readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch ?? this.#highestEpoch;
+    const seen = readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch;
+    if (Number.isSafeInteger(seen)) this.#highestEpoch = seen ?? 0;
     this.#writtenEpoch = this.#highestEpoch;
   }
 
-  /** The scheduler has answered since this start, which it does once the agent is registered. */
-  get isKnown(): boolean {
-    return this.#isKnown;
+  /** Null once the scheduler has answered this start, which it does once the agent is registered under its name. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   async start(): Promise<void> {
@@ -159,21 +163,22 @@ export class Agent implements AsyncDisposable {
   }
 
   #process(wanted: Plain<Wanted>): void {
-    const { epoch, version } = wanted;
-    const older = epoch === this.#epoch && version < this.#version;
-    if (epoch < this.#highestEpoch || older || this.#stopping.signal.aborted) {
+    const { epoch, version, incarnation = this.#incarnation, nameTaken } = wanted;
+    if (incarnation !== this.#incarnation || this.#stopping.signal.aborted) return;
+    if (!Number.isSafeInteger(epoch) || epoch < this.#highestEpoch) return this.#tellEpoch(epoch);
+    if (nameTaken === undefined && epoch === this.#epoch && version < this.#version) {
       this.#deps.events.staleWanted(epoch, version);
       return;
     }
     this.#raise(epoch);
+    if (nameTaken !== undefined) return this.#doWithoutName(wanted, nameTaken);
+    if (this.#hasNoName) this.#deps.events.nameHeld();
+    this.#hasNoName = false;
+    this.#problem = null;
     this.#probe = wanted.probe;
-    this.#isKnown = true;
     // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
     if (this.#isShuttingDown) return;
-    for (const { allocation, state } of wanted.allocations) {
-      if (state === WantedState.KILL) this.#runs.get(allocation)?.kill("wanted");
-    }
-    for (const allocation of wanted.forget) this.#forget(allocation);
+    this.#endAndForget(wanted);
     for (const { allocation, state, launch } of wanted.allocations) {
       if (state !== WantedState.RUN || launch === undefined || this.#has(allocation)) continue;
       this.#launch(launch);
@@ -212,11 +217,33 @@ export class Agent implements AsyncDisposable {
     }
   }
 
+  #endAndForget({ allocations, forget }: Plain<Wanted>): void {
+    for (const { allocation, state } of allocations) {
+      if (state === WantedState.KILL) this.#runs.get(allocation)?.kill("wanted");
+    }
+    for (const allocation of forget) this.#forget(allocation);
+  }
+
+  /** Another holds the name: nothing is launched and nothing echoed, and what still runs here is ended as the list says. */
+  #doWithoutName(wanted: Plain<Wanted>, why: string): void {
+    if (!this.#hasNoName) this.#deps.events.nameTaken(why);
+    this.#hasNoName = true;
+    this.#problem = `name_taken: ${why}`;
+    this.#endAndForget(wanted);
+  }
+
+  /** Every report tells the highest; the scheduler goes beyond it. */
+  #tellEpoch(epoch: number): void {
+    this.#deps.events.olderEpoch(epoch, this.#highestEpoch);
+    if (this.#problem === null) return;
+    this.#problem = `the scheduler counts from epoch ${epoch} and this agent has seen ${this.#highestEpoch}: it is told so`;
+  }
+
   #forget(allocation: string): void {
     this.#refused.delete(allocation);
     const run = this.#runs.get(allocation);
     if (run === undefined || !run.isEnded || run.folder.forgotten !== null) return;
-    run.folder.recordForgotten();
+    run.folder.recordForgotten(this.#uptime.ms);
     this.#deps.events.forgotten(allocation);
   }
 
@@ -247,9 +274,15 @@ export class Agent implements AsyncDisposable {
       address: identity.address,
       processGroups: identity.processGroups,
       diskFreeBytes: freeBytes(this.#deps.folder),
+      highestEpoch: this.#highestEpoch,
+      folder: identity.folder,
+      place: identity.place,
+      startedMs: identity.startedMs,
       allocations: [...told.map((run) => run.report()), ...this.#refused.values()],
     };
-    bus.publish(agentReportSubject(identity.name), bytes.encode(reports.encode(report)));
+    const messages = reportMessages(report, limits.reportPartBytesMax);
+    if (messages.length > 1) events.reportInParts(messages.length);
+    for (const message of messages) bus.publish(agentReportSubject(identity.name), message);
   }
 
   async #cleanUpLoop(): Promise<void> {
@@ -259,6 +292,7 @@ export class Agent implements AsyncDisposable {
         for (const { folder } of this.#runs.values()) folder.writeHeld();
         await this.cleanUp();
         await this.#deps.contexts.cleanUp();
+        this.#uptime.save();
       } catch (error) {
         this.#deps.events.cleanUpFailed(error);
       }
@@ -268,11 +302,11 @@ export class Agent implements AsyncDisposable {
 
   /** Forgotten runs, the oldest first: those that nobody can ask about any more, and those beyond the number that is kept. */
   async cleanUp(): Promise<void> {
-    const nowMs = Date.now();
+    const nowMs = this.#uptime.ms;
     const forgotten = [...this.#runs.values()]
       .flatMap((run) => {
-        const atMs = run.folder.forgotten?.atMs;
-        return atMs === undefined ? [] : [{ run, atMs }];
+        const { forgotten: record } = run.folder;
+        return record === null ? [] : [{ run, atMs: record.upMs ?? this.#uptime.atStartMs }];
       })
       .toSorted((a, b) => a.atMs - b.atMs);
     let kept = forgotten.length;

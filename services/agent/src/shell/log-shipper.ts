@@ -84,9 +84,9 @@ type Outcome = "stored" | "refused" | { readonly retryAfterMs: number };
 
 async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promise<Outcome> {
   const { agent, bus, events, folder } = deps;
-  const { allocation, nodeRank, experiment } = folder.launch;
+  const { allocation, nodeRank, experiment, token } = folder.launch;
   const lines = batch.lines.map((line) => ({ allocation, nodeRank, ...line }));
-  const message: Plain<WriteLines> = { agent, lines };
+  const message: Plain<WriteLines> = { agent, lines, tokens: [token] };
   const body = encodeRequest(WriteLinesSchema, message);
   let reply: CommandReply;
   try {

@@ -2,20 +2,13 @@
  * Delivers the metric reports that an ended process left in its spool, by the rules of the SDK's README ("The run's
  * folder"): from the acknowledged offset, in file order, moving it only after an answer. To send a line twice is harmless.
  */
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fstatSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import { openRunFile, readRunFile } from "../state/run-file.ts";
 import { Backoff } from "./backoff.ts";
 
 export type DeliveryDeps = {
@@ -112,13 +105,11 @@ function answerOf({ status, headers }: Response): Answer {
 }
 
 function acknowledged(spool: string): number {
-  try {
-    const offset = Number(readFileSync(join(spool, "reports.acked"), "utf8").trim());
-    return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
-  } catch {
-    // Nothing was acknowledged yet, or there is no spool at all.
-    return 0;
-  }
+  const written = readRunFile(join(spool, "reports.acked"), limits.acknowledgedBytesMax);
+  // Nothing was acknowledged yet, or there is no spool at all.
+  if (!Buffer.isBuffer(written)) return 0;
+  const offset = Number(written.toString("utf8").trim());
+  return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
 }
 
 /** On a full disk not: what is sent again then is known there by its keys. */
@@ -134,13 +125,9 @@ function acknowledge(spool: string, offset: number): void {
 
 /** Complete lines; a torn last one is of a report whose call never returned. */
 function readPiece(path: string, offset: number, reportsMax: number): Piece {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch {
-    // A process that reported nothing, or never used the SDK.
-    return { lines: [], end: offset };
-  }
+  const file = openRunFile(path);
+  // A process that reported nothing, or never used the SDK.
+  if (file === null) return { lines: [], end: offset };
   try {
     const size = Math.min(limits.reportBytesPerRequest, Math.max(0, fstatSync(file).size - offset));
     const chunk = Buffer.allocUnsafe(size);

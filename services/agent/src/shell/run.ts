@@ -50,6 +50,7 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
+const noWord = { endRecord: null, problem: "" };
 /** The shell's code for a command that may not be run; here: code that cannot be unpacked. */
 const notExecutable = 126;
 
@@ -68,7 +69,7 @@ export class Run implements AsyncDisposable {
   #pieces = 0;
   #isDelivered = false;
   /** Its records, which do not change any more. */
-  #ended: ReturnType<typeof endedOf> | null = null;
+  #ended: Pick<RunView, "stop" | "kill" | "exit" | "lastWord"> | null = null;
   #named: RunView["sealed"] = undefined;
   #driven: Promise<void> = Promise.resolve();
 
@@ -101,7 +102,7 @@ export class Run implements AsyncDisposable {
     const { launch } = this.folder;
     const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
-      const nothing = { stop: null, kill: null, exit: null, endRecord: null };
+      const nothing = { stop: null, kill: null, exit: null, lastWord: noWord };
       const report = reportOf(this.#deps.agent, { ...told, ...nothing });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
       const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
@@ -109,7 +110,7 @@ export class Run implements AsyncDisposable {
       const waitsForPlatform = waits && !isFetched;
       return { ...report, left: this.#ending.left, progress, waitsForPlatform };
     }
-    this.#ended ??= endedOf(this.folder);
+    this.#ended ??= this.#endRecords();
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
   }
 
@@ -121,6 +122,14 @@ export class Run implements AsyncDisposable {
       this.#deps.events.checkpointsFailed(this.allocation, error);
     }
     return this.#named;
+  }
+
+  #endRecords(): Pick<RunView, "stop" | "kill" | "exit" | "lastWord"> {
+    const { stop, kill, exit, lastWord } = this.folder;
+    if (lastWord.problem !== "") {
+      this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
+    }
+    return { stop, kill, exit, lastWord };
   }
 
   start(): void {
@@ -348,20 +357,21 @@ export class Run implements AsyncDisposable {
   async #deliver(signal: AbortSignal): Promise<void> {
     if (this.folder.delivered !== null) return;
     const { metricsUrl, events } = this.#deps;
-    const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
-    while (outcome !== null && !signal.aborted) {
-      try {
-        return this.folder.recordDelivered(outcome);
-      } catch (error) {
-        events.runFailed(this.allocation, error);
-        await pause(systemClock, limits.retryLastMs, signal);
+    try {
+      const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
+      while (outcome !== null && !signal.aborted) {
+        try {
+          return this.folder.recordDelivered(outcome);
+        } catch (error) {
+          events.runFailed(this.allocation, error);
+          await pause(systemClock, limits.retryLastMs, signal);
+        }
       }
+    } catch (error) {
+      // A spool that its process has locked or replaced must not keep the run's end from being told.
+      events.reportsFailed(this.allocation, error);
     }
   }
-}
-
-function endedOf({ stop, kill, exit, endRecord }: RunFolder) {
-  return { stop, kill, exit, endRecord };
 }
 
 const killedWaits = {

@@ -4,6 +4,9 @@
  *
  *   VERSION                     "1"
  *   agent.json                  {epoch}: the highest lease epoch of the scheduler that was seen
+ *   folder.json                 {id, startedMs}: drawn once, and when the last agent started here, in milliseconds since
+ *                               1970. Written at each start; without it the folder is another one to the scheduler
+ *   uptime.json                 {upMs}: how long agents have been up on this folder; written every minute
  *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
  *   runs/<allocation>/          one folder per allocation, mode 0700; the id with every byte but letters, digits, ".",
  *                               "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
@@ -29,7 +32,8 @@
  *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full takes them;
  *                               where that is so the file becomes the record
  *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: no report of the spool is left to deliver
- *     forgotten.json            {atMs}: the scheduler has recorded the end; kept for a while, never launched again
+ *     forgotten.json            {atMs, upMs}: the scheduler has recorded the end, at that uptime (none of an older agent); kept
+ *                               for a while, never launched again
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was killed
  *                               while it unpacked. Removed when the run is forgotten
@@ -61,6 +65,8 @@ const reservedBytes = 4_096;
 export const names = {
   version: "VERSION",
   agent: "agent.json",
+  folder: "folder.json",
+  uptime: "uptime.json",
   contexts: "contexts",
   runs: "runs",
   spec: "spec.json",

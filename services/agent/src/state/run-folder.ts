@@ -8,6 +8,8 @@ import {
   type Launch,
   LaunchSchema,
 } from "@trainyard/contracts/agent";
+import { EndReason } from "@trainyard/contracts/events";
+import { storableText } from "@trainyard/kernel";
 import type { ExitRecord, KillRecord, StopRecord } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import {
@@ -21,12 +23,14 @@ import {
   writeRecord,
 } from "./layout.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
+import { readRunFile } from "./run-file.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 
 type Spec = { readonly version: number; readonly launch: object };
 
 const launches = codecOf<Plain<Launch>>(LaunchSchema);
+const endRecords = codecOf<Plain<EndRecord>>(EndRecordSchema);
 
 const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 
@@ -34,6 +38,30 @@ const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
 export type Delivered = "delivered" | "refused" | "given_up";
+
+export type LastWord = {
+  readonly endRecord: Plain<EndRecord> | null;
+  /** Why there is none although there is a file; a sentence without its end, or nothing. */
+  readonly problem: string;
+};
+
+const endReasons: readonly EndReason[] = [
+  EndReason.FINISHED,
+  EndReason.ACKNOWLEDGED_STOP,
+  EndReason.INVALID_HYPERPARAMETERS,
+  EndReason.ERROR,
+];
+
+function endRecordOf(text: string): Plain<EndRecord> | null {
+  try {
+    const said = endRecords.decode(text);
+    // A number would pass for a reason that this version does not know.
+    if (!endReasons.includes(said.reason)) return null;
+    return { ...said, message: storableText(said.message, limits.endMessageCharsMax) };
+  } catch {
+    return null;
+  }
+}
 
 export class RunFolder {
   readonly path: string;
@@ -110,20 +138,19 @@ export class RunFolder {
     return this.#recorded(names.delivered);
   }
 
-  get forgotten(): { readonly atMs: number } | null {
+  get forgotten(): { readonly atMs: number; readonly upMs?: number } | null {
     return this.#recorded(names.forgotten);
   }
 
-  /** The SDK's last word; null when there is none that can be read. */
-  get endRecord(): Plain<EndRecord> | null {
-    const written = readRecord<object>(this.runDir, "end.json");
-    if (written === null) return null;
-    try {
-      return codecOf<Plain<EndRecord>>(EndRecordSchema).decode(JSON.stringify(written));
-    } catch {
-      // The file is the user's to write over; the exit code then says all there is.
-      return null;
+  /** The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is. */
+  get lastWord(): LastWord {
+    const written = readRunFile(join(this.runDir, "end.json"), limits.endRecordBytesMax);
+    if (written === null) return { endRecord: null, problem: "" };
+    if (typeof written === "number") {
+      const problem = `its end.json has ${written} bytes and may have ${limits.endRecordBytesMax}, so it was not read`;
+      return { endRecord: null, problem };
     }
+    return { endRecord: endRecordOf(written.toString("utf8")), problem: "" };
   }
 
   /** Asks the script to stop by itself. The first moment stands. False where a full disk does not take the question. */
@@ -185,10 +212,10 @@ export class RunFolder {
     this.#record(names.delivered, { reports });
   }
 
-  recordForgotten(): void {
+  recordForgotten(upMs: number): void {
     // First, since it makes room.
     this.removeWork();
-    this.#record(names.forgotten, { atMs: Date.now() });
+    this.#record(names.forgotten, { atMs: Date.now(), upMs });
   }
 
   /** Makes sure that no supervisor will start it any more; false when one has claimed it. */

@@ -3,12 +3,13 @@
  * `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the training
  * process's: what is no record of the SDK's is passed over.
  */
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { SealedCheckpoint, SealedCheckpoints } from "@trainyard/contracts/events";
 import { isCheckpointId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
+import { readRunFile } from "./run-file.ts";
 
 /** What the SDK wrote of a checkpoint whose folder is whole. */
 export type Sealed = {
@@ -84,9 +85,9 @@ export class SealedSpool {
   #record(checkpoint: string): Sealed | null {
     if (!isCheckpointId(checkpoint)) return null;
     try {
-      const sealed = JSON.parse(
-        readFileSync(join(this.#path, `${checkpoint}.json`), "utf8"),
-      ) as Sealed;
+      const written = readRunFile(join(this.#path, `${checkpoint}.json`), limits.sealedBytesMax);
+      if (!Buffer.isBuffer(written)) return null;
+      const sealed = JSON.parse(written.toString("utf8")) as Sealed;
       const { manifest, sealedMs, stepsCompleted } = sealed;
       const isWhole =
         Array.isArray(manifest) && Number.isFinite(sealedMs) && Number.isFinite(stepsCompleted);

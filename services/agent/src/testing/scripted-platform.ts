@@ -55,8 +55,15 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly received: { readonly key: string; readonly authorization: string }[] = [];
   epoch = 1;
   version = 0;
+  /** For which start of the agent the lists are, and whether it has its name. */
+  address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
   report: Plain<Report> | null = null;
   logsAway = false;
+  /** Whether ended runs that nobody wants any more are forgotten. */
+  forgets = true;
+  /** Of how many parts the last report was. */
+  partsHeard = 1;
+  readonly #parts: Plain<Report>[] = [];
   downloads = 0;
   /** Model code is sent in pieces of so many bytes, one every few milliseconds, and stops after so many pieces; null for whole. */
   drip: { readonly bytes: number; readonly piecesMax: number } | null = null;
@@ -119,14 +126,26 @@ export class ScriptedPlatform implements AsyncDisposable {
       commandHandlers("registry", { PlanContextDownload: plan }, logger),
     );
     await this.#bus.subscribe(agentReportSubject(this.#agent), ({ body }) => {
-      const report = codecOf<Plain<Report>>(ReportSchema).decode(new TextDecoder().decode(body));
+      const heard = codecOf<Plain<Report>>(ReportSchema).decode(new TextDecoder().decode(body));
+      const report = this.#whole(heard);
+      if (report === null) return;
       this.report = report;
       // As the scheduler: launches go along until the run was named, and ended runs are forgotten once unwanted.
       const forget = report.allocations.filter(
         (one) => one.state === AllocationReportState.ENDED && !this.#wishes.has(one.allocation),
       );
-      if (forget.length > 0) this.send(forget.map((one) => one.allocation));
+      if (forget.length > 0 && this.forgets) this.send(forget.map((one) => one.allocation));
     });
+  }
+
+  /** Null until the last part of a report is there. */
+  #whole(heard: Plain<Report>): Plain<Report> | null {
+    this.#parts.push(heard);
+    const parts = this.#parts.filter(({ sequence }) => sequence === heard.sequence);
+    if (parts.length < (heard.parts ?? 1)) return null;
+    this.#parts.length = 0;
+    this.partsHeard = parts.length;
+    return { ...heard, allocations: parts.flatMap(({ allocations }) => allocations) };
   }
 
   #store(lines: readonly Plain<LogLine>[]) {
@@ -227,8 +246,8 @@ export class ScriptedPlatform implements AsyncDisposable {
         ? { allocation, state, launch }
         : { allocation, state },
     );
-    const { epoch, version } = this;
-    const wanted = { epoch, version, allocations, forget, probe: 7 };
+    const { epoch, version, address } = this;
+    const wanted = { epoch, version, allocations, forget, probe: 7, ...address };
     const text = codecOf<object>(WantedSchema).encode(wanted);
     this.#bus.publish(agentDoSubject(this.#agent), new TextEncoder().encode(text));
   }

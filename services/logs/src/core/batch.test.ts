@@ -6,7 +6,7 @@ import { line } from "../testing/lines.ts";
 import { parseBatch } from "./batch.ts";
 
 const parse = (...lines: readonly ReturnType<typeof line>[]) =>
-  parseBatch({ agent: "agent-1", lines }, logsLimits);
+  parseBatch({ agent: "agent-1", lines, tokens: [] }, logsLimits);
 
 test("a line knows its experiment, trial and run", () => {
   expect(parse(line("12.3#2", 7, "hello", { nodeRank: 1 }))).toEqual([

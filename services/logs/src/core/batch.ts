@@ -56,6 +56,14 @@ export function parseBatch(
   return rows;
 }
 
+/** The first run of a batch that is not among those whose tokens came with it; null when there is none. */
+export function unprovenRun(
+  { lines }: Plain<WriteLines>,
+  proven: ReadonlySet<string>,
+): string | null {
+  return lines.find(({ allocation }) => !proven.has(allocation))?.allocation ?? null;
+}
+
 function rowOf({ experiment, trial, run }: RunParts, line: Plain<LogLine>): LineRow {
   const { nodeRank, sequence, atMs, source, continued, text } = line;
   return { experiment, trial, run, nodeRank, sequence, atMs, source, continued, text };

@@ -1,6 +1,7 @@
 /**
  * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once. Followers
- * hear of them after the commit.
+ * hear of them after the commit. A batch comes with the tokens of its runs: agents share the bus, and a line that another
+ * could write would also keep the true one of its number out.
  */
 import { type Bus, logSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -9,11 +10,12 @@ import {
   type LinePage,
   LinePageSchema,
   type StoredLine,
+  type WriteLines,
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
-import { isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import { Batches, type CommandSpec, command } from "@trainyard/runtime";
-import { type LineRow, parseBatch } from "../core/batch.ts";
+import { Fault, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { Batches, type CommandSpec, command, readRunToken } from "@trainyard/runtime";
+import { type LineRow, parseBatch, unprovenRun } from "../core/batch.ts";
 import { fittingFirst } from "../core/page.ts";
 import type { LogsEvents } from "../events.ts";
 import { logsLimits } from "../limits.ts";
@@ -27,12 +29,14 @@ export type IngestDeps = {
   readonly table: LineTable;
   readonly bus: Bus;
   readonly events: LogsEvents;
+  readonly runTokenKeys: ReadonlyMap<string, Buffer>;
 };
 
 export function writeCommands({
   table,
   bus,
   events,
+  runTokenKeys,
 }: IngestDeps): Readonly<Record<string, CommandSpec>> {
   const insert = (rows: readonly LineRow[]) => table.insert(rows);
   const batches = new Batches(logsLimits, lineBytes, insert);
@@ -40,6 +44,12 @@ export function writeCommands({
     WriteLines: command(WriteLinesSchema, AcceptedSchema, async (batch) => {
       const rows = parseBatch(batch, logsLimits);
       if (isRejection(rows)) return rows;
+      const stranger = strangerIn(batch, runTokenKeys);
+      if (stranger !== null) {
+        events.unproven();
+        if (isRejection(stranger)) return stranger;
+        throw stranger;
+      }
       if (rows.length > 0) {
         const cursors = await batches.add(rows).catch(rejectedAsUnstorable);
         if (isRejection(cursors)) return cursors;
@@ -64,6 +74,24 @@ function rejectedAsUnstorable(error: unknown): Rejection {
 
 /** Roughly what a line weighs on its way: its text, and a little for whose it is. */
 const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
+
+/**
+ * Why a batch is not its sender's to write; null when it is. One whose tokens say nothing (none, or of a key that is not in
+ * force) is the world's fault: an agent of an earlier version keeps its lines until a newer one sends them.
+ */
+function strangerIn(
+  batch: Plain<WriteLines>,
+  keys: ReadonlyMap<string, Buffer>,
+): Rejection | Fault | null {
+  const read = batch.tokens.map((token) => readRunToken(keys, token)?.allocation);
+  const run = unprovenRun(batch, new Set(read.filter((allocation) => allocation !== undefined)));
+  if (run === null) return null;
+  if (read.length === 0 || read.includes(undefined)) {
+    const detail = `agent ${batch.agent} shows no token of run ${run} that is in force: its lines wait there until it is updated`;
+    return new Fault("unproven_lines", detail, { retry: "later" });
+  }
+  return reject("not_your_run", `lines of run ${run} came without its token`);
+}
 
 /** A trial's lines as pages, none larger than a message should be. */
 function publish(bus: Bus, stored: readonly StoredRow[]): void {

@@ -9,10 +9,17 @@ import {
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
 import { assert, type Rejection } from "@trainyard/kernel";
-import type { Service } from "@trainyard/runtime";
+import { runToken, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { parseConfig } from "../config.ts";
 import { createService, type Overrides } from "../service.ts";
+
+export const tokenKey = { id: "1", secret: Buffer.alloc(32, 5) };
+
+function tokensOf(lines: readonly Plain<LogLine>[]): readonly string[] {
+  const runs = new Set(lines.map(({ allocation }) => allocation));
+  return [...runs].map((run) => runToken(tokenKey, run, 1));
+}
 
 export class TestLogs implements AsyncDisposable {
   readonly stage: DatabaseStage;
@@ -29,14 +36,19 @@ export class TestLogs implements AsyncDisposable {
   /** A replica that serves until it is disposed of, at the latest with everything else. */
   async replica(overrides: Overrides = {}): Promise<Service> {
     const bus = this.stage.hub.connect("logs");
-    const config = parseConfig(this.stage.variables);
+    const config = parseConfig({
+      ...this.stage.variables,
+      TRAINYARD_RUN_TOKEN_KEY: tokenKey.secret.toString("hex"),
+      TRAINYARD_RUN_TOKEN_KEY_ID: tokenKey.id,
+    });
     const service = this.#replicas.use(await createService(config, { bus, ...overrides }));
     await service.start();
     return service;
   }
 
-  write(lines: readonly Plain<LogLine>[]) {
-    return this.stage.ask([WriteLinesSchema, { agent: "agent-1", lines }], AcceptedSchema);
+  /** With the tokens of all its runs, unless others are given. */
+  write(lines: readonly Plain<LogLine>[], tokens = tokensOf(lines)) {
+    return this.stage.ask([WriteLinesSchema, { agent: "agent-1", lines, tokens }], AcceptedSchema);
   }
 
   async written(lines: readonly Plain<LogLine>[]): Promise<void> {

@@ -1,30 +1,41 @@
 /**
  * Commits decisions, each commit until its outcome is known: a commit that may have happened is sent again under its id,
- * never replaced by another, so that what the next round decides rests on what was.
+ * never replaced by another, so that what the next round decides rests on what was. One that the log refuses has not
+ * happened and never will: its decisions are sent one by one, and the one that is refused is shortened or set aside.
  */
 import { randomUUID } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
-import { childOf, type Executor, type Logger, type Work } from "@trainyard/runtime";
+import { childOf, CommitRefused, type Executor, type Logger, type Work } from "@trainyard/runtime";
 import { commitsOf, type Decision } from "../core/reconcile/decision.ts";
+import { shorter } from "../core/reconcile/refused.ts";
 import { limits } from "../limits.ts";
 import { agents, allocations, pools } from "./aggregates.ts";
 
-type Pending = { readonly commitId: string; readonly decisions: readonly Decision[] };
+type Pending = {
+  readonly commitId: string;
+  readonly decisions: readonly Decision[];
+  /** It stands in the place of what was refused. */
+  readonly isShortened: boolean;
+};
+
+export type CommitterDeps = {
+  readonly executor: Executor;
+  readonly logger: Logger;
+  /** A decision that the log refuses in every form. */
+  readonly onRefused: (decision: Decision, refusal: string) => void;
+};
 
 export class Committer {
-  readonly #executor: Executor;
-  readonly #logger: Logger;
-  #pending: Pending[] = [];
+  readonly #deps: CommitterDeps;
+  #pending: readonly Pending[] = [];
 
-  constructor(executor: Executor, logger: Logger) {
-    this.#executor = executor;
-    this.#logger = logger;
+  constructor(deps: CommitterDeps) {
+    this.#deps = deps;
   }
 
   add(decisions: readonly Decision[]): void {
-    for (const commit of commitsOf(decisions, limits.streamsPerCommitMax)) {
-      this.#pending.push({ commitId: randomUUID(), decisions: commit });
-    }
+    const commits = commitsOf(decisions, limits.streamsPerCommitMax);
+    this.#pending = [...this.#pending, ...commits.map((commit) => pendingOf(commit))];
   }
 
   /**
@@ -32,12 +43,37 @@ export class Committer {
    * left is sent again at the next call.
    */
   async flush(): Promise<boolean> {
-    const sent = this.#pending;
-    if (sent.length === 0) return false;
-    const results = await Promise.allSettled(sent.map((pending) => this.#commit(pending)));
-    this.#pending = sent.filter((_, index) => results[index]?.status === "rejected");
-    for (const result of results) if (result.status === "rejected") throw result.reason;
+    if (this.#pending.length === 0) return false;
+    while (this.#pending.length > 0) await this.#flushOnce();
     return true;
+  }
+
+  async #flushOnce(): Promise<void> {
+    const sent = this.#pending;
+    const results = await Promise.allSettled(sent.map((pending) => this.#commit(pending)));
+    const failures: unknown[] = [];
+    this.#pending = sent.flatMap((pending, index) => {
+      const result = results[index];
+      if (result?.status !== "rejected") return [];
+      if (result.reason instanceof CommitRefused) return this.#refused(pending, result.reason);
+      failures.push(result.reason);
+      return [pending];
+    });
+    for (const failure of failures) throw failure;
+  }
+
+  /** What is to be tried in its place. */
+  #refused({ decisions, isShortened }: Pending, { message }: CommitRefused): readonly Pending[] {
+    const [decision] = decisions;
+    if (decision === undefined) return [];
+    if (decisions.length > 1) return decisions.map((one) => pendingOf([one], isShortened));
+    const instead = isShortened ? null : shorter(decision, message);
+    const { on, id, command } = decision;
+    const told = { on, id, command: command.kind, refusal: message };
+    this.#deps.logger.error(told, instead === null ? "decision_set_aside" : "decision_shortened");
+    if (instead !== null) return [pendingOf([instead], true)];
+    this.#deps.onRefused(decision, message);
+    return [];
   }
 
   async #commit({ commitId, decisions }: Pending): Promise<void> {
@@ -50,7 +86,7 @@ export class Committer {
       authid: origin?.authid ?? "",
       traceparent: childOf(origin?.traceparent ?? ""),
     };
-    await this.#executor.execute({ commitId, meta }, async (work) => {
+    await this.#deps.executor.execute({ commitId, meta }, async (work) => {
       for (const decision of decisions) await this.#decide(work, decision);
     });
   }
@@ -59,8 +95,15 @@ export class Committer {
     const decided = await decide(work, decision);
     if (!isRejection(decided)) return;
     const { on, id, command } = decision;
-    this.#logger.info({ on, id, command: command.kind, rejected: decided.rejected }, "overtaken");
+    this.#deps.logger.info(
+      { on, id, command: command.kind, rejected: decided.rejected },
+      "overtaken",
+    );
   }
+}
+
+function pendingOf(decisions: readonly Decision[], isShortened = false): Pending {
+  return { commitId: randomUUID(), decisions, isShortened };
 }
 
 async function decide(work: Work, decision: Decision) {

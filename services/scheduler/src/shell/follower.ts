@@ -80,7 +80,7 @@ export class ClusterFollower {
   #take(stored: StoredEvent): boolean {
     this.#eventId = stored.id;
     if (!ownCategories.test(stored.stream)) {
-      this.cluster.position = stored.position;
+      this.cluster.passed(stored);
       return false;
     }
     this.cluster.apply(notedOf(stored));

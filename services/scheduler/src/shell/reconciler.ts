@@ -12,10 +12,14 @@ import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Clock, isFault } from "@trainyard/kernel";
 import { type Executor, LeaseLost, type Logger, pause, runtimeLimits } from "@trainyard/runtime";
 import type { Decision } from "../core/reconcile/decision.ts";
-import { explanations, gather, nextDueMs } from "../core/reconcile/gather.ts";
+import { Deadlines } from "../core/reconcile/deadlines.ts";
+import { explanations, gather } from "../core/reconcile/gather.ts";
 import { Hearing } from "../core/reconcile/hearing.ts";
-import { Observed } from "../core/reconcile/observed.ts";
-import { planWanted, wantedOf } from "../core/reconcile/wanted.ts";
+import { heldOf } from "../core/reconcile/judge-agent.ts";
+import { isBelievable, Observed } from "../core/reconcile/observed.ts";
+import { SetAside } from "../core/reconcile/refused.ts";
+import { ReportParts } from "../core/reconcile/report-parts.ts";
+import { addresseeOf, planWanted, refusalsOf, wantedOf } from "../core/reconcile/wanted.ts";
 import type { Telemetry } from "../events.ts";
 import { limits } from "../limits.ts";
 import { Committer } from "./committer.ts";
@@ -49,6 +53,10 @@ export class Reconciler {
   /** Agents that get their list whether or not it has changed. */
   readonly #due = new Set<string>();
   readonly #problems: Decision[] = [];
+  readonly #parts = new ReportParts();
+  readonly #setAside = new SetAside();
+  readonly #deadlines = new Deadlines();
+  readonly #doubted = new Set<string>();
   #beats = 0;
   #nextBeatMs = 0;
   #woken = false;
@@ -59,8 +67,16 @@ export class Reconciler {
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps;
-    this.#observed = new Observed(deps.epoch);
-    this.#committer = new Committer(deps.executor, deps.logger);
+    const { epochOffset } = deps.follower.cluster;
+    this.#observed = new Observed(deps.epoch + epochOffset, deps.clock.monotonicMs());
+    this.#committer = new Committer({
+      executor: deps.executor,
+      logger: deps.logger,
+      onRefused: (decision) => {
+        this.#setAside.add(decision, deps.clock.monotonicMs());
+        deps.telemetry.setAside(decision);
+      },
+    });
     this.#launches = new Launches(deps.follower.cluster, deps.executor, deps.settings.tokenKey);
   }
 
@@ -75,11 +91,26 @@ export class Reconciler {
     this.#wake();
   }
 
-  reportArrived(report: Plain<Report>): void {
-    if (!this.#observed.record(report, this.#deps.clock.monotonicMs())) return;
-    this.#deps.telemetry.reportHeard();
+  reportArrived(heard: Plain<Report>): void {
+    const report = this.#parts.join(heard);
+    if (report === null) return;
+    const { clock, follower, telemetry } = this.#deps;
+    const held = heldOf(follower.cluster.agents.get(report.agent));
+    if (!this.#observed.hear(report, held, clock.monotonicMs())) return;
+    this.#doubt(report);
+    telemetry.reportHeard();
     this.#reported.add(report.agent);
     this.#turnSoon();
+  }
+
+  /** Says once a term what cannot be believed. */
+  #doubt({ agent, highestEpoch = 0 }: Plain<Report>): void {
+    const isNumber = Number.isSafeInteger(highestEpoch) && highestEpoch >= 0;
+    if (isNumber && isBelievable(highestEpoch, this.#observed.epoch)) return;
+    if (this.#doubted.has(agent)) return;
+    this.#doubted.add(agent);
+    const detail = `agent ${agent} says that it has seen epoch ${highestEpoch}, which no scheduler can have sent: it is left alone until agent.json is removed from its folder`;
+    this.#deps.logger.error({ agent, highestEpoch, detail }, "epoch_unbelievable");
   }
 
   probeArrived(body: string): void {
@@ -112,10 +143,10 @@ export class Reconciler {
 
   async #wait(signal: AbortSignal): Promise<void> {
     if (this.#woken || signal.aborted) return;
-    const { clock, follower } = this.#deps;
-    const dueMs = nextDueMs(follower.cluster);
-    const untilBeatMs = this.#nextBeatMs - clock.monotonicMs();
-    const untilDueMs = dueMs === null ? untilBeatMs : dueMs - clock.nowMs();
+    const { clock } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    const untilBeatMs = this.#nextBeatMs - nowMs;
+    const untilDueMs = (this.#deadlines.next() ?? this.#nextBeatMs) - nowMs;
     const woken = new AbortController();
     const stop = (): void => woken.abort();
     signal.addEventListener("abort", stop, { once: true });
@@ -149,11 +180,15 @@ export class Reconciler {
           observed: this.#observed,
           reported: this.#reported,
           tokenKey: settings.tokenKey.id,
-          nowMs: clock.nowMs(),
-          monotonicMs: clock.monotonicMs(),
+          deadlines: this.#deadlines,
+          nowMs: clock.monotonicMs(),
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
           agentSilenceMs: settings.agentSilenceMs,
+          refusedSilentForMs: (agent) =>
+            this.#hearing.silentForMs(this.#observed.refusedMs(agent), clock.monotonicMs()),
+          leaseEpoch: this.#deps.epoch,
+          isSetAside: this.#isSetAside,
         }),
       ];
       this.#noteChanges();
@@ -188,7 +223,21 @@ export class Reconciler {
       this.#behind = true;
       throw error;
     }
+    this.#followEpoch();
   }
+
+  #followEpoch(): void {
+    const { epoch, follower, logger } = this.#deps;
+    const from = this.#observed.epoch;
+    const to = epoch + follower.cluster.epochOffset;
+    if (to <= from) return;
+    this.#observed.raiseEpoch(to);
+    const detail = `the log was restored or failed over: epoch raised from ${from} to ${to}`;
+    logger.warn({ from, to, detail }, "epoch_raised");
+  }
+
+  readonly #isSetAside = (decision: Decision): boolean =>
+    this.#setAside.has(decision, this.#deps.clock.monotonicMs());
 
   #noteChanges(): void {
     const { touchedAgents } = this.#deps.follower.cluster;
@@ -199,7 +248,9 @@ export class Reconciler {
   /** Right after a pass that placed what fits: whatever waits now waits for a reason. */
   async #explain(): Promise<void> {
     const { follower, clock } = this.#deps;
-    const decisions = explanations(follower.cluster, clock.nowMs());
+    const decisions = explanations(follower.cluster, clock.nowMs()).filter(
+      (decision) => !this.#isSetAside(decision),
+    );
     if (decisions.length === 0) return;
     this.#decide(decisions);
     await this.#commitAndFollow();
@@ -217,6 +268,8 @@ export class Reconciler {
     bus.publish(probeSubject("scheduler"), utf8.encode(this.#probeText()));
     for (const { id, status } of agents.values()) if (status === "present") this.#due.add(id);
     this.#launches.prune();
+    this.#observed.pruneRefused(clock.monotonicMs() - this.#deps.settings.agentSilenceMs);
+    this.#refuse();
     this.#observed.prune(
       (agent, id) =>
         follower.cluster.placedOn(agent).has(id) || agents.get(agent)?.ghosts[id] !== undefined,
@@ -224,20 +277,39 @@ export class Reconciler {
     telemetry.beat(pools, agents);
   }
 
+  /** Tells those who ask for a name that another holds. */
+  #refuse(): void {
+    const { cluster } = this.#deps.follower;
+    for (const agent of cluster.agents.keys()) {
+      for (const wanted of refusalsOf(cluster, this.#observed, agent)) this.#send(agent, wanted);
+    }
+  }
+
+  #send(agent: string, wanted: Plain<Wanted>): void {
+    this.#deps.bus.publish(agentDoSubject(agent), utf8.encode(wantedCodec.encode(wanted)));
+  }
+
   async #sendWanted(): Promise<void> {
-    const { bus, follower } = this.#deps;
+    const { follower } = this.#deps;
     for (const agent of new Set([...this.#due, ...this.#changed])) {
+      const addressee = addresseeOf(follower.cluster, this.#observed, agent);
+      if (addressee === undefined) {
+        // Its first report brings it here again.
+        this.#changed.delete(agent);
+        this.#due.delete(agent);
+        continue;
+      }
       const plan = planWanted(follower.cluster, this.#observed, agent);
       const launches = await this.#launches.of(agent, plan.launch, (id, problem) =>
         this.#cannotLaunch(id, problem),
       );
       const before = this.#observed.asked(agent).version;
-      const wanted = wantedOf(plan, launches, this.#observed, this.#beats);
+      const wanted = wantedOf(plan, launches, this.#observed, this.#beats, addressee);
       this.#changed.delete(agent);
       const due = this.#due.delete(agent);
       // An agent answers every list: sending an unchanged one at its answer would go on for ever.
       if (!due && wanted.version === before) continue;
-      bus.publish(agentDoSubject(agent), utf8.encode(wantedCodec.encode(wanted)));
+      this.#send(agent, wanted);
     }
     if (this.#problems.length > 0) this.#turnSoon();
   }
@@ -245,11 +317,13 @@ export class Reconciler {
   /** Whatever the streams of a run lack, they will lack at the next try too: the allocation ends. */
   #cannotLaunch(id: string, problem: string): void {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
-    this.#deps.logger.error({ allocation: id, problem }, "launch_impossible");
     const cause = AllocationEndCause.LAUNCH_FAILED;
     const launchFailure = { agents: [], silent: [], platformAway: false };
     const rest = { exits: [], endRecord: null, message: problem, launchFailure };
     const command = { kind: "end", cause, ...rest } as const;
-    this.#problems.push({ on: "allocation", id, origin, command });
+    const decision: Decision = { on: "allocation", id, origin, command };
+    if (this.#isSetAside(decision)) return;
+    this.#deps.logger.error({ allocation: id, problem }, "launch_impossible");
+    this.#problems.push(decision);
   }
 }

@@ -44,6 +44,16 @@ export class ScriptedAgent {
   failing: string | null = null;
   /** What is left of its disk; absent in the reports of an older agent. */
   diskFreeBytes: number | null = null;
+  /** What it tells of its folder and its start; null for an agent of an earlier version. */
+  identity: { readonly folder: string; readonly place: string; readonly startedMs: number } | null =
+    null;
+  /** Why it does not hold its name. */
+  nameTaken: string | null = null;
+  /** Kept in its folder. */
+  highestEpoch = 0;
+  /** Of how many parts its reports are, and which of them never arrives. */
+  parts = 1;
+  lostPart = 0;
   readonly held = new Map<string, Held>();
   readonly launched: Plain<Launch>[] = [];
   readonly heard: Plain<Wanted>[] = [];
@@ -77,6 +87,12 @@ export class ScriptedAgent {
   }
 
   #process(wanted: Plain<Wanted>): void {
+    const { incarnation = this.incarnation, nameTaken } = wanted;
+    if (this.identity !== null && incarnation !== this.incarnation) return;
+    if (wanted.epoch < this.highestEpoch) return;
+    this.highestEpoch = wanted.epoch;
+    if (this.identity !== null && nameTaken !== undefined) return this.#doWithoutName(wanted);
+    this.nameTaken = null;
     const older =
       wanted.epoch < this.#epoch ||
       (wanted.epoch === this.#epoch && wanted.version < this.#version);
@@ -91,6 +107,17 @@ export class ScriptedAgent {
     }
     for (const allocation of wanted.forget) this.held.delete(allocation);
     this.report();
+  }
+
+  #doWithoutName({ allocations, forget, nameTaken = "" }: Plain<Wanted>): void {
+    this.nameTaken = nameTaken;
+    for (const { allocation } of allocations) if (!this.stubborn) this.#kill(allocation);
+    for (const allocation of forget) this.held.delete(allocation);
+  }
+
+  get incarnation(): string {
+    const { folder = "", place = "" } = this.identity ?? {};
+    return [folder, place, this.#incarnation].join(" ").trim();
   }
 
   /** Resolves when the next launch arrives. */
@@ -156,9 +183,18 @@ export class ScriptedAgent {
     if (held !== undefined) this.held.set(allocation, { ...held, ...change });
   }
 
+  /** It has done what the scheduler of an epoch wanted, before this log began. */
+  processed(epoch: number): void {
+    this.#epoch = epoch;
+    this.highestEpoch = epoch;
+  }
+
   /** kill -9 of the agent process, and its next start. */
   restart(): void {
     this.#incarnation += 1;
+    if (this.identity !== null) {
+      this.identity = { ...this.identity, startedMs: this.identity.startedMs + 1 };
+    }
     this.#sequence = 0;
     this.#epoch = 0;
     this.#version = 0;
@@ -168,9 +204,18 @@ export class ScriptedAgent {
   report(): void {
     if (this.silent) return;
     this.#sequence += 1;
+    const held = [...this.held.values()];
+    const size = Math.max(1, Math.ceil(held.length / this.parts));
+    for (let part = 1; part <= this.parts; part += 1) {
+      if (part === this.lostPart) continue;
+      this.#publish(held.slice((part - 1) * size, part * size), part);
+    }
+  }
+
+  #publish(allocations: readonly Held[], part: number): void {
     const report: Plain<Report> = {
       agent: this.name,
-      incarnation: String(this.#incarnation),
+      incarnation: this.incarnation,
       sequence: this.#sequence,
       epoch: this.#epoch,
       version: this.#version,
@@ -181,7 +226,9 @@ export class ScriptedAgent {
       agentVersion: "1",
       address: this.address,
       ...(this.diskFreeBytes === null ? {} : { diskFreeBytes: this.diskFreeBytes }),
-      allocations: [...this.held.values()],
+      allocations,
+      ...(this.identity === null ? {} : { ...this.identity, highestEpoch: this.highestEpoch }),
+      ...(this.parts > 1 ? { part, parts: this.parts } : {}),
     };
     this.#bus.publish(
       agentReportSubject(this.name),

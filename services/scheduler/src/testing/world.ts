@@ -121,10 +121,16 @@ export class World implements AsyncDisposable {
   }
 
   async agent(name: string, slots: number): Promise<ScriptedAgent> {
-    const agent = new ScriptedAgent(name, this.hub.connect(name), slots);
-    this.#agents.push(agent);
+    const agent = this.newAgent(name, slots);
     await agent.start();
     await atRest();
+    return agent;
+  }
+
+  /** One that has not started yet. */
+  newAgent(name: string, slots: number, client = name): ScriptedAgent {
+    const agent = new ScriptedAgent(name, this.hub.connect(client), slots);
+    this.#agents.push(agent);
     return agent;
   }
 

@@ -33,7 +33,15 @@ export const agentProjections: Projections = {
       device: slot.device,
       run: holder.get(slot.id) ?? "",
     }));
-    documents.update("agent", id, () => ({ state: "CONNECTED", slots }));
+    documents.update("agent", id, () => ({ state: "CONNECTED", slots, nameRefused: "" }));
+  },
+  AgentNameRefused({ id, data }, documents) {
+    const where = data.address === "" ? "" : ` at ${data.address}`;
+    const nameRefused = `another agent${where} asks for this name and is refused`;
+    documents.update("agent", id, () => ({ nameRefused }));
+  },
+  AgentNameCleared({ id }, documents) {
+    documents.update("agent", id, () => ({ nameRefused: "" }));
   },
   AgentRemoved({ id }, documents) {
     documents.update("agent", id, () => ({ state: "REMOVED" }));

@@ -1,20 +1,28 @@
 import type { EventData } from "@trainyard/contracts";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
+import { holderOf } from "./holder.ts";
 import type { AgentCommand, AgentEvent, AgentState } from "./state.ts";
 
 function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
   switch (event.type) {
     case "AgentJoined":
-      return { ...state, status: "present", joined: event.data };
+      return { ...state, status: "present", joined: event.data, refuses: false };
     case "AgentLost":
       return { ...state, status: "lost" };
     case "AgentReturned":
       return {
         ...state,
         status: "present",
-        joined: state.joined === null ? null : { ...state.joined, slots: event.data.slots },
+        joined: state.joined === null ? null : rejoined(state.joined, event.data),
+        refuses: false,
       };
+    case "AgentNameRefused":
+      return { ...state, refuses: true };
+    case "AgentNameCleared":
+      return { ...state, refuses: false };
+    case "SchedulerEpochRaised":
+      return { ...state, epoch: event.data.to };
     case "AgentRemoved":
       return { ...state, status: "removed" };
     case "AgentDistrusted":
@@ -43,9 +51,10 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       return [{ type: "AgentLost", data: { reason: command.reason } }];
     case "return": {
       if (state.status === "none") return unknown;
-      const { occupations, slots, left = [] } = command;
+      const { occupations, slots, left = [], holder = {} } = command;
       const named = left.length === 0 ? {} : { left: { runs: left } };
-      return [{ type: "AgentReturned", data: { occupations, slots, ...named } }];
+      const data = { occupations, slots, ...named, ...holderOf(holder) };
+      return [{ type: "AgentReturned", data }];
     }
     case "distrust":
       if (state.status === "none") return unknown;
@@ -58,6 +67,18 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
     case "note_left": {
       const { allocation, message } = command;
       return [{ type: "ProcessesLeft", data: { allocation, message } }];
+    }
+    case "refuse": {
+      if (state.refuses) return [];
+      const { folder, place, address, reason } = command;
+      return [{ type: "AgentNameRefused", data: { folder, place, address, reason } }];
+    }
+    case "refuse_nobody":
+      return state.refuses ? [{ type: "AgentNameCleared", data: {} }] : [];
+    case "raise_epoch": {
+      if (command.to <= state.epoch) return [];
+      const { from, to, leaseEpoch } = command;
+      return [{ type: "SchedulerEpochRaised", data: { from, to, leaseEpoch } }];
     }
     case "clear": {
       if (state.status === "none") return unknown;
@@ -82,18 +103,19 @@ function noteDisk(
 
 type Joined = EventData<"AgentJoined">;
 
-/** What an agent offers, as a text that is equal where the offer is. */
-export function offerText({
-  pool,
-  slots,
-  labels,
-  version,
-  address,
-  processGroups,
-}: Joined): string {
+/** What was offered and by whom, after a return. */
+export function rejoined(joined: Joined, returned: EventData<"AgentReturned">): Joined {
+  const { folder: _folder, place: _place, startedMs: _startedMs, ...offer } = joined;
+  return { ...offer, slots: returned.slots, ...holderOf(returned) };
+}
+
+/** What an agent offers and who it is, as a text that is equal where both are. */
+export function offerText(joined: Joined): string {
+  const { pool, slots, labels, version, address, folder = "", place = "" } = joined;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   const offered = slots.map(({ id, device, uuid, memoryBytes }) => [id, device, uuid, memoryBytes]);
-  return JSON.stringify([pool, offered, sorted, version, address, processGroups ?? ""]);
+  const groups = joined.processGroups ?? "";
+  return JSON.stringify([pool, offered, sorted, version, address, folder, place, groups]);
 }
 
 function sameOffer(a: Joined, b: Joined): boolean {
@@ -101,7 +123,14 @@ function sameOffer(a: Joined, b: Joined): boolean {
 }
 
 export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
-  initial: { status: "none", joined: null, distrusted: false, diskLow: false },
+  initial: {
+    status: "none",
+    joined: null,
+    distrusted: false,
+    diskLow: false,
+    refuses: false,
+    epoch: 0,
+  },
   decide: decideAgent,
   evolve: evolveAgent,
 };

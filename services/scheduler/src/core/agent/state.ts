@@ -5,6 +5,8 @@
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";
 
+import type { Holder } from "./holder.ts";
+
 export type AgentEvent = EventOf<
   | "AgentJoined"
   | "AgentLost"
@@ -12,6 +14,9 @@ export type AgentEvent = EventOf<
   | "SlotsCleared"
   | "AgentDrainRequested"
   | "AgentDrained"
+  | "AgentNameRefused"
+  | "AgentNameCleared"
+  | "SchedulerEpochRaised"
   | "AgentRemoved"
   | "AgentDistrusted"
   | "AgentTrusted"
@@ -28,6 +33,10 @@ export type AgentState = {
   /** Launches that failed there are on record, and no run has started since. */
   readonly distrusted: boolean;
   readonly diskLow: boolean;
+  /** Whether another that asks for the name is on record. */
+  readonly refuses: boolean;
+  /** The highest that this agent has made the scheduler count from. */
+  readonly epoch: number;
 };
 
 export type AgentCommand =
@@ -39,6 +48,21 @@ export type AgentCommand =
       readonly slots: readonly Plain<Slot>[];
       /** What runs that were given up have stored there. */
       readonly left?: readonly Plain<RunCheckpoints>[];
+      readonly holder?: Holder;
+    }
+  | {
+      readonly kind: "refuse";
+      readonly folder: string;
+      readonly place: string;
+      readonly address: string;
+      readonly reason: string;
+    }
+  | { readonly kind: "refuse_nobody" }
+  | {
+      readonly kind: "raise_epoch";
+      readonly from: number;
+      readonly to: number;
+      readonly leaseEpoch: number;
     }
   | { readonly kind: "distrust"; readonly distrusted: EventData<"AgentDistrusted"> }
   | { readonly kind: "trust"; readonly reason: string }

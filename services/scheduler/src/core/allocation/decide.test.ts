@@ -6,9 +6,11 @@ import {
   StopWhy,
   WaitCode,
 } from "@trainyard/contracts/events";
+import { encodeEvent } from "@trainyard/contracts";
+import { assert, isRejection, limits } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
-import { describe, test } from "vitest";
-import { limits } from "../../limits.ts";
+import { describe, expect, test } from "vitest";
+import { limits as schedulerLimits } from "../../limits.ts";
 import { onRunRequested, onRunStopRequested } from "../policy.ts";
 import { allocationDecider } from "./decide.ts";
 import type { AllocationCommand, AllocationEvent } from "./state.ts";
@@ -163,8 +165,8 @@ describe("what its agents have yet to deliver", () => {
   const sealed = (step: number) => ({ checkpoint: `c${step}`, step, bytes: 1 });
 
   test("is named by its end, each once, the most steps first, as many as an event takes", () => {
-    const many = Array.from({ length: limits.sealedOfRunMax + 3 }, (_, n) => sealed(n));
-    const checkpoints = many.toReversed().slice(0, limits.sealedOfRunMax);
+    const many = Array.from({ length: schedulerLimits.sealedOfRunMax + 3 }, (_, n) => sealed(n));
+    const checkpoints = many.toReversed().slice(0, schedulerLimits.sealedOfRunMax);
     const data = { ...ended.data, sealed: { checkpoints } };
     given(allocationDecider, queued, granted, started)
       .when({ ...end, sealed: [...many, sealed(2)] })
@@ -176,4 +178,22 @@ describe("what its agents have yet to deliver", () => {
       .when({ ...end, sealed: [] })
       .then(ended);
   });
+});
+
+test("an end fits an event, however much its nodes and its script have said", () => {
+  // Each character is six bytes where it is escaped.
+  const text = "\u0001".repeat(300_000);
+  const exits = Array.from({ length: 1_000 }, (_, nodeRank) => {
+    return { nodeRank, agent: `agent-${nodeRank}`, code: 1, signal: text, message: text };
+  });
+  const endRecord = { reason: EndReason.ERROR, message: text };
+  const decided = allocationDecider.decide(
+    { ...allocationDecider.initial, status: "started" },
+    { ...end, exits, endRecord, message: text },
+  );
+  assert(!isRejection(decided), "the end is decided on");
+  const [event] = decided;
+  assert(event?.type === "AllocationEnded", "it is the end");
+  expect(Buffer.byteLength(encodeEvent(event).body)).toBeLessThan(limits.eventBodyBytesMax);
+  expect(event.data.exits).toHaveLength(1_000);
 });

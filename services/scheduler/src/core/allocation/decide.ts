@@ -2,6 +2,7 @@ import { AllocationEndCause, EndReason, StopMode } from "@trainyard/contracts/ev
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
 import { latestOf } from "../sealed.ts";
+import { cutEnd } from "./end-texts.ts";
 import { evolveAllocation, initialAllocation } from "./evolve.ts";
 import type { AllocationCommand, AllocationEvent, AllocationState } from "./state.ts";
 
@@ -65,7 +66,8 @@ function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): 
 
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
-  const { cause, exits, endRecord, launchFailure } = command;
+  const { cause, exits, endRecord, message } = cutEnd(command);
+  const { launchFailure } = command;
   const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
@@ -74,7 +76,7 @@ function end(state: AllocationState, command: Command<"end">): Decision {
       exits,
       ...(endRecord === null ? {} : { endRecord }),
       ...(launchFailure === undefined ? {} : { launchFailure }),
-      message: command.message.slice(0, limits.messageCharsMax),
+      message,
       ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
     },
   };

@@ -6,10 +6,13 @@
  * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that does
  * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
+import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { Pool } from "@trainyard/scheduling";
+import { rejoined } from "../agent/decide.ts";
+import { type Holder, isSameHolder } from "../agent/holder.ts";
 import { blockOf } from "./block.ts";
-import type { Agent, AgentSlot, Allocation, Noted } from "./state.ts";
+import type { Agent, Allocation, Noted } from "./state.ts";
 import {
   afterDistrusted,
   afterFailure,
@@ -39,6 +42,10 @@ export class Cluster {
   /** Granted and not started yet. */
   readonly launching = new Set<string>();
   position = 0;
+  /** Of the newest event, by the database's clock. */
+  timeMs = 0;
+  /** How far the epochs towards agents are ahead of the lease's. */
+  epochOffset = 0;
 
   /** What changed since it was last taken, for whoever acts on the fold. */
   readonly touchedPools = new Set<string>();
@@ -58,23 +65,29 @@ export class Cluster {
   }
 
   /** Lets those into their queues, and those agents take work again, whose time has come. */
-  admit(nowMs: number): void {
+  admit(isDue: (allocation: string) => boolean, mayBeTried: (agent: string) => boolean): void {
     for (const id of this.cooling) {
       const agent = this.agents.get(id);
-      if (agent === undefined || (agent.trust.untilMs ?? 0) > nowMs) continue;
+      if (agent === undefined || !mayBeTried(id)) continue;
       this.cooling.delete(id);
       this.setAgent(agent);
     }
     for (const id of this.delayed) {
       const allocation = this.allocations.get(id);
-      if (allocation !== undefined && allocation.notBeforeMs > nowMs) continue;
+      if (allocation !== undefined && !isDue(id)) continue;
       this.delayed.delete(id);
       if (allocation !== undefined) this.#enqueue(allocation);
     }
   }
 
+  /** An event of another service changes nothing else. */
+  passed({ position, timeMs }: { readonly position: number; readonly timeMs: number }): void {
+    this.position = position;
+    this.timeMs = Math.max(this.timeMs, timeMs);
+  }
+
   apply(noted: Noted): void {
-    this.position = noted.position;
+    this.passed(noted);
     const { event, id } = noted;
     switch (event.type) {
       case "AllocationQueued":
@@ -120,7 +133,7 @@ export class Cluster {
     }
   }
 
-  #agentEvent({ event, id, timeMs }: Noted): void {
+  #agentEvent({ event, id, position, timeMs }: Noted): void {
     switch (event.type) {
       case "AgentJoined": {
         const before = this.agents.get(id);
@@ -138,6 +151,8 @@ export class Cluster {
           trust: before?.trust ?? fullTrust,
           diskLowBytes: before?.diskLowBytes ?? null,
           left: before?.left ?? {},
+          heldSince: heldSince(before, event.data, position),
+          refused: null,
         });
       }
       case "AgentLost":
@@ -145,7 +160,18 @@ export class Cluster {
         for (const allocation of this.placedOn(id)) this.#loseRanks(allocation, id);
         return;
       case "AgentReturned":
-        return this.#returned(id, event.data);
+        return this.#returned(id, event.data, position);
+      case "AgentNameRefused": {
+        const { folder, address } = event.data;
+        return this.#changeAgent(id, () => ({ refused: { folder, address } }));
+      }
+      case "AgentNameCleared":
+        return this.#changeAgent(id, () => ({ refused: null }));
+      case "SchedulerEpochRaised": {
+        const { to, leaseEpoch } = event.data;
+        this.epochOffset = Math.max(this.epochOffset, to - leaseEpoch);
+        return;
+      }
       case "SlotsCleared":
         return this.#clear(id, event.data.allocation);
       case "AgentDistrusted":
@@ -291,16 +317,7 @@ export class Cluster {
     });
   }
 
-  #returned(
-    id: string,
-    data: {
-      readonly occupations: readonly {
-        readonly allocation: string;
-        readonly slots: readonly string[];
-      }[];
-      readonly slots: readonly AgentSlot[];
-    },
-  ): void {
+  #returned(id: string, data: EventData<"AgentReturned">, position: number): void {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
     const pool = this.pool(agent.joined.pool);
@@ -310,8 +327,14 @@ export class Cluster {
         .filter(({ allocation }) => !this.placedOn(id).has(allocation))
         .map(({ allocation, slots }) => [allocation, slots]),
     );
-    const joined = { ...agent.joined, slots: data.slots };
-    this.setAgent({ ...agent, joined, status: "present", ghosts });
+    this.setAgent({
+      ...agent,
+      joined: rejoined(agent.joined, data),
+      status: "present",
+      ghosts,
+      heldSince: heldSince(agent, data, position),
+      refused: null,
+    });
   }
 
   #forgetLeft(id: string, allocation: string): void {
@@ -389,3 +412,9 @@ export class Cluster {
 }
 
 const none: ReadonlySet<string> = new Set();
+
+/** Who was there before an agent told its folder is not known: it is taken for the same. */
+function heldSince(before: Agent | undefined, holder: Holder, position: number): number {
+  if (before === undefined || before.joined.folder === undefined) return before?.heldSince ?? 0;
+  return isSameHolder(before.joined, holder) ? before.heldSince : position;
+}

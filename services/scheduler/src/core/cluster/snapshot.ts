@@ -7,6 +7,8 @@ export const snapshotSchema = "cluster/2";
 
 type Snapshot = {
   readonly position: number;
+  readonly timeMs: number;
+  readonly epochOffset: number;
   readonly policies: readonly (readonly [string, string])[];
   readonly agents: readonly Agent[];
   readonly allocations: readonly Allocation[];
@@ -15,6 +17,8 @@ type Snapshot = {
 export function writeSnapshot(cluster: Cluster): string {
   const snapshot: Snapshot = {
     position: cluster.position,
+    timeMs: cluster.timeMs,
+    epochOffset: cluster.epochOffset,
     policies: [...cluster.policies],
     agents: [...cluster.agents.values()],
     allocations: [...cluster.allocations.values()],
@@ -26,7 +30,9 @@ export function writeSnapshot(cluster: Cluster): string {
 export function readSnapshot(text: string | null): Cluster {
   const cluster = new Cluster();
   if (text === null) return cluster;
-  const { position, policies, agents, allocations } = JSON.parse(text) as Snapshot;
+  const { position, timeMs, epochOffset, policies, agents, allocations } = JSON.parse(
+    text,
+  ) as Snapshot;
   for (const [pool, policy] of policies) {
     cluster.pool(pool);
     cluster.policies.set(pool, policy);
@@ -34,6 +40,7 @@ export function readSnapshot(text: string | null): Cluster {
   for (const agent of agents) cluster.setAgent(agent);
   const byArrival = [...allocations].sort((a, b) => a.arrival - b.arrival);
   for (const allocation of byArrival) cluster.setAllocation(allocation);
-  cluster.position = position;
+  cluster.passed({ position, timeMs });
+  cluster.epochOffset = epochOffset;
   return cluster;
 }

@@ -1,5 +1,5 @@
 import type { AnyEvent, EventData, Plain } from "@trainyard/contracts";
-import type { Placement, Resources, Slot, StopWhy, WaitCode } from "@trainyard/contracts/events";
+import type { Placement, Resources, StopWhy, WaitCode } from "@trainyard/contracts/events";
 import type { Trust } from "./trust.ts";
 
 /** What a commit says of where it came from: what follows from it goes on with the same. */
@@ -68,6 +68,11 @@ export type Agent = {
   readonly diskLowBytes: number | null;
   /** Allocations of which processes are there that cannot be killed, with what was said of them. */
   readonly left: Readonly<Record<string, string>>;
+  /**
+   * The position from which on whoever holds the name now has held it: what was granted before may have been launched by
+   * the holder before it. 0 while it is the first that is known.
+   */
+  readonly heldSince: number;
+  /** Where the other is that asks for its name, and was refused; null when none does. */
+  readonly refused: { readonly folder: string; readonly address: string } | null;
 };
-
-export type AgentSlot = Plain<Slot>;

@@ -5,14 +5,17 @@
 import { StopMode, WaitCode } from "@trainyard/contracts/events";
 import { explainWaits, place, type WaitReason } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
+import { refusalOf } from "../agent/holder.ts";
+import type { AgentCommand } from "../agent/state.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { trustDecision } from "../cluster/trust.ts";
 import { priorityPolicy } from "../pool/decide.ts";
 import type { Decision } from "./decision.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { grantCommand, portsTaken } from "./grants.ts";
-import { judgeAgent } from "./judge-agent.ts";
+import { heldOf, judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
 import { judgeHost } from "./judge-host.ts";
 import type { Observed } from "./observed.ts";
@@ -24,31 +27,43 @@ export type Round = {
   /** Agents that reported since the last round. Taken. */
   readonly reported: Set<string>;
   readonly tokenKey: string;
+  readonly deadlines: Deadlines;
+  /** On the monotonic clock. */
   readonly nowMs: number;
-  /** The clock by which agents are heard. */
-  readonly monotonicMs: number;
   /** How long an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
   readonly agentSilenceMs: number;
+  /** The same of whoever was refused the agent's name. */
+  readonly refusedSilentForMs: (agent: string) => number;
+  readonly leaseEpoch: number;
+  /** Whether the log has refused it not long ago. */
+  readonly isSetAside: (decision: Decision) => boolean;
 };
 
 export function gather(round: Round): readonly Decision[] {
-  const { cluster, observed, nowMs } = round;
-  cluster.admit(nowMs);
+  const { cluster, observed, deadlines, nowMs } = round;
+  deadlines.look(cluster, nowMs);
+  cluster.admit(
+    (allocation) => deadlines.mayBePlaced(allocation, nowMs),
+    (agent) => deadlines.mayBeTried(agent, nowMs),
+  );
   for (const { id, agents } of cluster.ended.splice(0)) {
     for (const agent of agents) observed.drop(agent, id);
   }
   watchLaunches(round);
   const firm = [
     ...poolDecisions(cluster),
+    ...epochDecisions(round),
     ...reportDecisions(round),
     ...silenceDecisions(round),
+    ...nameDecisions(round),
     ...trustDecisions(cluster),
-    ...killDecisions(cluster, nowMs),
+    ...killDecisions(round),
     ...allocationDecisions(round),
-  ];
+  ].filter((decision) => !round.isSetAside(decision));
   // Places are given on what is recorded: an agent that this round declares lost gets nothing.
-  return firm.length > 0 ? firm : placementDecisions(round);
+  if (firm.length > 0) return firm;
+  return placementDecisions(round).filter((decision) => !round.isSetAside(decision));
 }
 
 /** A pool is configured when the first agent joins it. */
@@ -69,10 +84,39 @@ function reportDecisions({ cluster, observed, reported }: Round): readonly Decis
     reported.delete(id);
     for (const allocation of cluster.placedOn(id)) cluster.touchedAllocations.add(allocation);
     cluster.touchedAgents.add(id);
+    observed.settle(id, heldOf(cluster.agents.get(id)));
     const commands = judgeAgent(cluster, observed, id);
     // What is recorded of a host rests on its being there: first that it has joined.
     for (const command of commands.length > 0 ? commands : judgeHost(cluster, observed, id)) {
       decisions.push({ on: "agent", id, origin: null, command });
+    }
+  }
+  return decisions;
+}
+
+/** Agents would be deaf to lists of a lower epoch than they have seen. */
+function epochDecisions({ cluster, observed, leaseEpoch }: Round): readonly Decision[] {
+  const ahead = observed.ahead((agent) => cluster.agents.has(agent));
+  if (ahead === null) return [];
+  const from = observed.epoch;
+  const command = { kind: "raise_epoch", from, to: ahead.epoch + 1, leaseEpoch } as const;
+  return [{ on: "agent", id: ahead.agent, origin: null, command }];
+}
+
+/** Who asks for a name that another holds is on record, for people to see, while it asks. */
+function nameDecisions(round: Round): readonly Decision[] {
+  const { cluster, observed, refusedSilentForMs, agentSilenceMs } = round;
+  const decisions: Decision[] = [];
+  for (const { id, status, refused, joined } of cluster.agents.values()) {
+    const [asking] = status === "present" ? observed.refused(id) : [];
+    const decided = (command: AgentCommand) =>
+      decisions.push({ on: "agent", id, origin: null, command });
+    if (asking !== undefined && refused === null) {
+      const { folder = "", place = "", address } = asking.report;
+      const reason = refusalOf(id, asking.standing, joined.address);
+      decided({ kind: "refuse", folder, place, address, reason });
+    } else if (refused !== null && asking === undefined) {
+      if (refusedSilentForMs(id) > agentSilenceMs) decided({ kind: "refuse_nobody" });
     }
   }
   return decisions;
@@ -100,11 +144,11 @@ function trustDecisions(cluster: Cluster): readonly Decision[] {
 }
 
 /** Launches are looked at again and again: it is their silence that may end them. */
-function watchLaunches({ cluster, observed, monotonicMs }: Round): void {
+function watchLaunches({ cluster, observed, nowMs }: Round): void {
   for (const id of cluster.launching) {
     for (const { agent } of cluster.allocations.get(id)?.grant?.placements ?? []) {
       const wasSilent = observed.isSilent(agent, id);
-      observed.watchLaunch(agent, id, monotonicMs);
+      observed.watchLaunch(agent, id, nowMs);
       if (wasSilent || !observed.isSilent(agent, id)) continue;
       cluster.touchedAllocations.add(id);
       cluster.touchedAgents.add(agent);
@@ -113,11 +157,11 @@ function watchLaunches({ cluster, observed, monotonicMs }: Round): void {
 }
 
 /** Graceful stops whose grace is over. */
-function killDecisions(cluster: Cluster, nowMs: number): readonly Decision[] {
+function killDecisions({ cluster, deadlines, nowMs }: Round): readonly Decision[] {
   return [...cluster.stopping].flatMap((id) => {
     const allocation = cluster.allocations.get(id);
     const stop = allocation?.stop;
-    if (allocation === undefined || stop?.killAtMs == null || stop.killAtMs > nowMs) return [];
+    if (allocation === undefined || stop == null || !deadlines.mayBeKilled(id, nowMs)) return [];
     const command = { kind: "stop", mode: StopMode.KILL, why: stop.why, graceMs: 0 } as const;
     return [decisionOn(allocation, command)];
   });
@@ -129,7 +173,7 @@ function allocationDecisions({ cluster, observed }: Round): readonly Decision[] 
     cluster.touchedAllocations.delete(id);
     const allocation = cluster.allocations.get(id);
     if (allocation === undefined) continue;
-    for (const command of judgeAllocation(allocation, ranksOf(allocation, observed))) {
+    for (const command of judgeAllocation(allocation, ranksOf(cluster, allocation, observed))) {
       decisions.push(decisionOn(allocation, command));
     }
   }
@@ -177,22 +221,4 @@ export function explanations(cluster: Cluster, nowMs: number): readonly Decision
       return nowMs < dueMs ? [] : [decisionOn(allocation, { kind: "explain", code, detail })];
     }),
   );
-}
-
-/** The next moment at which time alone changes something; null when there is none. */
-export function nextDueMs(cluster: Cluster): number | null {
-  const due: number[] = [];
-  for (const id of cluster.stopping) {
-    const killAtMs = cluster.allocations.get(id)?.stop?.killAtMs;
-    if (killAtMs != null) due.push(killAtMs);
-  }
-  for (const id of cluster.delayed) {
-    const allocation = cluster.allocations.get(id);
-    if (allocation !== undefined) due.push(allocation.notBeforeMs);
-  }
-  for (const id of cluster.cooling) {
-    const untilMs = cluster.agents.get(id)?.trust.untilMs;
-    if (untilMs != null) due.push(untilMs);
-  }
-  return due.length === 0 ? null : Math.min(...due);
 }

@@ -4,6 +4,7 @@ import { AllocationReportState, type Report } from "@trainyard/contracts/agent";
 import type { RunCheckpoints } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 import { offerText } from "../agent/decide.ts";
+import { type Holder, holderOf, isSameHolder } from "../agent/holder.ts";
 import type { AgentCommand } from "../agent/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Agent } from "../cluster/state.ts";
@@ -19,9 +20,12 @@ export function judgeAgent(
   if (seen === undefined) return [];
   const { report } = seen;
   const agent = cluster.agents.get(id);
+  const held = heldOf(agent);
   if (agent === undefined || agent.status === "removed") return joining(cluster, report);
   const alive = report.allocations.filter(isAlive);
-  if (agent.status === "lost") return returning(cluster, agent, report, alive);
+  // A copy of its folder that started later, or the host after a new boot: what was asked of the one before is not its.
+  const isElsewhere = held?.folder !== undefined && !isSameHolder(held, report);
+  if (agent.status === "lost" || isElsewhere) return returning(cluster, agent, report, alive);
   const commands: AgentCommand[] = [];
   if (offerText(agent.joined) !== offerText(offerOf(report))) {
     commands.push({ kind: "join", joined: offerOf(report) });
@@ -32,13 +36,20 @@ export function judgeAgent(
   return [...commands, ...clearing(agent, observed)];
 }
 
-function offerOf({ pool, slots, labels, agentVersion, address, processGroups }: Plain<Report>) {
+/** Whose the name is; null for nobody's. */
+export function heldOf(agent: Agent | undefined): Holder | null {
+  return agent?.status === "present" ? holderOf(agent.joined) : null;
+}
+
+function offerOf(report: Plain<Report>) {
+  const { pool, slots, labels, agentVersion: version, address, processGroups } = report;
   return {
     pool,
     slots,
     labels,
-    version: agentVersion,
+    version,
     address,
+    ...holderOf(report),
     ...(processGroups === undefined ? {} : { processGroups }),
   } satisfies EventData<"AgentJoined">;
 }
@@ -68,7 +79,13 @@ function occupying(
   report: Plain<Report>,
 ): Extract<AgentCommand, { kind: "return" }> & { readonly left: readonly Plain<RunCheckpoints>[] } {
   const occupations = alive.map(({ allocation, slots }) => ({ allocation, slots }));
-  return { kind: "return", occupations, slots: report.slots, left: leftBy(cluster, report) };
+  return {
+    kind: "return",
+    occupations,
+    slots: report.slots,
+    left: leftBy(cluster, report),
+    holder: holderOf(report),
+  };
 }
 
 /** Of runs that were given up; a run that goes on here says it at its own end. As many as an event takes, the latest first. */

@@ -1,10 +1,12 @@
 /**
  * What agents have said in this term. Memory only: reports are level-triggered, so after a restart the next ones say it
  * again. A report counts as newer within one start of the agent by its sequence; what a former start still says is old.
+ * Those who ask for a name that another holds are kept apart: nothing follows from what they say that they run.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { AllocationReport, Report } from "@trainyard/contracts/agent";
 import { limits } from "../../limits.ts";
+import { type Holder, isSameHolder, type Standing, standingOf } from "../agent/holder.ts";
 
 export type ReportedAllocation = Plain<AllocationReport>;
 
@@ -29,9 +31,20 @@ export type Asked = {
 
 /** How long a launch has shown no progress, counted while its agent is heard. */
 type LaunchWatch = { shown: string; silentMs: number; lookedMs: number };
+/** A start of an agent that does not hold the name under which it speaks. */
+export type Refused = {
+  readonly report: Plain<Report>;
+  readonly standing: Standing;
+  readonly heardMs: number;
+};
 
 export class Observed {
-  readonly epoch: number;
+  #epoch: number;
+  readonly #beganMs: number;
+  /** The highest epoch that an agent says it has seen. */
+  readonly #claims = new Map<string, number>();
+  readonly #refused = new Map<string, Map<string, Refused>>();
+  readonly #refusedMs = new Map<string, number>();
   readonly #agents = new Map<string, ObservedAgent>();
   readonly #asked = new Map<string, Asked>();
   readonly #retired = new Map<string, Set<string>>();
@@ -39,8 +52,83 @@ export class Observed {
   readonly #named = new Map<string, Set<string>>();
   readonly #launches = new Map<string, LaunchWatch>();
 
-  constructor(epoch: number) {
-    this.epoch = epoch;
+  constructor(epoch: number, beganMs = 0) {
+    this.#epoch = epoch;
+    this.#beganMs = beganMs;
+  }
+
+  /** Of the lists of this term. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** What agents have processed under the former one counts no more: the next lists ask it all again. */
+  raiseEpoch(epoch: number): void {
+    this.#epoch = epoch;
+  }
+
+  /** Of some agents the one that has seen the highest epoch above that of this term; null when none has. */
+  ahead(
+    isOne: (agent: string) => boolean,
+  ): { readonly agent: string; readonly epoch: number } | null {
+    const [first] = [...this.#claims]
+      .filter(([agent, epoch]) => {
+        return epoch > this.#epoch && isBelievable(epoch, this.#epoch) && isOne(agent);
+      })
+      .toSorted(([, a], [, b]) => b - a);
+    return first === undefined ? null : { agent: first[0], epoch: first[1] };
+  }
+
+  /** False for a report that changes nothing. `held` is whose the name is, null for nobody's. */
+  hear(report: Plain<Report>, held: Holder | null, nowMs: number): boolean {
+    this.#claims.set(report.agent, claimOf(report));
+    const heardMs = this.#agents.get(report.agent)?.heardMs ?? this.#beganMs;
+    const isSilent = nowMs - heardMs >= limits.incarnationSilenceMs;
+    const standing = standingOf(held, report, isSilent);
+    if (standing === "holder" || standing === "successor") return this.record(report, nowMs);
+    this.#refuse(report, standing, nowMs);
+    return true;
+  }
+
+  /** Whoever was taken for the holder before another was recorded is refused like the others. */
+  settle(agent: string, held: Holder | null): void {
+    const seen = this.#agents.get(agent);
+    if (seen === undefined) return;
+    // The holder's silence was looked at when this one was heard.
+    const standing = standingOf(held, seen.report, true);
+    if (standing === "holder" || standing === "successor") return;
+    this.#agents.delete(agent);
+    this.#refuse(seen.report, standing, seen.heardMs);
+  }
+
+  #refuse(report: Plain<Report>, standing: Standing, heardMs: number): void {
+    const { agent, incarnation, sequence } = report;
+    const refused = this.#refused.get(agent) ?? new Map<string, Refused>();
+    this.#refused.set(agent, refused);
+    this.#refusedMs.set(agent, heardMs);
+    if (sequence <= (refused.get(incarnation)?.report.sequence ?? 0)) return;
+    refused.delete(incarnation);
+    refused.set(incarnation, { report, standing, heardMs });
+    if (refused.size > limits.refusedStartsMax) refused.delete([...refused.keys()][0] ?? "");
+  }
+
+  refused(agent: string): readonly Refused[] {
+    return [...(this.#refused.get(agent)?.values() ?? [])];
+  }
+
+  /** When somebody who was refused the name spoke last; undefined for never in this term. */
+  refusedMs(agent: string): number | undefined {
+    return this.#refusedMs.get(agent);
+  }
+
+  /** Lets go of those who have not asked for a name since then. */
+  pruneRefused(sinceMs: number): void {
+    for (const [agent, refused] of this.#refused) {
+      for (const [incarnation, { heardMs }] of refused) {
+        if (heardMs < sinceMs) refused.delete(incarnation);
+      }
+      if (refused.size === 0) this.#refused.delete(agent);
+    }
   }
 
   /** False for a report that is older than what is known. */
@@ -49,6 +137,9 @@ export class Observed {
     const before = this.#agents.get(id);
     if (before?.report.incarnation === report.incarnation) {
       if (report.sequence <= before.report.sequence) return false;
+    } else if (before?.report.folder !== undefined && report.folder !== undefined) {
+      if (!isSameHolder(before.report, report)) this.#begin(id);
+      else if ((report.startedMs ?? 0) < (before.report.startedMs ?? 0)) return false;
     } else if (before !== undefined) {
       // Of two quick starts the first one's report may come last, and the living one is retired by it: whoever goes on
       // speaking while the other is silent is the living one.
@@ -56,12 +147,19 @@ export class Observed {
       if (retired && nowMs - before.heardMs < limits.incarnationSilenceMs) return false;
       this.#retire(id, before.report.incarnation);
     }
+    this.#refused.get(id)?.delete(report.incarnation);
     const allocations = new Map(report.allocations.map((one) => [one.allocation, one]));
     this.#agents.set(id, { report, allocations, heardMs: nowMs });
     const named = this.#named.get(id) ?? new Set<string>();
     this.#named.set(id, named);
     for (const allocation of allocations.keys()) named.add(allocation);
     return true;
+  }
+
+  /** Another holds the name: what the one before knew and had launched says nothing of it. */
+  #begin(agent: string): void {
+    this.#named.delete(agent);
+    this.#asked.get(agent)?.knownSince.clear();
   }
 
   #retire(agent: string, incarnation: string): void {
@@ -139,3 +237,13 @@ export class Observed {
 }
 
 const retiredMax = 8;
+
+/** What follows a list that the agent has processed, it has seen; what is no number of a list it has not. */
+function claimOf({ epoch, highestEpoch = 0 }: Plain<Report>): number {
+  return Math.max(0, ...[epoch, highestEpoch].filter((claim) => Number.isSafeInteger(claim)));
+}
+
+/** Whether schedulers may have come so far beyond this one's epoch. */
+export function isBelievable(claim: number, epoch: number): boolean {
+  return claim <= limits.epochMax && claim - epoch <= limits.epochStepMax;
+}

@@ -2,6 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import { AllocationReportState } from "@trainyard/contracts/agent";
 import type { Placement } from "@trainyard/contracts/events";
+import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import type { Observed, ReportedAllocation } from "./observed.ts";
 
@@ -20,19 +21,31 @@ export type Rank = {
     | { readonly kind: "absent" };
 };
 
-export function ranksOf(allocation: Allocation, observed: Observed): readonly Rank[] {
+export function ranksOf(
+  cluster: Cluster,
+  allocation: Allocation,
+  observed: Observed,
+): readonly Rank[] {
   return (allocation.grant?.placements ?? []).map((placement) => ({
     placement,
-    state: rankState(allocation, placement, observed),
+    state: rankState(cluster, allocation, placement, observed),
   }));
 }
 
+/** Whether the agent came to its name after the grant: the launch may be under way to the one before it. */
+export function isOfEarlierHolder(cluster: Cluster, { grant }: Allocation, agent: string): boolean {
+  return (grant?.position ?? 0) < (cluster.agents.get(agent)?.heldSince ?? 0);
+}
+
 function rankState(
-  { id, lostRanks }: Allocation,
+  cluster: Cluster,
+  allocation: Allocation,
   { agent, nodeRank }: Plain<Placement>,
   observed: Observed,
 ): Rank["state"] {
-  const report = observed.agent(agent)?.allocations.get(id);
+  const { id, lostRanks } = allocation;
+  const seen = observed.agent(agent);
+  const report = seen?.allocations.get(id);
   // What a lost agent's process left as its last word is worth having, but no waiting.
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
   if (lostRanks.includes(nodeRank)) return { kind: "lost" };
@@ -41,6 +54,9 @@ function rankState(
     return { kind: "silent", waits: report?.waitsForPlatform === true };
   }
   if (report !== undefined) return { kind: "preparing" };
+  if (seen !== undefined && isOfEarlierHolder(cluster, allocation, agent)) {
+    return { kind: "absent" };
+  }
   const since = observed.asked(agent).knownSince.get(id);
   if (since !== undefined && observed.hasProcessed(agent, since)) return { kind: "absent" };
   return { kind: "unknown" };

@@ -11,10 +11,11 @@ import {
   WantedState,
 } from "@trainyard/contracts/agent";
 import { limits } from "../../limits.ts";
+import { isSameHolder, refusalOf } from "../agent/holder.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
-import type { Observed } from "./observed.ts";
-import { isDoomed, ranksOf } from "./ranks.ts";
+import type { Observed, ReportedAllocation } from "./observed.ts";
+import { isDoomed, isOfEarlierHolder, ranksOf } from "./ranks.ts";
 
 export type WantedPlan = {
   readonly agent: string;
@@ -32,10 +33,10 @@ export function planWanted(cluster: Cluster, observed: Observed, agent: string):
   for (const id of cluster.placedOn(agent)) {
     const allocation = cluster.allocations.get(id);
     if (allocation === undefined) continue;
-    if (isDoomed(allocation, ranksOf(allocation, observed))) kill.push(id);
+    if (isDoomed(allocation, ranksOf(cluster, allocation, observed))) kill.push(id);
     else {
       run.push(id);
-      if (needsLaunch(allocation, observed, agent)) launch.push(id);
+      if (needsLaunch(cluster, allocation, observed, agent)) launch.push(id);
     }
   }
   const ghosts = cluster.agents.get(agent)?.ghosts ?? {};
@@ -49,8 +50,64 @@ export function planWanted(cluster: Cluster, observed: Observed, agent: string):
   return { agent, run, kill, forget: forget.slice(0, limits.forgetPerWantedMax), launch };
 }
 
-function needsLaunch(allocation: Allocation, observed: Observed, agent: string): boolean {
+function needsLaunch(
+  cluster: Cluster,
+  allocation: Allocation,
+  observed: Observed,
+  agent: string,
+): boolean {
+  if (isOfEarlierHolder(cluster, allocation, agent)) return false;
   return !allocation.started && !observed.hasNamed(agent, allocation.id);
+}
+
+/**
+ * For whom a list to an agent is: a start that holds the name. Undefined while none has been heard in this term, or one
+ * whose name is not recorded yet: then no list goes out, as any start of the name would take it for its own.
+ */
+export function addresseeOf(
+  cluster: Cluster,
+  observed: Observed,
+  id: string,
+): { readonly incarnation?: string } | undefined {
+  const agent = cluster.agents.get(id);
+  const report = observed.agent(id)?.report;
+  // An agent of an earlier version takes every list of its name.
+  if (agent?.joined.folder === undefined) return report?.folder === undefined ? {} : undefined;
+  if (report === undefined || !isSameHolder(agent.joined, report)) return undefined;
+  return { incarnation: report.incarnation };
+}
+
+/** What those are told who ask for a name that another holds: why, and to end what they still run. */
+export function refusalsOf(
+  cluster: Cluster,
+  observed: Observed,
+  id: string,
+): readonly Plain<Wanted>[] {
+  const address = cluster.agents.get(id)?.joined.address ?? "";
+  return observed.refused(id).flatMap(({ report, standing }): Plain<Wanted>[] => {
+    // One of an earlier version would take it for a list of its own.
+    if (report.folder === undefined) return [];
+    const [ended, alive] = partition(report.allocations);
+    return [
+      {
+        epoch: observed.epoch,
+        version: 0,
+        allocations: alive.map((allocation) => ({ allocation, state: WantedState.KILL })),
+        forget: ended.slice(0, limits.forgetPerWantedMax),
+        probe: 0,
+        incarnation: report.incarnation,
+        nameTaken: refusalOf(id, standing, address),
+      },
+    ];
+  });
+}
+
+function partition(reports: readonly ReportedAllocation[]): readonly [string[], string[]] {
+  const ids = (ended: boolean): string[] =>
+    reports
+      .filter(({ state }) => (state === AllocationReportState.ENDED) === ended)
+      .map(({ allocation }) => allocation);
+  return [ids(true), ids(false)];
 }
 
 /** The message, and notes for the reports to come. The version rises when what is asked has changed. */
@@ -59,6 +116,7 @@ export function wantedOf(
   launches: ReadonlyMap<string, { readonly launch: Plain<Launch>; readonly bytes: number }>,
   observed: Observed,
   probe: number,
+  addressee: { readonly incarnation?: string } = {},
 ): Plain<Wanted> {
   const asked = observed.asked(plan.agent);
   const carried = carriedLaunches(plan, launches);
@@ -85,6 +143,7 @@ export function wantedOf(
     ],
     forget: plan.forget,
     probe,
+    ...addressee,
   };
 }
 

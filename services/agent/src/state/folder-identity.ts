@@ -1,0 +1,47 @@
+/**
+ * Who this agent is beside others of its name (agent.proto, "Who holds a name"). The id was drawn once and is copied with the
+ * folder; the place is the kernel's word on where the folder lies, which no copy shares while the machine is up; the start is
+ * later than every earlier one of the folder, whatever the clock says.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { names, readRecord, writeRecord } from "./layout.ts";
+
+export type FolderIdentity = {
+  readonly folder: string;
+  readonly place: string;
+  readonly startedMs: number;
+};
+
+type FolderRecord = { readonly id: string; readonly startedMs: number };
+
+/** Takes down this start; for whoever has locked the folder. */
+export function beginStart(path: string, nowMs: number): FolderIdentity {
+  const standing = readRecord<FolderRecord>(path, names.folder);
+  const id = standing?.id ?? randomUUID();
+  const startedMs = Math.max(nowMs, (standing?.startedMs ?? 0) + 1);
+  try {
+    writeRecord(path, names.folder, { id, startedMs });
+  } catch (error) {
+    // On a full disk the runs that are there must be adopted all the same; the next start is later by the clock.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
+  }
+  return { folder: id, place: placeOf(path), startedMs };
+}
+
+function placeOf(path: string): string {
+  const boot = bootId();
+  // Where the kernel does not tell its boots apart, every start is at a place of its own.
+  if (boot === null) return randomUUID();
+  const { dev, ino } = statSync(path, { bigint: true });
+  return createHash("sha256").update(`${boot} ${dev} ${ino}`).digest("hex").slice(0, 32);
+}
+
+function bootId(): string | null {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return null;
+  }
+}

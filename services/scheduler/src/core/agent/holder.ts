@@ -1,0 +1,57 @@
+/** Whose a name is (agent.proto, "Who holds a name"): what is recorded of the holder, and what a report is beside it. */
+import type { Plain } from "@trainyard/contracts";
+import type { Report } from "@trainyard/contracts/agent";
+
+/** Of an agent of an earlier version nothing is known. */
+export type Holder = {
+  readonly folder?: string | undefined;
+  readonly place?: string | undefined;
+  readonly startedMs?: number | undefined;
+};
+
+/** Without what else a message says, as an event holds it. */
+export function holderOf({ folder, place, startedMs }: Holder): RecordedHolder {
+  return {
+    ...(folder === undefined ? {} : { folder }),
+    ...(place === undefined ? {} : { place }),
+    ...(startedMs === undefined ? {} : { startedMs }),
+  };
+}
+
+export function isSameHolder(a: Holder, b: Holder): boolean {
+  return a.folder === b.folder && a.place === b.place;
+}
+
+/**
+ * holder: it has the name, perhaps since a start that needs no record. successor: it gets it, and acts once that is recorded.
+ * other_folder, older_copy, earlier_version: it is refused.
+ */
+export type Standing = "holder" | "successor" | "other_folder" | "older_copy" | "earlier_version";
+
+/** `held` is null where nobody has the name: none has joined, or the holder was lost or removed. */
+export function standingOf(
+  held: Holder | null,
+  report: Plain<Report>,
+  isHolderSilent: boolean,
+): Standing {
+  if (held === null) return "successor";
+  if (isSameHolder(held, report)) return "holder";
+  if (held.folder === undefined) return "successor";
+  if (report.folder === undefined) return isHolderSilent ? "successor" : "earlier_version";
+  if (held.folder !== report.folder) return "other_folder";
+  return (report.startedMs ?? 0) > (held.startedMs ?? 0) ? "successor" : "older_copy";
+}
+
+type RecordedHolder = {
+  readonly folder?: string;
+  readonly place?: string;
+  readonly startedMs?: number;
+};
+
+/** What it is told, and what people read. */
+export function refusalOf(agent: string, standing: Standing, holderAddress: string): string {
+  if (standing === "older_copy") {
+    return `the name ${agent} is held by a later start from a copy of this state folder, at ${holderAddress}: give one of the two a name and an empty folder of its own`;
+  }
+  return `the name ${agent} is held by another agent, at ${holderAddress}: give this one a name of its own (TRAINYARD_AGENT_NAME), or stop the other and wait until it is lost`;
+}

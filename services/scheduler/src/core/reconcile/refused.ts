@@ -1,0 +1,51 @@
+/**
+ * What becomes of a decision that the log refuses: a shorter one takes its place where there is one that says enough, and else
+ * it is set aside, for a while in which it is not decided again. It is nobody else's: all other decisions are committed.
+ */
+import type { Plain } from "@trainyard/contracts";
+import { AllocationEndCause, type Occupation } from "@trainyard/contracts/events";
+import { limits } from "../../limits.ts";
+import { barestEnd } from "../allocation/end-texts.ts";
+import type { Decision } from "./decision.ts";
+
+/** The decision to try instead; null where there is none. */
+export function shorter(decision: Decision, refusal: string): Decision | null {
+  const { id, origin } = decision;
+  if (decision.on === "allocation" && decision.command.kind === "end") {
+    const command = barestEnd(decision.command);
+    return { on: "allocation", id, origin, command };
+  }
+  if (decision.on === "allocation" && decision.command.kind === "grant") {
+    const message = `the place that was found could not be recorded: ${refusal}`;
+    const cause = AllocationEndCause.LAUNCH_FAILED;
+    const end = { kind: "end", cause, exits: [], endRecord: null, message } as const;
+    return { on: "allocation", id, origin, command: barestEnd(end) };
+  }
+  if (decision.on === "agent" && decision.command.kind === "return") {
+    const occupations = decision.command.occupations.filter(holdsSlots);
+    return { on: "agent", id, origin, command: { ...decision.command, occupations } };
+  }
+  return null;
+}
+
+/** What holds none needs no keeping from others: it is killed all the same, since the agent names it. */
+function holdsSlots({ slots }: Plain<Occupation>): boolean {
+  return slots.length > 0;
+}
+
+export class SetAside {
+  readonly #until = new Map<string, number>();
+
+  add(decision: Decision, nowMs: number): void {
+    for (const [name, untilMs] of this.#until) if (untilMs <= nowMs) this.#until.delete(name);
+    this.#until.set(nameOf(decision), nowMs + limits.setAsideMs);
+  }
+
+  has(decision: Decision, nowMs: number): boolean {
+    return nowMs < (this.#until.get(nameOf(decision)) ?? Number.NEGATIVE_INFINITY);
+  }
+}
+
+function nameOf({ on, id, command }: Decision): string {
+  return `${on} ${id} ${command.kind}`;
+}

@@ -1,0 +1,75 @@
+/** A log that was restored or failed over begins its epochs below what agents have seen: the scheduler goes beyond it. */
+import { describe, expect, test } from "vitest";
+import { World } from "../testing/world.ts";
+
+const identity = { folder: "f1", place: "p1", startedMs: 1_000 };
+
+/** An agent that has heard of an epoch before this log began. */
+async function knowing(world: World, highestEpoch: number, name = "a1") {
+  const agent = world.newAgent(name, 1);
+  agent.identity = { ...identity, folder: name };
+  agent.highestEpoch = highestEpoch;
+  await agent.start();
+  return agent;
+}
+
+describe("agents that know a higher epoch than the scheduler", () => {
+  test("are served within seconds, and it is on record that the epoch was raised, and from what", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await knowing(world, 900);
+    const other = await knowing(world, 700, "a2");
+    await world.run("1.1#1");
+    await world.run("1.2#1");
+    await world.advance(2_000);
+    expect(agent.launched).toHaveLength(1);
+    expect(other.launched).toHaveLength(1);
+    expect(world.last("agent-a1", "SchedulerEpochRaised")).toEqual({
+      from: 1,
+      to: 901,
+      leaseEpoch: 1,
+    });
+    expect(world.names("agent-a2")).toEqual(["AgentJoined"]);
+    expect(agent.heard.at(-1)?.epoch).toBe(901);
+  });
+
+  test("are heard by every later scheduler from there on, each above the one before it", async () => {
+    await using world = await World.open();
+    const before = await world.scheduler();
+    const agent = await knowing(world, 900);
+    await world.advance(2_000);
+    await world.stop(before);
+    await world.scheduler();
+    await world.run("1.1#1");
+    await world.advance(2_000);
+    expect(agent.heard.at(-1)?.epoch).toBe(902);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    expect(world.names("agent-a1")).toEqual(["AgentJoined", "SchedulerEpochRaised"]);
+  });
+
+  test("of an earlier version are too, by what they have processed", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    agent.processed(40);
+    await world.run("1.1#1");
+    await world.advance(2_000);
+    expect(agent.heard.at(-1)?.epoch).toBe(41);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+  });
+
+  test.each([Number.NaN, -5, 2 ** 53, 2 ** 52 + 1, 1e300, Number.POSITIVE_INFINITY, 0.5, 2 ** 40])(
+    "by a number that no scheduler can have sent (%d) change nothing for the others",
+    async (highestEpoch) => {
+      await using world = await World.open();
+      await world.scheduler();
+      await knowing(world, highestEpoch, "a1");
+      const other = await knowing(world, 30, "a2");
+      await world.run("1.1#1", { slots: 2 });
+      await world.run("1.2#1");
+      await world.advance(3_000);
+      expect(other.heard.at(-1)?.epoch).toBe(31);
+      expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
+    },
+  );
+});

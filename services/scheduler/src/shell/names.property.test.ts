@@ -1,0 +1,132 @@
+/** Whichever agents speak under one name, in whatever order, to whichever scheduler: a run is started by one of them at most. */
+import { AllocationReportState } from "@trainyard/contracts/agent";
+import { assert } from "@trainyard/kernel";
+import type { Service } from "@trainyard/runtime";
+import { atRest } from "@trainyard/testing";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { ScriptedAgent } from "../testing/scripted-agent.ts";
+import { World } from "../testing/world.ts";
+
+class Story {
+  readonly world: World;
+  readonly #agents: ScriptedAgent[] = [];
+  #scheduler: Service | null = null;
+  #runs = 0;
+  /** Of the newest start: clocks of hosts differ, so that it need not rise. */
+  #startedMs = 1_000;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  get agents(): readonly ScriptedAgent[] {
+    return this.#agents;
+  }
+
+  async start(folder: string, skewMs: number, held: ScriptedAgent | null = null): Promise<void> {
+    this.#startedMs += 1_000;
+    const place = `p${this.#agents.length}`;
+    const agent = this.world.newAgent("rack", 2, place);
+    agent.identity = { folder, place, startedMs: this.#startedMs + skewMs };
+    // What the copy finds running there does not run on its host.
+    for (const [id, one] of held?.held ?? []) {
+      agent.held.set(id, { ...one, state: AllocationReportState.ENDED });
+    }
+    this.#agents.push(agent);
+    await agent.start();
+    await atRest();
+  }
+
+  one(n: number): ScriptedAgent {
+    const agent = this.#agents[n % this.#agents.length];
+    assert(agent !== undefined, "there are agents");
+    return agent;
+  }
+
+  async copy(n: number, skewMs: number, isOfToday: boolean): Promise<void> {
+    const original = this.one(n);
+    const folder = original.identity?.folder ?? "";
+    await this.start(folder, skewMs, isOfToday ? original : null);
+  }
+
+  async replaceScheduler(): Promise<void> {
+    if (this.#scheduler !== null) await this.world.stop(this.#scheduler);
+    this.#scheduler = await this.world.scheduler();
+  }
+
+  async run(): Promise<void> {
+    this.#runs += 1;
+    await this.world.run(`1.${this.#runs}#1`, { slots: 1 });
+  }
+}
+
+type Step = { readonly name: string; readonly take: (story: Story) => Promise<void> };
+
+const small = fc.nat({ max: 20 });
+const skew = fc.constantFrom(-5_000, 0, 5_000);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ name: "run", take: (story: Story) => story.run() }) },
+  fc.tuple(small, skew, fc.boolean()).map(([n, skewMs, isOfToday]) => ({
+    name: `copy ${n} ${skewMs} ${isOfToday}`,
+    take: (story: Story) => story.copy(n, skewMs, isOfToday),
+  })),
+  skew.map((skewMs) => ({
+    name: `another folder ${skewMs}`,
+    take: (story: Story) => story.start(`f${story.agents.length}`, skewMs),
+  })),
+  {
+    weight: 3,
+    arbitrary: small.map((n) => ({
+      name: `${n} turns silent or not`,
+      take: async (story: Story) => {
+        story.one(n).silent = !story.one(n).silent;
+      },
+    })),
+  },
+  {
+    weight: 2,
+    arbitrary: small.map((n) => ({
+      name: `${n} starts again`,
+      take: async (story: Story) => story.one(n).restart(),
+    })),
+  },
+  fc.constant({ name: "replace", take: (story: Story) => story.replaceScheduler() }),
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(500, 3_000, 35_000).map((ms) => ({
+      name: `${ms} ms`,
+      take: (story: Story) => story.world.advance(ms),
+    })),
+  },
+);
+
+test("of agents under one name one at most starts a run, whatever copies there are and whoever speaks first", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 6, maxLength: 25 }),
+      fc.array(fc.nat({ max: 9 }), { minLength: 53, maxLength: 53 }),
+      async (steps, fates) => {
+        let messages = 0;
+        const fate = () => {
+          messages += 1;
+          const chance = fates[messages % fates.length];
+          if (chance === 0) return { copies: 0 };
+          return chance === 1 ? { copies: 2, delayMs: 700 } : {};
+        };
+        await using world = await World.open({ bus: { fate } });
+        const story = new Story(world);
+        await story.replaceScheduler();
+        await story.start("f0", 0);
+        for (const { take } of steps) await take(story);
+        await world.advance(5_000);
+        const launched = story.agents.flatMap((agent) =>
+          agent.launched.map(({ allocation }) => allocation),
+        );
+        expect(launched).toEqual([...new Set(launched)]);
+      },
+    ),
+    { numRuns: 60 },
+  );
+}, 60_000);
