@@ -20,6 +20,7 @@ export function agentEvents(logger: Logger, registry: Registry) {
   });
   return {
     ...processEvents(logger),
+    ...checkpointEvents(logger),
     ...conversationEvents(logger),
     held: (runs: number) => held.set(runs),
     adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
@@ -59,6 +60,16 @@ export function agentEvents(logger: Logger, registry: Registry) {
       logger.error({ allocation, err: error }, "report_delivery_failed"),
     reportsRefused: (allocation: string, status: number) =>
       logger.warn({ allocation, status }, "reports_refused"),
+    askedToStop: (allocation: string) => logger.info({ allocation }, "run_asked_to_stop"),
+    cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
+    notAdopted: (path: string, error: unknown) =>
+      logger.error({ path, err: error }, "run_not_adopted"),
+    shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
+  };
+}
+
+function checkpointEvents(logger: Logger) {
+  return {
     checkpointDelivered: (allocation: string, checkpoint: string) =>
       logger.info({ allocation, checkpoint }, "checkpoint_delivered"),
     checkpointsWait: (why: string) => logger.warn({ why }, "checkpoints_wait"),
@@ -68,11 +79,6 @@ export function agentEvents(logger: Logger, registry: Registry) {
       logger.warn({ allocation, checkpoint, err: error }, "checkpoint_not_removed"),
     checkpointRefused: (allocation: string, checkpoint: string, why: string) =>
       logger.warn({ allocation, checkpoint, why }, "checkpoint_refused"),
-    askedToStop: (allocation: string) => logger.info({ allocation }, "run_asked_to_stop"),
-    cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
-    notAdopted: (path: string, error: unknown) =>
-      logger.error({ path, err: error }, "run_not_adopted"),
-    shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
   };
 }
 

@@ -83,12 +83,8 @@ export async function createService(
     view: stack.use(await EventFeed.open(log, bus, clock, logger)),
     follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
   };
-  const observed = (event: StoredEvent): void => moved.notify([event]);
-  const follower = new LogFollower(log, feeds.follower, executor.cache, {
-    clock,
-    logger,
-    observed,
-  });
+  const hears = { clock, logger, observed: (event: StoredEvent) => moved.notify([event]) };
+  const follower = new LogFollower(log, feeds.follower, executor.cache, hears);
   const freshness = new Freshness(view, clock, logger);
   showLag(registry, () => freshness.behindMs);
   const parts = { log, bus, pool, clock, logger, documents, view, blobs, executor, follower };

@@ -77,7 +77,7 @@ export async function createService(
         events,
         ...own,
       }),
-      checks: views.map((view) => viewCheck(name, view, log)),
+      checks: [viewCheck(name, unfinished.view, log), viewCheck(name, placed.view, log)],
       views,
       effects: async (signal: AbortSignal) => {
         await using feed = await EventFeed.open(log, bus, clock, logger);

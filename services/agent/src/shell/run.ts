@@ -9,7 +9,6 @@
  * reports that the process left are delivered and its last lines sent, each for a bounded time, so that validations come
  * before the end that is decided on; what did not get through in that time is sent later, also after a restart.
  */
-import { watch } from "node:fs";
 import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
@@ -33,6 +32,7 @@ import { RunEnding } from "./run-ending.ts";
 import { SupervisorProcess } from "./supervisor-process.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
+import { atMost, watching } from "./waiting.ts";
 
 export type RunDeps = {
   readonly agent: string;
@@ -379,27 +379,3 @@ const killedWaits = {
   linesBeforeEndMs: limits.beforeKilledEndMs,
   checkpointsBeforeEndMs: limits.beforeKilledEndMs,
 };
-
-/** The kernel's announcements are a help, not a need: where there are too many watches, looking now and then must do. */
-function watching(path: string, callback: () => void): Disposable {
-  try {
-    const watcher = watch(path, callback);
-    watcher.on("error", () => watcher.close());
-    return { [Symbol.dispose]: () => watcher.close() };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOSPC" && code !== "EMFILE") throw error;
-    return { [Symbol.dispose]: () => {} };
-  }
-}
-
-/** Resolves when the work is done, has failed, or the time is over; the work goes on, and is awaited after the end is told. */
-async function atMost(work: Promise<unknown>, waitMs: number): Promise<void> {
-  const over = new AbortController();
-  try {
-    const settled = work.catch(() => {});
-    await Promise.race([settled, pause(systemClock, Math.max(0, waitMs), over.signal)]);
-  } finally {
-    over.abort();
-  }
-}

@@ -117,7 +117,7 @@ async function readAnchor(file: string): Promise<Plain<LogAnchor>> {
     throw new UsageError(`--anchor: ${file} cannot be read.`);
   }
   try {
-    return anchorCodec.fromJson(JSON.parse(text));
+    return anchorCodec.decode(text);
   } catch {
     throw new UsageError(`--anchor: ${file} is not what "yard log anchor" writes.`);
   }

@@ -10,8 +10,10 @@ import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
-import { type Holder, isSameHolder } from "../agent/holder.ts";
 import { blockOf } from "./block.ts";
+import { earlier } from "./earlier.ts";
+import { heldSince } from "./held-since.ts";
+import { levelSlots, withSlot } from "./slots.ts";
 import type { Agent, Allocation, Noted } from "./state.ts";
 import {
   afterDistrusted,
@@ -105,16 +107,15 @@ export class Cluster {
           masterPort,
           tokenKey,
         };
-        const lostRanks = placements
-          .filter(({ agent }) => this.agents.get(agent)?.status !== "present")
-          .map(({ nodeRank }) => nodeRank);
+        const away = placements.filter(({ agent }) => this.agents.get(agent)?.status !== "present");
+        const lostRanks = away.map(({ nodeRank }) => nodeRank);
         this.#change(id, () => ({ grant, wait: null, lostRanks }));
         return this.hold(id);
       }
       case "AllocationStarted":
         this.launching.delete(id);
         for (const { agent } of event.data.starts) {
-          this.#changeTrust(agent, (trust) => afterStart(trust));
+          this.#changeAgent(agent, ({ trust }) => ({ trust: afterStart(trust) }));
         }
         return this.#change(id, () => ({ started: true }));
       case "AllocationStopRequested":
@@ -176,9 +177,11 @@ export class Cluster {
         return this.#clear(id, event.data.allocation);
       case "AgentDistrusted":
         this.cooling.add(id);
-        return this.#changeTrust(id, (trust) => afterDistrusted(trust, event.data, timeMs));
+        return this.#changeAgent(id, ({ trust }) => ({
+          trust: afterDistrusted(trust, event.data, timeMs),
+        }));
       case "AgentTrusted":
-        return this.#changeTrust(id, () => fullTrust);
+        return this.#changeAgent(id, () => ({ trust: fullTrust }));
       case "AgentDiskLow":
         return this.#changeAgent(id, () => ({ diskLowBytes: event.data.freeBytes }));
       case "AgentDiskFreed":
@@ -192,9 +195,9 @@ export class Cluster {
       case "AgentRemoved":
         return this.#changeAgent(id, () => ({ status: "removed" }));
       case "SlotDisabled":
-        return this.#setDisabled(id, event.data.slot, true);
+        return this.#changeAgent(id, (agent) => withSlot(agent, event.data.slot, true));
       case "SlotEnabled":
-        return this.#setDisabled(id, event.data.slot, false);
+        return this.#changeAgent(id, (agent) => withSlot(agent, event.data.slot, false));
       default:
         return;
     }
@@ -265,11 +268,8 @@ export class Cluster {
     const { mode, why, graceMs } = event.data;
     const kill = mode === StopMode.KILL;
     this.#change(id, ({ stop }) => {
-      const deadlines = [stop?.killAtMs, graceMs > 0 ? timeMs + graceMs : null].filter(
-        (deadline) => deadline != null,
-      );
-      const killAtMs = kill || deadlines.length === 0 ? null : Math.min(...deadlines);
-      return { stop: { why, kill, killAtMs } };
+      const graceEndMs = graceMs > 0 ? timeMs + graceMs : null;
+      return { stop: { why, kill, killAtMs: kill ? null : earlier(stop?.killAtMs, graceEndMs) } };
     });
     if (this.allocations.get(id)?.stop?.killAtMs == null) this.stopping.delete(id);
     else this.stopping.add(id);
@@ -303,7 +303,7 @@ export class Cluster {
     if (launchFailure?.platformAway !== true) {
       const failure = { experiment: allocation.job, reason: message, timeMs };
       for (const agent of launchFailure?.agents ?? []) {
-        this.#changeTrust(agent, (trust) => afterFailure(trust, failure));
+        this.#changeAgent(agent, ({ trust }) => ({ trust: afterFailure(trust, failure) }));
       }
     }
     this.ended.push({ id, agents: (allocation.grant?.placements ?? []).map(({ agent }) => agent) });
@@ -342,10 +342,6 @@ export class Cluster {
     this.#changeAgent(id, ({ left: { [allocation]: _gone, ...left } }) => ({ left }));
   }
 
-  #changeTrust(id: string, change: (trust: Trust) => Trust): void {
-    this.#changeAgent(id, ({ trust }) => ({ trust: change(trust) }));
-  }
-
   #clear(id: string, allocation: string): void {
     this.#forgetLeft(id, allocation);
     const agent = this.agents.get(id);
@@ -353,13 +349,6 @@ export class Cluster {
     const { [allocation]: _cleared, ...ghosts } = agent.ghosts;
     this.pool(agent.joined.pool).agents.release(id, allocation);
     this.#changeAgent(id, () => ({ ghosts }));
-  }
-
-  #setDisabled(id: string, slot: string, disabled: boolean): void {
-    this.#changeAgent(id, ({ disabled: before }) => {
-      const others = before.filter((other) => other !== slot);
-      return { disabled: disabled ? [...others, slot] : others };
-    });
   }
 
   #change(id: string, change: (allocation: Allocation) => Partial<Allocation>): void {
@@ -380,15 +369,12 @@ export class Cluster {
     const before = this.agents.get(agent.id);
     this.agents.set(agent.id, agent);
     this.#noteTrust(agent, before === undefined);
-    const { id, joined, status, draining, disabled, ghosts } = agent;
+    const { id, joined, status, draining } = agent;
     const slots = joined.slots.map((slot) => slot.id);
     this.#offer(joined.pool, id, slots, status === "present" && !draining);
     const { agents } = this.pool(joined.pool);
     agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
-    for (const slot of new Set([...(before?.disabled ?? []), ...disabled])) {
-      agents.setSlotDisabled(id, slot, disabled.includes(slot));
-    }
-    for (const [ghost, held] of Object.entries(ghosts)) agents.hold(id, ghost, held);
+    levelSlots(agents, agent, before?.disabled ?? []);
     for (const allocation of this.placedOn(id)) {
       for (const placement of this.allocations.get(allocation)?.grant?.placements ?? []) {
         if (placement.agent === id) agents.hold(id, allocation, placement.slots);
@@ -412,9 +398,3 @@ export class Cluster {
 }
 
 const none: ReadonlySet<string> = new Set();
-
-/** Who was there before an agent told its folder is not known: it is taken for the same. */
-function heldSince(before: Agent | undefined, holder: Holder, position: number): number {
-  if (before === undefined || before.joined.folder === undefined) return before?.heldSince ?? 0;
-  return isSameHolder(before.joined, holder) ? before.heldSince : position;
-}

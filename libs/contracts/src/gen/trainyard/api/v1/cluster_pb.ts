@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIhMKEUxpc3RBZ2VudHNSZXF1ZXN0ImcKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIpsBCgVBZ2VudBIMCgRuYW1lGAEgASgJEgwKBHBvb2wYAiABKAkSDQoFc3RhdGUYAyABKAkSKgoFc2xvdHMYBCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkFnZW50U2xvdBIPCgd2ZXJzaW9uGAUgASgJEhkKDG5hbWVfcmVmdXNlZBgPIAEoCUgAiAEBQg8KDV9uYW1lX3JlZnVzZWQiNAoJQWdlbnRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRILCgNydW4YAyABKAkiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSImChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgibwoOVmVyaWZ5UHJvZ3Jlc3MSDQoFY2hlY2sYASABKAkSDwoHY2hlY2tlZBgCIAEoCRIMCgRkb25lGAMgASgIEgoKAm9rGAQgASgIEg8KB2ZpbmRpbmcYBSABKAkSEgoKdW52ZXJpZmllZBgGIAEoCCI4ChJDcmVhdGVUb2tlblJlcXVlc3QSDQoFbGFiZWwYASABKAkSEwoLdHRsX3NlY29uZHMYAiABKAEiTQoTQ3JlYXRlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SDgoGc2VjcmV0GAIgASgJIhMKEUxpc3RUb2tlbnNSZXF1ZXN0ImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJMqEICg5DbHVzdGVyU2VydmljZRJwCgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhJvCgpMaXN0QWdlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvYWdlbnRzEmYKC1dhdGNoRXZlbnRzEiQudHJhaW55YXJkLmFwaS52MS5XYXRjaEV2ZW50c1JlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLkV2ZW50IhaC0+STAhASDi9hcGkvdjEvZXZlbnRzMAESbwoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBJ7CgtSZXRyeVBhcmtlZBIkLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnIKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiHYLT5JMCFzoBKiISL2FwaS92MS9sb2c6dmVyaWZ5MAESdQoLQ3JlYXRlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL3Rva2VucxJvCgpMaXN0VG9rZW5zEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvdG9rZW5zEnoKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiHoLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIhMKEUxpc3RBZ2VudHNSZXF1ZXN0ImcKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIrMCCgVBZ2VudBIMCgRuYW1lGAEgASgJEgwKBHBvb2wYAiABKAkSDQoFc3RhdGUYAyABKAkSKgoFc2xvdHMYBCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkFnZW50U2xvdBIPCgd2ZXJzaW9uGAUgASgJEhkKDG5hbWVfcmVmdXNlZBgPIAEoCUgAiAEBEhsKDnByb2Nlc3NfZ3JvdXBzGBQgASgJSAGIAQESMQoIZGlzdHJ1c3QYFSABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc3RydXN0SAKIAQESFwoKbm90X3BsYWNlZBgWIAEoCUgDiAEBQg8KDV9uYW1lX3JlZnVzZWRCEQoPX3Byb2Nlc3NfZ3JvdXBzQgsKCV9kaXN0cnVzdEINCgtfbm90X3BsYWNlZCJTCghEaXN0cnVzdBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSEAoIdW50aWxfbXMYBCABKAEiUAoJQWdlbnRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRILCgNydW4YAyABKAkSEQoEbGVmdBgUIAEoCUgAiAEBQgcKBV9sZWZ0IkoKEldhdGNoRXZlbnRzUmVxdWVzdBINCgVhZnRlchgBIAEoCRIRCglub19mb2xsb3cYAiABKAgSEgoKZXhwZXJpbWVudBgDIAEoCSKBAgoFRXZlbnQSCgoCaWQYASABKAkSDgoGc291cmNlGAIgASgJEgwKBHR5cGUYAyABKAkSDwoHc3ViamVjdBgEIAEoCRIPCgd0aW1lX21zGAUgASgBEhAKCHNlcXVlbmNlGAYgASgJEhUKDWNvcnJlbGF0aW9uaWQYByABKAkSEwoLY2F1c2F0aW9uaWQYCCABKAkSDgoGYXV0aGlkGAkgASgJEhEKCXdvcmtzcGFjZRgKIAEoCRITCgt0cmFjZXBhcmVudBgLIAEoCRIlCgRkYXRhGAwgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgd2ZXJzaW9uGA0gASgNIhMKEUxpc3RQYXJrZWRSZXF1ZXN0Im0KEkxpc3RQYXJrZWRSZXNwb25zZRIsCgVpdGVtcxgBIAMoCzIdLnRyYWlueWFyZC5hcGkudjEuUGFya2VkRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIogBCgtQYXJrZWRFdmVudBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkSFgoOZXZlbnRfcG9zaXRpb24YAyABKAkSDAoEdHlwZRgEIAEoCRIOCgZzdHJlYW0YBSABKAkSDgoGcmVhc29uGAYgASgJEhQKDHBhcmtlZF9hdF9tcxgHIAEoASIzChJSZXRyeVBhcmtlZFJlcXVlc3QSEAoIY29uc3VtZXIYASABKAkSCwoDa2V5GAIgASgJIicKE1JldHJ5UGFya2VkUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkiUwoQVmVyaWZ5TG9nUmVxdWVzdBISCgpza2lwX3ZpZXdzGAEgASgIEisKBmFuY2hvchgCIAEoCzIbLnRyYWlueWFyZC5hcGkudjEuTG9nQW5jaG9yIhUKE0dldExvZ0FuY2hvclJlcXVlc3QiOgoJTG9nQW5jaG9yEhAKCHBvc2l0aW9uGAEgASgJEgwKBGhhc2gYAiABKAkSDQoFYXRfbXMYAyABKAEibwoOVmVyaWZ5UHJvZ3Jlc3MSDQoFY2hlY2sYASABKAkSDwoHY2hlY2tlZBgCIAEoCRIMCgRkb25lGAMgASgIEgoKAm9rGAQgASgIEg8KB2ZpbmRpbmcYBSABKAkSEgoKdW52ZXJpZmllZBgGIAEoCCI4ChJDcmVhdGVUb2tlblJlcXVlc3QSDQoFbGFiZWwYASABKAkSEwoLdHRsX3NlY29uZHMYAiABKAEiTQoTQ3JlYXRlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SDgoGc2VjcmV0GAIgASgJIhMKEUxpc3RUb2tlbnNSZXF1ZXN0ImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJMpIKCg5DbHVzdGVyU2VydmljZRJwCgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhJvCgpMaXN0QWdlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvYWdlbnRzEmYKC1dhdGNoRXZlbnRzEiQudHJhaW55YXJkLmFwaS52MS5XYXRjaEV2ZW50c1JlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLkV2ZW50IhaC0+STAhASDi9hcGkvdjEvZXZlbnRzMAESbwoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBJ7CgtSZXRyeVBhcmtlZBIkLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnIKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiHYLT5JMCFzoBKiISL2FwaS92MS9sb2c6dmVyaWZ5MAESbgoMR2V0TG9nQW5jaG9yEiUudHJhaW55YXJkLmFwaS52MS5HZXRMb2dBbmNob3JSZXF1ZXN0GhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiGoLT5JMCFBISL2FwaS92MS9sb2c6YW5jaG9yEnUKC0NyZWF0ZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVzcG9uc2UiGYLT5JMCEzoBKiIOL2FwaS92MS90b2tlbnMSbwoKTGlzdFRva2VucxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3Rva2VucxJ6CgtSZXZva2VUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlc3BvbnNlIh6C0+STAhgqFi9hcGkvdjEvdG9rZW5zL3t0b2tlbn0SfwoKVHJ1c3RBZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXNwb25zZSImgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3RiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -126,6 +126,27 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
    * @generated from field: optional string name_refused = 15;
    */
   nameRefused?: string | undefined;
+
+  /**
+   * How all processes of a run there are found and ended: cgroup, parent or scan.
+   *
+   * @generated from field: optional string process_groups = 20;
+   */
+  processGroups?: string | undefined;
+
+  /**
+   * Present while launches that failed keep it from getting runs, or have done so since the last run that started.
+   *
+   * @generated from field: optional trainyard.api.v1.Distrust distrust = 21;
+   */
+  distrust?: Distrust | undefined;
+
+  /**
+   * What keeps it from getting runs although it is connected; empty for nothing.
+   *
+   * @generated from field: optional string not_placed = 22;
+   */
+  notPlaced?: string | undefined;
 };
 
 /**
@@ -134,6 +155,44 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
  */
 export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_cluster, 4);
+
+/**
+ * @generated from message trainyard.api.v1.Distrust
+ */
+export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
+  /**
+   * Launches that failed there since the last run that started.
+   *
+   * @generated from field: uint32 failures = 1;
+   */
+  failures: number;
+
+  /**
+   * @generated from field: repeated string experiments = 2;
+   */
+  experiments: string[];
+
+  /**
+   * Of the last failure.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Nothing is placed there before.
+   *
+   * @generated from field: double until_ms = 4;
+   */
+  untilMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.Distrust.
+ * Use `create(DistrustSchema)` to create a new message.
+ */
+export const DistrustSchema: GenMessage<Distrust> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 5);
 
 /**
  * @generated from message trainyard.api.v1.AgentSlot
@@ -155,6 +214,13 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
    * @generated from field: string run = 3;
    */
   run: string;
+
+  /**
+   * Why the run holds it although it should be gone; empty else.
+   *
+   * @generated from field: optional string left = 20;
+   */
+  left?: string | undefined;
 };
 
 /**
@@ -162,7 +228,7 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
  * Use `create(AgentSlotSchema)` to create a new message.
  */
 export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 5);
+  messageDesc(file_trainyard_api_v1_cluster, 6);
 
 /**
  * @generated from message trainyard.api.v1.WatchEventsRequest
@@ -195,7 +261,7 @@ export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> 
  * Use `create(WatchEventsRequestSchema)` to create a new message.
  */
 export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 6);
+  messageDesc(file_trainyard_api_v1_cluster, 7);
 
 /**
  * A CloudEvent with the event's message as data.
@@ -276,7 +342,7 @@ export type Event = Message<"trainyard.api.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 7);
+  messageDesc(file_trainyard_api_v1_cluster, 8);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedRequest
@@ -289,7 +355,7 @@ export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & 
  * Use `create(ListParkedRequestSchema)` to create a new message.
  */
 export const ListParkedRequestSchema: GenMessage<ListParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 8);
+  messageDesc(file_trainyard_api_v1_cluster, 9);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedResponse
@@ -316,7 +382,7 @@ export type ListParkedResponse = Message<"trainyard.api.v1.ListParkedResponse"> 
  * Use `create(ListParkedResponseSchema)` to create a new message.
  */
 export const ListParkedResponseSchema: GenMessage<ListParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 9);
+  messageDesc(file_trainyard_api_v1_cluster, 10);
 
 /**
  * @generated from message trainyard.api.v1.ParkedEvent
@@ -363,7 +429,7 @@ export type ParkedEvent = Message<"trainyard.api.v1.ParkedEvent"> & {
  * Use `create(ParkedEventSchema)` to create a new message.
  */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 10);
+  messageDesc(file_trainyard_api_v1_cluster, 11);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedRequest
@@ -385,7 +451,7 @@ export type RetryParkedRequest = Message<"trainyard.api.v1.RetryParkedRequest"> 
  * Use `create(RetryParkedRequestSchema)` to create a new message.
  */
 export const RetryParkedRequestSchema: GenMessage<RetryParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 11);
+  messageDesc(file_trainyard_api_v1_cluster, 12);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedResponse
@@ -402,7 +468,7 @@ export type RetryParkedResponse = Message<"trainyard.api.v1.RetryParkedResponse"
  * Use `create(RetryParkedResponseSchema)` to create a new message.
  */
 export const RetryParkedResponseSchema: GenMessage<RetryParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 12);
+  messageDesc(file_trainyard_api_v1_cluster, 13);
 
 /**
  * @generated from message trainyard.api.v1.VerifyLogRequest
@@ -412,6 +478,13 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
    * @generated from field: bool skip_views = 1;
    */
   skipViews: boolean;
+
+  /**
+   * What the log must still hold; left out, a tail that was cut off is not noticed.
+   *
+   * @generated from field: trainyard.api.v1.LogAnchor anchor = 2;
+   */
+  anchor?: LogAnchor | undefined;
 };
 
 /**
@@ -419,7 +492,51 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  * Use `create(VerifyLogRequestSchema)` to create a new message.
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 13);
+  messageDesc(file_trainyard_api_v1_cluster, 14);
+
+/**
+ * @generated from message trainyard.api.v1.GetLogAnchorRequest
+ */
+export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"> & {
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetLogAnchorRequest.
+ * Use `create(GetLogAnchorRequestSchema)` to create a new message.
+ */
+export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 15);
+
+/**
+ * @generated from message trainyard.api.v1.LogAnchor
+ */
+export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * Of the commit that ends there, 64 hexadecimal digits; zeros at position 0.
+   *
+   * @generated from field: string hash = 2;
+   */
+  hash: string;
+
+  /**
+   * When it was taken, by the gateway's clock.
+   *
+   * @generated from field: double at_ms = 3;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.LogAnchor.
+ * Use `create(LogAnchorSchema)` to create a new message.
+ */
+export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -463,7 +580,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -487,7 +604,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -511,7 +628,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -524,7 +641,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -551,7 +668,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -593,7 +710,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -610,7 +727,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -627,7 +744,41 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 24);
+
+/**
+ * @generated from message trainyard.api.v1.TrustAgentRequest
+ */
+export type TrustAgentRequest = Message<"trainyard.api.v1.TrustAgentRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.TrustAgentRequest.
+ * Use `create(TrustAgentRequestSchema)` to create a new message.
+ */
+export const TrustAgentRequestSchema: GenMessage<TrustAgentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 25);
+
+/**
+ * @generated from message trainyard.api.v1.TrustAgentResponse
+ */
+export type TrustAgentResponse = Message<"trainyard.api.v1.TrustAgentResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.TrustAgentResponse.
+ * Use `create(TrustAgentResponseSchema)` to create a new message.
+ */
+export const TrustAgentResponseSchema: GenMessage<TrustAgentResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 26);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService
@@ -686,6 +837,16 @@ export const ClusterService: GenService<{
     output: typeof VerifyProgressSchema;
   },
   /**
+   * The end of the log as it is now, to be kept elsewhere: VerifyLog compares the log with it.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.GetLogAnchor
+   */
+  getLogAnchor: {
+    methodKind: "unary";
+    input: typeof GetLogAnchorRequestSchema;
+    output: typeof LogAnchorSchema;
+  },
+  /**
    * @generated from rpc trainyard.api.v1.ClusterService.CreateToken
    */
   createToken: {
@@ -708,6 +869,16 @@ export const ClusterService: GenService<{
     methodKind: "unary";
     input: typeof RevokeTokenRequestSchema;
     output: typeof RevokeTokenResponseSchema;
+  },
+  /**
+   * Launches that failed on the agent are forgotten, so that runs are placed there again.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.TrustAgent
+   */
+  trustAgent: {
+    methodKind: "unary";
+    input: typeof TrustAgentRequestSchema;
+    output: typeof TrustAgentResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_cluster, 0);
