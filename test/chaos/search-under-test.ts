@@ -6,7 +6,7 @@ import { eventually } from "../world/eventually.ts";
 import type { World } from "../world/world.ts";
 
 export const trialsOfSearch = 16;
-const stepsOfTrial = 24;
+export const stepsOfTrial = 24;
 const validateEvery = 3;
 
 export type SearchUnderTest = { readonly id: string; readonly witness: string };

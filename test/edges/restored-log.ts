@@ -1,0 +1,52 @@
+/** The database is put back to an earlier copy under everything that keeps a position of it. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { World } from "../world/world.ts";
+import { bystander, endOf, submitCommand } from "./scenarios/scenario.ts";
+
+/** Each a sentence; none when the cluster noticed it, said so, and works again without edits by hand. */
+export async function restoredLog(log: (line: string) => void): Promise<readonly string[]> {
+  await using world = await World.start({ processes: true, slots: 2 });
+  const kept = await submitCommand(world, "kept", "true");
+  await endOf(world, kept);
+  // The agents see some terms of the scheduler that the copy does not know of.
+  await world.down();
+  const data = dataFolder(world);
+  const copy = join(world.folder, "copy-of-the-database");
+  execFileSync("cp", ["-a", data, copy]);
+  await world.up();
+  for (let time = 0; time < 3; time += 1) {
+    const pid = await world.kill("scheduler");
+    await world.untilUp("scheduler", pid);
+  }
+  const lost = await submitCommand(world, "lost", "true");
+  await endOf(world, lost);
+  const anchor = await world.yard("log", "anchor");
+  world.write("anchor.json", anchor.out);
+  await world.down();
+  log("the database is put back to its copy");
+  execFileSync("rm", ["-rf", data]);
+  execFileSync("cp", ["-a", copy, data]);
+  await world.up();
+  const found = [...(await bystander(world))];
+  const { items } = await world.client.call("listExperiments", { pageSize: 100 });
+  const names = items.map(({ name }) => name);
+  if (!names.includes("kept")) found.push("an experiment from before the copy is not listed");
+  if (names.includes("lost")) found.push("an experiment from after the copy is listed");
+  const verified = await world.yard("log", "verify");
+  if (verified.code !== 0) found.push(`log verify: ${verified.out}${verified.err}`);
+  const anchored = await world.yard("log", "verify", "--anchor", "anchor.json");
+  if (anchored.code === 0) found.push("log verify --anchor does not notice the missing tail");
+  const logs = (await world.processes()).map((one) => readFileSync(one.log, "utf8")).join("\n");
+  for (const what of ["rewound", "epoch"]) {
+    if (!logs.includes(what)) found.push(`no log of a process says "${what}"`);
+  }
+  return found;
+}
+
+function dataFolder(world: World): string {
+  const place = join(world.home, "postgres.json");
+  if (!existsSync(place)) return join(world.home, "postgres");
+  return (JSON.parse(readFileSync(place, "utf8")) as { readonly folder: string }).folder;
+}

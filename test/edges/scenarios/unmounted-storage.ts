@@ -1,0 +1,54 @@
+/**
+ * The storage of checkpoints is not mounted for a while: where it was there is an empty folder. A checkpoint that was
+ * stored before is neither failed nor deleted, and is complete once the storage is back.
+ */
+import { mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../../world/eventually.ts";
+import { bystander, endOf, type Scenario } from "./scenario.ts";
+
+const unmountedMs = 20_000;
+const code = `
+import trainyard
+with trainyard.init() as ctx:
+    with ctx.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
+        (path / "model").write_text("trained")
+`;
+
+export const unmountedStorage: Scenario = {
+  name: "a storage that is not mounted while a checkpoint is completed",
+  run: async (world) => {
+    const found = [...(await bystander(world))];
+    const registry = await world.pidOf("registry");
+    world.write("code-stores/train.py", code);
+    const config =
+      "name: stores\nentrypoint: python3 train.py\nsearcher: { name: single, metric: loss }\n";
+    // Until it goes on it completes nothing.
+    process.kill(registry, "SIGSTOP");
+    const id = await world.submit(config, "code-stores");
+    const state = await endOf(world, id);
+    if (state !== "COMPLETED") found.push(`its experiment is ${state}`);
+    const storage = join(world.home, "checkpoints");
+    renameSync(storage, `${storage}.mounted`);
+    mkdirSync(storage);
+    process.kill(registry, "SIGCONT");
+    await delay(unmountedMs);
+    const states = async (): Promise<readonly string[]> => {
+      const { items } = await world.client.call("listCheckpoints", { trial: `${id}.1` });
+      return items.map((one) => `${one.state} ${one.reason}`.trim());
+    };
+    const meanwhile = await states();
+    if (meanwhile.some((text) => !text.startsWith("ACTIVE"))) {
+      found.push(`while the storage was away its checkpoint was ${meanwhile.join()}`);
+    }
+    renameSync(storage, `${storage}.empty`);
+    renameSync(`${storage}.mounted`, storage);
+    await eventually(
+      "it is complete",
+      async () => (await states()).some((text) => text.startsWith("COMPLETED")),
+      120_000,
+    ).catch(async () => found.push(`its checkpoint is ${(await states()).join() || "not known"}`));
+    return found;
+  },
+};
