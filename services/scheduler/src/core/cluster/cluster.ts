@@ -15,14 +15,7 @@ import { earlier } from "./earlier.ts";
 import { heldSince } from "./held-since.ts";
 import { levelSlots, withSlot } from "./slots.ts";
 import type { Agent, Allocation, Noted } from "./state.ts";
-import {
-  afterDistrusted,
-  afterFailure,
-  afterStart,
-  fullTrust,
-  type Trust,
-  trustDecision,
-} from "./trust.ts";
+import { afterDistrusted, afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
 
 type AllocationNoted<Name> = Noted & { readonly event: { readonly type: Name } };
 
