@@ -1,5 +1,6 @@
 /** What an operator asks: events, verification and anchors of the log, parked events, tokens, the version. */
 import { readFile, writeFile } from "node:fs/promises";
+import type { JsonValue } from "@bufbuild/protobuf";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   CreateTokenResponseSchema,
@@ -117,7 +118,7 @@ async function readAnchor(file: string): Promise<Plain<LogAnchor>> {
     throw new UsageError(`--anchor: ${file} cannot be read.`);
   }
   try {
-    return anchorCodec.fromJson(JSON.parse(text));
+    return anchorCodec.fromJson(JSON.parse(text) as JsonValue);
   } catch {
     throw new UsageError(`--anchor: ${file} is not what "yard log anchor" writes.`);
   }
