@@ -144,7 +144,6 @@ set jit = off
 as $$
 declare
   ordinals integer[];
-  ordered boolean;
   -- Whether the batch is written as it came, and whether `streams` hears of it.
   plain boolean := false;
   enters boolean := true;
@@ -152,9 +151,10 @@ declare
   source text;
   own_start text;
   meta text;
-  meta_before text := '';
-  -- Whether the attributes of all commits have their form.
-  formed boolean := true;
+  meta_before text;
+  -- Whether a commit came with another source, and whether the attributes of all have their form.
+  claimed boolean;
+  formed boolean;
   decided record;
   extra log.append_result[];
   head record;
@@ -168,38 +168,28 @@ declare
   n integer := 0;
   c record;
 begin
-  if cardinality(commit_ids) = 1 then
-    ordered := 1 = all (event_commits);
-  else
-    select array_agg(u.event_commit order by u.event_commit) = event_commits
-      and count(u.event_commit) = cardinality(event_commits)
-      and min(u.event_commit) >= 1 and max(u.event_commit) <= cardinality(commit_ids)
-    into ordered
-    from unnest(event_commits) as u (event_commit);
-  end if;
-  if not coalesce(ordered, cardinality(event_commits) = 0) then
-    raise exception 'the events of a batch are not in the order of its commits' using errcode = 'invalid_parameter_value';
-  end if;
-
   -- The service of the role that calls: the consumer that it owns, of several the first by name. A role that owns none (in
   -- tests) goes by its own name. A service whose role was renamed still has its source.
   select '/trainyard/' || coalesce(min(o.name), session_user) into source
   from log.owners o where o.kind = 'consumer' and o.role = session_user;
   own_start := '{"source":' || to_json(source) || ',"workspace":';
-  -- Neighbours often share their attributes, and nearly all callers give their own source.
-  foreach meta in array metas loop
-    if starts_with(meta, own_start) then continue; end if;
+  -- Nearly all callers give their own source; otherwise it is put in the place of theirs, and what comes of it is looked at.
+  loop
+    claimed := false;
+    formed := true;
+    meta_before := '';
+    foreach meta in array metas loop
+      -- Neighbours often share their attributes.
+      continue when meta = meta_before;
+      claimed := not starts_with(meta, own_start);
+      exit when claimed;
+      formed := formed and log.is_meta(meta);
+      meta_before := meta;
+    end loop;
+    exit when claimed is not true;
     metas := array(
       select log.with_source(u.meta, own_start) from unnest(metas) with ordinality as u (meta, place)
       order by u.place);
-    exit;
-  end loop;
-  foreach meta in array metas loop
-    if meta is distinct from meta_before and not coalesce(log.is_meta(meta), false) then
-      formed := false;
-      exit;
-    end if;
-    meta_before := meta;
   end loop;
 
   -- Commits without events or parking need no order, hence no lock.
@@ -266,7 +256,7 @@ begin
   link := head.hash;
   tail := head.position;
   for c in
-    select count(*)::integer as events,
+    select u.event_commit, count(*)::integer as events, min(u.place) as first_place, max(u.place) as last_place,
       string_agg(concat(u.version, ' ', u.id, ' ',
         encode(sha256(convert_to(u.body, 'UTF8')), 'hex'), ' ',
         octet_length(u.stream), ':', u.stream, octet_length(u.type), ':', u.type, E'\n'),
@@ -277,6 +267,10 @@ begin
     order by u.event_commit
   loop
     n := n + 1;
+    -- The hash goes over the events of a commit in a row, and that is how they must lie.
+    if c.event_commit <> n or c.first_place <> tail - head.position + 1 or c.last_place <> tail - head.position + c.events then
+      raise exception 'the events of a batch are not in the order of its commits' using errcode = 'invalid_parameter_value';
+    end if;
     tail := tail + c.events;
     link := sha256(link || convert_to(concat(
       'trainyard-commit/1 ', tail, ' ', c.events, ' ', now_ms, ' ', commit_ids[n], E'\n',

@@ -40,6 +40,10 @@ export const logLimits = {
   pollMs: 1_000,
   /** How long the listener waits before it connects again. */
   reconnectMs: 250,
+  /** Looking into so many partitions costs less than asking first which of them hold a stream. */
+  fewPartitions: 4,
+  /** How often a process that reads streams asks how many partitions there are. */
+  readsPerLook: 10_000,
   /** Commits per page while the chain is verified. */
   verifyPageCommits: 1_000,
 } as const;

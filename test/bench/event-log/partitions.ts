@@ -19,25 +19,15 @@ export async function manyPartitions(context: BenchContext): Promise<BenchResult
   await divide(await server.database("divided"), Math.ceil(events / partitions));
   await using single = await server.log("single");
   await using divided = await server.log("divided");
-  const readers: { readonly name: string; readonly read: () => Promise<void> }[] = [];
-  for (const [log, name] of [
-    [single, "single"],
-    [divided, "divided"],
-  ] as const) {
-    // Each stream in one commit: like most streams of a long log, it lies in one partition.
-    await fillLog(log, new Streams(), events, eventsPerStream);
-    readers.push({ name, read: await readerOf(server, log, name) });
-  }
+  // Each stream in one commit: like most streams of a long log, it lies in one partition.
+  await fillLog(single, new Streams(), events, eventsPerStream);
+  await fillLog(divided, new Streams(), events, eventsPerStream);
+  const readSingle = await readerOf(server, single, "single");
+  const readDivided = await readerOf(server, divided, "divided");
   const [one, hundred] = await interleave(
     [
-      {
-        name: "one partition",
-        round: () => callsPerSecond(1, forMs, async () => await readers[0]?.read()),
-      },
-      {
-        name: "a hundred",
-        round: () => callsPerSecond(1, forMs, async () => await readers[1]?.read()),
-      },
+      { name: "one partition", round: () => callsPerSecond(1, forMs, readSingle) },
+      { name: "a hundred", round: () => callsPerSecond(1, forMs, readDivided) },
     ],
     rounds,
     context,

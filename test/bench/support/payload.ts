@@ -24,7 +24,8 @@ export function body(n: number): string {
 }
 
 export const meta = {
-  source: "/trainyard/metrics",
+  // That of the role that appends, as every service gives its own.
+  source: "/trainyard/bench",
   workspace: "research",
   correlationid: "experiment-12",
   causationid: "",

@@ -128,7 +128,7 @@ describe("with many partitions", () => {
 
   /** Fills a log up to a number of partitions; what reading an old stream and appending to one then costs. */
   async function costs(partitions: number) {
-    await dividePartitions(server, events, 101);
+    await dividePartitions(server, events, partitions + 1);
     subject = await emptyLog(server);
     client = await connect("ty_experiments");
     const log = subject.as("ty_experiments");

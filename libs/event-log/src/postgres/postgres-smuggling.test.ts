@@ -64,13 +64,16 @@ test("versions that continue a stream are counted from what it holds", async () 
 });
 
 for (const eventCommits of [
-  [2, 1],
-  [1, 3],
-  [0, 1],
-  [1, null],
+  [2, 2, 1],
+  [1, 2, 1],
+  [1, 1, 3],
+  [0, 0, 1],
 ]) {
   test(`a batch whose events name the commits ${eventCommits.join(", ")} writes nothing`, async () => {
-    const requests = [requestOf([writeOf("trial-1.1", 0)]), requestOf([writeOf("trial-1.2", 0)])];
+    const requests = [
+      requestOf([writeOf("trial-1.1", 0), writeOf("trial-1.2", 0)]),
+      requestOf([writeOf("trial-1.3", 0)]),
+    ];
     await expect(appendByHand(client, requests, { eventCommits })).rejects.toMatchObject({
       code: "22023",
     });
@@ -79,6 +82,21 @@ for (const eventCommits of [
     expect(await collect(log.verify(0))).toEqual([]);
   });
 }
+
+test("an event that names no commit is written to none", async () => {
+  const requests = [requestOf([writeOf("trial-1.1", 0)]), requestOf([writeOf("trial-1.2", 0)])];
+  for (const eventCommits of [
+    [1, null],
+    [1, 7],
+  ]) {
+    await appendByHand(client, requests, { eventCommits }).catch((error: unknown) =>
+      expect(error).toMatchObject({ code: "22023" }),
+    );
+  }
+  const log = subject.as("ty_reader");
+  expect((await everything(log)).map(({ stream }) => stream)).toEqual(["trial-1.1"]);
+  expect(await collect(log.verify(0))).toEqual([]);
+});
 
 const own = metaText(noMeta);
 const metas = {

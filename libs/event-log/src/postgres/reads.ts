@@ -28,8 +28,16 @@ type PageRow = [
   meta: string,
 ];
 
-/** Looks into the partitions only that hold some of the stream, however many there are. */
-const readStreamStatement = `select position, version, id, type, body, time_ms, commit_id, meta
+/**
+ * Of a log of few partitions, which are all looked into. An event without its commit is no event: the join keeps it, so that
+ * it is noticed.
+ */
+const readStreamStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
+  from log.events e left join log.commits c on c.position = e.commit_position
+  where e.stream = $1 and e.version > $2 order by e.version limit $3`;
+
+/** Looks only into the partitions that hold some of the stream, and first where these are: worth it from a few partitions on. */
+const readFromManyStatement = `select position, version, id, type, body, time_ms, commit_id, meta
   from log.read_stream($1, $2, $3)`;
 
 /**
@@ -139,6 +147,8 @@ export class Reader {
   readonly #pool: Pool;
   /** Pages that were asked for before anyone wanted them, by position and limit. */
   readonly #ahead = new Map<string, Promise<StoredEvent[]>>();
+  #streamsRead = 0;
+  #hasManyPartitions = false;
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -161,8 +171,22 @@ export class Reader {
   async read(stream: string, afterVersion: number, limit: number): Promise<StoredEvent[]> {
     const values = [stream, afterVersion, limit];
     const doing = `reading ${stream}`;
-    const rows = await this.rows<EventRow>("read", readStreamStatement, values, doing);
+    const many = await this.#manyPartitions();
+    const rows = await (many
+      ? this.rows<EventRow>("read_from_many", readFromManyStatement, values, doing)
+      : this.rows<EventRow>("read", readStreamStatement, values, doing));
     return eventsOfStream(stream, rows);
+  }
+
+  /** Asked again now and then: a log takes long to fill a partition. */
+  async #manyPartitions(): Promise<boolean> {
+    this.#streamsRead += 1;
+    if (this.#streamsRead % logLimits.readsPerLook !== 1) return this.#hasManyPartitions;
+    const text =
+      "select count(*)::integer from pg_inherits where inhparent = 'log.events'::regclass";
+    const rows = await this.rows<[number]>("partitions", text, [], "counting partitions");
+    this.#hasManyPartitions = (rows[0]?.[0] ?? 0) > logLimits.fewPartitions;
+    return this.#hasManyPartitions;
   }
 
   /**
