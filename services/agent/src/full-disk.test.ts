@@ -12,6 +12,7 @@ import { folderNameOf } from "./state/layout.ts";
 import { livingProcess } from "./state/process-identity.ts";
 import { RunFolder } from "./state/run-folder.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -65,8 +66,9 @@ function fill(): void {
 const folderOf = (launch: { allocation: string }): string =>
   join(config.folder, "runs", folderNameOf(launch.allocation));
 
-describe.skipIf(!canMount)("on a full disk", () => {
-  beforeEach(async () => {
+describe("on a full disk", () => {
+  beforeEach(async ({ skip }) => {
+    if (!canMount) notRun(skip, "root, who may mount a small file system");
     hub = createMemoryBus();
     platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
     // A supervisor of the test before holds what was removed until it has ended.
@@ -86,6 +88,7 @@ describe.skipIf(!canMount)("on a full disk", () => {
   });
 
   afterEach(async () => {
+    if (!canMount) return;
     rmSync(ballast, { force: true });
     await agent.shutDownRuns();
     await agent[Symbol.asyncDispose]();

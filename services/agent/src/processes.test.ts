@@ -15,6 +15,7 @@ import { carries, identityOfChild, isAlive, livingProcesses } from "./state/proc
 import { RunFolder } from "./state/run-folder.ts";
 import { type Mechanism, runGroupOf } from "./state/run-group.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -29,7 +30,7 @@ const mechanisms: readonly Mechanism[] =
 let hub: MemoryHub;
 let platform: ScriptedPlatform;
 let config: AgentConfig;
-let agent: AgentService;
+let agent: AgentService | null = null;
 
 async function startAgent(processGroups: Mechanism | "auto"): Promise<void> {
   config = parseConfig({
@@ -55,8 +56,9 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await agent.shutDownRuns();
-  await agent[Symbol.asyncDispose]();
+  await agent?.shutDownRuns();
+  await agent?.[Symbol.asyncDispose]();
+  agent = null;
   await platform[Symbol.asyncDispose]();
 });
 
@@ -201,7 +203,7 @@ describe.each(mechanisms)("with %s, nothing of a run lives once its end is told"
     );
     platform.run(launch);
     await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-    await agent.shutDownRuns();
+    await agent?.shutDownRuns();
     await platform.ended(launch);
     expectGone(launch, marker);
   });
@@ -266,50 +268,50 @@ test("a process of a run whose adoptive parent is killed ends, and nobody claims
 const freezer = "/sys/fs/cgroup/freezer";
 const canFreeze = isRoot && existsSync(join(freezer, "cgroup.procs"));
 
-test.skipIf(!canFreeze)(
-  "what cannot be killed keeps its run from ending, and is told in a sentence",
-  async () => {
-    await startAgent("auto");
-    const marker = newMarker();
-    const launch = launchOf(`sleep ${marker} & echo up; wait`);
-    platform.run(launch);
-    await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-    const [pid = 0] = await vi.waitFor(() => {
-      const found = withText(marker).filter(
-        (one) => readFileSync(`/proc/${one}/comm`, "utf8") === "sleep\n",
-      );
-      expect(found).toHaveLength(1);
-      return found;
+test("what cannot be killed keeps its run from ending, and is told in a sentence", async ({
+  skip,
+}) => {
+  if (!canFreeze) notRun(skip, "a freezer of the older cgroups, and root");
+  await startAgent("auto");
+  const marker = newMarker();
+  const launch = launchOf(`sleep ${marker} & echo up; wait`);
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  const [pid = 0] = await vi.waitFor(() => {
+    const found = withText(marker).filter(
+      (one) => readFileSync(`/proc/${one}/comm`, "utf8") === "sleep\n",
+    );
+    expect(found).toHaveLength(1);
+    return found;
+  }, patient);
+  // A process that the older freezer holds takes no signal, as one that waits in the kernel for a device.
+  const cold = join(freezer, `trainyard-test-${process.pid}`);
+  mkdirSync(cold);
+  try {
+    writeFileSync(join(cold, "cgroup.procs"), String(pid));
+    writeFileSync(join(cold, "freezer.state"), "FROZEN");
+    await vi.waitFor(
+      () => expect(readFileSync(join(cold, "freezer.state"), "utf8")).toBe("FROZEN\n"),
+      patient,
+    );
+    platform.kill(launch);
+    const left = await vi.waitFor(() => {
+      const report = platform.reported(launch.allocation);
+      expect(report?.left).toContain(String(pid));
+      return report;
     }, patient);
-    // A process that the older freezer holds takes no signal, as one that waits in the kernel for a device.
-    const cold = join(freezer, `trainyard-test-${process.pid}`);
-    mkdirSync(cold);
-    try {
-      writeFileSync(join(cold, "cgroup.procs"), String(pid));
-      writeFileSync(join(cold, "freezer.state"), "FROZEN");
-      await vi.waitFor(
-        () => expect(readFileSync(join(cold, "freezer.state"), "utf8")).toBe("FROZEN\n"),
-        patient,
-      );
-      platform.kill(launch);
-      const left = await vi.waitFor(() => {
-        const report = platform.reported(launch.allocation);
-        expect(report?.left).toContain(String(pid));
-        return report;
-      }, patient);
-      expect(left).toMatchObject({ state: AllocationReportState.RUNNING, slots: ["0", "1"] });
-      expect(left?.left).toBe(
-        `process ${pid} (sleep, in the kernel) was killed and is still there: the run's slots stay taken until it is gone`,
-      );
-      expect(existsSync(join(folderOf(launch), "exit.json"))).toBe(false);
-    } finally {
-      writeFileSync(join(cold, "freezer.state"), "THAWED");
-    }
-    expect(await platform.ended(launch)).toMatchObject({ killed: true });
-    expect(platform.reported(launch.allocation)?.left ?? "").toBe("");
-    await vi.waitFor(() => rmdirSync(cold), patient);
-  },
-);
+    expect(left).toMatchObject({ state: AllocationReportState.RUNNING, slots: ["0", "1"] });
+    expect(left?.left).toBe(
+      `process ${pid} (sleep, in the kernel) was killed and is still there: the run's slots stay taken until it is gone`,
+    );
+    expect(existsSync(join(folderOf(launch), "exit.json"))).toBe(false);
+  } finally {
+    writeFileSync(join(cold, "freezer.state"), "THAWED");
+  }
+  expect(await platform.ended(launch)).toMatchObject({ killed: true });
+  expect(platform.reported(launch.allocation)?.left ?? "").toBe("");
+  await vi.waitFor(() => rmdirSync(cold), patient);
+});
 
 test("a process whose first thread has ended lives, and a zombie does not", async () => {
   await startAgent("auto");
@@ -356,10 +358,8 @@ ${ending}
   }
 });
 
-test.skipIf(noCgroup !== null)(
-  "the best that the host allows is used where nothing is asked for",
-  async () => {
-    await startAgent("auto");
-    await vi.waitFor(() => expect(platform.report?.processGroups).toBe("cgroup"), patient);
-  },
-);
+test("the best that the host allows is used where nothing is asked for", async ({ skip }) => {
+  if (noCgroup !== null) notRun(skip, noCgroup);
+  await startAgent("auto");
+  await vi.waitFor(() => expect(platform.report?.processGroups).toBe("cgroup"), patient);
+});

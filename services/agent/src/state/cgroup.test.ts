@@ -2,42 +2,41 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
+import { notRun } from "../testing/needs.ts";
 import { cgroupOf, cgroupProblem, createCgroup, ownCgroups } from "./cgroup.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 const patient = { timeout: 10_000, interval: 10 };
 const noCgroup = cgroupProblem();
 
-test.skipIf(noCgroup !== null)(
-  "a cgroup in which only a zombie is left is over, and is removed",
-  async () => {
-    const leaf = createCgroup(`trainyard-test-${process.pid}`);
-    const code = [
-      "import os, sys, time",
-      "pid = os.fork()",
-      `if pid == 0: open("${leaf.path}/cgroup.procs", "w").write(str(os.getpid())); print(os.getpid(), flush=True); sys.stdin.read(); os._exit(0)`,
-      "time.sleep(1000)",
-    ].join("\n");
-    const keeper = spawn("python3", ["-S", "-E", "-c", code], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    try {
-      const [said] = (await once(keeper.stdout, "data")) as [Buffer];
-      const cgroup = cgroupOf(leaf.path);
-      expect(cgroup.members().map(({ pid }) => pid)).toEqual([Number(said.toString())]);
-      // A kernel without cgroup.kill: each process is sent the signal.
-      expect(cgroupOf(leaf.path, false).signal("SIGKILL")).toBe(true);
-      await vi.waitFor(() => expect(cgroup.isPopulated()).toBe(false), patient);
-      expect(readFileSync(`/proc/${said.toString().trim()}/stat`, "utf8")).toContain(" Z ");
-      expect([cgroup.members(), cgroup.signal("SIGKILL")]).toEqual([[], false]);
-      cgroup.remove();
-      expect(existsSync(leaf.path)).toBe(false);
-    } finally {
-      keeper.kill("SIGKILL");
-      cgroupOf(leaf.path).remove();
-    }
-  },
-);
+test("a cgroup in which only a zombie is left is over, and is removed", async ({ skip }) => {
+  if (noCgroup !== null) notRun(skip, noCgroup);
+  const leaf = createCgroup(`trainyard-test-${process.pid}`);
+  const code = [
+    "import os, sys, time",
+    "pid = os.fork()",
+    `if pid == 0: open("${leaf.path}/cgroup.procs", "w").write(str(os.getpid())); print(os.getpid(), flush=True); sys.stdin.read(); os._exit(0)`,
+    "time.sleep(1000)",
+  ].join("\n");
+  const keeper = spawn("python3", ["-S", "-E", "-c", code], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  try {
+    const [said] = (await once(keeper.stdout, "data")) as [Buffer];
+    const cgroup = cgroupOf(leaf.path);
+    expect(cgroup.members().map(({ pid }) => pid)).toEqual([Number(said.toString())]);
+    // A kernel without cgroup.kill: each process is sent the signal.
+    expect(cgroupOf(leaf.path, false).signal("SIGKILL")).toBe(true);
+    await vi.waitFor(() => expect(cgroup.isPopulated()).toBe(false), patient);
+    expect(readFileSync(`/proc/${said.toString().trim()}/stat`, "utf8")).toContain(" Z ");
+    expect([cgroup.members(), cgroup.signal("SIGKILL")]).toEqual([[], false]);
+    cgroup.remove();
+    expect(existsSync(leaf.path)).toBe(false);
+  } finally {
+    keeper.kill("SIGKILL");
+    cgroupOf(leaf.path).remove();
+  }
+});
 
 test("where the hierarchy lies is read from the kernel's own tables", () => {
   const unified = "25 30 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";

@@ -3,6 +3,8 @@ import { TrustAgentSchema } from "@trainyard/contracts/commands";
 import { AllocationEndCause, WaitCode } from "@trainyard/contracts/events";
 import { AcceptedSchema, decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
 import { describe, expect, test } from "vitest";
+import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
+import { nextDueMs } from "../core/reconcile/gather.ts";
 import { limits } from "../limits.ts";
 import { World } from "../testing/world.ts";
 
@@ -243,6 +245,18 @@ describe("an agent on which launches fail", () => {
     expect(agent.launched).toHaveLength(2);
     await world.advance(20_000);
     expect(agent.launched).toHaveLength(3);
+  });
+
+  test("stays so for as long in a fold that was saved", async () => {
+    await using world = await openWorld();
+    await failing(world, 2);
+    const saved = readSnapshot(writeSnapshot(world.fold()));
+    const { agents } = saved.pool("default");
+    const untilMs = saved.agents.get("a1")?.trust.untilMs ?? 0;
+    saved.admit(untilMs - 1);
+    expect([agents.freeSlots, nextDueMs(saved)]).toEqual([0, untilMs]);
+    saved.admit(untilMs);
+    expect([agents.freeSlots, nextDueMs(saved)]).toEqual([1, null]);
   });
 
   async function trust(world: World, agent: string): Promise<string> {
