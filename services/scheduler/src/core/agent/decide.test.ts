@@ -30,6 +30,46 @@ describe("an agent", () => {
     given(agentDecider, join, lost, returned).when({ kind: "lose", reason: "silent" }).then(lost);
   });
 
+  test("raises the epoch beyond what it knows, again where the lease's epochs have fallen back", () => {
+    const raise = { kind: "raise_epoch", from: 3, to: 901, leaseEpoch: 3 } as const;
+    const raised: AgentEvent = {
+      type: "SchedulerEpochRaised",
+      data: { from: 3, to: 901, leaseEpoch: 3 },
+    };
+    given(agentDecider, join).when(raise).then(raised);
+    given(agentDecider, join, raised).when(raise).thenNothing();
+    const again = { from: 899, to: 901, leaseEpoch: 1 };
+    given(agentDecider, join, raised)
+      .when({ kind: "raise_epoch", ...again })
+      .then({ type: "SchedulerEpochRaised", data: again });
+  });
+
+  test("says once that another asks for its name, and once that none does any more", () => {
+    const asks = { folder: "f2", place: "p2", address: "h2", reason: "it is held" };
+    const refused: AgentEvent = { type: "AgentNameRefused", data: asks };
+    const cleared: AgentEvent = { type: "AgentNameCleared", data: {} };
+    given(agentDecider, join)
+      .when({ kind: "refuse", ...asks })
+      .then(refused);
+    given(agentDecider, join, refused)
+      .when({ kind: "refuse", ...asks })
+      .thenNothing();
+    given(agentDecider, join, refused).when({ kind: "refuse_nobody" }).then(cleared);
+    given(agentDecider, join).when({ kind: "refuse_nobody" }).thenNothing();
+  });
+
+  test("joins again when another folder or place has its name, and not when it merely starts again", () => {
+    const first = { ...joined, folder: "f1", place: "p1", startedMs: 1 };
+    const held: AgentEvent = { type: "AgentJoined", data: first };
+    given(agentDecider, held)
+      .when({ kind: "join", joined: { ...first, startedMs: 9 } })
+      .thenNothing();
+    const elsewhere = { ...first, place: "p2", startedMs: 9 };
+    given(agentDecider, held)
+      .when({ kind: "join", joined: elsewhere })
+      .then({ type: "AgentJoined", data: elsewhere });
+  });
+
   test("that never joined cannot return or clear", () => {
     given(agentDecider)
       .when({ kind: "return", occupations: [], slots })

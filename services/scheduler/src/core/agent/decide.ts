@@ -22,7 +22,7 @@ function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
     case "AgentNameCleared":
       return { ...state, refuses: false };
     case "SchedulerEpochRaised":
-      return { ...state, epoch: event.data.to };
+      return { ...state, epochOffset: event.data.to - event.data.leaseEpoch };
     case "AgentRemoved":
       return { ...state, status: "removed" };
     case "AgentDistrusted":
@@ -76,8 +76,8 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
     case "refuse_nobody":
       return state.refuses ? [{ type: "AgentNameCleared", data: {} }] : [];
     case "raise_epoch": {
-      if (command.to <= state.epoch) return [];
       const { from, to, leaseEpoch } = command;
+      if (to - leaseEpoch <= state.epochOffset) return [];
       return [{ type: "SchedulerEpochRaised", data: { from, to, leaseEpoch } }];
     }
     case "clear": {
@@ -129,7 +129,7 @@ export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
     distrusted: false,
     diskLow: false,
     refuses: false,
-    epoch: 0,
+    epochOffset: 0,
   },
   decide: decideAgent,
   evolve: evolveAgent,

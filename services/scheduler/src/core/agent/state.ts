@@ -35,8 +35,8 @@ export type AgentState = {
   readonly diskLow: boolean;
   /** Whether another that asks for the name is on record. */
   readonly refuses: boolean;
-  /** The highest that this agent has made the scheduler count from. */
-  readonly epoch: number;
+  /** How far ahead of its lease this agent has made the scheduler count. */
+  readonly epochOffset: number;
 };
 
 export type AgentCommand =

@@ -1,0 +1,71 @@
+/** What one run writes, or one host is called, costs the others nothing: over real PostgreSQL and NATS, with real processes. */
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { checkout } from "@trainyard/local-cluster";
+import { freePort } from "@trainyard/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
+import { World } from "../world/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start({ agents: 1, slots: 3 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const config = (entrypoint: string): string => `
+name: ends
+entrypoint: ${JSON.stringify(entrypoint)}
+searcher: { name: single, metric: loss }
+resources: { slots_per_trial: 1 }
+max_restarts: 0
+`;
+
+test.each([
+  ["300 KB", 300_000],
+  ["1.2 MB", 1_200_000],
+])(
+  "an end.json of %s ends its own run, and bystanders start and end beside it",
+  async (_, size) => {
+    const bystander = await world.submit(config("sleep 600"), world.code("ranks"));
+    await world.untilTrials(bystander, (trials) => trials[0]?.runs[0]?.state === "RUNNING");
+    const text = `$(head -c ${size} /dev/zero | tr '\\0' x)`;
+    const record = `printf '{"reason":"END_REASON_ERROR","message":"%s"}' "${text}"`;
+    const entrypoint = `${record} > "$TRAINYARD_RUN_DIR/end.json"; exit 3`;
+    const offender = await world.submit(config(entrypoint), world.code("ranks"));
+    expect((await world.yard("e", "wait", offender)).code).not.toBe(0);
+    const later = await world.submit(config("true"), world.code("ranks"));
+    expect(await world.yard("e", "wait", later)).toMatchObject({ code: 0 });
+    const trial = await world.client.call("getTrial", { trial: `${bystander}.1` });
+    expect(trial.runs.map(({ state }) => state)).toEqual(["RUNNING"]);
+    await world.yard("e", "kill", bystander);
+  },
+);
+
+test("a second agent of the same name in another folder is not ready, says why, and starts nothing", async () => {
+  const port = await freePort();
+  const child = spawn(process.execPath, [join(checkout, "services/agent/src/main.ts")], {
+    stdio: "ignore",
+    env: {
+      ...process.env,
+      TRAINYARD_ENV_FILE: join(world.home, "run/environment/agent-1.env"),
+      TRAINYARD_AGENT_DIR: join(world.folder, "second"),
+      TRAINYARD_HTTP_PORT: String(port),
+    },
+  });
+  try {
+    await eventually("the second says that its name is taken", async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+      return answer?.status === 503 && (await answer.text()).includes("name_taken");
+    });
+    const id = await world.submit(config("true"), world.code("ranks"));
+    expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+    const { items } = await world.client.call("listAgents", {});
+    expect(items[0]?.nameRefused).toContain("another agent");
+    expect(readdirSync(join(world.folder, "second/runs"))).toEqual([]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
