@@ -17,6 +17,8 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "command_vs_emmett",
     "append_batch100_w8",
     "ten_processes_2ms_commit",
+    "append_hot_streams_under_snapshot",
+    "stream_read_100_partitions",
   ],
   delivery: [
     "chain_saturated",

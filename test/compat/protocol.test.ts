@@ -54,7 +54,7 @@ describe("the released protocol", () => {
   });
 
   it("is not broken by a field more", async () => {
-    const added = "bool counts_as_restart = 5;\n  string added_later = 6;";
+    const added = "bool counts_as_restart = 5;\n  string added_later = 99;";
     const answer = await breakingWith(
       "event/v1/experiment.proto",
       "bool counts_as_restart = 5;",

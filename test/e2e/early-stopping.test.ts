@@ -63,10 +63,21 @@ early_stopping: [{ name: threshold, lower: 0.7, grace: 3 }]`,
   expect(out).toMatch(/trial \d+\.1 stopped by threshold: value=0\.\d+ time=\d+ lower=0\.7/);
 });
 
+test("a report without the metric fails no trial where nothing is decided by it, and warns once", async () => {
+  const id = await world.submit(
+    config("searcher: { name: single, metric: val_loss }", ["STEPS=3", "STEP_SECONDS=0"]),
+    world.code("curves"),
+  );
+  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await trialOf(id)).toMatchObject({ state: "COMPLETED", restarts: 0 });
+  const { out } = await world.yard("trial", "logs", `${id}.1`);
+  expect(out.match(/has no metric 'val_loss', the searcher's metric/g)).toHaveLength(1);
+});
+
 test.each([
   [
     "the metric",
-    "searcher: { name: single, metric: val_loss }",
+    "searcher: { name: tpe, metric: val_loss, max_trials: 1 }",
     /^metric_missing: a validation has no val_loss, the searcher's metric; it has .*loss/,
   ],
   [

@@ -1,5 +1,5 @@
 /** Each verb of the command line, against one cluster. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { World } from "../world/world.ts";
@@ -97,6 +97,30 @@ describe("yard", () => {
     expect(JSON.parse(state)).toEqual({ step: 6 });
   });
 
+  test("storage list and adopt: the storage that was trained on, also when its marker was deleted", async () => {
+    const { items } = (await world.json("storage", "list")) as Page<{
+      root: string;
+      storageId: string;
+      countsAs: string;
+    }>;
+    const [{ root, storageId, countsAs } = { root: "", storageId: "", countsAs: "" }] = items;
+    expect([items.length, countsAs]).toEqual([1, storageId]);
+    const marker = join(root, ".trainyard-storage");
+    expect(readFileSync(marker, "utf8").split("\n")[0]).toBe(storageId);
+    const page = (await world.json("checkpoint", "list", experiment)) as Page<{
+      uuid: string;
+      state: string;
+    }>;
+    const uuid = page.items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
+    expect((await world.yard("checkpoint", "describe", uuid)).out).toContain(storageId);
+    rmSync(marker);
+    const away = await world.yard("checkpoint", "download", uuid, "not-fetched");
+    expect(away.err).toContain("is the storage mounted here?");
+    expect(await world.yard("storage", "adopt", root)).toMatchObject({ code: 0 });
+    expect(readFileSync(marker, "utf8").split("\n")[0]).toBe(storageId);
+    expect((await world.yard("checkpoint", "download", uuid, "again")).code).toBe(0);
+  });
+
   test("a trial is told what it is, by its environment", async () => {
     const config = configOf({ more: "    - SET_BY_CONFIG=its value" }).replace(/python3.*/, "env");
     const id = await world.submit(config, world.code("steps"));
@@ -148,7 +172,30 @@ describe("yard", () => {
     ]) {
       expect(verified.out).toMatch(new RegExp(`^${check}: holds up to position [1-9]\\d*$`, "m"));
     }
+    const kept = join(world.folder, "anchor.json");
+    expect(await world.yard("log", "anchor", kept)).toMatchObject({ code: 0, out: "" });
+    const { position } = JSON.parse(readFileSync(kept, "utf8")) as { position: string };
+    const held = await world.yard("log", "verify", "--skip-views", "--anchor", kept);
+    expect(held).toMatchObject({ code: 0, err: "" });
+    expect(held.out).toContain(`anchor: holds up to position ${position}\n`);
+    // One of a log that had come further than this one.
+    const lost = { position: String(Number(position) + 1_000), hash: "0".repeat(64) };
+    writeFileSync(kept, JSON.stringify(lost));
+    const cut = await world.yard("log", "verify", "--skip-views", "--anchor", kept);
+    expect(cut.code).toBe(1);
+    expect(cut.out).toContain(`events up to the anchor at ${lost.position} are missing`);
+    writeFileSync(kept, "soon");
+    expect((await world.yard("log", "verify", "--anchor", kept)).code).toBe(2);
     expect(((await world.json("parked", "list")) as Page<never>).items).toEqual([]);
+    const views = ((await world.json("view", "list")) as Page<{ service: string; problem: string }>)
+      .items;
+    expect(views.map(({ service, problem }) => `${service}${problem}`)).toEqual([
+      "gateway",
+      "checkpoint-gc",
+      "registry",
+    ]);
+    expect((await world.yard("view", "rebuild", "registry", "unfinished")).code).toBe(0);
+    expect((await world.yard("view", "rebuild", "registry", "nothing")).code).not.toBe(0);
     expect((await world.yard("version")).out).toMatch(/^Trainyard \d+\.\d+\.\d+, API v1/);
   });
 

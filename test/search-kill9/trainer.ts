@@ -154,7 +154,8 @@ export class Trainer {
     const bad = this.#chance("bad", 40) === 0;
     const asymptote = draw(this.#seed, "kill9/asymptote", number);
     const loss = bad ? Number.NaN : asymptote + 1 / step;
-    const data = { trial: id, run, step, scalars: { loss }, reportKey: `${this.#turns}` };
+    const reportKey = `${this.#turns}`;
+    const data = { trial: id, run, step, scalars: { loss }, reportKey, nonNumeric: [] };
     return told(`measurement-${id}`, { type: "ValidationReported", data });
   }
 

@@ -1,12 +1,13 @@
 /** The simulation at full size: many worlds, and every hazard with a trouble at every append. */
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { Chance } from "./chance.ts";
+import { checkpointHazards } from "./checkpoint-hazards.ts";
 import { hazards } from "./hazards.ts";
 import { judge } from "./judge.ts";
 import { reportHazards } from "./report-hazards.ts";
 import { sweep } from "./sweep.ts";
 
-const allHazards = [...hazards, ...reportHazards];
+const allHazards = [...hazards, ...reportHazards, ...checkpointHazards];
 
 /** Of each kind: with the modelled and with the real scheduler. */
 const worlds = 150;
@@ -40,10 +41,13 @@ async function sweepAll(seed: number, log: Log): Promise<Result> {
   const violations: string[] = [];
   let runs = 0;
   for (const hazard of allHazards) {
-    const swept = await sweep(hazard, hazard.long === true ? strikesOfLong : strikes, seed);
-    runs += swept.runs;
-    violations.push(...swept.violations.map((what) => `${hazard.name}: ${what}`));
-    log(`${hazard.name}: ${swept.runs} times, ${swept.violations.length} violations`);
+    for (const fanOuts of ["in_reactions", "beside"] as const) {
+      const most = hazard.long === true ? strikesOfLong : strikes;
+      const swept = await sweep(hazard, most, seed, fanOuts);
+      runs += swept.runs;
+      violations.push(...swept.violations.map((what) => `${hazard.name}, ${fanOuts}: ${what}`));
+      log(`${hazard.name}, ${fanOuts}: ${swept.runs} times, ${swept.violations.length} violations`);
+    }
   }
   return { violations, summary: `${allHazards.length} hazards played ${runs} times` };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { checkpointHazards } from "./checkpoint-hazards.ts";
 import { hazards } from "./hazards.ts";
 import { reportHazards } from "./report-hazards.ts";
 import { sweep } from "./sweep.ts";
@@ -6,11 +7,18 @@ import { sweep } from "./sweep.ts";
 /** Of the places where a trouble may strike; the campaign takes many more. */
 const strikes = 5;
 
-test.each([...hazards, ...reportHazards].map((hazard, n) => [hazard.name, hazard, n] as const))(
+test.each(
+  [...hazards, ...reportHazards, ...checkpointHazards].map(
+    (hazard, n) => [hazard.name, hazard, n] as const,
+  ),
+)(
   "%s",
   async (_, hazard, n) => {
-    const { violations } = await sweep(hazard, hazard.long === true ? 2 : strikes, n);
+    const most = hazard.long === true ? 2 : strikes;
+    const { violations } = await sweep(hazard, most, n, "in_reactions");
     expect(violations).toEqual([]);
+    const large = await sweep(hazard, 2, n, "beside");
+    expect(large.violations).toEqual([]);
   },
   30_000,
 );

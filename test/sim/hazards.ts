@@ -63,7 +63,8 @@ async function running(scene: Scene): Promise<void> {
 
 async function report(scene: Scene, run: number, step: number): Promise<void> {
   const trial = `${scene.id}.1`;
-  const data = { trial, run, step, scalars: { loss: 1 / step }, reportKey: `0-${run}-${step}` };
+  const reportKey = `0-${run}-${step}`;
+  const data = { trial, run, step, scalars: { loss: 1 / step }, reportKey, nonNumeric: [] };
   await scene.tell(`measurement-${trial}`, { type: "ValidationReported", data });
 }
 

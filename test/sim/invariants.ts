@@ -34,7 +34,7 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
         searches.see(id, event, report, trials);
         break;
       case "trial":
-        trials.see(id, event, stored.position, report);
+        trials.see(id, event, stored, report);
         break;
       case "measurement":
         trials.seeMeasurement(event, stored, report);

@@ -11,6 +11,7 @@ import type {
   EventLog,
   Fence,
   Lease,
+  LogAnchor,
   ParkedRow,
   StoredEvent,
 } from "@trainyard/event-log";
@@ -120,6 +121,18 @@ export class MortalLog implements EventLog {
 
   verify(afterPosition: number): ReturnType<EventLog["verify"]> {
     return this.#log.verify(afterPosition);
+  }
+
+  anchor(): ReturnType<EventLog["anchor"]> {
+    return this.#call("anchor", () => this.#log.anchor());
+  }
+
+  checkAnchor(anchor: LogAnchor): ReturnType<EventLog["checkAnchor"]> {
+    return this.#call("checkAnchor", () => this.#log.checkAnchor(anchor));
+  }
+
+  timeAheadMs(): Promise<number> {
+    return this.#call("timeAheadMs", () => this.#log.timeAheadMs());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,6 +17,9 @@ export type ServiceName = (typeof serviceNames)[number];
 const agentSilenceMs = 30_000;
 const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
+/** Where what is wanted of an experiment's trials is brought to them: in the reaction, or beside it, as for a large one. */
+export type FanOutsWhere = "in_reactions" | "beside";
+
 export type PlatformDeps = {
   readonly clock: ManualClock;
   readonly log: MemoryLog;
@@ -24,6 +27,7 @@ export type PlatformDeps = {
   readonly troublesOf: (service: ServiceName) => Troubles;
   readonly restartMs: () => number;
   readonly services: readonly ServiceName[];
+  readonly fanOuts: FanOutsWhere;
 };
 
 export class Platform {
@@ -32,8 +36,8 @@ export class Platform {
   /** The last position that each service has done with. */
   readonly #done = new Map<ServiceName, number>();
 
-  constructor({ clock, log, hub, troublesOf, restartMs, services }: PlatformDeps) {
-    const begins = this.#begins();
+  constructor({ clock, log, hub, troublesOf, restartMs, services, fanOuts }: PlatformDeps) {
+    const begins = this.#begins(fanOuts);
     this.#services = services;
     this.#processes = services.flatMap((service) =>
       [1, 2].map((replica) => {
@@ -44,16 +48,19 @@ export class Platform {
     );
   }
 
-  #begins(): Readonly<Record<ServiceName, Begin>> {
+  #begins(fanOuts: FanOutsWhere): Readonly<Record<ServiceName, Begin>> {
     const ids = memoryIds();
     const done = (service: ServiceName) => (event: StoredEvent) => {
       // One that slept through its lease may still say so of what another is long past.
       const done = this.#done.get(service) ?? 0;
       this.#done.set(service, Math.max(done, event.position));
     };
+    const count = done("experiments");
+    const trialsPerReactionMax = fanOuts === "beside" ? 0 : Number.POSITIVE_INFINITY;
     const telemetry = { reportHeard() {}, decided() {}, beat() {} };
     return {
-      experiments: () => beginExperiments({ ids, count: done("experiments") }),
+      experiments: ({ log, clock, logger }) =>
+        beginExperiments({ log, clock, logger, ids, trialsPerReactionMax, count }),
       searcher: ({ log, clock, logger }) => {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
         return beginSearcher({ log, clock, logger, telemetry, model: inlineModel });

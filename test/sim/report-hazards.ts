@@ -2,19 +2,22 @@
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazards.ts";
 import type { Scene } from "./scene.ts";
-import { single } from "./submissions.ts";
+import { halvingOfOne } from "./submissions.ts";
 
 const started = { type: "AllocationStarted", data: { starts: [] } } as const;
 
 /** A run that reports another metric than the search's, and ends. */
 async function reportsAnother(scene: Scene, reason: EndReason): Promise<void> {
-  await scene.create(single);
+  await scene.create(halvingOfOne);
   await scene.settle();
   await scene.tell(scene.allocation(1), started);
   await scene.settle();
   const trial = `${scene.id}.1`;
-  const report = { trial, run: 1, step: 1, scalars: { accuracy: 0.5 }, reportKey: "0" };
-  await scene.tell(`measurement-${trial}`, { type: "ValidationReported", data: report });
+  const report = { trial, run: 1, step: 1, scalars: { accuracy: 0.5 } };
+  await scene.tell(`measurement-${trial}`, {
+    type: "ValidationReported",
+    data: { ...report, reportKey: "0", nonNumeric: [] },
+  });
   if (reason === EndReason.ACKNOWLEDGED_STOP) await scene.settle();
   const exits = [{ nodeRank: 0, agent: "a1", code: 0, signal: "", message: "" }];
   await scene.tell(scene.allocation(1), {

@@ -20,7 +20,7 @@ import { ManualClock } from "@trainyard/testing";
 import { Asking } from "./asking.ts";
 import { eventsOf } from "./invariants.ts";
 import type { Troubles } from "./mortal-log.ts";
-import { Platform, type ServiceName } from "./platform.ts";
+import { type FanOutsWhere, Platform, type ServiceName } from "./platform.ts";
 import { startRelay } from "./relay.ts";
 import { configOf, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";
@@ -50,7 +50,10 @@ export class Scene {
     this.#asking = asking;
   }
 
-  static async open(troublesOf: (service: ServiceName) => Troubles): Promise<Scene> {
+  static async open(
+    troublesOf: (service: ServiceName) => Troubles,
+    fanOuts: FanOutsWhere,
+  ): Promise<Scene> {
     const clock = new ManualClock();
     const log = createMemoryLog({ clock });
     const hub = createMemoryBus({ clock });
@@ -62,6 +65,7 @@ export class Scene {
       troublesOf,
       restartMs: () => 500,
       services: sceneServices,
+      fanOuts,
     });
     platform.start();
     return new Scene(log, platform, new Asking(hub.connect("people"), clock), clock);
@@ -114,10 +118,10 @@ export class Scene {
     await this.#teller.tell(stream, events);
   }
 
-  async until(isSo: () => boolean, what: string): Promise<void> {
+  async until(isSo: () => boolean, what: string, forMs = patienceMs): Promise<void> {
     const startMs = this.#clock.monotonicMs();
     while (!isSo()) {
-      if (this.#clock.monotonicMs() - startMs > patienceMs) throw new Error(`never: ${what}`);
+      if (this.#clock.monotonicMs() - startMs > forMs) throw new Error(`never: ${what}`);
       await this.#clock.step();
     }
   }
@@ -174,7 +178,8 @@ export class Scene {
 
   /** How the trial and its experiment ended, as text. */
   outcome(number = 1): { readonly trial: string; readonly experiment: string } {
-    const trial = this.events(this.trial(number)).at(-1);
+    // What a run has left may complete after the end.
+    const trial = this.events(this.trial(number)).findLast(({ type }) => type === "TrialEnded");
     const experiment = this.events(`experiment-${this.id}`).at(-1);
     return {
       trial:

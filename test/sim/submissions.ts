@@ -70,6 +70,18 @@ export function random(max_trials: number, max_concurrent_trials: number): Searc
 
 export const grid: SearcherConfig = { name: "grid", ...common, max_concurrent_trials: 2 };
 export const single: SearcherConfig = { name: "single", ...common };
+/** One trial whose values decide when it ends. */
+export const halvingOfOne: SearcherConfig = {
+  name: "asha",
+  ...common,
+  max_trials: 1,
+  max_time: 40,
+  min_time: 10,
+  time_metric: "",
+  divisor: 2,
+  max_concurrent_trials: 1,
+  resume: true,
+};
 export const wide: SearcherConfig = random(wideTrials, wideTrials);
 
 export function configOf(

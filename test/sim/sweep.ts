@@ -5,7 +5,7 @@
 import type { Hazard } from "./hazards.ts";
 import { violationsOf } from "./invariants.ts";
 import type { Trouble, Troubles } from "./mortal-log.ts";
-import type { ServiceName } from "./platform.ts";
+import type { FanOutsWhere, ServiceName } from "./platform.ts";
 import { Scene, sceneServices } from "./scene.ts";
 
 /** Longer than a lease's 3 s, so that another holds it when the process goes on. */
@@ -29,8 +29,13 @@ export type Strike = {
 export type Swept = { readonly runs: number; readonly violations: readonly string[] };
 
 /** At most so many of the places are struck, evenly spread; `offset` says which. */
-export async function sweep(hazard: Hazard, strikesMax: number, offset: number): Promise<Swept> {
-  const undisturbed = await play(hazard, null);
+export async function sweep(
+  hazard: Hazard,
+  strikesMax: number,
+  offset: number,
+  fanOuts: FanOutsWhere,
+): Promise<Swept> {
+  const undisturbed = await play(hazard, null, fanOuts);
   const violations = undisturbed.violations.map((what) => `undisturbed: ${what}`);
   const all = strikesOf(undisturbed.appends);
   const every = strideOf(all.length, strikesMax);
@@ -38,7 +43,7 @@ export async function sweep(hazard: Hazard, strikesMax: number, offset: number):
   for (const strike of strikes) {
     const { service, append, moment, trouble } = strike;
     const where = `${trouble.kind} of ${service} ${moment} its append ${append}`;
-    const { violations: found } = await play(hazard, strike);
+    const { violations: found } = await play(hazard, strike, fanOuts);
     violations.push(...found.map((what) => `${where}: ${what}`));
   }
   return { runs: strikes.length + 1, violations };
@@ -68,6 +73,7 @@ function strikesOf(appends: Appends): readonly Strike[] {
 async function play(
   hazard: Hazard,
   strike: Strike | null,
+  fanOuts: FanOutsWhere,
 ): Promise<{ readonly violations: readonly string[]; readonly appends: Appends }> {
   const appends = new Map<ServiceName, number>();
   const troublesOf = (service: ServiceName): Troubles => {
@@ -79,7 +85,7 @@ async function play(
       return strike.append === count && strike.moment === moment ? strike.trouble : null;
     };
   };
-  const scene = await Scene.open(troublesOf);
+  const scene = await Scene.open(troublesOf, fanOuts);
   try {
     await hazard.script(scene);
     await scene.rest();

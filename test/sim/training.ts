@@ -50,7 +50,8 @@ export class Training {
     this.#reports += 1;
     const { trial, run } = this.#of;
     const scalars = { loss: 1 / this.#step + this.#deps.chance.between(0, 100) / 1_000 };
-    const data = { trial, run, step: this.#step, scalars, reportKey: `0-${this.#reports}` };
+    const reportKey = `0-${this.#reports}`;
+    const data = { trial, run, step: this.#step, scalars, reportKey, nonNumeric: [] };
     void this.#deps.teller.tell(`measurement-${trial}`, [{ type: "ValidationReported", data }]);
   }
 

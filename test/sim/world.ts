@@ -60,7 +60,8 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   const restartMs = () => hardship.between(0, 4_000);
   const troublesOf = () => troubles;
   const services = scheduler ? serviceNames : serviceNames.filter((name) => name !== "scheduler");
-  const platform = new Platform({ clock, log, hub, troublesOf, restartMs, services });
+  const fanOuts = seed % 2 === 0 ? "beside" : "in_reactions";
+  const platform = new Platform({ clock, log, hub, troublesOf, restartMs, services, fanOuts });
   platform.start();
   if (!calm) breakTheBus(hub, clock, hardship);
   if (options.outage !== undefined) breakOnce(hub, clock, options.outage);

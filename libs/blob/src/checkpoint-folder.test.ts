@@ -8,7 +8,10 @@ import {
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFolder,
+  storageOfCheckpoint,
+  storageStreamId,
 } from "./checkpoint-folder.ts";
+import { markStorage } from "./storage-marker.ts";
 
 const uuid = "00000000-0000-4000-8000-000000000001";
 
@@ -60,26 +63,59 @@ describe("the folder of a checkpoint", () => {
 describe("removing", () => {
   test("takes the folder with all in it, and again does nothing", async () => {
     await using dir = await root();
+    const id = await markStorage(dir.path);
     const storage = { type: "directory", container_path: dir.path };
     await mkdir(join(dir.path, uuid, "deep"), { recursive: true });
     await writeFile(join(dir.path, uuid, "deep", "weights"), "w");
-    await removeCheckpointFolder(storage, uuid);
+    await removeCheckpointFolder(storage, uuid, id);
     expect(existsSync(join(dir.path, uuid))).toBe(false);
-    await removeCheckpointFolder(storage, uuid);
+    await removeCheckpointFolder(storage, uuid, id);
   });
 
   test("never follows a link out of the folder", async () => {
     await using dir = await root();
     await using outside = await root();
+    const id = await markStorage(dir.path);
     await writeFile(join(outside.path, "precious"), "p");
     await mkdir(join(dir.path, uuid));
     await symlink(outside.path, join(dir.path, uuid, "link"));
-    await removeCheckpointFolder({ type: "directory", container_path: dir.path }, uuid);
+    await removeCheckpointFolder({ type: "directory", container_path: dir.path }, uuid, id);
     expect(existsSync(join(outside.path, "precious"))).toBe(true);
   });
 
   test("waits for a root that is not mounted", async () => {
     const storage = { type: "directory", container_path: "/nonexistent/root" };
-    await expect(removeCheckpointFolder(storage, uuid)).rejects.toMatchObject({ retry: "later" });
+    const removing = removeCheckpointFolder(storage, uuid, uuid);
+    await expect(removing).rejects.toMatchObject({ retry: "later" });
+  });
+
+  test("does not count as done when the storage goes away meanwhile", async () => {
+    const id = "00000000-0000-4000-8000-0000000000aa";
+    const looks = [{ kind: "marked", id } as const, { kind: "unmarked" } as const];
+    const vanishing = {
+      seen: async () => looks.shift() ?? ({ kind: "unmarked" } as const),
+      mark: async () => id,
+      removeFolder: async () => {},
+    };
+    const storage = { type: "directory", container_path: "/c" };
+    const removing = removeCheckpointFolder(storage, uuid, id, vanishing);
+    await expect(removing).rejects.toMatchObject({ retry: "later" });
+  });
+});
+
+describe("the storage of a checkpoint", () => {
+  test.each([
+    ["the id that it was declared with", "a", { id: "", replaced: [] }, "a"],
+    ["that id also where another was adopted", "a", { id: "b", replaced: [] }, "a"],
+    ["the adopted one, when it was declared without", undefined, { id: "b", replaced: [] }, "b"],
+    ["the adopted one, when that has replaced its own", "a", { id: "b", replaced: ["a"] }, "b"],
+    ["nobody's, when it has no id and none was adopted", undefined, { id: "", replaced: [] }, ""],
+  ])("is %s", (_, declared, adoption, expected) => {
+    expect(storageOfCheckpoint(declared, adoption)).toBe(expected);
+  });
+
+  test("is told of by the stream of its root, whatever characters that has", () => {
+    expect(storageStreamId("/c")).toMatch(/^[0-9a-f]{32}$/);
+    expect(storageStreamId("/c/ü-1")).not.toBe(storageStreamId("/c/ü-2"));
   });
 });

@@ -2,9 +2,11 @@
  * Where the files of checkpoints lie in a directory storage: `<root>/<uuid>`. The one place that knows, for whoever
  * writes, verifies or deletes them.
  */
-import { access, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import { isAbsolute, join, resolve } from "node:path";
 import { Fault, isCheckpointId } from "@trainyard/kernel";
+import { directoryDisk, type StorageDisk } from "./storage-disk.ts";
+import { problemOfStorage } from "./storage-marker.ts";
 
 /** A checkpoint_storage section of an experiment's normalised configuration. */
 export type CheckpointStorageSection = Readonly<Record<string, unknown>>;
@@ -53,13 +55,29 @@ export function checkpointFolder(
   return root === null || !isCheckpointId(checkpoint) ? null : join(root, checkpoint);
 }
 
+/** The id of the stream that tells who lies at a root: a path of any length and characters, as 32 digits. */
+export function storageStreamId(root: string): string {
+  return createHash("sha256").update(root).digest("hex").slice(0, 32);
+}
+
+/** What a person said of a root: the storage there, and the ids that it had before. */
+export type Adoption = { readonly id: string; readonly replaced: readonly string[] };
+
+/** The storage that a checkpoint lies in, by the id that it was declared with and what was said of its root; empty where nobody knows. */
+export function storageOfCheckpoint(declared: string | undefined, adoption: Adoption): string {
+  const id = declared ?? "";
+  return id === "" || adoption.replaced.includes(id) ? adoption.id : id;
+}
+
 /**
- * Removes a checkpoint's files and its folder; one that is not there counts as removed. A root that is missing (a share
- * that is not mounted) is a Fault: then nothing is known of what lies below it.
+ * Removes a checkpoint's files and its folder; one that is not there counts as removed, but only in the storage with the
+ * given id. Any other, and one that cannot be told (see `problemOfStorage`), is a Fault: then nothing is known of the files.
  */
 export async function removeCheckpointFolder(
   storage: CheckpointStorageSection,
   checkpoint: string,
+  storageId: string,
+  disk: StorageDisk = directoryDisk,
 ): Promise<void> {
   const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
@@ -68,13 +86,23 @@ export async function removeCheckpointFolder(
       retry: "never",
     });
   }
+  const look = async (): Promise<void> => {
+    const problem = problemOfStorage(root, storageId, await disk.seen(root));
+    if (problem !== null) throw notRemoved(folder, problem);
+  };
+  await look();
   try {
-    await access(root);
-    await rm(folder, { recursive: true, force: true });
+    await disk.removeFolder(folder);
   } catch (cause) {
-    throw new Fault("checkpoint_not_removed", `the folder ${folder} cannot be removed`, {
-      retry: "later",
-      cause,
-    });
+    throw notRemoved(folder, cause instanceof Error ? cause.message : String(cause), cause);
   }
+  // A share that went away meanwhile has kept its files.
+  await look();
+}
+
+function notRemoved(folder: string, why: string, cause?: unknown): Fault {
+  return new Fault("checkpoint_not_removed", `the folder ${folder} cannot be removed: ${why}`, {
+    retry: "later",
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -8,6 +8,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { dirname, join } from "node:path";
 import { isFault } from "@trainyard/kernel";
 import { checkKey, digestMismatch, storeFailed } from "./faults.ts";
+import { flushFolder } from "./flush-folder.ts";
 import type { BlobContent, BlobStat, BlobStore } from "./port.ts";
 
 /** An upload that takes longer than this has died. */
@@ -118,15 +119,6 @@ async function makeFolder(root: string, folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let at = folder; at.length >= root.length; at = dirname(at)) await flushFolder(at);
-}
-
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 const absentCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);

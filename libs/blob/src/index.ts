@@ -1,12 +1,24 @@
 export {
+  type Adoption,
   type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFolder,
+  storageOfCheckpoint,
+  storageStreamId,
 } from "./checkpoint-folder.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { FolderOfOthers, NotInside } from "./folder-of-others.ts";
 export { createMemoryBlobStore } from "./memory-store.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
+export { directoryDisk, type StorageDisk } from "./storage-disk.ts";
+export {
+  isStorageId,
+  markStorage,
+  mendStorageMarker,
+  problemOfStorage,
+  readStorageMarker,
+  storageMarkerName,
+} from "./storage-marker.ts";

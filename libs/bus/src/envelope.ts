@@ -1,10 +1,11 @@
 /**
  * An event as a message: CloudEvents 1.0 in binary mode (attributes as `ce-*` headers, the body as it is stored), and
- * two headers for what CloudEvents has no attribute for. Attributes that are not known are left out.
+ * headers of our own (`Ty-…`) for what CloudEvents has no attribute for. Attributes that are not known are left out.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf, Fault, idOf } from "@trainyard/kernel";
 import { decodeHeaderValue, encodeHeaderValue, headerNames } from "./headers.ts";
+import type { EventOrigin } from "./port.ts";
 import { eventSubject } from "./subjects.ts";
 
 export type HeaderRecord = Record<string, string>;
@@ -17,7 +18,19 @@ const metaNames = [
   "traceparent",
 ] as const satisfies readonly (keyof StoredEvent["meta"])[];
 
-export function headersOfEvent(event: StoredEvent): HeaderRecord {
+/** What is not known of an event's origin. */
+export const unknownOrigin: EventOrigin = { log: "", epoch: "", previousId: "" };
+
+const originNames = [
+  "log",
+  "epoch",
+  "previousId",
+] as const satisfies readonly (keyof EventOrigin)[];
+
+export function headersOfEvent(
+  event: StoredEvent,
+  origin: EventOrigin = unknownOrigin,
+): HeaderRecord {
   const headers: HeaderRecord = {
     "ce-specversion": "1.0",
     "ce-id": encodeHeaderValue(event.id),
@@ -34,7 +47,17 @@ export function headersOfEvent(event: StoredEvent): HeaderRecord {
     const value = event.meta[name];
     if (value !== "") headers[`ce-${name}`] = encodeHeaderValue(value);
   }
+  for (const name of originNames) {
+    const value = origin[name];
+    if (value !== "") headers[headerNames[name]] = encodeHeaderValue(value);
+  }
   return headers;
+}
+
+export function originOfHeaders(headers: Readonly<HeaderRecord>): EventOrigin {
+  const read = (name: keyof EventOrigin): string =>
+    decodeHeaderValue(headers[headerNames[name]] ?? "");
+  return { log: read("log"), epoch: read("epoch"), previousId: read("previousId") };
 }
 
 /** The event of a message. Throws a Fault `not_an_event`, never to be retried, where headers are missing. */

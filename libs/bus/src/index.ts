@@ -14,6 +14,9 @@ export type {
   CommandHeaders,
   CommandReply,
   CommandRequest,
+  EventOrigin,
+  EventsEpoch,
+  LastEvent,
   Message,
 } from "./port.ts";
 export {

@@ -32,6 +32,8 @@ export const busLimits = {
   /** Every so many events one asks for a confirmation, which stands for all before it. */
   eventsPerConfirmation: 128,
   eventBytesPerConfirmation: mebibyte,
+  /** Epochs of EVENTS whose positions a listener tells apart: a log has one at a time, and few logs share an account by mistake. */
+  epochsRemembered: 8,
   /** No confirmation for this long: the outcome is unknown and the relay starts again from what is stored. */
   confirmationMs: 5_000,
   /** Answers of the server about streams. */

@@ -31,6 +31,23 @@ export type CommandHandler = (request: CommandRequest) => Promise<CommandReply>;
 
 export type Message = { readonly subject: string; readonly body: Uint8Array };
 
+/** Which log the events in EVENTS are of, and since when without a break. */
+export type EventsEpoch = {
+  /** The id of the log's first event: no two logs share it, also one that was restored from a backup keeps it. */
+  readonly log: string;
+  /** A UUIDv7 that is drawn anew whenever the stream is filled from the log again: after a wipe, or when the log went back. */
+  readonly epoch: string;
+};
+
+/** Where an event on the live tail comes from; empty strings for what its message does not say. */
+export type EventOrigin = EventsEpoch & {
+  /** The id of the event one position before it. */
+  readonly previousId: string;
+};
+
+/** The last message in EVENTS. */
+export type LastEvent = EventsEpoch & { readonly position: number; readonly id: string };
+
 export interface Bus extends AsyncDisposable {
   /** Whether the link to the server is up now. */
   connected(): boolean;
@@ -56,17 +73,20 @@ export interface Bus extends AsyncDisposable {
   /** `*` stands for one token, `>` at the end for the rest. */
   subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
 
-  /** The live tail of EVENTS, from now on. The callback must not throw. */
-  tailEvents(callback: (event: StoredEvent) => void): Promise<AsyncDisposable>;
+  /**
+   * The live tail of EVENTS, from now on: positions ascend within an epoch. Whoever folds an event compares its origin with
+   * the log that it follows: anybody else's relay on the same account is heard too. The callback must not throw.
+   */
+  tailEvents(callback: (event: StoredEvent, origin: EventOrigin) => void): Promise<AsyncDisposable>;
 
   /**
-   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its id as the message id and
+   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its epoch and id as the message id and
    * the message before it as the expected last; resolves when all are acknowledged.
    * Throws a Fault "relay_diverged" when another publisher came between: read `lastEvent` again.
    */
-  publishEvents(events: readonly StoredEvent[]): Promise<void>;
-  /** The position of the last message in EVENTS; null for an empty (new or wiped) stream. */
-  lastEvent(): Promise<{ readonly position: number; readonly id: string } | null>;
+  publishEvents(events: readonly StoredEvent[], epoch?: EventsEpoch): Promise<void>;
+  /** The last message in EVENTS; null for an empty (new or wiped) stream. */
+  lastEvent(): Promise<LastEvent | null>;
   /** Empties EVENTS: the log went back (a restored backup), and what is there tells of events that it does not have. */
   clearEvents(): Promise<void>;
 

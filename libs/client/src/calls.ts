@@ -9,6 +9,8 @@ import type {
   ProfileService,
   RunService,
   SearchService,
+  StorageService,
+  ViewService,
 } from "@trainyard/contracts/api";
 
 type MethodsOf<Service> =
@@ -16,11 +18,13 @@ type MethodsOf<Service> =
 
 type AllMethods = MethodsOf<typeof ExperimentService> &
   MethodsOf<typeof CheckpointService> &
+  MethodsOf<typeof StorageService> &
   MethodsOf<typeof ProfileService> &
   MethodsOf<typeof RunService> &
   MethodsOf<typeof SearchService> &
   MethodsOf<typeof ClusterService> &
-  MethodsOf<typeof AnalysisService>;
+  MethodsOf<typeof AnalysisService> &
+  MethodsOf<typeof ViewService>;
 
 type NamesOf<Kind extends string> = {
   [Name in keyof AllMethods]: AllMethods[Name]["methodKind"] extends Kind ? Name : never;

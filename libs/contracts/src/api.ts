@@ -70,6 +70,8 @@ export {
   ListTokensRequestSchema,
   type ListTokensResponse,
   ListTokensResponseSchema,
+  type LogAnchor,
+  LogAnchorSchema,
   type ParkedEvent,
   ParkedEventSchema,
   type RetryParkedRequest,
@@ -80,6 +82,10 @@ export {
   RevokeTokenRequestSchema,
   type RevokeTokenResponse,
   RevokeTokenResponseSchema,
+  type TrustAgentRequest,
+  TrustAgentRequestSchema,
+  type TrustAgentResponse,
+  TrustAgentResponseSchema,
   type Token,
   TokenSchema,
   type VerifyLogRequest,
@@ -178,9 +184,26 @@ export {
   WatchSearchEventsRequestSchema,
 } from "./gen/trainyard/api/v1/search_pb.ts";
 export {
+  type AdoptStorageRequest,
+  AdoptStorageResponseSchema,
+  ListStoragesResponseSchema,
+  type Storage,
+  StorageService,
+} from "./gen/trainyard/api/v1/storages_pb.ts";
+export {
   type GetSignalsRequest,
   GetSignalsRequestSchema,
   type GetSignalsResponse,
   GetSignalsResponseSchema,
   RunService,
 } from "./gen/trainyard/api/v1/runs_pb.ts";
+export {
+  type ListViewsRequest,
+  type ListViewsResponse,
+  ListViewsResponseSchema,
+  type RebuildViewRequest,
+  type RebuildViewResponse,
+  type SetAside,
+  type View,
+  ViewService,
+} from "./gen/trainyard/api/v1/views_pb.ts";

@@ -20,6 +20,7 @@ export type EventMessages = {
   RunStarted: experiment.RunStarted;
   RunStopRequested: experiment.RunStopRequested;
   RunEnded: experiment.RunEnded;
+  RunCheckpointsNamed: experiment.RunCheckpointsNamed;
   TrialCheckpointed: experiment.TrialCheckpointed;
   TrialEnded: experiment.TrialEnded;
   SearchStarted: search.SearchStarted;
@@ -51,6 +52,11 @@ export type EventMessages = {
   AgentDrainRequested: allocation.AgentDrainRequested;
   AgentDrained: allocation.AgentDrained;
   AgentRemoved: allocation.AgentRemoved;
+  AgentDistrusted: allocation.AgentDistrusted;
+  AgentTrusted: allocation.AgentTrusted;
+  AgentDiskLow: allocation.AgentDiskLow;
+  AgentDiskFreed: allocation.AgentDiskFreed;
+  ProcessesLeft: allocation.ProcessesLeft;
   SlotDisabled: allocation.SlotDisabled;
   SlotEnabled: allocation.SlotEnabled;
   PoolConfigured: allocation.PoolConfigured;
@@ -64,6 +70,7 @@ export type EventMessages = {
   CheckpointAbandoned: checkpoint.CheckpointAbandoned;
   CheckpointPinned: checkpoint.CheckpointPinned;
   CheckpointUnpinned: checkpoint.CheckpointUnpinned;
+  StorageAdopted: checkpoint.StorageAdopted;
   CheckpointCondemned: checkpoint.CheckpointCondemned;
   CheckpointSpared: checkpoint.CheckpointSpared;
   CheckpointDeletionStarted: checkpoint.CheckpointDeletionStarted;
@@ -103,6 +110,7 @@ export const categoryOwners: Readonly<Record<string, string>> = {
   logsignal: "logs",
   checkpoint: "registry",
   model: "registry",
+  storage: "registry",
   retention: "checkpoint-gc",
   user: "gateway",
   token: "gateway",
@@ -125,6 +133,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     experiment.RunStartedSchema,
     experiment.RunStopRequestedSchema,
     experiment.RunEndedSchema,
+    experiment.RunCheckpointsNamedSchema,
     experiment.TrialCheckpointedSchema,
     experiment.TrialEndedSchema,
   ],
@@ -162,6 +171,11 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     allocation.AgentDrainRequestedSchema,
     allocation.AgentDrainedSchema,
     allocation.AgentRemovedSchema,
+    allocation.AgentDistrustedSchema,
+    allocation.AgentTrustedSchema,
+    allocation.AgentDiskLowSchema,
+    allocation.AgentDiskFreedSchema,
+    allocation.ProcessesLeftSchema,
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],
@@ -176,6 +190,7 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     checkpoint.CheckpointPinnedSchema,
     checkpoint.CheckpointUnpinnedSchema,
   ],
+  storage: [checkpoint.StorageAdoptedSchema],
   retention: [
     checkpoint.CheckpointCondemnedSchema,
     checkpoint.CheckpointSparedSchema,

@@ -50,6 +50,8 @@ export {
   RetryParkedSchema,
 } from "./gen/trainyard/command/v1/parking_pb.ts";
 export {
+  type AdoptStorage,
+  AdoptStorageSchema,
   type CompleteCheckpoint,
   CompleteCheckpointSchema,
   type ContextPlan,
@@ -58,12 +60,18 @@ export {
   DeclareCheckpointSchema,
   type DownloadPlan,
   DownloadPlanSchema,
+  ListStoragesSchema,
   type ManifestEntry,
   ManifestEntrySchema,
   type PlanCheckpointDownload,
   PlanCheckpointDownloadSchema,
   type PlanContextDownload,
   PlanContextDownloadSchema,
+  type StorageAdoption,
+  StorageAdoptionSchema,
+  type StorageEntry,
+  type StorageList,
+  StorageListSchema,
   type UploadPlan,
   UploadPlanSchema,
 } from "./gen/trainyard/command/v1/registry_pb.ts";
@@ -72,6 +80,8 @@ export {
   GetPoolCapacitySchema,
   type PoolCapacity,
   PoolCapacitySchema,
+  type TrustAgent,
+  TrustAgentSchema,
 } from "./gen/trainyard/command/v1/scheduler_pb.ts";
 export {
   type PostSearchOperations,
@@ -87,6 +97,16 @@ export {
   type VerifyViews,
   VerifyViewsSchema,
 } from "./gen/trainyard/command/v1/verify_pb.ts";
+export {
+  type ListViews,
+  ListViewsSchema,
+  type RebuildView,
+  RebuildViewSchema,
+  type SetAsideStream,
+  type ViewsListed,
+  ViewsListedSchema,
+  type ViewState,
+} from "./gen/trainyard/command/v1/views_pb.ts";
 export {
   type Accepted,
   AcceptedSchema,

@@ -9,6 +9,11 @@ export function encodeEvent(event: AnyEvent): { readonly type: string; readonly 
   return { type: entry.type, body: codecOf<unknown>(entry.schema).encode(event.data) };
 }
 
+/** What the log will measure of it: the bytes of its text in UTF-8. */
+export function encodedBytes(event: AnyEvent): number {
+  return Buffer.byteLength(encodeEvent(event).body);
+}
+
 /**
  * A stored event as today's code knows it, upcast where its type is an old one.
  * Throws a Fault `unknown_event_type` or `undecodable`, both never to be retried.

@@ -1,8 +1,14 @@
 /** The enums of the events, and the messages nested in them. Events themselves go by name: EventData<"TrialCreated">. */
 export {
+  type SealedCheckpoint,
+  type SealedCheckpoints,
+} from "./gen/trainyard/common/v1/checkpoints_pb.ts";
+export {
+  type AvoidedAgents,
   EndReason,
   type EndRecord,
   type Exit,
+  type LaunchFailure,
   type Placement,
   type Resources,
   StopMode,
@@ -13,12 +19,16 @@ export {
   type SearchOperationResult,
 } from "./gen/trainyard/common/v1/search_pb.ts";
 export {
+  type AgentDiskFreed,
+  type AgentDiskLow,
+  type AgentDistrusted,
   type AgentDrained,
   type AgentDrainRequested,
   type AgentJoined,
   type AgentLost,
   type AgentRemoved,
   type AgentReturned,
+  type AgentTrusted,
   AllocationEndCause,
   type AllocationEnded,
   type AllocationGranted,
@@ -29,6 +39,8 @@ export {
   type Occupation,
   type PoolConfigured,
   type PoolRemoved,
+  type ProcessesLeft,
+  type RunCheckpoints,
   type Slot,
   type SlotDisabled,
   type SlotEnabled,
@@ -50,6 +62,7 @@ export {
   type CheckpointUnpinned,
   type RetentionCompetitor,
   type RetentionPolicy,
+  type StorageAdopted,
 } from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 export {
   type ExperimentActivated,
@@ -59,6 +72,7 @@ export {
   type ExperimentParent,
   type ExperimentPaused,
   type ExperimentStopRequested,
+  type RunCheckpointsNamed,
   type RunEnded,
   RunEndWhy,
   type RunRequested,

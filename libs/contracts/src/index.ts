@@ -11,7 +11,7 @@ export {
   shortNameOf,
 } from "./catalogue.ts";
 export { type Codec, codecOf } from "./codec.ts";
-export { decodeEvent, encodeEvent } from "./event-codec.ts";
+export { decodeEvent, encodedBytes, encodeEvent } from "./event-codec.ts";
 export type { Plain } from "./plain.ts";
 export {
   gatewayServices,

@@ -12,7 +12,9 @@ import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
 import { ReportService } from "./gen/trainyard/api/v1/reports_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
+import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
+import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -38,11 +40,13 @@ export type Route = {
 export const gatewayServices: readonly DescService[] = [
   ExperimentService,
   CheckpointService,
+  StorageService,
   RunService,
   ProfileService,
   SearchService,
   ClusterService,
   AnalysisService,
+  ViewService,
 ];
 
 /** What the metrics service serves at its own address. */

@@ -4,6 +4,7 @@ import { appendContract } from "./contract/appends.ts";
 import { cursorContract } from "./contract/cursors.ts";
 import type { ContractHarness } from "./contract/harness.ts";
 import { leaseContract } from "./contract/leases.ts";
+import { identityContract } from "./contract/identity.ts";
 import { limitContract } from "./contract/limits.ts";
 import { modelContract } from "./contract/model.ts";
 import { chainContract, readingContract } from "./contract/reading.ts";
@@ -13,6 +14,7 @@ export { contractRoles, type ContractHarness, type LogUnderTest } from "./contra
 export function eventLogContract(name: string, harness: ContractHarness): void {
   describe(`event log, ${name}: append`, () => appendContract(harness));
   describe(`event log, ${name}: limits and owners`, () => limitContract(harness));
+  describe(`event log, ${name}: identity of a commit`, () => identityContract(harness));
   describe(`event log, ${name}: cursors and parking`, () => cursorContract(harness));
   describe(`event log, ${name}: leases and fences`, () => leaseContract(harness));
   describe(`event log, ${name}: reading`, () => readingContract(harness));

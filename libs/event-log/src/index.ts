@@ -11,6 +11,7 @@ export type {
   EventLog,
   Fence,
   Lease,
+  LogAnchor,
   NewEvent,
   Park,
   ParkedRow,

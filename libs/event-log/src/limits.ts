@@ -9,6 +9,8 @@ export const logLimits = {
   nameBytesMax: 512,
   /** Each of a commit's attributes; a traceparent is 55 bytes, ids are shorter. */
   metaBytesMax: 1024,
+  /** Who caused a commit is a name or kind:id; a run's, an agent's and a token's are shorter than 80. */
+  authidBytesMax: 200,
   /** A reason is for people; a stack trace longer than this is cut. */
   parkReasonCharactersMax: 4_000,
 

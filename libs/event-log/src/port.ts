@@ -3,7 +3,9 @@
  *
  * Promises, each a test of the contract suite (`contract.ts`) that every adapter passes:
  * - `append` is all or nothing: writes, cursor, parking. Positions are gapless and a reader never sees n+1 before n.
- * - A repeated `commitId` answers as the first time did, before any version or fence is looked at.
+ * - A repeated `commitId` of the same role answers as the first time did, before any version or fence is looked at. The
+ *   same id of another role is another commit, so that nobody gains by using an id that somebody else is going to use.
+ * - The source of a commit is that of the role that wrote it, whatever the commit says.
  * - Conflicts, stale fences and refusals are answers, not errors. What throws is a Fault: the outcome is unknown, and
  *   the same commit may be sent again.
  * - `time` never goes back along positions.
@@ -55,16 +57,18 @@ export type Fence = { readonly lease: string; readonly epoch: number };
 
 /** The attributes that all events of a commit share; CloudEvents names. Empty strings for what is not known. */
 export type CommitMeta = {
+  /** `/trainyard/<service>`. The log writes that of the role that appends in its place. */
   readonly source: string;
   readonly workspace: string;
   readonly correlationid: string;
   readonly causationid: string;
+  /** Who caused it: empty for nobody, a name (`admin`), or a kind and an id (`token:4f…`, `run:12.3#1`, `agent:gpu-7`). */
   readonly authid: string;
   readonly traceparent: string;
 };
 
 export type AppendRequest = {
-  /** A UUID. Derived from what caused the commit, so that a repeat is recognised. */
+  /** A UUID, unique within the role. Derived from what caused the commit, so that a repeat is recognised. */
   readonly commitId: string;
   /** At most 256, each stream once. May be empty when there is a cursor. */
   readonly writes: readonly StreamWrite[];
@@ -135,6 +139,13 @@ export type Lease = {
   readonly remainingMs: number;
 };
 
+/** The end of the log at a moment, kept elsewhere: a log that has lost or changed anything before it does not hold it. */
+export type LogAnchor = {
+  readonly position: number;
+  /** Of the commit that ends there, hexadecimal; zeros at position 0. */
+  readonly hash: string;
+};
+
 export type VerifyFinding = { readonly position: number; readonly detail: string };
 
 export interface EventLog extends AsyncDisposable {
@@ -163,7 +174,10 @@ export interface EventLog extends AsyncDisposable {
 
   parked(consumer?: string): Promise<readonly ParkedRow[]>;
 
-  /** Takes, keeps or takes over a lease; null while another owner's has not expired. A new holder gets a new epoch. */
+  /**
+   * Takes, keeps or takes over a lease; null while another owner's has not expired. A new holder gets a new epoch. A lease
+   * that ends later than its holder could have asked for counts as expired: the clock that granted it was ahead.
+   */
   acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null>;
   /** Gives it up at once, so that a standby need not wait. */
   releaseLease(lease: string, owner: string): Promise<void>;
@@ -180,4 +194,18 @@ export interface EventLog extends AsyncDisposable {
     afterPosition: number,
     onProgress?: (position: number) => void,
   ): AsyncIterable<VerifyFinding>;
+
+  /** The end of the log as it is now. */
+  anchor(): Promise<LogAnchor>;
+  /**
+   * What shows that the log is not what it was when the anchor was taken; null when its commit is there. With `verify`, which
+   * proves what is before that commit, nothing up to the anchor can be missing or changed.
+   */
+  checkAnchor(anchor: LogAnchor): Promise<VerifyFinding | null>;
+
+  /**
+   * How far the newest commit's time is ahead of the database's clock; 0 when it is not. Times never go back, so after a clock
+   * that was ahead all events carry one time until the clock has caught up.
+   */
+  timeAheadMs(): Promise<number>;
 }

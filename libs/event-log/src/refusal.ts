@@ -6,6 +6,8 @@ export type Refused = Extract<AppendResult, { kind: "refused" }>;
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const streamPattern = /^[a-z]+-./;
+/** Who caused a commit; `log.is_authid` of the migrations is the same. */
+const authidPattern = /^([a-z]+:)?[A-Za-z0-9._@+#-]+$/;
 const versionMax = 2 ** 31 - 1;
 
 export const refused = (code: string, detail: string): Refused => ({
@@ -87,19 +89,28 @@ function metaProblem(request: AppendRequest): Refused | undefined {
       return invalid(`${name} is longer than ${logLimits.metaBytesMax} bytes`);
     }
   }
+  const { authid } = request.meta;
+  if (authid !== "" && !(authidPattern.test(authid) && authid.length <= logLimits.authidBytesMax)) {
+    return invalid(`"${authid}" is no authid: leave it empty, or give a name or kind:id`);
+  }
   if (request.fence !== undefined && !isCount(request.fence.epoch)) {
     return invalid(`${request.fence.epoch} is not an epoch`);
   }
   return undefined;
 }
 
-/** Roughly what a commit weighs on its way: bodies and a little for each event. */
-export function bytesOf(request: AppendRequest): number {
+/** Roughly what a commit weighs on its way: all that has no fixed length, and a little for each row. */
+export function bytesOf({ writes, guards, cursor, meta }: AppendRequest): number {
   let bytes = 256;
-  for (const write of request.writes) {
-    for (const event of write.events) bytes += 128 + Buffer.byteLength(event.body);
+  for (const text of Object.values(meta)) bytes += text.length;
+  for (const { stream, events } of writes) {
+    for (const event of events) bytes += 128 + stream.length + Buffer.byteLength(event.body);
   }
-  return bytes;
+  for (const { stream } of guards) bytes += 32 + stream.length;
+  for (const { key, reason } of cursor?.park ?? []) {
+    bytes += 64 + key.length + Math.min(reason.length, logLimits.parkReasonCharactersMax);
+  }
+  return bytes + 32 * (cursor?.unpark ?? []).length;
 }
 
 /** Undefined for a request that may be tried. */

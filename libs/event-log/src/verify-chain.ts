@@ -3,7 +3,8 @@
  * finding and not the start of an endless row of them.
  */
 import { commitHash, type HashedCommit, type HashedEvent } from "./hash.ts";
-import type { VerifyFinding } from "./port.ts";
+import { genesis } from "./hash.ts";
+import type { LogAnchor, VerifyFinding } from "./port.ts";
 
 export type ChainCommit = Omit<HashedCommit, "events"> & {
   /** How many events it says it has. */
@@ -75,6 +76,23 @@ export class ChainWalk {
       detail: `the event at ${position} belongs to no commit`,
     }));
   }
+}
+
+const genesisHash = Buffer.from(genesis).toString("hex");
+
+/** Compares an anchor with the hash of the commit that ends at its position, undefined when none does. */
+export function anchorFinding(
+  anchor: LogAnchor,
+  hash: string | undefined,
+  head: number,
+): VerifyFinding | null {
+  const { position } = anchor;
+  if ((position === 0 ? genesisHash : hash) === anchor.hash) return null;
+  if (head < position) {
+    const detail = `the log ends at ${head}: ${position - head} events up to the anchor at ${position} are missing`;
+    return { position: head, detail };
+  }
+  return { position, detail: `the commit at ${position} is not the one of the anchor` };
 }
 
 function missingPosition(

@@ -2,6 +2,8 @@
 export const configLimits = {
   /** What people write is under ten levels deep; protobuf readers commonly give up at 100, and each level costs them two. */
   documentDepthMax: 32,
+  /** A workspace is named in each commit of its experiments, whose attributes hold 1 KiB: four bytes a character. */
+  workspaceCharactersMax: 255,
   /** Values in the document with aliases expanded: the largest document without aliases has fewer, a bomb has millions. */
   documentValuesMax: 60_000,
   /** A document with more problems than this is of another kind; the rest are counted. */

@@ -14,6 +14,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["toString: 1", "toString is not a key that is known here"],
   ["name: [x]", "name must be text, not a list"],
   ["description: 3", "description must be text, not 3"],
+  [`workspace: ${"w".repeat(256)}`, "workspace must be a name of at most 255 characters"],
   ["labels: 3", /^labels must be a list of texts/],
   ["data: [1]", "data must be a mapping, not a list"],
   ["debug: maybe", 'debug must be true or false, not "maybe"'],

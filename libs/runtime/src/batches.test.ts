@@ -1,13 +1,22 @@
+import { Fault } from "@trainyard/kernel";
 import { expect, test } from "vitest";
 import { Batches } from "./batches.ts";
 
-const limits = { rowsPerWriteMax: 3, rowsWaitingMax: 5 };
+const limits = {
+  rowsPerWriteMax: 3,
+  bytesPerWriteMax: 100,
+  rowsWaitingMax: 5,
+  bytesWaitingMax: 150,
+};
+
+/** A row is a letter, as often as it has bytes. */
+const bytesOf = (row: string): number => row.length;
 
 /** Writes that end when the test says so. */
-function held() {
+function held(limitsOfTest = limits) {
   const writes: { readonly rows: readonly string[]; readonly end: PromiseWithResolvers<void> }[] =
     [];
-  const batches = new Batches(limits, async (rows: readonly string[]) => {
+  const batches = new Batches(limitsOfTest, bytesOf, async (rows: readonly string[]) => {
     const end = Promise.withResolvers<void>();
     writes.push({ rows, end });
     await end.promise;
@@ -29,6 +38,33 @@ test("an idle service writes at once, then what came meanwhile, in order, up to 
   expect(written()).toEqual(["a", "bcd", "e"]);
 });
 
+test("a write is bounded in bytes too, unless one request alone has more", async () => {
+  const { writes, batches } = held();
+  const [b, c, d, e] = ["b", "c", "d", "e"].map((row) => row.repeat(40)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const first = batches.add(["a"]);
+  const results = [[b], [c], [d]].map((rows) => batches.add(rows));
+  writes[0]?.end.resolve();
+  await first;
+  expect(writes[1]?.rows).toEqual([b, c]);
+  writes[1]?.end.resolve();
+  await results[1];
+  expect(writes[2]?.rows).toEqual([d]);
+  const large = batches.add([e, "e".repeat(65)]);
+  const small = batches.add(["f"]);
+  writes[2]?.end.resolve();
+  await results[2];
+  expect(writes[3]?.rows).toEqual([e, "e".repeat(65)]);
+  writes[3]?.end.resolve();
+  await large;
+  writes[4]?.end.resolve();
+  expect(await small).toBe("f");
+});
+
 test("a write that fails fails for its rows only", async () => {
   const { writes, batches } = held();
   const first = batches.add(["a"]);
@@ -45,4 +81,70 @@ test("too many waiting rows are refused; one request alone never is", async () =
   await expect(batches.add(["g"])).rejects.toMatchObject({ code: "overloaded", retry: "later" });
   writes[0]?.end.resolve();
   expect(await large).toBe("abcdef");
+});
+
+test("too many waiting bytes are refused until some were written; one request alone never is", async () => {
+  const { writes, batches } = held();
+  const large = batches.add(["a".repeat(151)]);
+  await expect(batches.add(["b"])).rejects.toMatchObject({ code: "overloaded", retry: "later" });
+  writes[0]?.end.resolve();
+  await large;
+  const some = batches.add(["c".repeat(75)]);
+  const more = batches.add(["d".repeat(75)]);
+  await expect(batches.add(["e"])).rejects.toMatchObject({ code: "overloaded" });
+  writes[1]?.end.resolve();
+  await some;
+  const last = batches.add(["f".repeat(75)]);
+  writes[2]?.end.resolve();
+  expect(await more).toBe("d".repeat(75));
+  writes[3]?.end.resolve();
+  expect(await last).toBe("f".repeat(75));
+});
+
+/** A table that does not take the row "bad"; its writes, each ended at once. */
+function picky(fault: (row: string) => unknown) {
+  const many = { ...limits, rowsPerWriteMax: 100, rowsWaitingMax: 1_000 };
+  const stored: string[] = [];
+  let writes = 0;
+  const batches = new Batches(many, bytesOf, async (rows: readonly string[]) => {
+    writes += 1;
+    await Promise.resolve();
+    const bad = rows.find((row) => row.startsWith("!"));
+    if (bad !== undefined) throw fault(bad);
+    stored.push(...rows);
+    return rows.length;
+  });
+  const settle = (requests: readonly (readonly string[])[]) =>
+    Promise.allSettled(requests.map((rows) => batches.add(rows)));
+  return { stored, settle, writes: () => writes };
+}
+
+const letters = Array.from({ length: 16 }, (_, i) => String.fromCharCode(97 + i));
+
+test("a batch that the table does not take is divided until the bad request fails alone, in order", async () => {
+  const { stored, settle, writes } = picky((row) => new Error(`no ${row}`));
+  // The first is written by itself; the others wait meanwhile, and are one batch.
+  const requests = [["0"], ...letters.map((letter) => [letter, letter.toUpperCase()])];
+  requests[6] = ["f", "!one"];
+  requests[7] = ["!two"];
+  const results = await settle(requests);
+  const failed = results.flatMap(({ status }, i) => (status === "rejected" ? [i] : []));
+  expect(failed).toEqual([6, 7]);
+  expect(results[6]).toMatchObject({ reason: { message: "no !one" } });
+  expect(stored).toEqual(requests.filter((_, i) => i !== 6 && i !== 7).flat());
+  // Not one by one: those beside it go in larger pieces.
+  expect(writes()).toBeLessThan(14);
+});
+
+test("a batch that fails as the database is away is not divided: all senders come again", async () => {
+  const { stored, settle, writes } = picky(() => new Fault("away", "away", { retry: "later" }));
+  const results = await settle([["0"], ["a"], ["!"], ["b"]]);
+  expect(results.map(({ status }) => status)).toEqual([
+    "fulfilled",
+    "rejected",
+    "rejected",
+    "rejected",
+  ]);
+  expect(stored).toEqual(["0"]);
+  expect(writes()).toBe(2);
 });

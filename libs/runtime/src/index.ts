@@ -23,15 +23,18 @@ export {
 } from "./service/connections.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
+export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export { EventFeed } from "./reactions/event-feed.ts";
 export {
   type CommitIdentity,
+  CommitRefused,
   type Committed,
   CursorBehind,
   Executor,
   LeaseLost,
 } from "./commands/executor.ts";
 export { FoldCache } from "./folds/fold-cache.ts";
+export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
 export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
 export { BodyBudget, HeldBody } from "./service/body-budget.ts";
@@ -63,11 +66,16 @@ export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
+export { tableFault } from "./service/table-fault.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";
 export { snapshotCheck } from "./verification/verify-snapshots.ts";
 export { viewCheck } from "./verification/verify-view.ts";
-export { type TableNames, View, type ViewSpec, type ViewTable } from "./views/view.ts";
+export type { SetAside } from "./views/apply-events.ts";
+export { shownView } from "./views/view-commands.ts";
+export { viewGauges } from "./views/view-telemetry.ts";
+export { View, type ViewState } from "./views/view.ts";
+export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { BufferedWork, MovedStream, type Work } from "./reactions/work.ts";

@@ -8,6 +8,8 @@ export const runtimeLimits = {
   pageEvents: 1_000,
   /** Live events held while a reaction is busy; beyond it the log is read instead. */
   liveBufferEvents: 5_000,
+  /** Events on the bus that are not this log's are told of this often: they may be every event of another cluster. */
+  strayEventsToldMs: 60_000,
   /** How long the feed trusts a silent bus before it asks the log. */
   silentBusMs: 1_000,
   /** The same while the bus is known to be away. */
@@ -28,6 +30,12 @@ export const runtimeLimits = {
   streamsPerPart: 128,
   /** Reactions to several events are committed once they make so many: some milliseconds of work for this process and the log. */
   eventsTogether: 256,
+  /** Events of different streams set aside on one page before it counts as a fault of the view's: then it is repeated instead. */
+  setAsideAtOnceMax: 20,
+  /** What is kept of the reason: enough for a sentence with the value that it is about. */
+  setAsideReasonCharacters: 500,
+  /** Streams that are set aside, listed at once: an operator reads the first. */
+  setAsideShownMax: 200,
   /** Connections of one process to its own tables. */
   tableConnectionsMax: 8,
   connectTimeoutMs: 5_000,

@@ -2,7 +2,7 @@
  * The agents of a pool and who holds their slots, indexed by how much is free.
  *
  * Invariants: a slot is free when no holder has it, it is not disabled, and its agent is present (joined, not away, not
- * draining); an agent that is not present is in no index, and whoever holds slots there goes on holding them.
+ * draining) and not blocked; an agent that is not present, or blocked, is in no index, and whoever holds slots there goes on holding them.
  * Mutable: a fold drives it, and a placement pass takes and gives back.
  */
 import { OrdinalGroups } from "./ordinals.ts";
@@ -12,6 +12,7 @@ type Agent = {
   readonly id: string;
   slots: readonly string[];
   present: boolean;
+  block: Block | null;
   readonly disabled: Set<string>;
   readonly holders: Map<string, readonly string[]>;
   /** How many hold each slot: an agent that returns may report what the fold had given to another. */
@@ -20,6 +21,9 @@ type Agent = {
   slotless: number;
   indexed: { readonly free: number; readonly slotless: number; readonly whole: number } | null;
 };
+
+/** Why an agent that is present gets nothing, in words. */
+export type Block = { readonly kind: "low_disk" | "distrusted"; readonly detail: string };
 
 export type Capacity = { readonly agents: number; readonly slots: number };
 
@@ -30,6 +34,7 @@ export class PoolAgents {
   readonly #bySlotless = new OrdinalGroups();
   readonly #wholeBySize = new OrdinalGroups();
   #freeSlots = 0;
+  #blocks = 0;
   #present: Capacity = { agents: 0, slots: 0 };
   #known: Capacity = { agents: 0, slots: 0 };
 
@@ -55,6 +60,42 @@ export class PoolAgents {
   setPresent(id: string, present: boolean): void {
     const agent = this.#byId.get(id);
     if (agent !== undefined) this.#change(agent, () => (agent.present = present));
+  }
+
+  /** One that is present and blocked takes no work; null lifts it. */
+  setBlock(id: string, block: Block | null): void {
+    const agent = this.#byId.get(id);
+    if (agent === undefined) return;
+    this.#blocks += (block === null ? 0 : 1) - (agent.block === null ? 0 : 1);
+    this.#change(agent, () => {
+      agent.block = block;
+    });
+  }
+
+  /** Those that would take work if nothing blocked them. */
+  get blocked(): readonly { readonly slots: number; readonly block: Block }[] {
+    if (this.#blocks === 0) return [];
+    return this.#byOrdinal.flatMap(({ present, block, slots }) =>
+      present && block !== null ? [{ slots: slots.length, block }] : [],
+    );
+  }
+
+  /** What the work finds while these take none. */
+  without<T>(ids: readonly string[], work: () => T): T {
+    const left = ids.filter((id) => this.#byId.get(id)?.present === true);
+    for (const id of left) this.setPresent(id, false);
+    try {
+      return work();
+    } finally {
+      for (const id of left) this.setPresent(id, true);
+    }
+  }
+
+  /** Whether those that take work could take this if they were empty. */
+  couldHold({ slots, singleAgent }: { slots: number; singleAgent: boolean }): boolean {
+    if (slots === 0) return this.#present.agents > 0;
+    if (!singleAgent) return this.#present.slots >= slots;
+    return this.#byOrdinal.some((agent) => agent.indexed !== null && agent.slots.length >= slots);
   }
 
   setSlotDisabled(id: string, slot: string, disabled: boolean): void {
@@ -151,7 +192,7 @@ export class PoolAgents {
   /** The first free slots of an agent, in its own order. */
   freeOf(id: string, count: number): readonly string[] {
     const agent = this.#byId.get(id);
-    if (agent === undefined || !agent.present) return [];
+    if (agent === undefined || agent.indexed === null) return [];
     const free: string[] = [];
     for (const slot of agent.slots) {
       if (free.length === count) break;
@@ -189,7 +230,7 @@ export class PoolAgents {
   }
 
   #index(agent: Agent): void {
-    if (!agent.present) return;
+    if (!agent.present || agent.block !== null) return;
     const whole = agent.held.size === 0 ? agent.free : 0;
     agent.indexed = { free: agent.free, slotless: agent.slotless, whole };
     this.#byFree.add(agent.free, agent.ordinal);
@@ -209,6 +250,7 @@ function newAgent(id: string, ordinal: number): Agent {
     id,
     slots: [],
     present: false,
+    block: null,
     disabled: new Set(),
     holders: new Map(),
     held: new Map(),

@@ -54,3 +54,34 @@ test("a limited number, in the queue's order", () => {
   for (let n = 0; n < 5; n += 1) pool.queue.add(demand(`d${n}`, 1, { arrival: n }));
   expect(explainWaits(pool, 2).map((wait) => wait.id)).toEqual(["d0", "d1"]);
 });
+
+const full = {
+  kind: "low_disk",
+  detail: "one has 5 MB of disk left, and a run needs 256 MB",
+} as const;
+const broken = { kind: "distrusted", detail: "launches failed on two" } as const;
+
+test("agents that are there and blocked are the reason where the others could not take it", () => {
+  const pool = new Pool();
+  pool.agents.join("one", ["0", "1"], true);
+  pool.agents.setBlock("one", full);
+  expect(waitingIn(pool, demand("a", 1))).toEqual([`a: low_disk: ${full.detail}`]);
+  pool.agents.join("two", ["0"], true);
+  pool.agents.setBlock("two", broken);
+  pool.agents.join("three", ["0"], true);
+  pool.agents.hold("three", "x", ["0"]);
+  expect(waitingIn(pool, demand("b", 2))).toEqual([
+    `a: not_enough_free: it needs 1 slot and 0 of 1 are free; ${full.detail}; ${broken.detail}`,
+    `b: low_disk: ${full.detail}; ${broken.detail}`,
+  ]);
+});
+
+test("agents that it avoids are named, and their slots do not count as free", () => {
+  const pool = new Pool();
+  pool.agents.join("one", ["0", "1"], true);
+  pool.agents.join("two", ["0"], true);
+  pool.agents.hold("two", "x", ["0"]);
+  expect(waitingIn(pool, demand("a", 1, { avoid: ["one"] }))).toEqual([
+    "a: not_enough_free: it needs 1 slot and 0 of 1 are free; its launch failed on one, where it is not tried again while another agent could take it",
+  ]);
+});

@@ -1,9 +1,16 @@
 /** Why what waits has no place yet, in the words that people see. */
-import type { Demand } from "./demand.ts";
+import type { Block, Capacity } from "./agents.ts";
+import { type Demand, shapeOf } from "./demand.ts";
+import { schedulingLimits } from "./limits.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind } from "./queue.ts";
 
-export type WaitReason = "no_agents" | "agents_away" | "not_enough_free" | "behind_others";
+export type WaitReason =
+  | "no_agents"
+  | "agents_away"
+  | "not_enough_free"
+  | "behind_others"
+  | Block["kind"];
 
 export type Wait = { readonly id: string; readonly reason: WaitReason; readonly detail: string };
 
@@ -21,7 +28,7 @@ function explainKind(pool: Pool, kind: Kind, waitsMax: number, waits: Wait[]): v
     const walk = pool.queue.walk(kind, priority);
     for (let next = walk.next(); next !== null; next = walk.next()) {
       if (waits.length >= waitsMax) return;
-      const shape = `${next.demand.slots}/${next.demand.singleAgent}`;
+      const shape = shapeOf(next.demand);
       const leads = first && !seenShapes.has(shape);
       seenShapes.add(shape);
       waits.push({ id: next.demand.id, ...reasonOf(pool, next.demand, leads) });
@@ -31,25 +38,59 @@ function explainKind(pool: Pool, kind: Kind, waitsMax: number, waits: Wait[]): v
   }
 }
 
-function reasonOf(pool: Pool, demand: Demand, leads: boolean): Omit<Wait, "id"> {
-  const { known, present, freeSlots, mostFree } = pool.agents;
+type Reason = Omit<Wait, "id">;
+
+function reasonOf(pool: Pool, demand: Demand, leads: boolean): Reason {
+  const { known, present, blocked } = pool.agents;
   if (known.agents === 0) {
     return { reason: "no_agents", detail: "no agent has joined the pool yet" };
   }
-  if (present.agents === 0 || (present.slots < demand.slots && known.slots >= demand.slots)) {
-    const away = known.agents - present.agents;
+  const there: Capacity = {
+    agents: present.agents + blocked.length,
+    slots: blocked.reduce((sum, { slots }) => sum + slots, present.slots),
+  };
+  if (there.agents === 0 || (there.slots < demand.slots && known.slots >= demand.slots)) {
+    const away = known.agents - there.agents;
     return {
       reason: "agents_away",
-      detail: `${away} of the pool's ${known.agents} agents are away, with ${known.slots - present.slots} of its ${known.slots} slots`,
+      detail: `${away} of the pool's ${known.agents} agents are away, with ${known.slots - there.slots} of its ${known.slots} slots`,
     };
   }
+  const [first] = blocked;
+  if (first !== undefined && there.slots >= demand.slots && !pool.agents.couldHold(demand)) {
+    return { reason: first.block.kind, detail: blocksText(blocked) };
+  }
   if (!leads) return { reason: "behind_others", detail: "others are ahead of it in the queue" };
+  return pool.agents.without(demand.avoid ?? [], () => notEnough(pool, demand));
+}
+
+function notEnough({ agents }: Pool, demand: Demand): Reason {
+  const { freeSlots, mostFree, present, blocked } = agents;
+  const besides = [
+    ...(blocked.length > 0 ? [blocksText(blocked)] : []),
+    ...(demand.avoid === undefined || demand.avoid.length === 0
+      ? []
+      : [
+          `its launch failed on ${demand.avoid.join(", ")}, where it is not tried again while another agent could take it`,
+        ]),
+  ];
+  const but = besides.map((text) => `; ${text}`).join("");
   if (demand.slots === 0) {
-    return { reason: "not_enough_free", detail: "every agent runs as many processes as it may" };
+    return {
+      reason: "not_enough_free",
+      detail: `every agent runs as many processes as it may${but}`,
+    };
   }
   const free = demand.singleAgent
     ? `at most ${Math.max(0, mostFree)} are free on one agent`
     : `${freeSlots} of ${present.slots} are free`;
   const needed = demand.slots === 1 ? "1 slot" : `${demand.slots} slots`;
-  return { reason: "not_enough_free", detail: `it needs ${needed} and ${free}` };
+  return { reason: "not_enough_free", detail: `it needs ${needed} and ${free}${but}` };
+}
+
+/** The first few: the others are blocked in the same way. */
+function blocksText(blocked: readonly { readonly block: Block }[]): string {
+  const named = blocked.slice(0, schedulingLimits.blocksNamedMax).map(({ block }) => block.detail);
+  const more = blocked.length - named.length;
+  return `${named.join("; ")}${more > 0 ? `; and ${more} more agents` : ""}`;
 }

@@ -9,15 +9,28 @@
  *
  * Steps 1 and 2 are Determined's shared and dedicated fit; step 3 is wider than its heterogeneous fit, which misses
  * splits that exist (12 slots over agents of 8, 6 and 4).
+ *
+ * Agents that a demand avoids are left out of all this while the others, were they empty, could take it.
  */
 import type { PoolAgents } from "./agents.ts";
 import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
 
-type Shape = Pick<Demand, "slots" | "singleAgent">;
+type Shape = Pick<Demand, "slots" | "singleAgent" | "avoid">;
 
 /** The shares in node rank order; null when it does not fit now. */
 export function fit(agents: PoolAgents, demand: Shape): readonly Share[] | null {
+  const { avoid = [] } = demand;
+  if (avoid.length === 0) return fitAnywhere(agents, demand);
+  const elsewhere = agents.without(avoid, () => {
+    return { shares: fitAnywhere(agents, demand), isPossible: agents.couldHold(demand) };
+  });
+  // Where none of the others could ever take it, one that failed is better than none.
+  if (elsewhere.shares !== null || elsewhere.isPossible) return elsewhere.shares;
+  return fitAnywhere(agents, demand);
+}
+
+function fitAnywhere(agents: PoolAgents, demand: Shape): readonly Share[] | null {
   if (demand.slots === 0) return fitSlotless(agents);
   const one = agents.tightest(demand.slots);
   if (one !== undefined) return [share(agents, one, demand.slots)];

@@ -1,4 +1,4 @@
-export { type Capacity, PoolAgents } from "./agents.ts";
+export { type Block, type Capacity, PoolAgents } from "./agents.ts";
 export type { Demand, Grant, Share } from "./demand.ts";
 export { explainWaits, type Wait, type WaitReason } from "./explain.ts";
 export { fit } from "./fit.ts";

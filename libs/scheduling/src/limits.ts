@@ -5,4 +5,6 @@ export const schedulingLimits = {
   nodesPerAllocationMax: 1_024,
   /** Grants of one pass: what follows is the next pass's, so that reports are heard in between. */
   grantsPerPassMax: 128,
+  /** Agents that one explanation names: it is read in a line of a table. */
+  blocksNamedMax: 3,
 } as const;

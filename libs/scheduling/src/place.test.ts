@@ -188,3 +188,57 @@ describe("who goes first", () => {
     expect(place(pool, 2).map((grant) => grant.id)).toEqual(["one", "two"]);
   });
 });
+
+describe("a run whose launch failed on an agent", () => {
+  const avoiding = (slots: number, ...avoid: readonly string[]): Demand =>
+    demand("r", slots, { avoid });
+
+  function placedIn(pool: Pool, run: Demand): string | undefined {
+    pool.queue.add(run);
+    return placed(pool)[run.id];
+  }
+
+  test("goes to another one, also where that is the worse fit", () => {
+    expect(placedIn(poolOf({ a: 1, b: 8 }), avoiding(1, "a"))).toBe("b:1");
+    expect(placedIn(poolOf({ a: 4, b: 2, c: 2 }), avoiding(4, "a"))).toBe("b:2+c:2");
+    expect(placedIn(poolOf({ a: 1, b: 1 }), avoiding(0, "a"))).toBe("b:0");
+  });
+
+  test("waits for another one that could take it, and lets others have its place", () => {
+    const pool = poolOf({ a: 1, b: 1 });
+    pool.agents.hold("b", "x", ["0"]);
+    pool.queue.add(avoiding(1, "a"));
+    pool.queue.add(demand("s", 1));
+    expect(placed(pool)).toEqual({ s: "a:1" });
+  });
+
+  test("goes there again where no other could take it", () => {
+    expect(placedIn(poolOf({ a: 1 }), avoiding(1, "a"))).toBe("a:1");
+    expect(placedIn(poolOf({ a: 2, b: 1 }), avoiding(2, "a"))).toBe("a:2");
+    expect(placedIn(poolOf({ a: 2, b: 2 }), avoiding(2, "a", "b"))).toBe("a:2");
+    const lost = poolOf({ a: 1, b: 1 });
+    lost.agents.setPresent("b", false);
+    expect(placedIn(lost, avoiding(1, "a"))).toBe("a:1");
+  });
+
+  test("does not hold up one of the same shape that may go anywhere", () => {
+    const pool = poolOf({ a: 2, b: 1 });
+    pool.agents.hold("b", "x", ["0"]);
+    pool.queue.add(avoiding(1, "a"));
+    for (const id of ["s", "t"]) pool.queue.add(demand(id, 1));
+    expect(placed(pool)).toEqual({ s: "a:1", t: "a:1" });
+  });
+});
+
+describe("an agent that is blocked", () => {
+  test("gets nothing until that is lifted, and keeps what it has", () => {
+    const pool = poolOf({ a: 2, b: 1 });
+    pool.agents.hold("a", "x", ["0"]);
+    pool.agents.setBlock("a", { kind: "low_disk", detail: "" });
+    for (const id of ["s", "t"]) pool.queue.add(demand(id, 1));
+    expect(placed(pool)).toEqual({ s: "b:1" });
+    pool.agents.setBlock("a", null);
+    expect(placed(pool)).toEqual({ s: "a:1", t: "b:1" });
+    expect(pool.agents.freeOf("a", 2)).toEqual(["1"]);
+  });
+});

@@ -1,9 +1,9 @@
 /**
  * What waits, in the order in which it is looked at: by priority, within it by arrival. Demands of one priority that ask
- * for the same (slots, single agent) share a lane, because when the first of a lane does not fit, none of it does: a
+ * for the same (slots, single agent, agents to avoid) share a lane, because when the first of a lane does not fit, none of it does: a
  * pass looks at the heads of lanes, however long the queue is. Runs with slots and runs without wait apart.
  */
-import type { Demand } from "./demand.ts";
+import { type Demand, shapeOf } from "./demand.ts";
 
 type Entry = { readonly demand: Demand; gone: boolean };
 
@@ -92,7 +92,7 @@ export class WaitingQueue {
     const priorities = this.#kinds[kindOf(demand)];
     const lanes = priorities.get(demand.priority) ?? new Map<string, Lane>();
     priorities.set(demand.priority, lanes);
-    const shape = `${demand.slots}/${demand.singleAgent}`;
+    const shape = shapeOf(demand);
     const lane = lanes.get(shape) ?? new Lane();
     lanes.set(shape, lane);
     const entry = { demand, gone: false };
@@ -109,7 +109,7 @@ export class WaitingQueue {
     const { demand } = known.entry;
     const priorities = this.#kinds[kindOf(demand)];
     const lanes = priorities.get(demand.priority);
-    lanes?.delete(`${demand.slots}/${demand.singleAgent}`);
+    lanes?.delete(shapeOf(demand));
     if (lanes?.size === 0) priorities.delete(demand.priority);
   }
 

@@ -186,7 +186,9 @@ class FakePlatform:
             return problem(409, "run_superseded", "run 3 was requested")
         uuid = body["checkpoint"]
         path = str(self.storage / uuid)
-        self.checkpoints.setdefault(uuid, {**body, "state": "ACTIVE", "path": path})
+        kept = self.checkpoints.setdefault(uuid, {**body, "state": "ACTIVE", "path": path})
+        if "storageId" in body:
+            kept.setdefault("storageId", body["storageId"])
         return Answer(200, (), {"checkpoint": uuid, "path": path})
 
     def _complete(self, uuid: str, manifest: List[Any]) -> Answer:
@@ -213,8 +215,8 @@ class FakePlatform:
         checkpoint = self.checkpoints.get(uuid)
         if checkpoint is None or checkpoint["state"] != "COMPLETED":
             return problem(404, "checkpoint_not_found", f"there is no complete checkpoint {uuid}")
-        keys = ("checkpoint", "path", "manifest", "metadata")
-        return Answer(200, (), {key: checkpoint[key] for key in keys})
+        keys = ("checkpoint", "path", "manifest", "metadata", "storageId")
+        return Answer(200, (), {key: checkpoint[key] for key in keys if key in checkpoint})
 
 
 def problem(status: int, code: str, detail: str, **headers: str) -> Answer:

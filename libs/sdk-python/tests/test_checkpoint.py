@@ -19,7 +19,7 @@ from fake_platform import LOSE_ANSWER, RESET, TOKEN, Answer, problem
 from test_sender import RUN, SenderCase
 
 import trainyard
-from trainyard import _checkpoint_store, _storage
+from trainyard import _checkpoint_store, _storage, _storage_marker
 from trainyard._checkpoint import CheckpointContext
 from trainyard._checkpoint_sender import CheckpointSender
 from trainyard._checkpoint_spool import CheckpointSpool
@@ -50,6 +50,10 @@ class CheckpointCase(SenderCase):
         """The spool's files."""
         folder = self.checkpoint_spool.folder
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+    def folders(self):
+        """What lies in the storage beside its marker."""
+        return [path.name for path in self.storage.iterdir() if path.name != _storage_marker.NAME]
 
     def completed(self):
         found = self.platform.checkpoints.items()
@@ -168,7 +172,7 @@ class Storing(CheckpointCase):
         with mock.patch.object(_storage, "MANIFEST_BYTES_MAX", 250):
             with self.assertRaisesRegex(ValueError, "at most 250"):
                 self.store(**{"a" * 100: "1"})
-        self.assertEqual(list(self.storage.iterdir()), [])
+        self.assertEqual(self.folders(), [])
 
     def test_metadata_is_checked_before_anything_is_declared(self):
         for metadata in ({}, {"steps": 1}):
@@ -326,6 +330,12 @@ class TroubleWithoutRoot(Trouble):
                 thread.join(10)
         self.assertEqual(self.platform.checkpoints[uuids[0]]["state"], "COMPLETED")
         self.assertTrue(any("could not be declared yet" in line for line in self.log), self.log)
+
+    def test_an_outage_is_not_waited_for_for_ever(self):
+        self.platform.stop()
+        with mock.patch.object(_checkpoint_store, "CHECKPOINT_PATIENCE_S", 0.3):
+            with self.assertRaisesRegex(trainyard.CheckpointError, "has not answered for"):
+                self.store(a="1")
 
     def test_a_defect_of_the_platform_is_not_waited_for_for_ever(self):
         self.platform.faults = lambda request: Answer(500)

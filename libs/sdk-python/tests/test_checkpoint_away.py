@@ -81,17 +81,21 @@ class Away(CheckpointCase):
         self.checkpoint.download(uuid, self.folder / "copy")
         self.assertEqual(self.checkpoint.get_metadata(uuid), {"steps_completed": 1})
 
-    def test_a_late_refusal_is_said_and_its_folder_goes(self):
+    def test_a_late_refusal_is_said_once_and_its_files_stay(self):
         self.platform.stop()
         uuid = self.store(a="1")
         self.platform.superseded = True
         self.platform.start()
         wait_until(lambda: self.left() == [])
         wait_until(lambda: any("run 3 was requested" in line for line in self.log))
-        self.assertFalse((self.storage / uuid).exists())
-        with self.assertRaises(trainyard.RunSupersededError):
+        said = [line for line in self.log if "run 3 was requested" in line]
+        self.assertEqual(len(said), 1)
+        self.assertIn(f"its files stay in {self.storage / uuid}", said[0])
+        with self.assertRaisesRegex(trainyard.RunSupersededError, "its files stay in"):
             self.store(a="2")
-        self.assertEqual(list(self.storage.iterdir()), [])
+        # They were whole: only the platform knows whether anybody needs them.
+        self.assertEqual((self.storage / uuid / "a").read_text(), "1")
+        self.assertEqual(len(self.folders()), 2)
 
     def test_one_that_was_completed_before_the_run_was_superseded_stays(self):
         def faults(request):
@@ -123,11 +127,31 @@ class Away(CheckpointCase):
             self.platform.wait_for(lambda: self.completed() == [second])
         self.assertEqual(self.left(), [f"{first[0]}.json"])
 
-    def test_another_root_than_the_platforms_is_refused(self):
+    def test_another_root_than_the_platforms_ends_no_script(self):
         self.platform.storage = self.folder / "elsewhere"
-        with self.assertRaisesRegex(trainyard.CheckpointError, "the platform keeps it in"):
-            self.store(a="1")
-        self.assertEqual((self.left(), list(self.storage.iterdir())), ([], []))
+        uuid = self.store(a="1")
+        self.assertEqual(self.left(), [f"{uuid}.json"])
+        wait_until(lambda: any("the platform keeps it in" in line for line in self.log))
+        self.assertEqual(self.folders(), [uuid])
+        self.platform.storage = self.storage
+        self.platform.checkpoints.clear()
+        self.platform.wait_for(lambda: self.completed() == [uuid])
+
+    def test_a_storage_that_the_platform_sees_differently_ends_no_script(self):
+        """As the registry answers where its host does not see the storage."""
+        why = "the registry service is busy: /c is not the same storage here"
+
+        def faults(request):
+            if request.path.endswith("/complete"):
+                return problem(503, "unavailable", why)
+            return None
+
+        self.platform.faults = faults
+        stored = [self.timed_store(a=str(n)) for n in range(3)]
+        self.assertLess(max(took_s for _, took_s in stored[1:]), 0.5)
+        self.assertTrue(any("not the same storage" in line for line in self.log), self.log)
+        self.platform.faults = lambda request: None
+        self.assert_all_completed([uuid for uuid, _ in stored])
 
     def test_a_platform_that_names_no_folder_is_refused(self):
         def faults(request):
@@ -136,7 +160,7 @@ class Away(CheckpointCase):
         self.platform.faults = faults
         with self.assertRaisesRegex(trainyard.CheckpointError, "gave no folder"):
             self.store(a="1")
-        self.assertEqual((self.left(), list(self.storage.iterdir())), ([], []))
+        self.assertEqual((self.left(), len(self.folders())), ([], 1))
 
     def test_the_end_leaves_the_rest_to_the_agent(self):
         self.platform.stop()
@@ -149,7 +173,8 @@ class Away(CheckpointCase):
         self.assertEqual(self.left(), [f"{uuid}.json"])
         record = json.loads((self.checkpoint_spool.folder / f"{uuid}.json").read_text())
         self.assertEqual(
-            set(record), {"sealedMs", "checkpoint", "stepsCompleted", "metadata", "manifest"}
+            set(record),
+            {"sealedMs", "checkpoint", "stepsCompleted", "metadata", "manifest", "storageId"},
         )
         with self.assertRaisesRegex(RuntimeError, "closed"):
             self.store(a="2")

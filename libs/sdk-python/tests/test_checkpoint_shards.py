@@ -12,6 +12,7 @@ from test_checkpoint import CheckpointCase, tree
 from test_distributed import DistributedCase
 
 import trainyard
+from trainyard._storage_marker import NAME
 
 
 class ShardCase(DistributedCase):
@@ -27,7 +28,7 @@ class ShardCase(DistributedCase):
 
     def assert_nothing_is_left(self):
         self.assertEqual([c for c in self.platform.checkpoints.values() if "manifest" in c], [])
-        self.assertEqual(list(self.platform.storage.glob("**/*")), [])
+        self.assertEqual([path.name for path in self.platform.storage.glob("**/*")], [NAME])
         for spool in self.folder.glob("run-*/spool/checkpoints"):
             self.assertEqual(list(spool.iterdir()), [])
 
@@ -290,7 +291,7 @@ class TheEnd(ShardCase):
         )
         self.assertIn("the disk is full", err)
         self.assert_end("ERROR", "OSError: the disk is full")
-        self.assertEqual(list(Path(self.platform.storage).iterdir()), [])
+        self.assertEqual([path.name for path in Path(self.platform.storage).iterdir()], [NAME])
 
     def test_a_checkpoint_under_way_is_stored_before_an_error_ends_the_run(self):
         self.run_script(

@@ -11,6 +11,7 @@ import time
 import unittest
 from email.utils import formatdate
 from pathlib import Path
+from unittest import mock
 
 from fake_platform import HANG, LOSE_ANSWER, RESET, TOKEN, Answer, FakePlatform, problem
 
@@ -137,6 +138,34 @@ class Delivery(SenderCase):
         (self.folder / _spool.ACKED).write_text("not a number")
         self.assertTrue(self.open().flush(5))
         self.assert_all_delivered()
+
+    def test_what_was_delivered_is_given_back_to_the_disk(self):
+        piece = 1 << 16
+        with mock.patch.object(_sender, "SPOOL_PIECE_BYTES", piece):
+            sender = self.open()
+            for _ in range(8):
+                self.report(20, text="x" * 20_000)
+                sender.notify()
+                self.assertTrue(sender.flush(10))
+            sender.stop(5.0)
+        stat = self.spool.path.stat()
+        self.assertGreater(stat.st_size, 3_000_000)
+        self.assertLess(stat.st_blocks * 512, _spool.TAIL_BYTES + 3 * piece)
+        # The next writer, and the next sender, go on where these ended.
+        self.assertEqual(_spool.Spool(self.folder, 0).append("training", 1, {}), "0-161")
+        self.assertTrue(self.open().flush(10))
+        self.assertEqual(len(self.platform.reports), 161)
+
+    def test_a_hole_is_passed_over_when_the_offset_is_lost(self):
+        self.report(400, text="x" * 20_000)
+        self.assertTrue(self.open().flush(10))
+        with open(self.spool.path, "r+b") as file:
+            hole = self.spool.path.stat().st_size - _spool.TAIL_BYTES
+            file.write(b"\0" * hole)
+        (self.folder / _spool.ACKED).write_text("lost")
+        self.report(1)
+        self.assertTrue(self.open().flush(10))
+        self.assertIn("0-401", self.platform.reports)
 
     def test_one_process_sends(self):
         first = self.open()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import json
 import os
 import random
@@ -101,21 +101,53 @@ class Append(SpoolCase):
         self.assertEqual(self.path.read_bytes(), b"")
         self.assertEqual(spool.append("training", 1, {}), "0-1")
 
-    def test_a_full_disk_raises_and_leaves_whole_lines(self):
+    @contextlib.contextmanager
+    def full_disk(self):
+        """As long as it lasts the file takes 20 bytes more."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self.path.stat().st_size + 20, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    def steps(self):
+        return [report["stepsCompleted"] for report in read(self.path)]
+
+    def test_a_full_disk_does_not_raise_and_its_reports_come_before_the_next_one(self):
         spool = self.open()
         spool.append("training", 1, {"a": 1})
         before = self.path.read_bytes()
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, hard))
-        try:
-            with self.assertRaises(OSError) as caught:
-                spool.append("training", 2, {"b": 2})
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        self.assertEqual(caught.exception.errno, errno.EFBIG)
+        with self.full_disk(), self.assertLogs("trainyard", "WARNING") as log:
+            self.assertIsNone(spool.append("training", 2, {"b": 2}))
+            self.assertIsNone(spool.append("training", 3, {"b": 2}))
+        self.assertEqual(len(log.output), 1, log.output)
+        self.assertIn("takes no reports", log.output[0])
         self.assertEqual(self.path.read_bytes(), before)
-        spool.append("training", 3, {})
-        self.assertEqual([r["stepsCompleted"] for r in read(self.path)], [1, 3])
+        with self.assertLogs("trainyard", "WARNING") as log:
+            self.assertEqual(spool.append("training", 4, {}), "0-6")
+        self.assertIn("takes reports again; 0 were lost", log.output[0])
+        self.assertEqual(self.steps(), [1, 2, 3, 4])
+        self.assertEqual(len(set(keys(self.path))), 4)
+
+    def test_closing_writes_what_a_full_disk_did_not_take(self):
+        spool = self.open()
+        with self.full_disk(), self.assertLogs("trainyard", "WARNING"):
+            spool.append("training", 1, {})
+        with self.assertLogs("trainyard", "WARNING"):
+            spool.close()
+        self.assertEqual(self.steps(), [1])
+
+    def test_a_disk_that_stays_full_loses_the_oldest_reports_and_counts_them(self):
+        spool = self.open()
+        with self.full_disk(), self.assertLogs("trainyard", "WARNING") as log:
+            with mock.patch.object(_spool, "HELD_REPORT_BYTES_MAX", 1_000):
+                for step in range(100):
+                    spool.append("training", step, {"text": "x" * 100})
+            spool.close()
+        self.assertIn("took no reports to the end", log.output[-1])
+        self.assertIn("100 are lost", log.output[-1])
+        self.assertEqual(self.steps(), [])
 
     def test_a_closed_spool_says_so(self):
         spool = self.open()

@@ -144,6 +144,8 @@ export type Algorithm = {
   readonly name: string;
   /** Raised when the same history would be decided otherwise; the older version stays registered for the searches that have it. */
   readonly version: number;
+  /** It decides nothing by a trial's values, so that a validation without the metric harms nothing. */
+  readonly ignoresValues?: true;
   /** Whether it learns from the trials of earlier searches (`plan.earlier`). */
   readonly learns?: true;
   readonly sizeOf: (config: SearcherConfig, space: HyperparameterSpace) => Size;

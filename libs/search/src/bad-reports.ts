@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
+import { searchLimits } from "./limits.ts";
 import { type Objective, objectivesOf } from "./objectives.ts";
 import type { SearchPlan, TrialState } from "./state.ts";
 
@@ -17,29 +18,48 @@ export function timeOf({ step, scalars }: RecordValidation, timeMetric: string):
   return 0 + (scalars[timeMetric] ?? (timeMetric === "batches" ? step : Number.NaN));
 }
 
-/** What of the two that a search needs is not in the report; null for neither. */
+/**
+ * What of the two that a search reads is not in the report; null for neither. Where both are absent it is the metric,
+ * unless the search decides nothing by it.
+ */
 export function missingIn(
   command: RecordValidation,
   objectives: readonly Objective[],
   timeMetric: string,
+  decidesByValues: boolean,
 ): Missing | null {
-  const { scalars } = command;
+  const { scalars, nonNumeric = [] } = command;
   const lacking = objectives.find(({ metric }) => scalars[metric] === undefined);
   const lacksTime = !Number.isFinite(timeOf(command, timeMetric));
   if (lacking === undefined && !lacksTime) return null;
   const names = Object.keys(scalars).filter((name) => name !== timeMetric);
+  const name =
+    lacking === undefined || (lacksTime && !decidesByValues) ? timeMetric : lacking.metric;
+  const isText = scalars[name] === undefined && nonNumeric.includes(name);
   return {
-    name: lacking?.metric ?? timeMetric,
-    reported: names.sort().slice(0, NAMES_SHOWN),
+    name,
+    reported: names.sort().slice(0, NAMES_SHOWN).map(cut),
+    ...(isText ? { nonNumeric: true } : {}),
   };
 }
 
+const cut = (name: string): string => name.slice(0, searchLimits.shownCharactersMax);
+
 export type Failure = { readonly rule: string; readonly evidence: JsonObject };
 
-export function missingFailure({ name, reported }: Missing, plan: SearchPlan): Failure {
-  return objectivesOf(plan).some(({ metric }) => metric === name)
-    ? { rule: "metric_missing", evidence: { metric: name, reported: [...reported] } }
-    : { rule: "time_metric_missing", evidence: { time_metric: name, reported: [...reported] } };
+/** Null where the search decides nothing by what is missing. */
+export function missingFailure(
+  { name, reported, nonNumeric }: Missing,
+  plan: SearchPlan,
+  decidesByValues: boolean,
+): Failure | null {
+  const why = nonNumeric === true ? { non_numeric: true } : {};
+  if (!objectivesOf(plan).some(({ metric }) => metric === name)) {
+    const evidence = { time_metric: name, reported: [...reported], ...why };
+    return { rule: "time_metric_missing", evidence };
+  }
+  if (!decidesByValues) return null;
+  return { rule: "metric_missing", evidence: { metric: name, reported: [...reported], ...why } };
 }
 
 /**

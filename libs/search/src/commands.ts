@@ -36,6 +36,8 @@ export type RecordValidation = {
   readonly currentRun: number;
   readonly step: number;
   readonly scalars: Readonly<Record<string, number>>;
+  /** Names of values in the report that are no numbers. */
+  readonly nonNumeric?: readonly string[];
   /** The id of the ValidationReported. */
   readonly measurement: string;
   readonly atMs?: number | undefined;

@@ -1,7 +1,7 @@
 /** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
-import type { EventData } from "@trainyard/contracts";
+import { encodedBytes, type EventData, type EventOf } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
-import { assertNever, fold, type Rejection, reject } from "@trainyard/kernel";
+import { assertNever, fold, limits, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision, Observation } from "./algorithm.ts";
 import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
@@ -16,7 +16,7 @@ import type {
 } from "./commands.ts";
 import { postOperations } from "./custom/decide.ts";
 import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
-import { chosenEarlier } from "./earlier.ts";
+import { chosenEarlier, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
 import { objectivesOf } from "./objectives.ts";
 import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
@@ -75,7 +75,7 @@ function startSearch(state: SearchState, { config, seed, atMs, earlier }: StartS
   }
   const timeMetric = searcher.time_metric ?? "";
   const slotsPerTrial = resources?.slots_per_trial;
-  const event: SearchEvent = {
+  const withEarlier = (taken?: EarlierTrials): EventOf<"SearchStarted"> => ({
     type: "SearchStarted",
     data: {
       algorithm: algorithm.name,
@@ -95,9 +95,12 @@ function startSearch(state: SearchState, { config, seed, atMs, earlier }: StartS
           }),
       ...(slotsPerTrial === undefined ? {} : { slotsPerTrial }),
       ...(atMs === undefined ? {} : { atMs }),
-      ...(earlier === undefined ? {} : { earlier: chosenEarlier(space, searcher, earlier) }),
+      ...(taken === undefined ? {} : { earlier: taken }),
     },
-  };
+  });
+  const fits = (taken: EarlierTrials): boolean =>
+    encodedBytes(withEarlier(taken)) <= limits.eventBodyBytesMax;
+  const event = withEarlier(earlier && chosenEarlier(space, searcher, earlier, fits));
   return [event, ...following(evolve(state, event), { kind: "started" })];
 }
 
@@ -111,7 +114,8 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   const time = timeOf(command, timeMetric);
   const repeat = wasObserved(trial, time);
   const objectives = objectivesOf(search.plan);
-  const missing = repeat ? null : missingIn(command, objectives, timeMetric);
+  const byValues = decidesByValues(search);
+  const missing = repeat ? null : missingIn(command, objectives, timeMetric, byValues);
   const value = missing === null ? command.scalars[metric] : undefined;
   const values: Record<string, number> = {};
   // Adding 0 makes 0 of -0, which JSON does not keep apart.
@@ -137,11 +141,17 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   const failure =
     missing === null
       ? timeWentBack(trial, command, time, search.plan)
-      : missingFailure(missing, search.plan);
+      : missingFailure(missing, search.plan, byValues);
   if (failure !== null && isRunning(trial)) return [event, failed(number, failure)];
   if (value === undefined || repeat || !isOpen(trial)) return [event];
   const observation = { kind: "validated", trial: number, time, value } as const;
   return [event, ...following(evolve(search, event), observation)];
+}
+
+/** Whether a trial's values decide anything: by the algorithm, or by an early-stopping policy. */
+function decidesByValues({ plan, policies }: RunningSearch): boolean {
+  const algorithm = recordedAlgorithm(plan.algorithm, plan.algorithmVersion);
+  return policies !== null || algorithm?.ignoresValues !== true;
 }
 
 function finiteOr0(time: number): number {

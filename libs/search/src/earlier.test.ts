@@ -1,5 +1,7 @@
+import { encodedBytes, type EventOf } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
+import { limits } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { chosenEarlier, EarlierReader, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
@@ -34,6 +36,32 @@ function earlierOf(points: readonly { [key: string]: number | string }[]): Earli
       values: { loss: i },
     })),
   };
+}
+
+const anySize = (): boolean => true;
+
+type Point = Readonly<Record<string, number | string>>;
+
+const pointOf = (hyperparameters: number): Point =>
+  Object.fromEntries(
+    Array.from({ length: hyperparameters }, (_, i) => [`hyperparameter_${i}`, 0.1234567890123 + i]),
+  );
+
+/** A space that the point is in, whatever `a` is. */
+function spaceOf(point: Point): HyperparameterSpace {
+  const entries = Object.entries(point).map(([name, value]) => [
+    name,
+    typeof value === "string"
+      ? { type: "categorical", vals: [value, "y"] }
+      : { type: "double", minval: 0, maxval: 100, count: null },
+  ]);
+  return { a: space["a"], ...Object.fromEntries(entries) } as HyperparameterSpace;
+}
+
+function startOf(search: DrivenSearch): EventOf<"SearchStarted"> {
+  const [started] = search.events;
+  if (started?.type !== "SearchStarted") throw new Error("the search has started");
+  return started;
 }
 
 describe("a search's events", () => {
@@ -96,6 +124,7 @@ describe("earlier trials", () => {
         { o: "y" },
         { a: 4, o: "y", m: 0.5 },
       ]),
+      anySize,
     );
     expect(trials.map(({ trial }) => trial)).toEqual([1, 2, 7]);
     expect(trials.map(({ hyperparameters }) => hyperparameters)).toEqual([
@@ -106,16 +135,33 @@ describe("earlier trials", () => {
     expect(leftOut).toBe(4);
   });
 
-  it("are no more than fit an event, however large the space", () => {
-    const large: HyperparameterSpace = {
-      ...space,
-      text: { type: "categorical", vals: ["x".repeat(50_000), "y"] },
-    };
-    const points = Array.from({ length: 40 }, () => ({ a: 3, o: "y", text: "x".repeat(50_000) }));
-    const { trials, leftOut } = chosenEarlier(large, loss, earlierOf(points));
-    expect(trials.length).toBe(20);
-    expect(leftOut).toBe(20);
-    expect(chosenEarlier(large, loss, { trials, leftOut })).toEqual({ trials, leftOut });
+  it.each<[string, number, number, Point, number]>([
+    ["of fifteen hyperparameters", 500, 500, pointOf(15), 300],
+    ["of six hyperparameters", 1_000, 1_000, pointOf(6), 700],
+    ["of long texts", 500, 40, { text: "x".repeat(40_000) }, 4],
+    ["of long texts in another script", 500, 40, { text: "界".repeat(13_000) }, 4],
+    ["of texts full of quotes", 500, 40, { text: '"'.repeat(20_000) }, 4],
+  ])("are no more than fit an event: %s", (_, max, count, point, least) => {
+    const points = Array.from({ length: count }, (__, i) => ({ ...point, a: 1 + (i % 9) }));
+    const wide = spaceOf(point);
+    const searcher = { ...tpeOf(20, 2), warm_start: { experiments: [3], max_trials: max } };
+    const command = {
+      type: "StartSearch",
+      config: configOf(searcher, wide),
+      seed: 1,
+      earlier: earlierOf(points),
+    } as const;
+    const search = new DrivenSearch();
+    search.send(command);
+    const started = startOf(search);
+    expect(encodedBytes(started)).toBeLessThanOrEqual(limits.eventBodyBytesMax);
+    const { earlier } = started.data;
+    expect(earlier?.trials.length).toBeGreaterThan(least);
+    expect((earlier?.trials.length ?? 0) + (earlier?.leftOut ?? 0)).toBe(count);
+    // What was recorded is chosen again.
+    const again = new DrivenSearch();
+    again.send({ ...command, earlier: earlier ?? { trials: [], leftOut: 0 } });
+    expect(startOf(again)).toEqual(started);
   });
 
   it("of more than are taken are the best, and some of all the others", () => {
@@ -124,17 +170,15 @@ describe("earlier trials", () => {
       space,
       { ...loss, warm_start: { max_trials: 20 } },
       many,
+      anySize,
     );
     const numbers = trials.map(({ trial }) => trial);
     expect(numbers.slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(numbers.slice(10)).toEqual([15, 24, 33, 42, 51, 60, 69, 78, 87, 96]);
     expect(leftOut).toBe(80);
-    expect(
-      chosenEarlier(space, { ...loss, warm_start: { max_trials: 20 } }, { trials, leftOut }),
-    ).toEqual({
-      trials,
-      leftOut,
-    });
+    const chosen = { trials, leftOut };
+    const again = { ...loss, warm_start: { max_trials: 20 } };
+    expect(chosenEarlier(space, again, chosen, anySize)).toEqual(chosen);
   });
 });
 

@@ -12,7 +12,6 @@ import {
 } from "@trainyard/experiment-config";
 import { isBetter } from "./best.ts";
 import type { SearchEvent } from "./events.ts";
-import { searchLimits } from "./limits.ts";
 import { type Objective, objectivesOf, valuesOfAll } from "./objectives.ts";
 import { fullPoint } from "./space/space.ts";
 import { putAtKeys, valueAtKeys, withoutAbsent } from "./space/rules/conditions.ts";
@@ -119,8 +118,9 @@ export function fitted(space: HyperparameterSpace, point: JsonObject): JsonObjec
 const EARLIER_TRIALS = 500;
 
 /**
- * Those that fit the space, in their order, and no more than the configuration takes: of more the better half are the best,
- * and the others are spread evenly over what is left, so that the model learns too what is not good.
+ * Those that fit the space, in their order, and no more than the configuration and the event take: of more the better half
+ * are the best, and the others are spread evenly over what is left, so that the model learns too what is not good.
+ * `fitsEvent` says whether the log would take the event with them in it.
  */
 export function chosenEarlier(
   space: HyperparameterSpace,
@@ -130,6 +130,7 @@ export function chosenEarlier(
     readonly warm_start?: { readonly max_trials?: number };
   },
   { trials, leftOut }: EarlierTrials,
+  fitsEvent: (earlier: EarlierTrials) => boolean,
 ): EarlierTrials {
   const { metric, smaller_is_better: smallerIsBetter, warm_start: warmStart } = config;
   const fitting = trials.flatMap((trial) => {
@@ -140,12 +141,25 @@ export function chosenEarlier(
   });
   const order = fitting.map((_, index) => index);
   order.sort((a, b) => (fitting[a]?.score ?? 0) - (fitting[b]?.score ?? 0) || a - b);
-  // No point is longer than the space that it is in.
-  const mostBytes = Math.floor(searchLimits.earlierBytesMax / JSON.stringify(space).length);
-  const most = Math.min(warmStart?.max_trials ?? EARLIER_TRIALS, mostBytes);
-  const kept = new Set(spread(order, most));
-  const chosen = fitting.flatMap(({ trial }, index) => (kept.has(index) ? [trial] : []));
-  return { trials: chosen, leftOut: leftOut + trials.length - chosen.length };
+  const chosen = (most: number): EarlierTrials => {
+    const kept = new Set(spread(order, most));
+    const taken = fitting.flatMap(({ trial }, index) => (kept.has(index) ? [trial] : []));
+    return { trials: taken, leftOut: leftOut + trials.length - taken.length };
+  };
+  const most = Math.min(warmStart?.max_trials ?? EARLIER_TRIALS, fitting.length);
+  const all = chosen(most);
+  return fitsEvent(all) ? all : chosen(mostThatFit(most, (count) => fitsEvent(chosen(count))));
+}
+
+/** The largest number below `most` that fits, found by halving: of points of very different lengths, one of the largest. */
+function mostThatFit(most: number, fits: (count: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 function spread(ranked: readonly number[], most: number): readonly number[] {

@@ -11,15 +11,19 @@ export const searchLimits = {
   closingsPerDecisionMax: 200,
   /** Operations that the client of a custom search posts at once: each makes one or two events of the same commit. */
   operationsPerPostMax: 100,
-  /** They are recorded in one event, which holds 256 KiB with all that is around them. */
+  /** They are recorded in one event, which holds 256 KiB: bytes of that event as it is encoded. */
   operationBytesPerPostMax: 192 * 1024,
+  /** Trials that a client stops by finishing its search: with the longest of reasons they are one commit of 12 MiB; the log takes 16. */
+  stopsPerFinishMax: 2_000,
+  /** Why a client stops, suspends or finishes: a sentence for people, which each trial that it concerns carries along. */
+  reasonCharactersMax: 1_000,
   /**
    * Trials whose hyperparameters were invalid are replaced without being counted, but not for ever: as many as the
    * search has trials, and at least this many. A space in which nothing works would never end otherwise.
    */
   replacementsMin: 100,
-  /** Bytes of earlier searches' hyperparameters in the event that starts a search: a page of the log has room for it. */
-  earlierBytesMax: 1024 * 1024,
+  /** Names of what was reported are shown up to here, and values of hyperparameters that were changed: enough to know them. */
+  shownCharactersMax: 255,
   /**
    * Draws of one trial under constraints, until one satisfies them: enough for a space of which a thousandth is allowed.
    * Each costs a few microseconds.

@@ -8,6 +8,11 @@ test.each([
     "metric_missing: a validation has no loss, the searcher's metric; it has accuracy, val_loss",
   ],
   [
+    "metric_missing",
+    { metric: "loss", reported: ["accuracy"], non_numeric: true },
+    "metric_missing: a validation reports loss, the searcher's metric, as something that is no number: report it as a number",
+  ],
+  [
     "time_metric_missing",
     { time_metric: "epochs", reported: [] },
     "time_metric_missing: a validation has no epochs, the searcher's time_metric; it has nothing else",

@@ -11,10 +11,8 @@ export function stopSentence(rule: string, evidence: Evidence = {}): string {
 }
 
 const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
-  metric_missing: ({ metric, reported }) =>
-    `a validation has no ${text(metric)}, the searcher's metric; it has ${names(reported)}`,
-  time_metric_missing: ({ time_metric, reported }) =>
-    `a validation has no ${text(time_metric)}, the searcher's time_metric; it has ${names(reported)}`,
+  metric_missing: (evidence) => missing(evidence["metric"], "metric", evidence),
+  time_metric_missing: (evidence) => missing(evidence["time_metric"], "time_metric", evidence),
   time_metric_decreased: ({ time_metric, before, time, run }) =>
     `${text(time_metric)} went back from ${text(before)} to ${text(time)} within run ${text(run)}`,
   no_improvement: unimproved,
@@ -40,6 +38,13 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
   segment_end: ({ until, segment, of }) =>
     `its segment of the schedule, ${text(segment)} of ${text(of)}, lasts until ${text(until)}`,
 };
+
+function missing(name: unknown, key: string, { reported, non_numeric }: Evidence): string {
+  if (non_numeric === true) {
+    return `a validation reports ${text(name)}, the searcher's ${key}, as something that is no number: report it as a number`;
+  }
+  return `a validation has no ${text(name)}, the searcher's ${key}; it has ${names(reported)}`;
+}
 
 /** How a member of a population stands, and whom it copies. */
 function copied({

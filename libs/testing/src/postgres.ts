@@ -16,8 +16,12 @@ export type TestPostgres = AsyncDisposable & {
   /** The superuser's name; connections from this machine are trusted, for every role. */
   readonly user: string;
   readonly pid: number;
+  /** Its data folder. */
+  readonly data: string;
   /** A connection string, by default the superuser's to the database `postgres`. */
   url(options?: { user?: string; database?: string }): string;
+  /** Shuts it down as an operator would; the data stays until it is disposed of. */
+  stop(): Promise<void>;
 };
 
 export type TestPostgresOptions = {
@@ -25,6 +29,8 @@ export type TestPostgresOptions = {
   readonly fsync?: boolean;
   /** Further lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>;
+  /** A data folder to start with a copy of, instead of an empty one. */
+  readonly copyOf?: string;
 };
 
 const host = "127.0.0.1";
@@ -37,8 +43,12 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   const home = await mkdtemp(join(tmpdir(), "trainyard-pg-"));
   const data = join(home, "data");
   if (runAs !== undefined) await chown(home, runAs.uid, runAs.gid);
-  const initdbFlags = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
-  await run(initdb, ["-D", data, ...initdbFlags], { cwd: home, ...runAs });
+  if (options.copyOf === undefined) {
+    const initdbFlags = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+    await run(initdb, ["-D", data, ...initdbFlags], { cwd: home, ...runAs });
+  } else {
+    await run("cp", ["-a", options.copyOf, data]);
+  }
   const fsync = options.fsync ?? false;
   const settings = {
     listen_addresses: host,
@@ -91,22 +101,27 @@ function handle(child: ChildProcess, port: number, home: string): TestPostgres {
   process.once("exit", onExit);
   child.unref();
   if (child.stderr !== null && "unref" in child.stderr) (child.stderr as { unref(): void }).unref();
+  const end = async (how: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    const ended = once(child, "exit");
+    child.kill(how);
+    await ended;
+  };
   return {
     host,
     port,
+    data: join(home, "data"),
     user: "postgres",
     pid: child.pid ?? 0,
     url: ({ user = "postgres", database = "postgres" } = {}) =>
       `postgres://${encodeURIComponent(user)}@${host}:${port}/${encodeURIComponent(database)}`,
+    // A fast shutdown: sessions are ended, and everything is written.
+    stop: () => end("SIGINT"),
     async [Symbol.asyncDispose]() {
       process.off("exit", onExit);
-      if (child.exitCode === null && child.signalCode === null) {
-        child.ref();
-        const ended = once(child, "exit");
-        // Immediate shutdown: the data goes with it.
-        child.kill("SIGQUIT");
-        await ended;
-      }
+      // Immediate shutdown: the data goes with it.
+      await end("SIGQUIT");
       await rm(home, { recursive: true, force: true });
     },
   };

@@ -7,6 +7,7 @@ import {
   readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
+import type { Mechanism } from "./state/run-group.ts";
 
 const schema = z.object({
   ...connectionVariables,
@@ -17,6 +18,8 @@ const schema = z.object({
   TRAINYARD_AGENT_SLOTS: z.coerce.number().int().min(0).max(1_024).default(availableParallelism()),
   /** Where other agents reach what runs here; on one machine, the machine itself. */
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
+  /** How all processes of a run are found and ended; auto is the best that the host allows. */
+  TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent", "scan"]).default("auto"),
   TRAINYARD_POOL: z.string().min(1).default("default"),
   /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
@@ -30,6 +33,7 @@ export type AgentConfig = Omit<ConnectionsConfig, "postgresUrl"> & {
   readonly slots: number;
   readonly address: string;
   readonly pool: string;
+  readonly processGroups: Mechanism | "auto";
   readonly checkpointDir: string;
   readonly apiUrl: string;
   readonly metricsUrl: string;
@@ -54,6 +58,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     slots: env.TRAINYARD_AGENT_SLOTS,
     address: env.TRAINYARD_AGENT_ADDRESS ?? (isLocal ? "127.0.0.1" : hostname()),
     pool: env.TRAINYARD_POOL,
+    processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     apiUrl: env.TRAINYARD_API_URL,
     metricsUrl: env.TRAINYARD_METRICS_URL,

@@ -19,6 +19,7 @@ export function agentEvents(logger: Logger, registry: Registry) {
     registers,
   });
   return {
+    ...processEvents(logger),
     held: (runs: number) => held.set(runs),
     adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
     launching(allocation: string) {
@@ -70,5 +71,17 @@ export function agentEvents(logger: Logger, registry: Registry) {
     notAdopted: (path: string, error: unknown) =>
       logger.error({ path, err: error }, "run_not_adopted"),
     shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
+  };
+}
+
+function processEvents(logger: Logger) {
+  return {
+    diskFull: (error: unknown) => logger.error({ err: error }, "disk_full"),
+    notLaunched: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_not_launched"),
+    processGroups: (mechanism: string, problems: readonly string[]) =>
+      logger.info({ mechanism, problems }, "process_groups"),
+    /** Empty once nothing is. */
+    left: (allocation: string, left: string) => logger.warn({ allocation, left }, "run_left"),
   };
 }

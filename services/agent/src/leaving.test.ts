@@ -1,6 +1,7 @@
 /** What becomes of a run's checkpoints when its process has ended, and how runs end when their host goes down. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readStorageMarker, storageMarkerName } from "@trainyard/blob";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
@@ -65,9 +66,10 @@ const spoolOf = (launch: { allocation: string }): string =>
   join(folderOf(launch), "run/spool/checkpoints");
 
 /** A script that leaves a checkpoint as the SDK does when the platform is away. */
-const sealing = (checkpoint: string, sealedMs: number): string => {
+const sealing = (checkpoint: string, sealedMs: number, storageId?: string): string => {
   const manifest = [{ path: "model", bytes: 1, sha256: "ab" }];
-  const record = { sealedMs, checkpoint, stepsCompleted: sealedMs, metadata: {}, manifest };
+  const told = { sealedMs, checkpoint, stepsCompleted: sealedMs, metadata: {}, manifest };
+  const record = { ...told, ...(storageId && { storageId }) };
   return [
     `mkdir -p "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}" "$TRAINYARD_RUN_DIR/spool/checkpoints"`,
     `echo model > "$TRAINYARD_CHECKPOINT_ROOT/${checkpoint}/model"`,
@@ -76,53 +78,98 @@ const sealing = (checkpoint: string, sealedMs: number): string => {
 };
 
 test("checkpoints that a process left are completed before its end is told, the earliest first", async () => {
-  const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
+  const storageId = "00000000-0000-4000-8000-0000000000cc";
+  const launch = launchOf(`${sealing(first, 1, storageId)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
   const ended = await platform.ended(launch);
   expect([...platform.checkpoints.keys()]).toEqual([first, second]);
   expect(platform.checkpoints.get(first)).toEqual({
-    declared: { checkpoint: first, stepsCompleted: 1, metadata: {} },
+    declared: { checkpoint: first, stepsCompleted: 1, metadata: {}, storageId },
     manifest: [{ path: "model", bytes: 1, sha256: "ab" }],
+  });
+  // The SDK of the second told of no storage: the agent sees it where the files are.
+  const seen = await readStorageMarker(checkpoints);
+  expect(platform.checkpoints.get(second)?.declared).toMatchObject({
+    storageId: seen.kind === "marked" ? seen.id : "",
   });
   expect(ended.exit?.code).toBe(3);
   expect([readdirSync(spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([[], true]);
 });
 
-test("while the platform is away the end waits for them, and is told when they are complete", async () => {
+test("while the platform is away the end is told without them, and names them, the one with the most steps first", async () => {
   platform.checkpointStatus = 503;
-  const launch = launchOf(sealing(first, 1));
+  const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
+  const ended = await platform.ended(launch);
+  expect(ended.exit?.code).toBe(3);
+  expect(ended.sealed?.checkpoints).toEqual([
+    { checkpoint: second, step: 2, bytes: 1 },
+    { checkpoint: first, step: 1, bytes: 1 },
+  ]);
+  platform.checkpointStatus = 200;
   await vi.waitFor(
-    () => expect(existsSync(join(folderOf(launch), names.exit))).toBe(true),
+    () => expect([...platform.checkpoints.keys()]).toEqual([first, second]),
     patient,
   );
-  // Longer than an end without anything to deliver takes.
-  await vi.waitFor(() => expect(platform.texts(launch)).toEqual([]), patient);
-  const before = platform.report?.sequence ?? 0;
-  await vi.waitFor(() => expect(platform.report?.sequence).toBeGreaterThan(before + 1), patient);
-  expect(platform.reported(launch.allocation)?.exit).toBeUndefined();
-  platform.checkpointStatus = 200;
-  expect((await platform.ended(launch)).exit?.code).toBe(0);
-  expect([...platform.checkpoints.keys()]).toEqual([first]);
+  await vi.waitFor(
+    () => expect(platform.reported(launch.allocation)?.sealed).toBeUndefined(),
+    patient,
+  );
 });
 
-test("while nobody could hear of the end, it waits for them beyond its time", async () => {
+test("what a process has stored and not delivered is named while it lives", async () => {
+  const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
+  platform.run(launch);
+  await vi.waitFor(
+    () =>
+      expect(platform.reported(launch.allocation)).toMatchObject({
+        sealed: { checkpoints: [{ checkpoint: first }] },
+      }),
+    patient,
+  );
+  expect([...platform.checkpoints.keys()]).toEqual([]);
+});
+
+test("an end names no more checkpoints than a report has room for, and what is no record not at all", async () => {
   platform.checkpointStatus = 503;
+  const many = limits.sealedNamedMax + 5;
+  const ids = Array.from(
+    { length: many },
+    (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`,
+  );
+  const launch = launchOf(
+    `${ids.map((id, n) => sealing(id, n + 1)).join("; ")}
+     echo '{"checkpoint": "${first}"}' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${first}.json"
+     echo '{' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${second}.json"`,
+  );
+  platform.run(launch);
+  const { sealed } = await platform.ended(launch);
+  const steps = sealed?.checkpoints.map(({ step }) => step);
+  expect(steps).toEqual(Array.from({ length: limits.sealedNamedMax }, (_, n) => many - n));
+});
+
+test("what it is too early for holds up no other checkpoint of the run", async () => {
+  platform.tooEarly.add(first);
+  const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}`);
+  platform.run(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([second]), patient);
+  expect((await platform.ended(launch)).sealed?.checkpoints).toMatchObject([{ checkpoint: first }]);
+  platform.tooEarly.clear();
+  await vi.waitFor(
+    () => expect([...platform.checkpoints.keys()]).toEqual([second, first]),
+    patient,
+  );
+});
+
+test("a full disk that does not take the record of what was delivered holds up no end", async () => {
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  // A folder in the place of the draft refuses the record as a full disk does, whoever writes it.
+  mkdirSync(join(folderOf(launch), `.${names.delivered}.${process.pid}.new`));
   platform.kill(launch);
-  await vi.waitFor(
-    () => expect(existsSync(join(folderOf(launch), names.exit))).toBe(true),
-    patient,
-  );
-  hub.disconnect("agent-rack");
-  // Four attempts take longer than a killed run's checkpoints have.
-  const asked = platform.checkpointRequests;
-  await vi.waitFor(() => expect(platform.checkpointRequests).toBeGreaterThan(asked + 4), patient);
-  platform.checkpointStatus = 200;
-  hub.reconnect("agent-rack");
-  await platform.ended(launch);
+  const { killed } = await platform.ended(launch);
+  expect(killed).toBe(true);
   expect([...platform.checkpoints.keys()]).toEqual([first]);
 });
 
@@ -140,7 +187,7 @@ test("what could not be completed then is tried further, also by the next agent 
   await vi.waitFor(() => expect(readdirSync(spoolOf(launch))).toEqual([]), patient);
 });
 
-test("refused ones are removed, and so are folders that were never whole; complete ones stay", async () => {
+test("what is sealed stays also when it is refused for good; only folders that were never whole are removed", async () => {
   platform.checkpointStatus = 409;
   platform.checkpoints.set(second, { declared: {}, manifest: [] });
   const begun = "00000000-0000-4000-8000-00000000000b";
@@ -152,8 +199,18 @@ test("refused ones are removed, and so are folders that were never whole; comple
   );
   platform.run(launch);
   await platform.ended(launch);
-  expect(readdirSync(checkpoints).toSorted()).toEqual([second, "kept"]);
+  const folders = readdirSync(checkpoints).filter((name) => name !== storageMarkerName);
+  expect(folders.toSorted()).toEqual([second, first, "kept"]);
   expect(readdirSync(spoolOf(launch))).toEqual([]);
+});
+
+test("a host that does not see the folder marks no storage in its place", async () => {
+  const record = sealing(first, 1);
+  const launch = launchOf(`${record}; rm -r "$TRAINYARD_CHECKPOINT_ROOT/${first}"`);
+  platform.run(launch);
+  await platform.ended(launch);
+  expect(await readStorageMarker(checkpoints)).toEqual({ kind: "unmarked" });
+  expect(platform.checkpoints.get(first)?.declared).not.toHaveProperty("storageId");
 });
 
 test("a spool that cannot be read holds up no end", async () => {

@@ -24,22 +24,20 @@ export const limits = {
   /** The same two for a run that was killed: nobody decides on it any more. */
   beforeKilledEndMs: 1_000,
   /**
-   * How long an exit waits for checkpoints that the process left, counted while the bus is there to hear of it: the next
-   * run starts from the latest that is complete by then. Longer than reports have, since what is lost is work …
+   * … and for checkpoints that it left, which the platform mostly completes at once: then nothing of them has to be named.
+   * What takes longer the end names, and it is delivered after it: neither the slots nor the next step wait for bytes.
    */
-  checkpointsBeforeEndMs: 30_000,
-  /** … and longer where the registry has much to read, at this rate of a slow disk. */
-  checkpointBytesPerMs: 50_000,
-  /** At least this long once the bus is back, which comes back before the gateway answers: two of the longest waits. */
-  checkpointsAfterBusMs: 10_000,
+  checkpointsBeforeEndMs: 2_000,
+  /** Checkpoints of a run that a report names, 100 bytes each: whoever stored more in one outage has the latest of them. */
+  sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
   /** The metrics service takes this many reports, and this many bytes, at once. */
   reportsPerRequest: 1_000,
   reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,
   reportRequestMs: 30_000,
-  /** Asking the registry for an address, and fetching 96 MiB from it over a slow link. */
+  /** Asking the registry for an address; then a download may take as long as it brings something. */
   contextPlanMs: 5_000,
-  contextFetchMs: 300_000,
+  contextSilenceMs: 30_000,
   /** Downloads that did not have the digest asked for, before the launch counts as failed. */
   contextAttemptsMax: 3,
   /** Packed model code kept for the next run of the same experiment; the least recently used goes first. */
@@ -57,6 +55,12 @@ export const limits = {
   shutdownTellMs: 5_000,
   /** Between two kills of a process that is slow to die. */
   killAgainMs: 1_000,
+  /** One look at /proc may miss what forks in that moment; so many in a row do not. */
+  looksToBeSure: 3,
+  /** A process that is there this long after its kill is reported: tearing down a large GPU context takes a few seconds. */
+  tellLeftMs: 10_000,
+  /** Between two attempts to write a record for which the disk had no room. */
+  writeAgainMs: 1_000,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;

@@ -8,7 +8,7 @@ import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { folderNameOf } from "./state/layout.ts";
-import { membersOf } from "./state/process-identity.ts";
+import { runGroupOf } from "./state/run-group.ts";
 import { RunFolder } from "./state/run-folder.ts";
 import { handmade, launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
@@ -56,6 +56,10 @@ afterEach(async () => {
   await agent[Symbol.asyncDispose]();
   await platform[Symbol.asyncDispose]();
 });
+
+/** Who was started for a run, whatever holds its processes together. */
+const startedFor = (runDir: string) =>
+  runGroupOf(runDir, () => null, { mechanism: "scan" }).members();
 
 const folderOf = (launch: { allocation: string }): string =>
   join(config.folder, "runs", folderNameOf(launch.allocation));
@@ -189,11 +193,11 @@ test("a kill reaches the whole group and what left it", async () => {
   await platform.up(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
   const runDir = join(folderOf(launch), "run");
-  expect(membersOf(runDir, null).length).toBeGreaterThanOrEqual(3);
+  expect(startedFor(runDir).length).toBeGreaterThanOrEqual(3);
   platform.kill(launch);
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: true, exit: { signal: "SIGKILL" } });
-  expect(membersOf(runDir, null)).toEqual([]);
+  expect(startedFor(runDir)).toEqual([]);
 });
 
 test("an interpreter that is missing is said in the log and in the exit", async () => {
@@ -383,7 +387,7 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
   expect(ended).toMatchObject({ killed: false, launchFailed: false, exit: { signal: "" } });
   expect(ended.exit?.code).toBeUndefined();
   expect(ended.exit?.message).toContain("supervisor was killed");
-  expect(membersOf(join(folderOf(launch), "run"), null)).toEqual([]);
+  expect(startedFor(join(folderOf(launch), "run"))).toEqual([]);
   expect(platform.texts(launch)).toEqual(["up", expect.stringContaining("supervisor was killed")]);
 });
 

@@ -15,6 +15,7 @@ import type { AgentConfig } from "./config.ts";
 import { agentEvents } from "./events.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
+import { findProcessGroups } from "./shell/process-groups.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
 import { version } from "./version.ts";
@@ -44,11 +45,24 @@ export async function createService(
   const registry = createRegistry(name);
   const events = agentEvents(logger, registry);
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
+  // Each run finds out anew what it gets; this is what is told, and where less is allowed than was asked for, the end.
+  const { mechanism, problems } = findProcessGroups(config.processGroups);
+  events.processGroups(mechanism, problems);
   const shared = { agent: config.name, bus, events };
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
-  const identity = identityOf(config);
+  const identity = { ...identityOf(config), processGroups: mechanism };
   const urls = { apiUrl, metricsUrl, checkpointDir };
-  const deps = { ...shared, ...urls, identity, folder, contexts, inherited, sdkPath };
+  const { processGroups } = config;
+  const deps = {
+    ...shared,
+    ...urls,
+    identity,
+    folder,
+    contexts,
+    inherited,
+    sdkPath,
+    processGroups,
+  };
   const agent = stack.use(new Agent(deps));
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => {
@@ -71,7 +85,12 @@ export async function createService(
   };
 }
 
-function identityOf({ name, pool, address, slots }: AgentConfig): AgentIdentity {
+function identityOf({
+  name,
+  pool,
+  address,
+  slots,
+}: AgentConfig): Omit<AgentIdentity, "processGroups"> {
   const memoryBytes = Math.floor(totalmem() / Math.max(1, slots));
   return {
     name,

@@ -1,10 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { AppendRequest } from "@trainyard/event-log";
 import { createPostgresLog } from "@trainyard/event-log";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { runRequested, validated } from "./testing/events.ts";
+import {
+  abandoned,
+  declared,
+  runCheckpointsNamed,
+  runRequested,
+  validated,
+} from "./testing/events.ts";
 import { soon, TestGc } from "./testing/test-gc.ts";
 
 let gc: TestGc;
@@ -80,6 +87,51 @@ describe("when an experiment ends", () => {
     const { checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
     await gc.settled();
     for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
+  });
+});
+
+describe("what a run's end names", () => {
+  test("is waited for before anything of its trial is judged, and then competes", async () => {
+    await gc.start(0);
+    const late = randomUUID();
+    const { experiment, trial, checkpoints } = await gc.trained([0, 1, 1], [3, 1, 2], [late]);
+    const other = await gc.trained([0, 0, 0], [1]);
+    await gc.endExperiment(experiment);
+    await gc.endExperiment(other.experiment);
+    await becomes(other.checkpoints[0], deleted);
+    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
+    // It is the trial's latest and its best.
+    await gc.checkpoint(trial, 9, 0.5, late);
+    for (const checkpoint of checkpoints) await becomes(checkpoint, deleted);
+    expect(await gc.retention(late)).toEqual([]);
+    expect(gc.has(late)).toBe(true);
+  });
+
+  test("is waited for no longer once it is abandoned", async () => {
+    await gc.start(0);
+    const late = randomUUID();
+    const { experiment, trial, checkpoints } = await gc.trained([0, 0, 1], [1, 2], [late]);
+    await gc.stage.tell(`checkpoint-${late}`, declared(trial, 9, gc.root));
+    await gc.endExperiment(experiment);
+    await gc.settled();
+    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
+    await gc.stage.tell(`checkpoint-${late}`, abandoned());
+    await becomes(checkpoints[0], deleted);
+    expect(await gc.retention(checkpoints[1] ?? "")).toEqual([]);
+  });
+
+  test("by an agent that came back spares what is condemned, until it is settled", async () => {
+    await gc.start(2);
+    const late = randomUUID();
+    const { experiment, trial, checkpoints } = await gc.trained([0, 0, 1], [1, 2]);
+    await gc.endExperiment(experiment);
+    const [first] = checkpoints;
+    await becomes(first, condemned);
+    await gc.stage.tell(`trial-${trial}`, runCheckpointsNamed(1, late));
+    await becomes(first, ["CheckpointCondemned", "CheckpointSpared"]);
+    await gc.checkpoint(trial, 9, 3, late);
+    await becomes(first, ["CheckpointCondemned", "CheckpointSpared", ...deleted]);
+    expect(await gc.retention(late)).toEqual([]);
   });
 });
 
@@ -195,19 +247,16 @@ describe("a crash", () => {
     expect(events[2]?.data).toEqual({ files: 2, bytes: 5 });
   });
 
-  test("with the storage away: nothing counts as deleted until it is back", async () => {
-    await gc.start(0);
+  test("with the storage away: nothing is deleted, nor counts as deleted, until it is back", async () => {
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
     const [first = "", second = ""] = checkpoints;
     await rename(gc.root, `${gc.root}.away`);
     await gc.endExperiment(experiment);
-    await becomes(first, ["CheckpointCondemned", "CheckpointDeletionStarted"]);
-    await gc.stop();
     const said: string[] = [];
     const logger = pino({}, { write: (line) => void said.push(line) });
     await gc.start(0, { logger });
-    await vi.waitFor(() => expect(said.join("")).toContain("cannot be removed"), soon);
-    expect((await gc.retention(first)).length).toBe(2);
+    await vi.waitFor(() => expect(said.join("")).toContain("is the storage mounted here"), soon);
+    expect(await gc.retention(first)).toEqual(condemned);
     await rename(`${gc.root}.away`, gc.root);
     await becomes(first, deleted);
     await becomes(second, deleted);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { directoryDisk, type StorageDisk } from "@trainyard/blob";
 import {
   EventFeed,
   leaseOwner,
@@ -10,7 +11,9 @@ import {
   startHealthServer,
   type TableOverrides,
   type TermContext,
+  type View,
   viewCheck,
+  viewGauges,
 } from "@trainyard/runtime";
 import type { CheckpointGcConfig } from "./config.ts";
 import { createTelemetry } from "./events.ts";
@@ -22,12 +25,16 @@ const name = "checkpoint-gc";
 
 export async function createService(
   config: CheckpointGcConfig,
-  overrides: TableOverrides = {},
+  overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<Service> {
   const stack = new AsyncDisposableStack();
   const { log, bus, clock, logger, registry } = await openParts(stack, name, config, overrides);
   const pool = openTables(stack, name, config, overrides, logger);
   const after = createTelemetry(logger, registry);
+  /** Of the term that it holds, or held last. */
+  let views: readonly View[] = [];
+  viewGauges(registry, () => views);
+  const disk = overrides.disk ?? directoryDisk;
   const stopping = new AbortController();
   let state: "starting" | "ready" | "draining" = "starting";
   const readiness = (): string | null => {
@@ -35,16 +42,18 @@ export async function createService(
     return partition.ready ? null : "stopped: events in a row could not be processed";
   };
   const begin = async ({ executor }: TermContext) => {
-    const wake = (): void => deletion.loop.wake();
+    const wake = (adopted: boolean): void => deletion.wake(adopted);
     const index = new CheckpointIndex(pool, clock, logger, wake);
-    const deletion = new Deletion({ executor, log, clock, logger }, index);
+    views = [index.view];
+    const deletion = new Deletion({ executor, log, clock, logger, disk }, index);
     const handlers = reactionHandlers({ index, clock, graceMs: config.graceMs });
     return {
       reactions: { consumer: name, handlers, after },
       commands: {},
       checks: [viewCheck(name, index.view, log)],
+      views,
       effects: async (signal: AbortSignal) => {
-        await using feed = await EventFeed.open(log, bus, clock);
+        await using feed = await EventFeed.open(log, bus, clock, logger);
         await Promise.all([index.view.run(feed, signal), deletion.loop.run(signal)]);
       },
     };

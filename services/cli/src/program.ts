@@ -1,12 +1,15 @@
 import { ApiError, Unreachable } from "@trainyard/client";
 import { ClusterError } from "@trainyard/local-cluster/cluster-error";
 import { Command, CommanderError, Option } from "commander";
+import { addAgentCommands } from "./commands/agent.ts";
 import { addCheckpointCommands } from "./commands/checkpoint.ts";
 import { addClusterCommands } from "./commands/cluster.ts";
 import { addExperimentCommands } from "./commands/experiment.ts";
 import { addOperationCommands } from "./commands/operations.ts";
 import { addSearchCommands } from "./commands/search.ts";
+import { addStorageCommands } from "./commands/storage.ts";
 import { addTrialCommands } from "./commands/trial.ts";
+import { addViewCommands } from "./commands/view.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
 /** 0 done; 1 failed, or not completed, or out of reach; 2 wrong usage or input. */
@@ -26,7 +29,10 @@ function createProgram(): Command {
   addTrialCommands(program);
   addSearchCommands(program);
   addCheckpointCommands(program);
+  addStorageCommands(program);
+  addAgentCommands(program);
   addOperationCommands(program);
+  addViewCommands(program);
   addClusterCommands(program);
   inherit(program);
   return program;

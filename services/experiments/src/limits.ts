@@ -8,11 +8,33 @@ export const limits = {
   cancelGraceMs: 60_000,
   /** Complete checkpoints that a trial remembers as places to start from; older ones are only ever a last resort. */
   checkpointsRemembered: 16,
-  /** Runs in a row that the platform lost before they started, before each further one counts as a restart. */
-  launchFailuresFree: 8,
+  /** A run that could not be launched on so many agents, one after the other, has its reason in itself: its trial ends. */
+  launchAgentsMax: 3,
+  /** Launches in a row that failed where there are fewer agents: with the delays between them, a minute and a half. */
+  launchAttemptsMax: 8,
   /** The first run after one that never started is placed at once, the next after this long, each later one after twice the time. */
   launchDelayFirstMs: 1_000,
   launchDelayLastMs: 60_000,
+  /** Trials that one reaction looks at: more are brought along beside the reactions, so that nobody waits for them. */
+  trialsPerReactionMax: 64,
+  /** Trials of one part of a fan-out: a few milliseconds of deciding, and one commit of a few milliseconds. */
+  trialsPerPart: 64,
+  /** How far a fan-out has come is saved after so many parts of it, and when the log has grown by this much: what a new holder does again, or reads. */
+  fanOutsSavedEveryParts: 16,
+  fanOutsSavedEveryEvents: 20_000,
+  /**
+   * How long the next run waits for checkpoints that the one before has left, counted from its end: a restart of a database
+   * or a gateway is over by then, and training goes on from an older one where it is not.
+   */
+  checkpointsWaitMs: 10 * 60 * 1_000,
+  /** … and longer where the registry has much to read, at this rate of a slow disk … */
+  checkpointBytesPerMs: 50_000,
+  /** … but never longer than this, which at that rate is a terabyte: the sizes are the script's own word. */
+  checkpointsWaitLastMs: 6 * 60 * 60 * 1_000,
+  /** The times until which trials wait are saved each time the log has grown by this much: what a new holder reads. */
+  awaitingSavedEveryEvents: 20_000,
   /** Longer messages are for logs; an event keeps what a table can show. */
   messageCharsMax: 2_000,
+  /** All that the nodes of one run say of their exits: at six bytes a character less than half of what an event holds. */
+  exitCharsMax: 16_000,
 } as const;

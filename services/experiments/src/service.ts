@@ -27,7 +27,8 @@ export async function createService(
     overrides,
   );
   const pool = openTables(stack, "experiments", config, overrides, logger);
-  const begin = beginTerm({ ids: postgresIds(pool), count: createTelemetry(registry) });
+  const ids = postgresIds(pool);
+  const begin = beginTerm({ log, clock, logger, ids, count: createTelemetry(registry) });
   const partition = new Partition("experiments", 0, { log, bus, clock, logger }, begin);
   let started = false;
   const readiness = (): string | null => {

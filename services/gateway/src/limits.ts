@@ -22,6 +22,8 @@ export const gatewayLimits = {
   /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */
   verifyPatienceMs: 10_000,
   verifyRetryMs: 500,
+  /** The log's time may be ahead of the database's clock by what a failover between synchronised hosts makes of it. */
+  logAheadMs: 1_000,
   /** A retried command finds its first answer for a day. */
   idempotencyHours: 24,
   /** An attempt that is under way keeps others from the key for this long: longer than any command takes. */
@@ -46,6 +48,8 @@ export const gatewayLimits = {
   sseKeepAliveMs: 15_000,
   /** A stream that fails within this answers with a problem instead. */
   sseFirstMs: 250,
+  /** A token's label tells it from others in a list; it is part of an event. */
+  tokenLabelCharactersMax: 255,
   /** Said with every 503. */
   retryAfterSeconds: 1,
   /** Searches whose record is kept between analyses, and the events of a search that are read at once. */

@@ -18,6 +18,7 @@ import {
   type Service,
   systemClock,
   View,
+  viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -67,6 +68,8 @@ export async function createService(
     {
       schema: "gateway",
       view: "documents",
+      // 2: documents are written in an encoding that nobody's value can forge.
+      version: 2,
       tables: [{ name: "documents" }],
       apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
     },
@@ -74,10 +77,11 @@ export async function createService(
     clock,
     logger,
   );
+  viewGauges(registry, () => [view]);
   const blobs = await openDirectoryBlobStore(config.blobDir);
   const feeds = {
-    view: stack.use(await EventFeed.open(log, bus, clock)),
-    follower: stack.use(await EventFeed.open(log, bus, clock)),
+    view: stack.use(await EventFeed.open(log, bus, clock, logger)),
+    follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
   };
   const observed = (event: StoredEvent): void => moved.notify([event]);
   const follower = new LogFollower(log, feeds.follower, executor.cache, {

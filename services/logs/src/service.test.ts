@@ -36,6 +36,25 @@ afterAll(async () => {
 });
 
 describe("lines", () => {
+  test("that the table does not take are refused alone, and those of other agents beside them are stored", async () => {
+    const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
+    await admin.connect();
+    await admin.query("alter table logs.lines add constraint taste check (line <> 'odd')");
+    const experiment = newExperiment();
+    const texts = ["a", "b", "c", "d", "odd", "e", "f", "g"];
+    const answers = await Promise.all(
+      texts.map((text, n) => logs.write([line(`${experiment}.1#1`, n, text)])),
+    );
+    await admin.query("alter table logs.lines drop constraint taste");
+    await admin.end();
+    expect(answers.map(({ kind }) => kind)).toEqual(
+      texts.map((text) => (text === "odd" ? "rejected" : "ok")),
+    );
+    expect(answers[4]).toMatchObject({ rejection: { rejected: "unstorable" } });
+    const stored = await logs.texts({ task: `${experiment}.1` });
+    expect(stored).toEqual(texts.filter((text) => text !== "odd"));
+  });
+
   test("come back as they were written, with their trial and run", async () => {
     const trial = `${newExperiment()}.3`;
     const texts = [

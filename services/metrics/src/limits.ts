@@ -8,6 +8,8 @@ export const metricsLimits = {
   largeBodiesBytesMax: 64 * 1024 * 1024,
   /** The values of one report as JSON. A validation's go into an event of at most 256 KiB, with names around them. */
   metricsBytesMax: 192 * 1024,
+  /** Names of a validation's values that are no numbers, in its event: beside a metric there are few, and the names are short. */
+  nonNumericNamesMax: 16,
   /** The quantities of one device: more than any driver tells. */
   systemValuesMax: 16,
   /** Nothing that a machine measures comes near it, and sums over years stay finite. */
@@ -21,6 +23,9 @@ export const metricsLimits = {
   rowsPerWriteMax: 5_000,
   /** Rows waiting in one process: beyond it 503, the senders keep their spools. */
   rowsWaitingMax: 50_000,
+  /** The same in bytes, for reports with large values: one full request is one insert, and sixteen of them wait. */
+  bytesPerWriteMax: 4 * 1024 * 1024,
+  bytesWaitingMax: 64 * 1024 * 1024,
   /** Points of one answer, and their bytes: an answer is one message on the bus, of 1 MiB at most. */
   pointsPerPageMax: 1_000,
   /** System points of one answer: 16 values of 100 bytes each fill three quarters of a message. */

@@ -48,7 +48,7 @@ export async function createService(
     name,
     async start() {
       await migrate(pool, "metrics", join(import.meta.dirname, "../migrations"));
-      const feed = stack.use(await EventFeed.open(log, bus, clock));
+      const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
       const follower = new LogFollower(log, feed, cache, { clock, logger });
       const executor = new Executor(log, cache);
       const ingest = new Ingest({ executor, bus, table, system, events: metricsEvents(registry) });

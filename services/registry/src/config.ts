@@ -7,6 +7,7 @@ import {
   readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
+import { registryLimits } from "./limits.ts";
 
 const schema = z.object({
   ...connectionVariables,
@@ -15,12 +16,18 @@ const schema = z.object({
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
   /** The address at which agents reach this service; by default the one it listens on. */
   TRAINYARD_REGISTRY_URL: z.url().optional(),
+  /** How long the files of failed and abandoned checkpoints are kept. */
+  TRAINYARD_ABANDONED_GRACE_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .default(registryLimits.abandonedGraceSeconds),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
 export type RegistryConfig = ConnectionsConfig & {
   readonly blobDir: string;
   readonly checkpointDir: string;
+  readonly abandonedGraceMs: number;
   readonly publicUrl: string | null;
   /** Signs the addresses of contexts; the same in every replica. */
   readonly urlKey: Buffer;
@@ -37,6 +44,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Regi
     ...connectionsOf(env),
     blobDir: env.TRAINYARD_BLOB_DIR,
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
+    abandonedGraceMs: env.TRAINYARD_ABANDONED_GRACE_SECONDS * 1000,
     publicUrl: env.TRAINYARD_REGISTRY_URL ?? null,
     // A key of its own: whoever breaks an address learns nothing about tokens.
     urlKey: Buffer.from(hkdfSync("sha256", key, "", "trainyard context urls", 32)),

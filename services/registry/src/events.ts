@@ -8,6 +8,7 @@ export type RegistryEvents = {
   refused(checkpoint: string, reason: string): void;
   abandoned(checkpoint: string): void;
   cleared(checkpoint: string): void;
+  notCleared(checkpoint: string, error: unknown): void;
   verified(bytes: number, seconds: number): void;
   contextServed(bytes: number): void;
   requestFailed(error: unknown): void;
@@ -56,6 +57,9 @@ export function registryEvents(logger: Logger, registry: Registry): RegistryEven
     },
     cleared(checkpoint) {
       logger.info({ checkpoint }, "checkpoint_files_cleared");
+    },
+    notCleared(checkpoint, error) {
+      logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
     },
     verified(bytes, took) {
       bytesVerified.inc(bytes);

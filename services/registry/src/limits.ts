@@ -7,8 +7,10 @@ export const registryLimits = {
   pathCharactersMax: 4_096,
   /** Offending files that a refusal lists; the first is in its sentence. */
   problemsToldMax: 16,
-  /** The metadata is part of an event of at most 256 KiB. */
-  metadataCharactersMax: 64 * 1024,
+  /** As encoded: the metadata is part of an event of at most 256 KiB, with the storage section of a configuration beside it. */
+  metadataBytesMax: 64 * 1024,
+  /** The name of a format, as "trainyard" or "pytorch": part of the same event. */
+  formatCharactersMax: 255,
   /** A caller is told to come again after this long, sooner than the gateway's own deadline of 5 s; the hashing goes on. */
   verifyWaitMs: 3_500,
   /** Verifications that are remembered until their callers come again. */
@@ -20,6 +22,19 @@ export const registryLimits = {
   contextUrlMs: 5 * 60 * 1000,
   /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */
   unfinishedPage: 100,
+  /** A person reads them: so many roots that experiments of a cluster write to are told at once. */
+  storagesShownMax: 1_000,
+  /** Checkpoints of a storage that are named, so that whoever adopts it can look whether they are there. */
+  storageExamplesMax: 20,
+  /** A file server may remember for a minute or so that a folder was not there: until then it is not missing. */
+  folderMissingMs: 2 * 60 * 1000,
+  /** What could not be cleared is tried again after this long, then after twice the time: a storage may be away for days. */
+  tryAgainFirstMs: 1_000,
+  tryAgainLastMs: 10 * 60 * 1000,
+  /** Longer than an agent tries to deliver what an ended run has left, a week: then nobody will. */
+  namedMs: 8 * 24 * 60 * 60 * 1000,
+  /** How long the files of failed and abandoned checkpoints are kept, unless the environment says otherwise: who misses one looks the next day. */
+  abandonedGraceSeconds: 24 * 60 * 60,
   /** Files of one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
 } as const;

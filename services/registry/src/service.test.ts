@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openDirectoryBlobStore } from "@trainyard/blob";
-import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
+import {
+  AcceptedSchema,
+  ContextPlanSchema,
+  ListViewsSchema,
+  PlanContextDownloadSchema,
+  RebuildViewSchema,
+  ViewsListedSchema,
+} from "@trainyard/contracts/commands";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { entry, runEnded, runRequested, TestRegistry } from "./testing/test-registry.ts";
 
@@ -35,7 +42,13 @@ describe("a checkpoint", () => {
     });
     expect(await registry.plan(checkpoint)).toEqual({
       kind: "ok",
-      reply: { checkpoint, path, manifest, metadata: { steps_completed: 10 } },
+      reply: {
+        checkpoint,
+        path,
+        manifest,
+        metadata: { steps_completed: 10 },
+        storageId: registry.storageId,
+      },
     });
   });
 
@@ -47,6 +60,22 @@ describe("a checkpoint", () => {
     const reversed = manifest.toReversed();
     expect(await registry.complete(checkpoint, trial, reversed)).toMatchObject({ kind: "ok" });
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
+  });
+
+  test("that says more than its event holds is refused with what to do", async () => {
+    const trial = await registry.newTrial();
+    const refused = async (more: Parameters<TestRegistry["declare"]>[4]) =>
+      (await registry.declare(trial, 1, undefined, 10, more)).answer;
+    // 30,000 characters are 90,000 bytes here.
+    expect(await refused({ metadata: { notes: "界".repeat(30_000) } })).toMatchObject({
+      rejection: { detail: expect.stringMatching(/has 90012 bytes as JSON .* into a file/) },
+    });
+    expect(await refused({ format: "x".repeat(256) })).toMatchObject({
+      rejection: { detail: expect.stringMatching(/format has 256 characters/) },
+    });
+    expect(await refused({ metadata: { notes: "界".repeat(20_000) } })).toMatchObject({
+      kind: "ok",
+    });
   });
 
   test("completed twice at the same time is recorded once", async () => {
@@ -187,6 +216,7 @@ describe("what a run leaves unfinished", () => {
 
 describe("verification", () => {
   const name = "registry.unfinished";
+  const holds = { [name]: "", "registry.placed": "" };
 
   test("holds where what was void is cleared, and finds an altered row", async () => {
     const trial = await registry.newTrial();
@@ -201,7 +231,7 @@ describe("verification", () => {
       );
     await vi.waitFor(async () => expect(await rows()).toContain(checkpoint), soon);
     expect(await rows()).not.toContain(failed);
-    expect(await registry.stage.verify()).toEqual({ [name]: "" });
+    expect(await registry.stage.verify()).toEqual(holds);
     const of = `where checkpoint = '${checkpoint}'`;
     await registry.stage.sql(`update registry.unfinished set run = 7 ${of}`);
     expect((await registry.stage.verify())[name]).toBe(
@@ -211,6 +241,29 @@ describe("verification", () => {
     expect((await registry.stage.verify())[name]).toContain(`"${checkpoint}"): it is missing`);
     await registry.stage.sql("truncate registry.unfinished, registry.view_cursor");
     await registry.restart();
+    await vi.waitFor(async () => expect(await registry.stage.verify()).toEqual(holds), soon);
+  });
+
+  test("holds again after the view was built anew on request, which is listed", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const listed = async () => {
+      const answer = await registry.stage.ask([ListViewsSchema, {}], ViewsListedSchema);
+      return answer.kind === "ok" ? answer.reply.views : [];
+    };
+    await vi.waitFor(
+      async () =>
+        expect(await listed()).toMatchObject([
+          { view: "unfinished", lag: 0 },
+          { view: "placed", lag: 0 },
+        ]),
+      soon,
+    );
+    await registry.stage.sql(`delete from registry.unfinished where checkpoint = '${checkpoint}'`);
+    const rebuild = (view: string) =>
+      registry.stage.ask([RebuildViewSchema, { view }], AcceptedSchema);
+    expect(await rebuild("nothing")).toMatchObject(rejectedAs("view_not_found"));
+    expect(await rebuild("unfinished")).toMatchObject({ kind: "ok" });
     await vi.waitFor(
       async () => expect(await registry.stage.verify()).toEqual({ [name]: "" }),
       soon,
@@ -230,7 +283,7 @@ describe("verification", () => {
       over = true;
       await writing;
     }
-    expect(found).toEqual(Array.from({ length: 5 }, () => ({ [name]: "" })));
+    expect(found).toEqual(Array.from({ length: 5 }, () => holds));
   });
 });
 

@@ -5,9 +5,11 @@ import type { Logger, Registry } from "@trainyard/runtime";
 export type RelayEvents = {
   published(events: number, position: number): void;
   resumed(after: number): void;
-  refilling(after: number, head: number): void;
+  refilling(after: number, head: number, epoch: string): void;
   rewound(detail: string): void;
   failed(error: unknown, waitMs: number): void;
+  /** How far the log's time is ahead of the database's clock. */
+  logAhead(aheadMs: number, isTooMuch: boolean): void;
 };
 
 export function relayEvents(logger: Logger, registry: Registry): RelayEvents {
@@ -32,6 +34,11 @@ export function relayEvents(logger: Logger, registry: Registry): RelayEvents {
     help: "Times that the log was found to be behind the stream",
     registers,
   });
+  const ahead = new Gauge({
+    name: "trainyard_log_time_ahead_seconds",
+    help: "How far the newest event's time is ahead of the database's clock",
+    registers,
+  });
   return {
     published(events, at) {
       published.inc(events);
@@ -40,8 +47,8 @@ export function relayEvents(logger: Logger, registry: Registry): RelayEvents {
     resumed(after) {
       logger.info({ after }, "relay_resumed");
     },
-    refilling(after, head) {
-      logger.info({ after, head }, "stream_refilled_from_log");
+    refilling(after, head, epoch) {
+      logger.info({ after, head, epoch }, "stream_refilled_from_log");
     },
     rewound(detail) {
       rewinds.inc();
@@ -50,6 +57,10 @@ export function relayEvents(logger: Logger, registry: Registry): RelayEvents {
     failed(error, waitMs) {
       failures.inc();
       logger.warn({ err: error, waitMs }, "relay_retried");
+    },
+    logAhead(aheadMs, isTooMuch) {
+      ahead.set(aheadMs / 1_000);
+      if (isTooMuch) logger.warn({ aheadMs }, "log_time_ahead");
     },
   };
 }

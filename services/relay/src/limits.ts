@@ -5,6 +5,10 @@ export const relayLimits = {
   eventsAheadMax: 2_000,
   /** The log's hint may be lost with a connection: then the log is asked this often. */
   pollMs: 500,
+  /** How often the log's time is compared with the database's clock. */
+  logTimeMs: 60_000,
+  /** The log's time may be ahead of the clock by what a failover between synchronised hosts makes of it. */
+  logAheadMs: 1_000,
   /** A stream that was wiped is refilled with what its retention would still hold: a week, … */
   refillAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** … or as many events as fill a gibibyte at about 1 KiB each. */

@@ -8,6 +8,7 @@ import {
 } from "@trainyard/runtime";
 import type { RelayConfig } from "./config.ts";
 import { relayEvents } from "./events.ts";
+import { watchLogTime } from "./shell/log-time.ts";
 import { relay } from "./shell/relay.ts";
 
 const name = "relay";
@@ -33,9 +34,10 @@ export async function createService(
       const running = holder.run(stopping.signal, ({ lost }) =>
         relay({ log, bus, clock, events }, lost),
       );
+      const watching = watchLogTime({ log, clock, events }, stopping.signal);
       stack.defer(async () => {
         stopping.abort();
-        await running;
+        await Promise.all([running, watching]);
       });
       started = true;
     },

@@ -12,6 +12,20 @@ export const limits = {
   probeGapMs: 3_000,
   /** A start of an agent that is silent for two beats while another speaks under its name is over. */
   incarnationSilenceMs: 2_500,
+  /** A launch that shows no progress for this long is ended: longer than an agent waits for a piece of code and asks again. */
+  launchSilenceMs: 180_000,
+  /** Nothing is placed where less is left: a launch writes its records, its code packed and unpacked, and its first lines. */
+  diskFloorBytes: 256 * 1024 * 1024,
+  /** Enough above the floor that what a run writes in passing does not go back and forth over it. */
+  diskFreedBytes: 320 * 1024 * 1024,
+  /** Launches of so many experiments failed on an agent in a row: of one, it may be the experiment. */
+  distrustExperiments: 2,
+  /** For how long the agent gets nothing then, twice as long each time: the first passes with a restart of what it lacks … */
+  distrustFirstMs: 30_000,
+  /** … and the last is as long as a host that somebody mends goes unnoticed, where nobody says so. */
+  distrustLastMs: 600_000,
+  /** Experiments that a record of failures names: a person looks at the first. */
+  distrustNamedMax: 8,
   /** A wait shorter than this needs no explanation. */
   explainAfterMs: 2_000,
   explainAgainMs: 60_000,
@@ -31,6 +45,9 @@ export const limits = {
   snapshotPositions: 2_000,
   /** And not more often than this. */
   snapshotMs: 5_000,
+  /** Checkpoints that one event names, 100 bytes each: of a run, and of all runs that an agent brings back. */
+  sealedOfRunMax: 32,
+  sealedOfAgentMax: 512,
   /** Longer reasons are for logs. */
   messageCharsMax: 2_000,
   /** Rendezvous ports lie below what Linux gives to clients (32768) and above what servers like. */

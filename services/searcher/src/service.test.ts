@@ -76,7 +76,14 @@ test("a search by a model proposes what its thread suggests", async () => {
     await expect.poll(async () => (await proposals()).length, { timeout: 10_000 }).toBe(trial + 7);
     if ((await proposals()).some(({ data }) => "origin" in data && data.origin === "model")) return;
     const id = `4.${trial}`;
-    const report = { trial: id, run: 0, step: 1, scalars: { loss: trial }, reportKey: "0" };
+    const report = {
+      trial: id,
+      run: 0,
+      step: 1,
+      scalars: { loss: trial },
+      reportKey: "0",
+      nonNumeric: [],
+    };
     await stage.tell(`measurement-${id}`, { type: "ValidationReported", data: report });
     await stage.tell(`trial-${id}`, trialEnded(TrialOutcome.COMPLETED));
   }

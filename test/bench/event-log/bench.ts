@@ -5,6 +5,8 @@ import { startBenchServer } from "../support/log-server.ts";
 import { callsPerSecond, interleave } from "../support/measure.ts";
 import { Streams } from "../support/payload.ts";
 import { openEmmett } from "./emmett.ts";
+import { hotStreams } from "./hot-streams.ts";
+import { manyPartitions } from "./partitions.ts";
 import { openRaw } from "./raw.ts";
 import { tenProcesses } from "./ten-processes.ts";
 
@@ -13,7 +15,12 @@ const emmett = { id: "command_vs_emmett", unit: "commands/s", floor: 3, goal: 5 
 const bulk = { id: "append_batch100_w8", unit: "events/s", floor: 0.5, goal: 0.7 };
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
-  return [...(await onOneServer(context)), await tenProcesses(context)];
+  return [
+    ...(await onOneServer(context)),
+    await tenProcesses(context),
+    await hotStreams(context),
+    await manyPartitions(context),
+  ];
 }
 
 async function onOneServer(context: BenchContext): Promise<readonly BenchResult[]> {

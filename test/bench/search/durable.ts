@@ -180,6 +180,7 @@ class Load implements AsyncDisposable {
       step: trial.step,
       scalars: { loss },
       reportKey: `0-${trial.step}`,
+      nonNumeric: [],
     };
     const event = {
       id: newEventId(),

@@ -36,10 +36,12 @@ export const metaJson = JSON.stringify(meta);
 /** Hands out (stream, version) pairs: each caller fills one stream after the other. */
 export class Streams {
   readonly #prefix: string;
+  readonly #perStream: number;
   readonly #at = new Map<number, number>();
   static #made = 0;
 
-  constructor() {
+  constructor(perStream: number = eventsPerStream) {
+    this.#perStream = perStream;
     Streams.#made += 1;
     this.#prefix = `${category}-${process.pid}.${Streams.#made}`;
   }
@@ -48,7 +50,7 @@ export class Streams {
   next(caller: number, count = 1): { stream: string; version: number; n: number } {
     const n = this.#at.get(caller) ?? 0;
     this.#at.set(caller, n + count);
-    const perStream = Math.max(eventsPerStream, count);
+    const perStream = Math.max(this.#perStream, count);
     const stream = `${this.#prefix}.${caller + 1}.${Math.floor(n / perStream)}`;
     return { stream, version: n % perStream, n };
   }

@@ -17,6 +17,9 @@ type TrialFacts = {
   restarts: number;
   line: EventData<"TrialCheckpointed">[];
   outcome: TrialOutcome | null;
+  /** What the newest run has left, and until when the next one waits for it. */
+  named: Set<string>;
+  awaitedUntilMs: number;
 };
 
 export type CountedMeasurement = {
@@ -81,15 +84,18 @@ export class TrialRules {
     return this.#counted;
   }
 
-  see(id: string, event: AnyEvent, position: number, report: Report): void {
+  see(id: string, event: AnyEvent, { position, timeMs }: StoredEvent, report: Report): void {
     const parts = parseTrialId(id);
     if (parts === null) return report("it is no trial's stream");
     if (event.type === "TrialCreated") return this.#create(id, event.data, report);
     const trial = this.#facts.get(id);
     if (trial === undefined) return report("the trial was never created");
-    if (trial.outcome !== null && !isFailedAfterwards(trial, event)) report("the trial had ended");
+    if (trial.outcome !== null && !isFailedAfterwards(trial, event) && !isOfLeft(trial, event)) {
+      report("the trial had ended");
+    }
     switch (event.type) {
       case "RunRequested":
+        if (timeMs < trial.awaitedUntilMs) this.#waited(trial, report);
         return this.#request(parts.experiment, trial, event.data, report);
       case "RunStarted":
         if (trial.started) report("it had started");
@@ -102,7 +108,10 @@ export class TrialRules {
         newestUnended(trial, event.data.run, report);
         trial.unended = false;
         trial.failedLast = event.data.countsAsRestart;
-        return;
+        return left(trial, event.data.sealed?.checkpoints ?? [], event.data.awaitedUntilMs ?? 0);
+      case "RunCheckpointsNamed":
+        if (event.data.run !== trial.runs) report("a superseded run's checkpoints are named");
+        return left(trial, event.data.checkpoints, event.data.awaitedUntilMs);
       case "TrialCheckpointed":
         if (event.data.run !== trial.runs) report("a superseded run's checkpoint counts");
         trial.line.push(event.data);
@@ -114,6 +123,10 @@ export class TrialRules {
       default:
         return report(`unexpected at ${position}`);
     }
+  }
+
+  #waited({ named }: TrialFacts, report: Report): void {
+    for (const one of named) if (!this.#checkpoints.isSettled(one)) report(`${one} is on its way`);
   }
 
   #create(id: string, data: EventData<"TrialCreated">, report: Report): void {
@@ -134,6 +147,8 @@ export class TrialRules {
       restarts: 0,
       line: warmStartOf(data),
       outcome: null,
+      named: new Set(),
+      awaitedUntilMs: 0,
     });
   }
 
@@ -158,6 +173,8 @@ export class TrialRules {
     trial.unended = true;
     trial.started = false;
     trial.stop = null;
+    trial.named = new Set();
+    trial.awaitedUntilMs = 0;
     trial.line = trial.line.filter(({ step }) => step <= fromStep);
   }
 
@@ -177,6 +194,21 @@ export class TrialRules {
 function isFailedAfterwards({ outcome }: TrialFacts, event: AnyEvent): boolean {
   const failed = event.type === "TrialEnded" && event.data.outcome === TrialOutcome.FAILED;
   return failed && outcome === TrialOutcome.COMPLETED;
+}
+
+/** What the last run has left is named, and completes, also after the end. */
+function isOfLeft({ named }: TrialFacts, event: AnyEvent): boolean {
+  if (event.type === "RunCheckpointsNamed") return true;
+  return event.type === "TrialCheckpointed" && named.has(event.data.checkpoint);
+}
+
+function left(
+  trial: TrialFacts,
+  sealed: readonly { readonly checkpoint: string }[],
+  untilMs: number,
+): void {
+  for (const { checkpoint } of sealed) trial.named.add(checkpoint);
+  trial.awaitedUntilMs = Math.max(trial.awaitedUntilMs, untilMs);
 }
 
 /** A trial that goes on from another's checkpoint has that one on its line; one that counts from 0 starts from its weights only. */

@@ -2,9 +2,20 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import { answer, overloaded } from "../answering.ts";
 import { assertAscending } from "../ascending.ts";
+import { unknownOrigin } from "../envelope.ts";
 import { busAway, commandFailed, deadlineExceeded, linkLost, noResponders } from "../faults.ts";
+import { Heard } from "../heard.ts";
 import { busLimits } from "../limits.ts";
-import type { Bus, CommandHandler, CommandReply, CommandRequest, Message } from "../port.ts";
+import type {
+  Bus,
+  CommandHandler,
+  CommandReply,
+  CommandRequest,
+  EventOrigin,
+  EventsEpoch,
+  LastEvent,
+  Message,
+} from "../port.ts";
 import { commandSubject } from "../subjects.ts";
 import type { MemoryHub, MemoryServer } from "./memory-hub.ts";
 
@@ -97,17 +108,20 @@ export class MemoryBus implements Bus {
     return this.#hub.listen({ client: this, subject, receive: callback });
   }
 
-  async tailEvents(callback: (event: StoredEvent) => void): Promise<AsyncDisposable> {
-    let lastPosition = 0;
-    const receive = (event: StoredEvent): void => {
-      if (event.position <= lastPosition) return;
-      lastPosition = event.position;
-      callback(event);
+  async tailEvents(
+    callback: (event: StoredEvent, origin: EventOrigin) => void,
+  ): Promise<AsyncDisposable> {
+    const heard = new Heard();
+    const receive = (event: StoredEvent, origin: EventOrigin): void => {
+      if (heard.isNew(event.position, origin.epoch)) callback(event, origin);
     };
     return this.#hub.listenToEvents({ client: this, receive });
   }
 
-  async publishEvents(events: readonly StoredEvent[]): Promise<void> {
+  async publishEvents(
+    events: readonly StoredEvent[],
+    epoch: EventsEpoch = unknownOrigin,
+  ): Promise<void> {
     assertAscending(events);
     if (!this.#connected) throw busAway();
     if (this.#expectedId === undefined) this.#look();
@@ -115,7 +129,7 @@ export class MemoryBus implements Bus {
     const last = fresh.at(-1);
     if (last === undefined) return;
     try {
-      this.#hub.append(this, fresh, this.#expectedId ?? null);
+      this.#hub.append(this, fresh, this.#expectedId ?? null, epoch);
     } catch (error) {
       this.#expectedId = undefined;
       throw error;
@@ -124,10 +138,12 @@ export class MemoryBus implements Bus {
     this.#end = last.position;
   }
 
-  async lastEvent(): Promise<{ readonly position: number; readonly id: string } | null> {
+  async lastEvent(): Promise<LastEvent | null> {
     if (!this.#connected) throw busAway();
     const last = this.#look();
-    return last === null ? null : { position: last.position, id: last.id };
+    if (last === null) return null;
+    const { log, epoch } = this.#hub.epoch;
+    return { position: last.position, id: last.id, log, epoch };
   }
 
   #look(): StoredEvent | null {

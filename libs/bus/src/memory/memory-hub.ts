@@ -4,9 +4,15 @@
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import { eventOfHeaders, headersOfEvent, subjectOfEvent } from "../envelope.ts";
+import {
+  eventOfHeaders,
+  headersOfEvent,
+  originOfHeaders,
+  subjectOfEvent,
+  unknownOrigin,
+} from "../envelope.ts";
 import { relayDiverged } from "../faults.ts";
-import type { Bus, CommandHandler, Message } from "../port.ts";
+import type { Bus, CommandHandler, EventOrigin, EventsEpoch, Message } from "../port.ts";
 import { matchesSubject } from "../subject-matching.ts";
 import { MemoryBus } from "./memory-bus.ts";
 
@@ -31,7 +37,10 @@ type Listener = {
   readonly subject: string;
   readonly receive: (message: Message) => void;
 };
-type EventListener = { readonly client: MemoryBus; readonly receive: (event: StoredEvent) => void };
+type EventListener = {
+  readonly client: MemoryBus;
+  readonly receive: (event: StoredEvent, origin: EventOrigin) => void;
+};
 export type MemoryServer = {
   readonly client: MemoryBus;
   readonly service: string;
@@ -61,6 +70,7 @@ export class MemoryHub {
   readonly #servers = new Set<MemoryServer>();
   readonly #storedIds = new Set<string>();
   #last: StoredEvent | null = null;
+  #epoch: EventsEpoch = unknownOrigin;
   #turn = 0;
   #away = false;
 
@@ -101,6 +111,11 @@ export class MemoryHub {
     return this.#last;
   }
 
+  /** Of the last event. */
+  get epoch(): EventsEpoch {
+    return this.#epoch;
+  }
+
   remove(client: MemoryBus): void {
     this.#clients.delete(client);
     for (const set of [this.#listeners, this.#eventListeners, this.#servers]) {
@@ -135,28 +150,38 @@ export class MemoryHub {
   }
 
   /** Stores what follows the last event; ids seen before count as stored. */
-  append(from: MemoryBus, events: readonly StoredEvent[], expectedId: string | null): void {
+  append(
+    from: MemoryBus,
+    events: readonly StoredEvent[],
+    expectedId: string | null,
+    epoch: EventsEpoch,
+  ): void {
     let previousId = expectedId;
     for (const event of events) {
       if (!this.#storedIds.has(event.id)) {
         if ((this.#last?.id ?? null) !== previousId) {
           throw relayDiverged(event.position, `the last one is ${this.#last?.position ?? "gone"}`);
         }
+        const follows = this.#last?.position === event.position - 1;
+        const origin = { ...epoch, previousId: follows ? (previousId ?? "") : "" };
         this.#storedIds.add(event.id);
         this.#last = event;
-        this.#announce(from, event);
+        this.#epoch = epoch;
+        this.#announce(from, event, origin);
       }
       previousId = event.id;
     }
   }
 
-  #announce(from: MemoryBus, event: StoredEvent): void {
+  #announce(from: MemoryBus, event: StoredEvent, origin: EventOrigin): void {
     // Through the headers and back, so that a test without NATS meets what NATS would do to an event.
-    const heard = eventOfHeaders(headersOfEvent(event), event.body);
+    const headers = headersOfEvent(event, origin);
+    const heard = eventOfHeaders(headers, event.body);
+    const heardOrigin = originOfHeaders(headers);
     const subject = subjectOfEvent(event);
     for (const listener of [...this.#eventListeners]) {
       this.deliver({ kind: "event", subject, from, to: listener.client }, () => {
-        if (this.#eventListeners.has(listener)) listener.receive(heard);
+        if (this.#eventListeners.has(listener)) listener.receive(heard, heardOrigin);
       });
     }
   }

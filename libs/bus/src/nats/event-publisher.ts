@@ -1,7 +1,7 @@
 /**
  * Publishes the log into EVENTS in order, several hundred events at a time.
  *
- * Each message carries its id, which makes a repeat harmless, and the id of the message before it, without which the
+ * Each message carries an id, of its epoch and its event, which makes a repeat harmless, and the id of the message before it, without which the
  * server refuses it. JetStream takes the messages of one connection in the order in which they were sent, so nothing
  * need be waited for in between: where one is missing or refused, every later one is refused too, and never is
  * anything reordered. For the same reason the confirmation of one message stands for all before it in the chain, and
@@ -14,18 +14,22 @@
 import type { Msg } from "@nats-io/nats-core";
 import type { StoredEvent } from "@trainyard/event-log";
 import { assert, Fault } from "@trainyard/kernel";
-import { headersOfEvent, subjectOfEvent } from "../envelope.ts";
+import { headersOfEvent, subjectOfEvent, unknownOrigin } from "../envelope.ts";
 import { assertAscending } from "../ascending.ts";
 import { messageTooLarge, relayDiverged, unconfirmed } from "../faults.ts";
 import { decodeHeaderValue, headerNames } from "../headers.ts";
 import { busLimits } from "../limits.ts";
+import type { EventsEpoch, LastEvent } from "../port.ts";
 import type { Link } from "./link.ts";
 import type { Replies } from "./replies.ts";
 import type { Streams } from "./streams.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
-/** The end of the chain; `sequence` where it was read from the stream and nothing was sent since. */
-type End = { readonly position: number; readonly id: string; readonly sequence?: number };
+/** The end of the chain: what was sent last, or, with its sequence, what was read from the stream. */
+type End = { readonly position: number; readonly id: string } & (
+  | { readonly sequence: number }
+  | { readonly messageId: string }
+);
 type Batch = {
   readonly lastIndex: number;
   readonly resolve: () => void;
@@ -33,6 +37,7 @@ type Batch = {
 };
 type Item = {
   readonly event: StoredEvent;
+  readonly epoch: EventsEpoch;
   readonly bytes: Uint8Array;
   readonly closesBatch: boolean;
 };
@@ -66,13 +71,14 @@ export class EventPublisher {
     this.#streams = streams;
   }
 
-  publish(events: readonly StoredEvent[]): Promise<void> {
+  publish(events: readonly StoredEvent[], epoch: EventsEpoch = unknownOrigin): Promise<void> {
     if (events.length === 0) return Promise.resolve();
     assertAscending(events);
     for (const [index, event] of events.entries()) {
       this.#enqueued += 1;
       this.#items.set(this.#enqueued, {
         event,
+        epoch,
         bytes: encoder.encode(event.body),
         closesBatch: index === events.length - 1,
       });
@@ -84,15 +90,16 @@ export class EventPublisher {
   }
 
   /** The last message of the stream; what is published next follows it. */
-  async last(): Promise<{ readonly position: number; readonly id: string } | null> {
+  async last(): Promise<LastEvent | null> {
     const end = await this.#look();
     if (this.#sent === this.#enqueued) this.#end = end;
-    return end.position === 0 ? null : { position: end.position, id: end.id };
+    if (end.position === 0) return null;
+    return { position: end.position, id: end.id, log: end.log, epoch: end.epoch };
   }
 
   /**
-   * Empties the stream. The server goes on to know the ids of the last half minute: until it has forgotten them, a repeat
-   * of one of them is refused together with what follows it, and is to be tried again.
+   * Empties the stream. The server goes on to know the ids of the last half minute: a repeat of one of the same epoch is
+   * refused meanwhile, together with what follows it, and is to be tried again.
    */
   async clear(): Promise<void> {
     const manager = await this.#streams.ensure("EVENTS");
@@ -152,7 +159,7 @@ export class EventPublisher {
     const item = this.#items.get(index);
     const end = this.#end;
     assert(item !== undefined && end !== null, "an item is sent after the stream's end is known");
-    const { event, bytes } = item;
+    const { event, epoch, bytes } = item;
     this.#sent = index;
     if (event.position <= end.position) {
       // Stored or on its way already: it is confirmed together with what was sent before it.
@@ -160,9 +167,13 @@ export class EventPublisher {
       this.#confirm(this.#confirmed);
       return;
     }
-    const headers = headersOfEvent(event);
-    headers[headerNames.messageId] = event.id;
-    if (end.sequence === undefined) headers[headerNames.expectedLastId] = end.id;
+    // The chain of ids as the log has it: whoever hears the event sees whether it follows what was folded before.
+    const previousId = end.position === event.position - 1 ? end.id : "";
+    const headers = headersOfEvent(event, { log: epoch.log, epoch: epoch.epoch, previousId });
+    // A stream that is filled again as a new epoch need not wait until the server has forgotten the ids of the old one.
+    const messageId = epoch.epoch === "" ? event.id : `${epoch.epoch}.${event.id}`;
+    headers[headerNames.messageId] = messageId;
+    if ("messageId" in end) headers[headerNames.expectedLastId] = end.messageId;
     else headers[headerNames.expectedLastSequence] = String(end.sequence);
     const subject = subjectOfEvent(event);
     const inbox = this.#confirmationFor(index, item, subject);
@@ -175,7 +186,7 @@ export class EventPublisher {
     } catch (error) {
       throw error instanceof Fault ? error : messageTooLarge(subject, bytes.byteLength, error);
     }
-    this.#end = { position: event.position, id: event.id };
+    this.#end = { position: event.position, id: event.id, messageId };
     this.#bytesInFlight += bytes.byteLength;
   }
 
@@ -246,18 +257,21 @@ export class EventPublisher {
     for (const batch of batches) batch.reject(fault);
   }
 
-  async #look(): Promise<End> {
+  async #look(): Promise<EventsEpoch & Extract<End, { sequence: number }>> {
     const manager = await this.#streams.ensure("EVENTS");
     try {
       const { state } = await manager.streams.info("EVENTS");
       const sequence = state.last_seq;
-      if (state.messages === 0) return { position: 0, id: "", sequence };
+      const empty = { position: 0, id: "", log: "", epoch: "", sequence };
+      if (state.messages === 0) return empty;
       const message = await manager.streams.getMessage("EVENTS", { seq: sequence });
       // The last message aged out between the two questions: the stream is empty now.
-      if (message === null) return { position: 0, id: "", sequence };
+      if (message === null) return empty;
       const position = Number(message.header.get("ce-sequence"));
       assert(position > 0, "every message in EVENTS has a position");
-      return { position, id: decodeHeaderValue(message.header.get("ce-id")), sequence };
+      const read = (name: string): string => decodeHeaderValue(message.header.get(name));
+      const [log, epoch] = [read(headerNames.log), read(headerNames.epoch)];
+      return { position, id: read("ce-id"), log, epoch, sequence };
     } catch (error) {
       this.#streams.forget("EVENTS");
       throw new Fault("stream_unavailable", "the end of stream EVENTS cannot be read", {

@@ -2,9 +2,19 @@
 import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Fault } from "@trainyard/kernel";
-import { eventOfHeaders } from "../envelope.ts";
+import { eventOfHeaders, originOfHeaders } from "../envelope.ts";
 import { callbackThrew, messageTooLarge, notPermitted } from "../faults.ts";
-import type { Bus, CommandHandler, CommandReply, CommandRequest, Message } from "../port.ts";
+import { Heard } from "../heard.ts";
+import type {
+  Bus,
+  CommandHandler,
+  CommandReply,
+  CommandRequest,
+  EventOrigin,
+  EventsEpoch,
+  LastEvent,
+  Message,
+} from "../port.ts";
 import { commandSubject, inboxPrefixOf } from "../subjects.ts";
 import { commandHeadersToWire, replyOf } from "./command-wire.ts";
 import { EventPublisher } from "./event-publisher.ts";
@@ -126,21 +136,23 @@ class NatsBus implements Bus {
    * A plain subscription to the subjects of EVENTS: the server hands out each message as the relay publishes it. What
    * JetStream refuses (the relay's repeats) is heard too, and left out here because its position is not a later one.
    */
-  tailEvents(callback: (event: StoredEvent) => void): Promise<AsyncDisposable> {
-    let lastPosition = 0;
+  tailEvents(
+    callback: (event: StoredEvent, origin: EventOrigin) => void,
+  ): Promise<AsyncDisposable> {
+    const heard = new Heard();
     return this.#listen("ty.event.>", (message) => {
-      const event = eventOfHeaders(headerRecordOf(message), decoder.decode(message.data));
-      if (event.position <= lastPosition) return;
-      lastPosition = event.position;
-      callback(event);
+      const headers = headerRecordOf(message);
+      const event = eventOfHeaders(headers, decoder.decode(message.data));
+      const origin = originOfHeaders(headers);
+      if (heard.isNew(event.position, origin.epoch)) callback(event, origin);
     });
   }
 
-  async publishEvents(events: readonly StoredEvent[]): Promise<void> {
-    await this.#publisher.publish(events);
+  async publishEvents(events: readonly StoredEvent[], epoch?: EventsEpoch): Promise<void> {
+    await this.#publisher.publish(events, epoch);
   }
 
-  lastEvent(): Promise<{ readonly position: number; readonly id: string } | null> {
+  lastEvent(): Promise<LastEvent | null> {
     return this.#publisher.last();
   }
 

@@ -130,6 +130,25 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.cursor("searcher", 0)).toEqual({ position: 2, part: 0 });
   });
 
+  it("keeps a parked event until the commit that unparks it is written, whatever else is", async () => {
+    await using subject = await harness.create();
+    const log = await tenEvents(subject);
+    const park = [{ position: 1, key: "experiment-1", reason: "no" }];
+    await committed(log, [], { cursor: at(1, 0, { park }) });
+    const unpark = { cursor: at(1, 0, { unpark: [1] }) };
+    const positions = async () => (await log.parked()).map(({ position }) => position);
+    await committed(log, [writeOf("search-1", 0)]);
+    expect(await positions()).toEqual([1]);
+    const moved = await log.append(requestOf([writeOf("search-1", 0)], unpark));
+    expect(moved.kind).toBe("conflict");
+    expect(await positions()).toEqual([1]);
+    const last = requestOf([writeOf("search-1", 1)], unpark);
+    expect(await log.append(last)).toMatchObject({ kind: "committed", repeated: false });
+    expect(await log.append(last)).toMatchObject({ kind: "committed", repeated: true });
+    expect(await positions()).toEqual([]);
+    expect(await log.cursor("searcher", 0)).toEqual({ position: 1, part: 0 });
+  });
+
   it("parks nothing when the commit is refused", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);

@@ -21,6 +21,12 @@ export type LogUnderTest = AsyncDisposable & {
     /** Exchanges what two positions hold. */
     exchange(first: number, second: number): Promise<void>;
     editMeta(position: number, authid: string): Promise<void>;
+    /** Removes the commits from a position on, with their events. */
+    cut(position: number): Promise<void>;
+    /** Moves a lease's end. */
+    shiftLease(lease: string, ms: number): Promise<void>;
+    /** Moves the time of the newest commit, whatever its hash says then. */
+    shiftHeadTime(ms: number): Promise<void>;
   };
 };
 

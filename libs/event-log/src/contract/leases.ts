@@ -39,6 +39,27 @@ export function leaseContract(harness: ContractHarness): void {
     expect(epoch).toBe(2);
   });
 
+  it("counts a lease that ends later than its holder could have asked for as over", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    await log.acquireLease(lease, "dead", longMs);
+    // A shorter wish of another owner does not make a lease that is held one of the future.
+    expect(await log.acquireLease(lease, "b", 1_000)).toBeNull();
+    // As if it had been granted by a clock that was ten minutes ahead.
+    await subject.tamper.shiftLease(lease, 600_000);
+    expect(await log.acquireLease(lease, "b", longMs)).toMatchObject({ owner: "b", epoch: 2 });
+    expect(await log.acquireLease(lease, "dead", longMs)).toBeNull();
+  });
+
+  it("lets the holder of a lease from the future keep it by renewing it", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    await log.acquireLease(lease, "a", longMs);
+    await subject.tamper.shiftLease(lease, 600_000);
+    expect(await log.acquireLease(lease, "a", longMs)).toMatchObject({ epoch: 1 });
+    expect(await log.acquireLease(lease, "b", longMs)).toBeNull();
+  });
+
   it("refuses an epoch that is not the current one, for events, parking and cursors", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");

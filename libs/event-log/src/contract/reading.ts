@@ -105,6 +105,54 @@ export function chainContract(harness: ContractHarness): void {
     }
   });
 
+  it("notices a tail that was cut off by an anchor from before", async () => {
+    const { subject, log, head } = await prepare();
+    await using _ = subject;
+    const empty = { position: 0, hash: "0".repeat(64) };
+    const early = await log.anchor();
+    expect(early).toEqual({ position: head, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    await committed(log, [writeOf("experiment-9", 0, 4)]);
+    const late = await log.anchor();
+    expect(late.position).toBe(head + 4);
+    for (const anchor of [empty, early, late]) expect(await log.checkAnchor(anchor)).toBeNull();
+    await subject.tamper.cut(head + 1);
+    // The chain alone does not tell: what is left of it holds.
+    expect(await collect(log.verify(0))).toEqual([]);
+    expect(await log.checkAnchor(early)).toBeNull();
+    const finding = await log.checkAnchor(late);
+    expect(finding?.position).toBe(head);
+    expect(finding?.detail).toContain(`the log ends at ${head}: 4 events`);
+  });
+
+  it("notices by an anchor that another commit is in the place of the one before", async () => {
+    const { subject, log, head } = await prepare();
+    await using _ = subject;
+    await committed(log, [writeOf("experiment-9", 0, 2)]);
+    const anchor = await log.anchor();
+    const { hash } = anchor;
+    const other = {
+      position: head + 2,
+      hash: `${hash.startsWith("0") ? "1" : "0"}${hash.slice(1)}`,
+    };
+    expect((await log.checkAnchor(other))?.detail).toContain("is not the one of the anchor");
+    // No commit ends there.
+    const within = { position: head + 1, hash };
+    expect((await log.checkAnchor(within))?.detail).toContain("is not the one of the anchor");
+    expect(await log.checkAnchor({ position: 0, hash })).not.toBeNull();
+  });
+
+  it("tells how far the log's time is ahead of the clock", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    expect(await log.timeAheadMs()).toBe(0);
+    await committed(log, [writeOf("experiment-1", 0)]);
+    expect(await log.timeAheadMs()).toBe(0);
+    await subject.tamper.shiftHeadTime(3_600_000);
+    const ahead = await log.timeAheadMs();
+    expect(ahead).toBeGreaterThan(3_500_000);
+    expect(ahead).toBeLessThanOrEqual(3_600_000);
+  });
+
   const damages = {
     "an edited body": { at: 5, damage: "editBody" },
     "edited attributes": { at: 4, damage: "editMeta" },

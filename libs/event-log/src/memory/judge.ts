@@ -13,6 +13,16 @@ export class Permissions {
     this.role = role;
   }
 
+  /** What the events of this role say as their source; undefined where nobody owns anything. */
+  get source(): string | undefined {
+    if (this.#roles === undefined) return undefined;
+    const consumers = Object.entries(this.#roles.consumers).filter(
+      ([, role]) => role === this.role,
+    );
+    const [first] = consumers.map(([name]) => name).sort();
+    return `/trainyard/${first ?? this.role}`;
+  }
+
   category(name: string): boolean {
     return this.#roles === undefined || this.#roles.categories[name] === this.role;
   }
@@ -40,7 +50,7 @@ export function judge(
   may: Permissions,
   request: AppendRequest,
 ): AppendResult | undefined {
-  const repeat = store.repeatOf(request);
+  const repeat = store.repeatOf(request, may.consumer(request.cursor?.consumer ?? ""));
   if (repeat !== undefined) return repeat;
   const stranger = ownerRefusal(request, may);
   if (stranger !== undefined) return stranger;

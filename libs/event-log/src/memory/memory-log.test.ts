@@ -41,6 +41,18 @@ async function create(): Promise<LogUnderTest> {
           };
         }
       },
+      async cut(position) {
+        commits.splice(0, commits.length, ...commits.filter((one) => one.position < position));
+        events.splice(0, events.length, ...events.filter((one) => one.position < position));
+      },
+      async shiftLease(lease, ms) {
+        const held = log.store.leases.get(lease);
+        if (held !== undefined) held.expiresAtMs += ms;
+      },
+      async shiftHeadTime(ms) {
+        const last = commits.pop();
+        if (last !== undefined) commits.push({ ...last, timeMs: last.timeMs + ms });
+      },
     },
     async [Symbol.asyncDispose]() {},
   };

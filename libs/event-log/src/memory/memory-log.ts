@@ -14,14 +14,15 @@ import type {
   EventLog,
   Fence,
   Lease,
+  LogAnchor,
   ParkedRow,
   StoredEvent,
   VerifyFinding,
 } from "../port.ts";
 import { refusalOf } from "../refusal.ts";
-import { ChainWalk } from "../verify-chain.ts";
+import { anchorFinding, ChainWalk } from "../verify-chain.ts";
 import { judge, Permissions } from "./judge.ts";
-import { MemoryStore } from "./store.ts";
+import { type MemoryLease, MemoryStore } from "./store.ts";
 
 export type MemoryLogOptions = {
   /** Times of commits and the terms of leases; by default the machine's. */
@@ -90,8 +91,10 @@ class MemoryClient implements EventLog {
     this.#assertOpen();
     const { beforeCommit, afterCommit } = this.#options;
     if (beforeCommit !== undefined) await beforeCommit(request, this.#may.role);
+    const source = this.#may.source ?? request.meta.source;
+    const own = { ...request, meta: { ...request.meta, source } };
     const result =
-      judge(this.#store, this.#may, request) ?? this.#store.write(clipped(request), this.#nowMs());
+      judge(this.#store, this.#may, own) ?? this.#store.write(clipped(own), this.#nowMs());
     if (result.kind === "committed" && result.position > 0 && !result.repeated) this.#wake();
     if (afterCommit !== undefined) await afterCommit(request, result, this.#may.role);
     return result;
@@ -170,11 +173,12 @@ class MemoryClient implements EventLog {
     const expiresAtMs = nowMs + ttlMs;
     if (held?.owner === owner) {
       held.expiresAtMs = expiresAtMs;
+      held.ttlMs = ttlMs;
       return { lease, owner, epoch: held.epoch, remainingMs: ttlMs };
     }
-    if (held !== undefined && held.owner !== "" && held.expiresAtMs > nowMs) return null;
+    if (held !== undefined && isHeld(held, nowMs)) return null;
     const epoch = (held?.epoch ?? 0) + 1;
-    this.#store.leases.set(lease, { owner, epoch, expiresAtMs });
+    this.#store.leases.set(lease, { owner, epoch, expiresAtMs, ttlMs });
     return { lease, owner, epoch, remainingMs: ttlMs };
   }
 
@@ -226,11 +230,36 @@ class MemoryClient implements EventLog {
     yield* walk.end(events.map(({ position }) => position).filter((position) => position > end));
   }
 
+  async anchor(): Promise<LogAnchor> {
+    await this.#enter("anchor");
+    const last = this.#store.commits.at(-1);
+    return { position: last?.position ?? 0, hash: hexOf(last?.hash ?? genesis) };
+  }
+
+  async checkAnchor(anchor: LogAnchor): Promise<VerifyFinding | null> {
+    await this.#enter("checkAnchor");
+    const { commits, head } = this.#store;
+    const commit = commits.find(({ position }) => position === anchor.position);
+    return anchorFinding(anchor, commit === undefined ? undefined : hexOf(commit.hash), head);
+  }
+
+  async timeAheadMs(): Promise<number> {
+    await this.#enter("timeAheadMs");
+    return Math.max(0, this.#store.lastTimeMs - this.#nowMs());
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const callback of this.#callbacks) this.#store.listeners.delete(callback);
     this.#callbacks.clear();
   }
+}
+
+const hexOf = (hash: Uint8Array): string => Buffer.from(hash).toString("hex");
+
+/** One that ends later than its holder could have asked for was granted by a clock that was ahead. */
+function isHeld({ owner, expiresAtMs, ttlMs }: MemoryLease, nowMs: number): boolean {
+  return owner !== "" && expiresAtMs > nowMs && expiresAtMs <= nowMs + ttlMs;
 }
 
 /** Reasons as long as the database keeps them. */

@@ -3,7 +3,7 @@ import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
 import type { AppendRequest, AppendResult, CursorState, ParkedRow, StoredEvent } from "../port.ts";
 import type { ChainCommit } from "../verify-chain.ts";
 
-export type MemoryLease = { owner: string; epoch: number; expiresAtMs: number };
+export type MemoryLease = { owner: string; epoch: number; expiresAtMs: number; ttlMs: number };
 export type MemorySnapshot = { readonly version: number; readonly body: string };
 export type Committed = Extract<AppendResult, { kind: "committed" }>;
 
@@ -12,11 +12,14 @@ const origin: CursorState = { position: 0, part: 0 };
 export const isForward = (from: CursorState, to: CursorState): boolean =>
   to.position > from.position || (to.position === from.position && to.part > from.part);
 
+const resultKey = ({ meta, commitId }: AppendRequest): string => `${meta.source}\n${commitId}`;
+
 export class MemoryStore {
   /** In position order. Tests that tamper with them see what `verify` says. */
   readonly commits: ChainCommit[] = [];
   readonly events: StoredEvent[] = [];
-  readonly results = new Map<string, Committed>();
+  /** By the source of the commit and its id. */
+  readonly #results = new Map<string, Committed>();
   readonly leases = new Map<string, MemoryLease>();
   readonly snapshots = new Map<string, MemorySnapshot>();
   readonly listeners = new Set<() => void>();
@@ -25,6 +28,22 @@ export class MemoryStore {
   /** The commit without events that moved a cursor last. */
   readonly #movedBy = new Map<string, string>();
   readonly #parked = new Map<string, ParkedRow>();
+
+  /** For tests: what puts everything back to where it is now, as a restored backup does. Whoever listens goes on listening. */
+  backup(): () => void {
+    const lists = [this.commits, this.events].map((list) => [list, [...list]] as const);
+    const streams = new Map([...this.#streams].map(([name, events]) => [name, [...events]]));
+    const leases = new Map([...this.leases].map(([name, lease]) => [name, { ...lease }]));
+    const maps = [this.#results, this.snapshots, this.#cursors, this.#movedBy, this.#parked].map(
+      (map) => [map as Map<string, unknown>, new Map<string, unknown>(map)] as const,
+    );
+    return () => {
+      for (const [list, saved] of lists) list.splice(0, list.length, ...(saved as never[]));
+      for (const [map, saved] of maps) refill(map, saved);
+      refill(this.#streams, new Map([...streams].map(([name, events]) => [name, [...events]])));
+      refill(this.leases, new Map([...leases].map(([name, lease]) => [name, { ...lease }])));
+    };
+  }
 
   get head(): number {
     return this.commits.at(-1)?.position ?? 0;
@@ -62,12 +81,12 @@ export class MemoryStore {
     else this.#movedBy.set(key, commitId);
   }
 
-  /** The first result of a commit that was here before. */
-  repeatOf(request: AppendRequest): Committed | undefined {
-    const first = this.results.get(request.commitId);
+  /** The first result of a commit of this source that was here before. */
+  repeatOf(request: AppendRequest, ownCursor: boolean): Committed | undefined {
+    const first = this.#results.get(resultKey(request));
     if (first !== undefined) return { ...first, repeated: true };
     const { cursor } = request;
-    if (cursor === undefined) return undefined;
+    if (cursor === undefined || !ownCursor) return undefined;
     const moved = this.#movedBy.get(`${cursor.consumer}/${cursor.partition}`);
     if (moved !== request.commitId) return undefined;
     return { kind: "committed", position: 0, streams: [], repeated: true };
@@ -112,7 +131,7 @@ export class MemoryStore {
     this.commits.push({ ...commit, count: written.length, hash });
     const streams = request.writes.map(({ stream }) => ({ stream, version: this.version(stream) }));
     const result: Committed = { kind: "committed", position, streams, repeated: false };
-    this.results.set(commitId, result);
+    this.#results.set(resultKey(request), result);
     return result;
   }
 
@@ -164,4 +183,9 @@ export class MemoryStore {
           a.position - b.position,
       );
   }
+}
+
+function refill<Value>(map: Map<string, Value>, saved: ReadonlyMap<string, Value>): void {
+  map.clear();
+  for (const [key, value] of saved) map.set(key, value);
 }

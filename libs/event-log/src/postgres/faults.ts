@@ -28,10 +28,16 @@ const kinds: Readonly<Record<string, Kind>> = {
 const sqlState = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.code : undefined;
 
-/** Whether the server itself answered, so that the connection still works and nothing of the statement holds. */
+const readOnlyState = "25006";
+
+/**
+ * Whether the server itself answered, so that the connection still works and nothing of the statement holds. A server that has
+ * become read-only answers, too, but is not the primary any more: only a new connection finds the one that is.
+ */
 export function wasAnswered(error: unknown): boolean {
   const state = sqlState(error);
-  return state !== undefined && !state.startsWith("08") && !state.startsWith("57P");
+  if (state === undefined || state === readOnlyState) return false;
+  return !state.startsWith("08") && !state.startsWith("57P");
 }
 
 /** What the database did, as a Fault. The outcome of a write that failed this way is unknown. */

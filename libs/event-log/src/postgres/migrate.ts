@@ -26,6 +26,8 @@ const callable = [
   "acquire_lease",
   "release_lease",
   "save_snapshot",
+  "read_stream",
+  "partition_size",
 ];
 const readable = ["commits", "events", "streams", "cursors", "parked", "leases", "snapshots"];
 

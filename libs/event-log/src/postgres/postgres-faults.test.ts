@@ -100,14 +100,41 @@ async function insistently(into: EventLog, request: AppendRequest): Promise<Appe
   }
 }
 
+test("a connection to a server that became read-only is dropped, and a writable one takes the commit", async () => {
+  await committed(log, [writeOf("trial-1.1", 0)]);
+  const appender = async (): Promise<number | undefined> => {
+    const text = `select pid from pg_stat_activity
+      where usename = 'ty_experiments' and query like '%log.append%' and pid <> pg_backend_pid()`;
+    return (await subject.sql<{ pid: number }>(text))[0]?.pid;
+  };
+  const first = await appender();
+  expect(first).toBeGreaterThan(0);
+  await subject.sql("alter system set default_transaction_read_only = on");
+  await subject.sql("select pg_reload_conf()");
+  try {
+    const request = requestOf([writeOf("trial-1.1", 1)]);
+    await expect
+      .poll(() => log.append(request).catch((error: unknown) => error))
+      .toMatchObject({ code: "log_read_only" });
+    await expect.poll(appender).not.toBe(first);
+  } finally {
+    await subject.sql("alter system reset default_transaction_read_only");
+    await subject.sql("select pg_reload_conf()");
+  }
+  const request = requestOf([writeOf("trial-1.2", 0)]);
+  expect(await insistently(log, request)).toMatchObject({ kind: "committed" });
+});
+
 test("under an old snapshot that stays open, a commit leaves no dead row behind", async () => {
   await subject.sql("select pg_stat_reset()");
   const reader = await connect("ty_reader");
   await reader.query("begin isolation level repeatable read");
   await reader.query("select count(*) from log.commits");
   const writer = subject.as("ty_experiments");
-  for (let trial = 1; trial <= 300; trial += 1) {
-    await committed(writer, [writeOf(`trial-1.${trial}`, 0, 2)]);
+  for (let commit = 0; commit < 300; commit += 1) {
+    // Each stream is begun and then continued twice.
+    const write = writeOf(`trial-1.${commit % 100}`, 2 * Math.floor(commit / 100), 2);
+    await committed(writer, [write]);
   }
   // A connection that ends hands in its statistics.
   await writer[Symbol.asyncDispose]();
@@ -116,7 +143,7 @@ test("under an old snapshot that stays open, a commit leaves no dead row behind"
   await reader.end();
   await expect
     .poll(() => statistics(), { timeout: 10_000 })
-    .toEqual({ inserted: 300 + 600 + 300, updated: 0, deleted: 0 });
+    .toEqual({ inserted: 300 + 600 + 100, updated: 0, deleted: 0 });
 });
 
 async function statistics() {

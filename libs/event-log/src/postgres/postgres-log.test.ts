@@ -1,13 +1,17 @@
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import { afterAll, beforeAll } from "vitest";
 import { eventLogContract } from "../contract.ts";
-import { emptyLog, prepareServer } from "./postgres-harness.ts";
+import { dividePartitions, emptyLog, prepareServer } from "./postgres-harness.ts";
 
 let server: TestPostgres;
+let divided: TestPostgres;
 beforeAll(async () => {
-  server = await startTestPostgres();
-  await prepareServer(server);
+  [server, divided] = await Promise.all([startTestPostgres(), startTestPostgres()]);
+  await Promise.all([prepareServer(server), prepareServer(divided)]);
+  // The longest test of the contract appends 300 events.
+  await dividePartitions(divided, 7, 50);
 }, 60_000);
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(() => Promise.all([server[Symbol.asyncDispose](), divided[Symbol.asyncDispose]()]));
 
 eventLogContract("postgres", { create: () => emptyLog(server) });
+eventLogContract("postgres in partitions of seven events", { create: () => emptyLog(divided) });

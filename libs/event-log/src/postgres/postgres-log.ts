@@ -9,6 +9,7 @@ import type {
   EventLog,
   Fence,
   Lease,
+  LogAnchor,
   ParkedRow,
   StoredEvent,
   VerifyFinding,
@@ -17,7 +18,7 @@ import { Appender } from "./appender.ts";
 import { clientConfig, type ConnectionConfig, LazyConnection } from "./connection.ts";
 import { AppendListener } from "./listener.ts";
 import { Reader } from "./reads.ts";
-import { verifyChain } from "./verify.ts";
+import { checkAnchor, readAnchor, verifyChain } from "./verify.ts";
 
 export type PostgresLogOptions = ConnectionConfig & {
   /** Connections for reading; appends and listening have one each besides. */
@@ -132,6 +133,18 @@ class PostgresLog implements EventLog {
     onProgress?: (position: number) => void,
   ): AsyncIterable<VerifyFinding> {
     return verifyChain(this.#reader, afterPosition, onProgress);
+  }
+
+  anchor(): Promise<LogAnchor> {
+    return readAnchor(this.#reader);
+  }
+
+  checkAnchor(anchor: LogAnchor): Promise<VerifyFinding | null> {
+    return checkAnchor(this.#reader, anchor);
+  }
+
+  timeAheadMs(): Promise<number> {
+    return this.#reader.timeAheadMs();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -28,10 +28,9 @@ type PageRow = [
   meta: string,
 ];
 
-/** An event without its commit is no event: the join keeps it, so that it is noticed. */
-const readStreamStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
-  from log.events e left join log.commits c on c.position = e.commit_position
-  where e.stream = $1 and e.version > $2 order by e.version limit $3`;
+/** Looks into the partitions only that hold some of the stream, however many there are. */
+const readStreamStatement = `select position, version, id, type, body, time_ms, commit_id, meta
+  from log.read_stream($1, $2, $3)`;
 
 /**
  * Each commit is read and sent once, however many events it has. One statement, so that both come from one snapshot. Positions have
@@ -211,6 +210,13 @@ export class Reader {
   async head(): Promise<number> {
     const text = "select position from log.commits order by position desc limit 1";
     const rows = await this.rows<[number]>("head", text, [], "asking for the head");
+    return rows[0]?.[0] ?? 0;
+  }
+
+  async timeAheadMs(): Promise<number> {
+    const text = `select greatest(0, time_ms - floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+      from log.commits order by position desc limit 1`;
+    const rows = await this.rows<[number]>("time_ahead", text, [], "asking for the log's time");
     return rows[0]?.[0] ?? 0;
   }
 

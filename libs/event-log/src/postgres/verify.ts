@@ -1,8 +1,14 @@
 /** The hash chain, computed again here from what is stored, page by page. */
 import { genesis, sha256Hex } from "../hash.ts";
 import { logLimits } from "../limits.ts";
-import type { VerifyFinding } from "../port.ts";
-import { type ChainCommit, type ChainEvent, type ChainStart, ChainWalk } from "../verify-chain.ts";
+import type { LogAnchor, VerifyFinding } from "../port.ts";
+import {
+  anchorFinding,
+  type ChainCommit,
+  type ChainEvent,
+  type ChainStart,
+  ChainWalk,
+} from "../verify-chain.ts";
 import type { Reader } from "./reads.ts";
 
 type CommitRow = [
@@ -100,6 +106,23 @@ class EventPages {
     this.#page = rows.map(chainEvent);
     this.#after = rows.length < eventsPerPage ? until : (rows.at(-1)?.[0] ?? until);
   }
+}
+
+export async function readAnchor(reader: Reader): Promise<LogAnchor> {
+  const text = "select position, hash from log.commits order by position desc limit 1";
+  const rows = await reader.rows<[number, Buffer]>("anchor", text, [], "reading the log's end");
+  const [position, hash] = rows[0] ?? [0, Buffer.from(genesis)];
+  return { position, hash: hash.toString("hex") };
+}
+
+export async function checkAnchor(
+  reader: Reader,
+  anchor: LogAnchor,
+): Promise<VerifyFinding | null> {
+  const text = "select hash from log.commits where position = $1";
+  const doing = "comparing the log with an anchor";
+  const rows = await reader.rows<[Buffer]>("check_anchor", text, [anchor.position], doing);
+  return anchorFinding(anchor, rows[0]?.[0].toString("hex"), await reader.head());
 }
 
 export async function* verifyChain(

@@ -18,7 +18,9 @@ export const experiment = section({
     [texts, z.record(text, z.any())],
     "a list of texts (or a mapping whose keys are the labels)",
   ),
-  workspace: anyText,
+  workspace: anyText.refine(({ length }) => length <= configLimits.workspaceCharactersMax, {
+    error: `must be a name of at most ${configLimits.workspaceCharactersMax} characters`,
+  }),
   project: anyText,
   data: freeMapping,
   debug: flag,

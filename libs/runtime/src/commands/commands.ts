@@ -13,7 +13,7 @@ import {
 } from "@trainyard/contracts/commands";
 import type { CommitMeta } from "@trainyard/event-log";
 import { isFault, isRejection, type Rejection } from "@trainyard/kernel";
-import type { CommitIdentity, Committed } from "./executor.ts";
+import { type CommitIdentity, CommitRefused, type Committed } from "./executor.ts";
 import type { Logger } from "../service/logging.ts";
 import { childOf } from "../traceparent.ts";
 
@@ -114,6 +114,11 @@ function failedReply(error: unknown, name: string, logger: Logger): CommandReply
   if (isFault(error) && error.retry !== "never") {
     logger.warn({ err: error, command: name }, "command_unavailable");
     return { kind: "unavailable", detail: error.message, retryAfterMs };
+  }
+  if (error instanceof CommitRefused && error.code === "body_too_large") {
+    logger.warn({ err: error, command: name }, "command_too_large");
+    const detail = `${name} would record more than the log takes, ask for less at once: ${error.message}`;
+    return rejectedReply({ rejected: "too_large", detail });
   }
   logger.error({ err: error, command: name }, "command_failed");
   return rejectedReply({

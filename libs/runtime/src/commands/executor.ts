@@ -38,6 +38,15 @@ export class CursorBehind extends Fault {
   }
 }
 
+/** What the log refuses for good, however often it is sent: of one decision, and of nobody else's. */
+export class CommitRefused extends Bug {
+  readonly code: string;
+  constructor(code: string, detail: string) {
+    super(`the log refuses the commit (${code}): ${detail}`);
+    this.code = code;
+  }
+}
+
 class TooMuchTogether extends Error {
   override readonly name = "TooMuchTogether";
 }
@@ -84,11 +93,12 @@ export class Executor {
 
   /**
    * A reaction: as a command, with the cursor's move in the same commit. Null when it caused nothing, so that the caller
-   * may move the cursor lazily. `partCursor` gives the cursor of each part that the handler commits on its way.
+   * may move the cursor lazily. `cursorOfPart` gives the cursor of each part that the handler commits on its way, and of
+   * the last; undefined where a part moves none.
    */
   async react(
     identityOfPart: (part: number) => CommitIdentity,
-    cursorOfPart: (part: number | "done") => CursorMove,
+    cursorOfPart: (part: number | "done") => CursorMove | undefined,
     handler: (work: Work) => Promise<void>,
     firstPart: number,
   ): Promise<Committed | null> {
@@ -180,7 +190,7 @@ export class Executor {
       case "cursor_behind":
         throw new CursorBehind();
       case "refused":
-        throw new Bug(`the log takes every commit of ours, but: ${result.code}, ${result.detail}`);
+        throw new CommitRefused(result.code, result.detail);
       default:
         return assertNever(result, "append's answer");
     }

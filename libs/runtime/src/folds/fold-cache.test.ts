@@ -1,5 +1,6 @@
 import { encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { pino } from "pino";
 import { expect, test } from "vitest";
 import { FoldCache } from "./fold-cache.ts";
 import type { StreamFold } from "./folds.ts";
@@ -62,4 +63,46 @@ test("a kept fold goes on with the events that pass by, and starts anew after a 
   expect((await cache.load(counted, "1")).version).toBe(2);
   if (fourth !== undefined) cache.observe(fourth);
   expect(await cache.load(counted, "1")).toEqual({ state: 4, version: 4 });
+});
+
+test("a saved fold is gone on from, unless the log went back since: then that is told, and the stream is folded afresh", async () => {
+  const memory = createMemoryLog();
+  const { store } = memory;
+  const log = memory.as("experiments");
+  let folded = 0;
+  const saved: StreamFold<number> = {
+    ...counted,
+    evolve: (count) => {
+      folded += 1;
+      return count + 1;
+    },
+    snapshot: {
+      schema: "counted/1",
+      encode: (count) => JSON.stringify({ count }),
+      decode: (text) => (JSON.parse(text) as { count: number }).count,
+    },
+  };
+  const told: string[] = [];
+  const logger = pino({ level: "error" }, { write: (line: string) => void told.push(line) });
+  const load = () => new FoldCache(log, 10, logger).load(saved, "1");
+  for (const version of [0, 1]) await append(log, version);
+  const restore = store.backup();
+  await append(log, 2);
+  const stale = new FoldCache(log);
+  await stale.load(saved, "1");
+  await stale.saveSnapshot(saved, "1");
+  folded = 0;
+  expect(await load()).toEqual({ state: 3, version: 3 });
+  expect([folded, told]).toEqual([0, []]);
+  const ofTheLost = store.snapshots.get("experiment-1\ncounted/1");
+  restore();
+  if (ofTheLost !== undefined) store.snapshots.set("experiment-1\ncounted/1", ofTheLost);
+  expect(await load()).toEqual({ state: 2, version: 2 });
+  await append(log, 2);
+  expect(await load()).toEqual({ state: 3, version: 3 });
+  expect(folded).toBe(5);
+  expect(told).toHaveLength(2);
+  expect(told[0]).toContain(
+    "the saved fold of experiment-1 ends with an event that the log does not have at 3",
+  );
 });

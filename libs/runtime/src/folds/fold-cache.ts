@@ -4,10 +4,18 @@ import { assert, streamName } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import type { StreamFold } from "./folds.ts";
 import { runtimeLimits } from "../limits.ts";
+import { isOfThisLog, ofAnotherHistory, withEvent, withoutEvent } from "./saved-fold.ts";
+import type { Logger } from "../service/logging.ts";
 
 export type Loaded<State> = { readonly state: State; readonly version: number };
 
-type Entry = { readonly fold: StreamFold<unknown>; state: unknown; version: number };
+/** `eventId`: of the event at the version; empty where it was not seen. */
+type Entry = {
+  readonly fold: StreamFold<unknown>;
+  state: unknown;
+  version: number;
+  eventId: string;
+};
 
 /**
  * The states of streams, folded once and kept. Nothing here has to be true: an append names the version that its
@@ -18,9 +26,17 @@ export class FoldCache {
   readonly #streams: LRUCache<string, Map<string, Entry>>;
   /** The newest versions that passed by, for a fold that was being read meanwhile and would miss them. */
   readonly #passed: LRUCache<string, number>;
+  readonly #logger: Logger | null;
+  #clearings = 0;
 
-  constructor(log: EventLog, foldsMax: number = runtimeLimits.cachedFoldsMax) {
+  /** The logger hears of saved folds that are not used. */
+  constructor(
+    log: EventLog,
+    foldsMax: number = runtimeLimits.cachedFoldsMax,
+    logger: Logger | null = null,
+  ) {
     this.#log = log;
+    this.#logger = logger;
     this.#streams = new LRUCache({ max: foldsMax });
     this.#passed = new LRUCache({ max: foldsMax });
   }
@@ -33,20 +49,21 @@ export class FoldCache {
   }
 
   async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
+    const clearings = this.#clearings;
     const start = await this.#start(fold, stream);
-    const entry: Entry = { fold, ...start };
+    const entry: Entry = { fold, eventId: "", ...start };
     let next = this.#page(stream, entry.version);
     for (;;) {
       const page = await next;
       // The next page is on its way while this one is folded.
       const isFull = page.length === runtimeLimits.pageEvents;
       if (isFull) next = this.#page(stream, page.at(-1)?.version ?? entry.version);
-      for (const stored of page) advance(entry, decodeEvent(stored), stored.version);
+      for (const stored of page) advance(entry, decodeEvent(stored), stored.version, stored.id);
       if (isFull) continue;
       if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
       next = this.#page(stream, entry.version);
     }
-    this.#keep(stream, entry);
+    if (clearings === this.#clearings) this.#keep(stream, entry);
     return { state: entry.state as State, version: entry.version };
   }
 
@@ -61,17 +78,29 @@ export class FoldCache {
     const beginning = { state: fold.initial, version: 0 };
     if (fold.snapshot === undefined) return beginning;
     const saved = await this.#log.loadSnapshot(stream, fold.snapshot.schema);
-    const state = saved === null ? null : fold.snapshot.decode(saved.body);
-    return saved === null || state === null ? beginning : { state, version: saved.version };
+    if (saved === null) return beginning;
+    const { version, body } = saved;
+    const [event] = await this.#log.read(stream, version - 1, 1);
+    if (!isOfThisLog(body, event)) {
+      const detail = ofAnotherHistory(stream, version);
+      this.#logger?.error({ stream, version, detail }, "saved_fold_ignored");
+      return beginning;
+    }
+    const state = fold.snapshot.decode(withoutEvent(body));
+    return state === null ? beginning : { state, version };
   }
 
   /** Saves what the next holder starts from. Only a shortcut: nothing is lost when it fails. */
   async saveSnapshot<State>(fold: StreamFold<State>, id: string): Promise<void> {
     assert(fold.snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
     const { schema } = fold.snapshot;
+    const stream = streamName(fold.category, id);
     const { state, version } = await this.load(fold, id);
+    const entry = this.#streams.get(stream)?.get(fold.name);
+    const seen = entry?.version === version ? entry.eventId : "";
     const text = fold.snapshot.encode(state);
-    await this.#log.saveSnapshot(streamName(fold.category, id), version, schema, text);
+    const eventId = seen || (await this.#log.read(stream, version - 1, 1))[0]?.id;
+    await this.#log.saveSnapshot(stream, version, schema, withEvent(text, eventId ?? ""));
   }
 
   #keep(stream: string, entry: Entry): void {
@@ -89,13 +118,14 @@ export class FoldCache {
     if (folds === undefined) return;
     let event: AnyEvent | undefined;
     for (const [name, entry] of folds) {
+      if (entry.version === stored.version) entry.eventId = stored.id;
       if (entry.version >= stored.version) continue;
       if (entry.version < stored.version - 1) {
         folds.delete(name);
         continue;
       }
       event ??= decodeEvent(stored);
-      advance(entry, event, stored.version);
+      advance(entry, event, stored.version, stored.id);
     }
   }
 
@@ -120,10 +150,11 @@ export class FoldCache {
       }
       const known = folded?.get(name);
       if (known === undefined) {
-        for (const [index, event] of events.entries()) advance(entry, event, version + index);
+        for (const [index, event] of events.entries()) advance(entry, event, version + index, "");
       } else {
         entry.state = known.state;
         entry.version = version + events.length - 1;
+        entry.eventId = "";
       }
     }
   }
@@ -140,9 +171,17 @@ export class FoldCache {
   forget(stream: string): void {
     this.#streams.delete(stream);
   }
+
+  /** The log went back: nothing that is kept is of its history, nor what is just being read. */
+  clear(): void {
+    this.#clearings += 1;
+    this.#streams.clear();
+    this.#passed.clear();
+  }
 }
 
-function advance(entry: Entry, event: AnyEvent, version: number): void {
+function advance(entry: Entry, event: AnyEvent, version: number, eventId: string): void {
   entry.state = entry.fold.evolve(entry.state, event);
   entry.version = version;
+  entry.eventId = eventId;
 }

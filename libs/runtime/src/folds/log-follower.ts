@@ -1,10 +1,12 @@
 /**
  * Keeps the cached folds of a replica level with the log: every event passes by, in order. A fold that is not cached is
- * read from the log when it is needed, so following begins at the end.
+ * read from the log when it is needed, so following begins at the end. When the log went back, what is cached is of another
+ * history: it goes, and following begins at the end anew.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault } from "@trainyard/kernel";
 import { pause } from "../clock.ts";
+import { LogRewound } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { EventFeed } from "../reactions/event-feed.ts";
 import type { Logger } from "../service/logging.ts";
@@ -48,19 +50,32 @@ export class LogFollower {
 
   /** Until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.#persist(signal, async () => {
-      this.#position = await this.#log.head();
-      this.#wake();
-    });
+    let begun = false;
     while (!signal.aborted) {
       await this.#persist(signal, async () => {
-        for (const event of await this.#feed.next(this.#position, signal)) {
-          this.#observe(event);
-          this.#position = event.position;
+        try {
+          if (!begun) this.#position = await this.#log.head();
+          begun = true;
+          await this.#step(signal);
+        } catch (error) {
+          if (error instanceof LogRewound) {
+            begun = false;
+            this.#position = 0;
+            this.#cache.clear();
+          }
+          throw error;
         }
-        this.#wake();
       });
     }
+  }
+
+  async #step(signal: AbortSignal): Promise<void> {
+    this.#wake();
+    for (const event of await this.#feed.next(this.#position, signal)) {
+      this.#observe(event);
+      this.#position = event.position;
+    }
+    this.#wake();
   }
 
   #observe(event: StoredEvent): void {

@@ -1,8 +1,9 @@
 /**
  * Holds one lease for as long as it can. States: waiting (another holds it; asked for once a second), held (renewed once
- * a second), lost. It counts as lost as soon as it could not be renewed for its whole term by the monotonic clock, which
- * is before the database would give it to another: a paused process finds out before it decides, and the fence in every
- * append refuses it if it does not.
+ * a second), lost. It counts as lost as soon as its whole term has passed, by the monotonic clock, since it was last asked
+ * for with success. A timer says so, whatever the log's answer is waiting for; and since the term that the database counts
+ * begins after the question, that is before it would give the lease to another. A paused process finds out when its timers
+ * run, and the fence in every append refuses what it has decided before they do.
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -12,6 +13,9 @@ import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
 
 export type HeldLease = { readonly fence: Fence; readonly lost: AbortSignal };
+
+/** `askedMs`: when it was asked for, by the monotonic clock. */
+type Acquired = { readonly epoch: number; readonly askedMs: number };
 
 export class LeaseHolder {
   readonly #log: EventLog;
@@ -31,11 +35,12 @@ export class LeaseHolder {
   /** Waits for the lease, runs `hold` while it is held, gives it up; again, until the signal aborts. */
   async run(signal: AbortSignal, hold: (held: HeldLease) => Promise<void>): Promise<void> {
     while (!signal.aborted) {
-      const epoch = await this.#acquire(signal);
-      if (epoch === null) return;
+      const acquired = await this.#acquire(signal);
+      if (acquired === null) return;
+      const { epoch } = acquired;
       const lost = new AbortController();
       const stop = firstAbort(signal, lost.signal);
-      const renewing = this.#renew(stop, epoch, lost);
+      const renewing = this.#renew(stop, acquired, lost);
       try {
         await hold({ fence: { lease: this.lease, epoch }, lost: stop });
       } finally {
@@ -47,8 +52,9 @@ export class LeaseHolder {
     }
   }
 
-  async #acquire(signal: AbortSignal): Promise<number | null> {
+  async #acquire(signal: AbortSignal): Promise<Acquired | null> {
     while (!signal.aborted) {
+      const askedMs = this.#clock.monotonicMs();
       try {
         const lease = await this.#log.acquireLease(
           this.lease,
@@ -57,7 +63,7 @@ export class LeaseHolder {
         );
         if (lease !== null) {
           this.#logger.info({ lease: this.lease, epoch: lease.epoch }, "lease_acquired");
-          return lease.epoch;
+          return { epoch: lease.epoch, askedMs };
         }
       } catch (error) {
         this.#logger.warn({ err: error, lease: this.lease }, "lease_unreachable");
@@ -67,30 +73,47 @@ export class LeaseHolder {
     return null;
   }
 
-  async #renew(stop: AbortSignal, epoch: number, lost: AbortController): Promise<void> {
-    let renewedMs = this.#clock.monotonicMs();
+  async #renew(
+    stop: AbortSignal,
+    { epoch, askedMs }: Acquired,
+    lost: AbortController,
+  ): Promise<void> {
+    let expiry = this.#expiry(askedMs, lost);
+    let againMs = askedMs;
     while (!stop.aborted) {
-      await pause(this.#clock, runtimeLimits.leaseRenewMs, stop);
-      if (stop.aborted) return;
-      const askedMs = this.#clock.monotonicMs();
+      // Counted from question to question: an answer that takes long must not put off the next one.
+      const dueMs = againMs + runtimeLimits.leaseRenewMs - this.#clock.monotonicMs();
+      await pause(this.#clock, Math.max(0, dueMs), stop);
+      if (stop.aborted) break;
+      againMs = this.#clock.monotonicMs();
       try {
         const lease = await this.#log.acquireLease(
           this.lease,
           this.#owner,
           runtimeLimits.leaseTtlMs,
         );
-        if (lease === null || lease.epoch !== epoch) return this.#lose(lost, "taken");
-        renewedMs = askedMs;
+        if (lease === null || lease.epoch !== epoch) {
+          this.#lose(lost, "taken");
+          break;
+        }
+        expiry[Symbol.dispose]();
+        expiry = this.#expiry(againMs, lost);
       } catch (error) {
         this.#logger.warn({ err: error, lease: this.lease }, "lease_renewal_failed");
       }
-      if (this.#clock.monotonicMs() - renewedMs > runtimeLimits.leaseTtlMs) {
-        return this.#lose(lost, "expired");
-      }
     }
+    expiry[Symbol.dispose]();
+  }
+
+  /** Ends the term that was asked for at this time. */
+  #expiry(askedMs: number, lost: AbortController): Disposable {
+    const leftMs = askedMs + runtimeLimits.leaseTtlMs - this.#clock.monotonicMs();
+    return this.#clock.timer(Math.max(0, leftMs), () => this.#lose(lost, "expired"));
   }
 
   #lose(lost: AbortController, why: string): void {
+    // What the answer to the last question says does not matter any more.
+    if (lost.signal.aborted) return;
     this.#logger.warn({ lease: this.lease, why }, "lease_lost");
     lost.abort();
   }

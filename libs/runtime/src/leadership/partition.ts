@@ -1,6 +1,7 @@
 /**
  * The active side of a service that decides: holds the lease of one partition, and while it does, reacts to the log and
- * serves the commands. A standby does neither. Everything folded is dropped with the lease.
+ * serves the commands. A standby does neither. Everything folded is dropped with the lease. One whose reactions stopped
+ * themselves serves RetryParked only, and begins a new term once something that was parked came through.
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
@@ -12,11 +13,14 @@ import { EventFeed } from "../reactions/event-feed.ts";
 import { Executor, LeaseLost } from "../commands/executor.ts";
 import { firstAbort } from "./first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
+import { LogRewound } from "../history/log-history.ts";
 import { LeaseHolder } from "./lease-holder.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
+import type { View } from "../views/view.ts";
+import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 
 /** What a service does while it holds its partition. Built anew for every term. */
@@ -25,6 +29,8 @@ export type Term = {
   readonly commands: Readonly<Record<string, CommandSpec>>;
   /** Everything that the service keeps folded from the log, for who wants it proven. */
   readonly checks?: readonly Check[];
+  /** The read models among it, for who wants to see or rebuild them. */
+  readonly views?: readonly View[];
   /** Runs beside the reactions: timers and effects that follow from the state. Ends when the signal aborts. */
   readonly effects?: (signal: AbortSignal) => Promise<void>;
 };
@@ -62,7 +68,7 @@ export class Partition {
     this.#begin = begin;
   }
 
-  /** A standby is ready: it can take over. A loop that stopped itself is not. */
+  /** A standby is ready: it can take over. One that stopped itself is not. */
   get ready(): boolean {
     return this.#state !== "stopped_by_parking";
   }
@@ -89,22 +95,38 @@ export class Partition {
 
   async #term(fence: { lease: string; epoch: number }, lost: AbortSignal): Promise<void> {
     const { log, bus, clock, logger } = this.#deps;
-    const executor = new Executor(log, new FoldCache(log), fence);
+    const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
     const failed = new AbortController();
     const signal = firstAbort(lost, failed.signal);
     const term = await this.#begin({ executor, epoch: fence.epoch, signal });
-    const feed = stack.use(await EventFeed.open(log, bus, clock));
+    const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
     const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));
-    const commands = {
-      ...term.commands,
+    const always = {
       RetryParked: parkingCommand(loop),
       VerifyViews: verifyCommand(verifications),
+      ...viewCommands(term.views ?? []),
     };
-    stack.use(await bus.serve(this.#service, commandHandlers(this.#service, commands, logger)));
-    this.#state = "active";
+    if (this.#state !== "stopped_by_parking") {
+      await using _serving = await this.#serve({ ...term.commands, ...always });
+      this.#state = "active";
+      await this.#run(term, loop, signal, failed);
+    }
+    if (this.#state === "stopped_by_parking") {
+      await using _serving = await this.#serve(always);
+      if (await loop.untilRetried(lost)) this.#resume();
+    }
+  }
+
+  /** Until the signal aborts or something fails. A loop that stops itself is no failure of the term. */
+  async #run(
+    term: Term,
+    loop: ReactionLoop,
+    signal: AbortSignal,
+    failed: AbortController,
+  ): Promise<void> {
     const running = [loop.run(signal), term.effects?.(signal) ?? Promise.resolve()];
     // The first failure ends the term; the others are told, and waited for.
     const guarded = running.map((part) =>
@@ -114,20 +136,35 @@ export class Partition {
       }),
     );
     const results = await Promise.allSettled(guarded);
-    for (const result of results) if (result.status === "rejected") throw result.reason;
+    for (const result of results)
+      if (result.status === "rejected") this.#stopOrThrow(result.reason);
+  }
+
+  #stopOrThrow(error: unknown): void {
+    if (!isFault(error) || error.code !== "parked_in_a_row") throw error;
+    // Stays off and not ready, and keeps the lease, as another replica would park the same events.
+    this.#state = "stopped_by_parking";
+    this.#deps.logger.error({ err: error }, "reactions_stopped");
+  }
+
+  #resume(): void {
+    this.#state = "standby";
+    this.#deps.logger.info("reactions_resumed");
+  }
+
+  async #serve(commands: Readonly<Record<string, CommandSpec>>): Promise<AsyncDisposable> {
+    const handlers = commandHandlers(this.#service, commands, this.#deps.logger);
+    return this.#deps.bus.serve(this.#service, handlers);
   }
 
   async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
     if (error instanceof LeaseLost || lost.aborted) return;
-    if (isFault(error) && error.code === "parked_in_a_row") {
-      this.#state = "stopped_by_parking";
-      logger.error({ err: error }, "reactions_stopped");
-      // Stays off, not ready, until someone restarts it: another replica would park the same events.
-      await pause(clock, 0x7fffffff, signal);
-      return;
-    }
-    logger.error({ err: error }, "term_failed");
+    // Either way everything folded goes with the term; the next one begins with what the log has now.
+    logger.error(
+      { err: error },
+      error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",
+    );
     await pause(clock, runtimeLimits.retryLastMs, signal);
   }
 }

@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@trainyard/bus";
-import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import { type AnyEvent, encodeEvent, type EventOf } from "@trainyard/contracts";
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 import { pino } from "pino";
@@ -8,7 +8,8 @@ import { systemClock } from "../clock.ts";
 import { EventFeed } from "./event-feed.ts";
 import { Executor } from "../commands/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
-import { ReactionLoop } from "./reactions.ts";
+import type { Aggregate } from "../folds/folds.ts";
+import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
 
 const meta = {
   source: "",
@@ -20,12 +21,27 @@ const meta = {
 };
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 
+/** Streams whose one event is larger than the log takes. */
+const novels: Aggregate<null, "write", EventOf<"ExperimentStopRequested">> = {
+  name: "novel",
+  category: "experiment",
+  decider: {
+    initial: null,
+    decide: () => [
+      { type: "ExperimentStopRequested", data: { kind: 1, reason: "x".repeat(300_000) } },
+    ],
+    evolve: () => null,
+  },
+};
+
 /** A service that notes which experiments were paused, and fails at those that are named. */
 class World {
   readonly log = createMemoryLog().as("experiments");
   readonly noted: string[] = [];
   /** By experiment, what its event throws. */
   readonly failing = new Map<string, Error>();
+  /** Experiments whose reaction decides on more than the log takes. */
+  readonly tooLarge = new Set<string>();
   readonly #bus = createMemoryBus().connect("experiments");
   #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
@@ -45,10 +61,11 @@ class World {
     this.#stop = new AbortController();
     const feed = await EventFeed.open(log, this.#bus, systemClock);
     const executor = new Executor(log, new FoldCache(log));
-    const handlers = {
-      ExperimentPaused: async ({ id }: { readonly id: string }) => {
+    const handlers: ReactionHandlers = {
+      ExperimentPaused: async ({ id }, work) => {
         const failure = this.failing.get(id);
         if (failure !== undefined) throw failure;
+        if (this.tooLarge.has(id)) await work.decide(novels, `9${id}`, "write");
         this.noted.push(id);
       },
     };
@@ -113,6 +130,17 @@ describe("an event that cannot be processed", () => {
     await world.start();
     expect(await world.ended()).toMatchObject({ code: "parked_in_a_row" });
     expect(world.noted).toEqual([]);
+  });
+
+  test("and that the log refuses as too large does not count: however many there are, others go on", async () => {
+    const large = ["1", "2", "3", "4", "5"];
+    for (const id of large) world.tooLarge.add(id);
+    await world.tell(...large, "6");
+    await world.start();
+    // Those that are refused are noted by their handler too, and parked at their commit.
+    await expect.poll(() => world.noted).toEqual([...large, "6"]);
+    await expect.poll(() => world.parked()).toHaveLength(5);
+    for (const row of await world.parked()) expect(row).toMatch("body_too_large");
   });
 
   test("keeps its experiment parked after a restart", async () => {

@@ -5,27 +5,27 @@
  * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
  * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same event again, after a growing pause. A fault that no retry mends, or a bug →
  * the event is parked under its key, and later events of that key park behind it. Three different keys parked in a row
- * stop the loop: then the fault is likely ours, and going on would park everything.
+ * stop the loop: then the fault is likely ours, and going on would park everything. It goes on once an operator has had
+ * one of them processed. A commit that the log refuses, as it is too large, parks its event and does not count.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
-import {
-  type CommitMeta,
-  deriveCommitId,
-  type EventLog,
-  type StoredEvent,
-} from "@trainyard/event-log";
+import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, Fault, idOf, isFault } from "@trainyard/kernel";
 import { pause } from "../clock.ts";
 import type { EventFeed } from "./event-feed.ts";
 import {
   type CommitIdentity,
+  CommitRefused,
   CursorBehind,
   type Executor,
   LeaseLost,
 } from "../commands/executor.ts";
+import { firstAbort } from "../leadership/first-abort.ts";
+import { LogRewound } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
-import { emptyMeta, experimentKey, reactionMeta, runOfStory } from "./story.ts";
+import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
+import { experimentKey, reactionMeta, runOfStory } from "./story.ts";
 import type { Work } from "./work.ts";
 
 export type Reaction<Name extends EventName> = {
@@ -60,14 +60,6 @@ export type ReactionDeps = {
   readonly logger: Logger;
 };
 
-type Retry = {
-  readonly key: string;
-  readonly resolve: (reason: string | null) => void;
-  readonly reject: (error: unknown) => void;
-};
-
-type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;
-
 export class ReactionLoop {
   readonly #spec: ReactionSpec;
   readonly #deps: ReactionDeps;
@@ -81,13 +73,19 @@ export class ReactionLoop {
   #oneByOne = 0;
   /** What was committed last is not known. */
   #astray = false;
-  readonly #retries: Retry[] = [];
+  readonly #retries: ParkedRetries;
   /** Aborted to end the wait for the next event: a retry is asked for, or the loop is to end. */
   #waiting = new AbortController();
 
   constructor(spec: ReactionSpec, deps: ReactionDeps) {
     this.#spec = spec;
     this.#deps = deps;
+    const { service, consumer, partition } = spec;
+    const handlerOf = (event: StoredEvent) => this.#handlerOf(event);
+    const durable = () => this.#durable;
+    const onDone = (key: string) => void this.#parkedKeys.delete(key);
+    const retries = { service, consumer, partition, handlerOf, durable, onDone };
+    this.#retries = new ParkedRetries(retries, deps);
   }
 
   /** The last position that is done. */
@@ -95,7 +93,7 @@ export class ReactionLoop {
     return this.#position;
   }
 
-  /** Runs until the signal aborts; throws LeaseLost, or a Fault `parked_in_a_row`. */
+  /** Runs until the signal aborts; throws LeaseLost, LogRewound, or a Fault `parked_in_a_row`. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#start();
     signal.addEventListener("abort", () => this.#waiting.abort(), { once: true });
@@ -180,12 +178,14 @@ export class ReactionLoop {
     while (!signal.aborted) {
       try {
         // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
+        // The log may have gone back meanwhile: then the event never happened, and nothing may follow from it.
+        if (astray) await this.#deps.feed.confirm();
         if (astray) await this.#start();
         if (this.#position < event.position) await this.#react(event);
         this.#done(event);
         return;
       } catch (error) {
-        if (error instanceof LeaseLost) throw error;
+        if (error instanceof LeaseLost || error instanceof LogRewound) throw error;
         if (isFault(error) && error.retry !== "never") {
           astray = true;
           if (error instanceof CursorBehind) continue;
@@ -274,6 +274,8 @@ export class ReactionLoop {
     );
     await this.#writePark(event, key, reason);
     this.#parkedKeys.add(key);
+    // What the log does not take is this experiment's own: it says nothing of the others.
+    if (error instanceof CommitRefused && error.code !== "not_owner") return;
     if (!this.#keysInARow.includes(key)) this.#keysInARow.push(key);
     if (this.#keysInARow.length >= runtimeLimits.parkedKeysInARowMax) {
       throw new Fault(
@@ -326,68 +328,23 @@ export class ReactionLoop {
    * first of them failed again, or null.
    */
   retryParked(key: string): Promise<string | null> {
-    return new Promise((resolve, reject) => {
-      this.#retries.push({ key, resolve, reject });
-      this.#waiting.abort();
-    });
+    const answer = this.#retries.ask(key);
+    this.#waiting.abort();
+    return answer;
   }
 
-  async #serveRetries(): Promise<void> {
+  /** For a loop that has stopped itself: serves only retries, until one came through (true) or the signal aborts. */
+  async untilRetried(signal: AbortSignal): Promise<boolean> {
+    await this.#start();
+    while (!signal.aborted) {
+      if (await this.#serveRetries()) return true;
+      await pause(this.#deps.clock, 0x7fffffff, firstAbort(this.#waiting.signal, signal));
+    }
+    return false;
+  }
+
+  async #serveRetries(): Promise<boolean> {
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
-    for (let retry = this.#retries.shift(); retry !== undefined; retry = this.#retries.shift()) {
-      await this.#retryKey(retry.key).then(retry.resolve, retry.reject);
-    }
+    return this.#retries.serve();
   }
-
-  async #retryKey(key: string): Promise<string | null> {
-    const { consumer, partition } = this.#spec;
-    const rows = (await this.#deps.log.parked(consumer))
-      .filter((row) => row.partition === partition && row.key === key)
-      .sort((a, b) => a.position - b.position);
-    for (const row of rows) {
-      const [event] = await this.#deps.log.readAll(row.position - 1, 1);
-      const handler = event === undefined ? undefined : this.#handlerOf(event);
-      try {
-        if (event !== undefined && handler !== undefined) await this.#driveAgain(event, handler);
-        else await this.#unpark(row.position);
-      } catch (error) {
-        return reasonOf(error);
-      }
-    }
-    this.#parkedKeys.delete(key);
-    return null;
-  }
-
-  async #driveAgain(event: StoredEvent, handler: AnyHandler): Promise<void> {
-    const { consumer, partition, service } = this.#spec;
-    const { data } = decodeEvent(event);
-    const reaction = { stored: event, data, id: idOf(event.stream) } as Reaction<EventName>;
-    const committed = await this.#deps.executor.react(
-      (part) => ({
-        commitId: deriveCommitId(
-          "retry",
-          `${consumer}/${partition}/${event.position}/${part}/${Date.now()}`,
-        ),
-        meta: reactionMeta(service, event),
-      }),
-      () => ({ consumer, partition, position: this.#durable, part: 0, unpark: [event.position] }),
-      (work) => handler(reaction, work),
-      0,
-    );
-    if (committed === null) await this.#unpark(event.position);
-  }
-
-  async #unpark(position: number): Promise<void> {
-    const { consumer, partition, service } = this.#spec;
-    const commitId = deriveCommitId("unpark", `${consumer}/${partition}/${position}/${Date.now()}`);
-    const meta: CommitMeta = { ...emptyMeta, source: `/trainyard/${service}` };
-    await this.#deps.executor.moveCursor(
-      { commitId, meta },
-      { consumer, partition, position: this.#durable, part: 0, unpark: [position] },
-    );
-  }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

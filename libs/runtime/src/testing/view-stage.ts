@@ -9,8 +9,10 @@ import { type Logger, pino } from "pino";
 import type { Check } from "../verification/check.ts";
 import { systemClock } from "../clock.ts";
 import { EventFeed } from "../reactions/event-feed.ts";
+import { within } from "../views/transaction.ts";
 import { viewCheck } from "../verification/verify-view.ts";
-import { type TableNames, View, type ViewSpec } from "../views/view.ts";
+import { View } from "../views/view.ts";
+import type { TableNames, ViewSpec } from "../views/view-spec.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const meta = {
@@ -22,6 +24,18 @@ const meta = {
   traceparent: "",
 };
 const patienceMs = 20_000;
+
+export type Variant = {
+  readonly version?: number;
+  /** Counts each pause as so many; 1 where it is left out. */
+  readonly by?: number;
+  /** Experiments whose pauses cannot be applied: their id is where a number should be. */
+  readonly refuses?: (experiment: string) => boolean;
+  /** Called before a page is applied. */
+  readonly before?: (events: readonly StoredEvent[]) => void | Promise<void>;
+};
+
+const restored = ["counts", "notes", "work", "view_cursor"] as const;
 
 const tables = `
   create schema tested;
@@ -37,6 +51,7 @@ export class ViewStage implements AsyncDisposable {
   readonly #pool: pg.Pool;
   #bus = createMemoryBus().connect("experiments");
   #versions = new Map<string, number>();
+  #store = createMemoryLog().store;
   log: EventLog = createMemoryLog().as("experiments");
 
   private constructor(postgres: TestPostgres) {
@@ -51,12 +66,42 @@ export class ViewStage implements AsyncDisposable {
     return stage;
   }
 
+  /** What can be restored later: the log alone, or the tables with it. */
+  async backup(): Promise<(what: "log" | "log and tables") => Promise<void>> {
+    const restoreLog = this.#store.backup();
+    const versions = new Map(this.#versions);
+    await this.sql("drop schema if exists saved cascade; create schema saved");
+    for (const name of restored) {
+      await this.sql(`create table saved.${name} as select * from tested.${name}`);
+    }
+    return async (what) => {
+      restoreLog();
+      this.#versions = new Map(versions);
+      if (what === "log") return;
+      const client = await this.#pool.connect();
+      try {
+        await within(client, async () => {
+          for (const name of restored) {
+            await client.query(`truncate tested.${name}`);
+            await client.query(`insert into tested.${name} select * from saved.${name}`);
+          }
+        });
+      } finally {
+        client.release();
+      }
+    };
+  }
+
   /** An empty log and empty tables. */
   async afresh(): Promise<void> {
-    this.log = createMemoryLog().as("experiments");
+    const log = createMemoryLog();
+    this.#store = log.store;
+    this.log = log.as("experiments");
     this.#bus = createMemoryBus().connect("experiments");
     this.#versions = new Map();
-    await this.sql("truncate tested.counts, tested.notes, tested.work, tested.view_cursor");
+    // As the service's migrations leave it: what the view keeps besides is made by the view.
+    await this.sql("drop schema tested cascade");
+    await this.sql(tables);
   }
 
   /** The experiments are paused, one event each, in this order. */
@@ -85,12 +130,12 @@ export class ViewStage implements AsyncDisposable {
 
   /** A view that does not follow the log. */
   idle(clock: Clock = systemClock): FoldedView {
-    return new FoldedView(this.log, this.#pool, clock);
+    return new FoldedView(this.log, this.#pool, clock, {});
   }
 
   /** A view that follows the log. */
-  async fold(): Promise<FoldedView> {
-    const view = new FoldedView(this.log, this.#pool, systemClock);
+  async fold(variant: Variant = {}): Promise<FoldedView> {
+    const view = new FoldedView(this.log, this.#pool, systemClock, variant);
     view.follow(await EventFeed.open(this.log, this.#bus, systemClock));
     return view;
   }
@@ -105,23 +150,32 @@ export class FoldedView implements AsyncDisposable {
   readonly errors: Readonly<Record<string, unknown>>[] = [];
   readonly #log: EventLog;
   readonly view: View;
+  /** How often the log was told to have gone back. */
+  rewinds = 0;
   readonly #stopping = new AbortController();
   #seen = 0;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(log: EventLog, pool: pg.Pool, clock: Clock) {
+  constructor(log: EventLog, pool: pg.Pool, clock: Clock, variant: Variant) {
     this.#log = log;
     const spec: ViewSpec = {
       schema: "tested",
       view: "counts",
+      version: variant.version ?? 1,
       tables: [
         { name: "counts" },
         { name: "notes" },
         { name: "work", mayBeGone: "experiment > '5'" },
       ],
-      apply,
+      apply: async (client, events, table) => {
+        await variant.before?.(events);
+        await apply(client, events, table, variant);
+      },
       after: (events) => {
         this.#seen += events.length;
+      },
+      rewound: () => {
+        this.rewinds += 1;
       },
     };
     this.view = new View(spec, pool, clock, this.#logger());
@@ -169,12 +223,14 @@ async function apply(
   client: pg.PoolClient,
   events: readonly StoredEvent[],
   table: TableNames,
+  { by = 1, refuses = () => false }: Variant,
 ): Promise<void> {
   const experiments = events.map(({ stream }) => idOf(stream));
   const positions = events.map(({ position }) => position);
+  const refused = experiments.find(refuses);
   // Applied twice, an event would count twice.
   await client.query(
-    `insert into ${table("counts")} as c select told, count(*) from unnest($1::text[]) told group by told
+    `insert into ${table("counts")} as c select told, ${by} * count(*) from unnest($1::text[]) told group by told
      on conflict (experiment) do update set paused = c.paused + excluded.paused`,
     [experiments],
   );
@@ -183,6 +239,8 @@ async function apply(
      select position, told, 'paused' from unnest($1::text[], $2::bigint[]) e(told, position)`,
     [experiments, positions],
   );
+  // Half of the page is written by then.
+  if (refused !== undefined) await client.query("select $1::text::int", [refused]);
   await client.query(
     `insert into ${table("work")} select distinct told, false from unnest($1::text[]) told
      on conflict do nothing`,

@@ -5,7 +5,7 @@
 import { Fault } from "@trainyard/kernel";
 import { escapeIdentifier, type PoolClient } from "pg";
 import { shownBeside } from "./shown-beside.ts";
-import type { ViewTable } from "../views/view.ts";
+import type { ViewTable } from "../views/view-spec.ts";
 
 type Column = { readonly name: string; readonly type: string; readonly keyPlace: number | null };
 

@@ -4,6 +4,7 @@ import type { EventLog } from "@trainyard/event-log";
 import { assert, categoryOf, Fault } from "@trainyard/kernel";
 import type { Check, Verdict } from "./check.ts";
 import type { StreamFold } from "../folds/folds.ts";
+import { withoutEvent } from "../folds/saved-fold.ts";
 import { runtimeLimits } from "../limits.ts";
 import { shownBeside } from "./shown-beside.ts";
 
@@ -52,7 +53,7 @@ async function compare<State>(
   const codec = fold.snapshot;
   assert(codec !== undefined, `the fold ${fold.name} has a snapshot's format`);
   const saved = await log.loadSnapshot(stream, codec.schema);
-  const kept = saved === null ? null : codec.decode(saved.body);
+  const kept = saved === null ? null : codec.decode(withoutEvent(saved.body));
   if (saved === null || kept === null) return "";
   let state = fold.initial;
   let version = 0;

@@ -5,6 +5,9 @@
  * the order of their keys, each page in a transaction of its own that locks the view's cursor, folds the few events that
  * came meanwhile, and joins both sides of one range of keys. So each row is compared at one position, no transaction is
  * long, memory is bounded by a page, and the live view waits for one page at a time. The first row that differs is told.
+ *
+ * What the live view has set aside, a fold of the same version sets aside as well, so that the rest is compared all the same;
+ * a view that lacks events does not hold, and the first of its streams is told.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault, isFault } from "@trainyard/kernel";
@@ -13,7 +16,17 @@ import type { Check, Verdict } from "./check.ts";
 import { type ComparedTable, comparedTable, firstDifference, pageEnd } from "./compare-tables.ts";
 import { runtimeLimits } from "../limits.ts";
 import { within } from "../views/transaction.ts";
-import { readCursor, type View, type ViewCursor, type ViewSpec } from "../views/view.ts";
+import { applyCarefully, applyEvents, isOfTheWorld, readSetAside } from "../views/apply-events.ts";
+import type { View } from "../views/view.ts";
+import type { ViewSpec } from "../views/view-spec.ts";
+import {
+  isOfTheLog,
+  liveSlot,
+  prepareTables,
+  readCursor,
+  type ViewCursor,
+  type ViewSlot,
+} from "../views/view-tables.ts";
 
 /** The check of a view of the given service. */
 export function viewCheck(service: string, view: View, log: EventLog): Check {
@@ -49,6 +62,7 @@ async function verifyView(
   log: EventLog,
   signal: AbortSignal,
 ): Promise<Verdict> {
+  await prepareTables(pool, spec);
   const client = await pool.connect();
   try {
     return await new Verification(spec, client, log, signal).run();
@@ -57,6 +71,12 @@ async function verifyView(
     client.release(true);
   }
 }
+
+const afresh: ViewSlot = {
+  key: "afresh",
+  table: (name) => `pg_temp.${name}`,
+  setAside: "pg_temp.view_set_aside",
+};
 
 class Verification {
   readonly #spec: ViewSpec;
@@ -80,6 +100,9 @@ class Verification {
         `create temporary table ${name} (like ${schema}.${name} including all)`,
       );
     }
+    await this.#client.query(
+      `create temporary table view_set_aside (like ${schema}.view_set_aside including all)`,
+    );
     await this.#catchUp();
     for (const { name } of tables) await this.#client.query(`analyze pg_temp.${name}`);
     for (const table of tables) {
@@ -87,7 +110,15 @@ class Verification {
       const finding = await this.#compare(compared);
       if (finding !== "") return { position: this.#position, finding };
     }
-    return { position: this.#position, finding: "" };
+    return { position: this.#position, finding: await this.#lacking() };
+  }
+
+  /** The streams that the live view does not apply, in words; empty for none. */
+  async #lacking(): Promise<string> {
+    const streams = await readSetAside(this.#client, liveSlot(this.#spec));
+    const [first] = streams;
+    if (first === undefined) return "";
+    return `it has all but ${streams.length} streams that are set aside, the first of them ${first.stream} from position ${first.position} on: ${first.reason}; build it anew once that is mended`;
   }
 
   /** Folds until no more than a page is missing. */
@@ -96,7 +127,7 @@ class Verification {
       const live = await this.#liveCursor("");
       if (live.position - this.#position <= runtimeLimits.verifyPageEvents) return;
       const events = await this.#read(live.position);
-      await within(this.#client, () => this.#apply(events));
+      await this.#applyPage(events);
       this.#position = events.at(-1)?.position ?? this.#position;
     }
   }
@@ -140,17 +171,23 @@ class Verification {
   async #reach(live: ViewCursor): Promise<string> {
     while (this.#position < live.position) {
       const events = await this.#read(live.position);
-      await this.#apply(events);
+      await applyCarefully(this.#client, this.#spec, afresh, events);
       this.#position = events.at(-1)?.position ?? this.#position;
     }
     if (live.position === 0) return "";
     const [event] = await this.#log.readAll(live.position - 1, 1);
-    if (event?.commitId === live.commitId) return "";
+    if (isOfTheLog(live, event ?? null)) return "";
     return `the cursor names commit ${live.commitId} at position ${live.position}, where the log has ${event?.commitId ?? "none"}`;
   }
 
-  #apply(events: readonly StoredEvent[]): Promise<void> {
-    return this.#spec.apply(this.#client, events, (name) => `pg_temp.${name}`);
+  async #applyPage(events: readonly StoredEvent[]): Promise<void> {
+    const client = this.#client;
+    try {
+      await within(client, () => applyEvents(client, this.#spec, afresh, events));
+    } catch (error) {
+      if (isOfTheWorld(error)) throw error;
+      await within(client, () => applyCarefully(client, this.#spec, afresh, events));
+    }
   }
 
   async #read(upTo: number): Promise<readonly StoredEvent[]> {
@@ -165,7 +202,7 @@ class Verification {
 
   async #liveCursor(lock: "" | "for update"): Promise<ViewCursor> {
     if (this.#signal.aborted) throw unverifiable("nobody waits for it any more");
-    const cursor = await readCursor(this.#client, this.#spec, lock);
+    const cursor = await readCursor(this.#client, this.#spec, liveSlot(this.#spec), lock);
     if (cursor === null) throw unverifiable("it was never folded; wait until its service is ready");
     if (cursor.position < this.#position) {
       throw unverifiable("it was set back meanwhile and is folded again; verify once more");

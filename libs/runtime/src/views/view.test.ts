@@ -3,6 +3,9 @@ import { ViewStage } from "../testing/view-stage.ts";
 
 let stage: ViewStage;
 
+const until = (holds: () => unknown): Promise<unknown> =>
+  vi.waitFor(holds, { timeout: 20_000, interval: 20 });
+
 beforeAll(async () => {
   stage = await ViewStage.start();
 }, 60_000);
@@ -51,11 +54,71 @@ describe("how far a view is", () => {
 
   test("of an empty log is caught up at once", async () => {
     await using running = await stage.fold();
-    await vi.waitFor(() => expect(running.view.caughtUpOnce).toBe(true));
+    await until(() => expect(running.view.caughtUpOnce).toBe(true));
   });
 });
 
 describe("a rewind", () => {
+  test("of the log and the tables together, under a running process, is told and gone on from", async () => {
+    await stage.tell("1");
+    await using view = await stage.fold();
+    await view.reach();
+    const restore = await stage.backup();
+    await stage.tell("1", "2");
+    await view.reach();
+    await restore("log and tables");
+    await until(() => expect(view.view.position).toBe(1));
+    await stage.tell("3");
+    await view.reach();
+    expect(await stage.counts()).toEqual({ "1": 1, "3": 1 });
+    expect(view.errors).toMatchObject([{ msg: "log_rewound" }]);
+    expect(view.rewinds).toBe(1);
+  });
+
+  test("of the log alone, under a running process, is told, and the tables are folded again", async () => {
+    await stage.tell("1");
+    const restore = await stage.backup();
+    await stage.tell("1", "2");
+    await using view = await stage.fold();
+    await view.reach();
+    await restore("log");
+    await stage.tell("3", "4", "5");
+    await until(async () =>
+      expect(await stage.counts()).toEqual({ "1": 1, "3": 1, "4": 1, "5": 1 }),
+    );
+    expect(view.errors).toMatchObject([{ msg: "log_rewound" }, { msg: "view_rewound" }]);
+  });
+
+  test("to a log that has the same commit at the position, with another event, is one too", async () => {
+    await stage.tell("1", "2");
+    await using first = await stage.fold();
+    await first.reach();
+    await first.stop();
+    // A reaction that was lost and is done again has its commit's id.
+    await stage.sql(
+      "update tested.view_cursor set event = '2 01931b5e-0000-7000-9000-0000000000ff'",
+    );
+    await stage.sql("update tested.counts set paused = 7");
+    await using second = await stage.fold();
+    await until(async () => expect(await stage.counts()).toEqual({ "1": 1, "2": 1 }));
+    expect(second.errors).toMatchObject([{ msg: "view_rewound" }]);
+  });
+
+  test("of a view whose cursor an older program has moved is none", async () => {
+    await stage.tell("1", "2");
+    await using first = await stage.fold();
+    await first.reach();
+    await first.stop();
+    const [second] = await stage.log.readAll(1, 1);
+    await stage.tell("3");
+    await stage.sql(
+      `update tested.view_cursor set event = '1 01931b5e-0000-7000-9000-0000000000ff', commit_id = '${second?.commitId}'`,
+    );
+    await using again = await stage.fold();
+    await again.reach();
+    expect(again.errors).toEqual([]);
+  });
+
   const otherCommit =
     "update tested.view_cursor set commit_id = '01931b5e-0000-7000-9000-0000000000ff'";
 

@@ -3,52 +3,51 @@
  * replicas may fold into the same tables: each page starts from the cursor's row, which it locks, so that an event is
  * applied once.
  *
- * The cursor stores position and commit id. Where the log has another commit at that position, or none, the tables and
+ * The cursor stores position, commit and event. Where the log has another event at that position, or none, the tables and
  * the log are not of one history (one of them was restored from a backup): a rewind. It is reported as an error, the
- * tables are emptied and folded again from 0. It is looked for at start, and whenever the cursor's row is not where this
- * process left it. No epoch is kept beside the position: nobody outside goes on from a view's position, but from the log's.
+ * tables are emptied and folded again from 0. It is looked for at start, whenever the cursor's row is not where this
+ * process left it, and when the feed says that the log went back. No epoch is kept beside the position: nobody outside
+ * goes on from a view's position, but from the log's.
+ *
+ * The cursor's row also says which version of the view the tables are of. Older tables are built anew beside, and a process
+ * that is older than the tables stops. An event that cannot be applied is set aside, and the view goes on.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { Fault, limits } from "@trainyard/kernel";
-import type { Pool, PoolClient } from "pg";
+import type { Pool } from "pg";
 import { pause } from "../clock.ts";
+import { LogRewound } from "../history/log-history.ts";
 import type { EventFeed } from "../reactions/event-feed.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
+import { readSetAside, type SetAside } from "./apply-events.ts";
+import { applyPage } from "./apply-page.ts";
+import { BesideBuild, dropBeside, Superseded } from "./build-beside.ts";
 import { inTransaction } from "./transaction.ts";
+import type { ViewSpec } from "./view-spec.ts";
+import {
+  beginningOf,
+  cursorAt,
+  isOfTheLog,
+  liveSlot,
+  prepareTables,
+  readCursor,
+  type ViewCursor,
+  writeCursor,
+} from "./view-tables.ts";
 
-/** The name that a table of the view goes by in SQL: the live one's, or that of one that is folded beside it. */
-export type TableNames = (table: string) => string;
-
-export type ViewTable = {
-  readonly name: string;
-  /**
-   * A condition on rows that may be missing in the live table although the log has them: work lists whose rows go when
-   * the work is done.
-   */
-  readonly mayBeGone?: string;
+/** What an operator is told of a view. */
+export type ViewState = {
+  readonly version: number;
+  readonly position: number;
+  /** Events of the log that the rows do not have. */
+  readonly lag: number;
+  readonly caughtUpOnce: boolean;
+  /** How far the tables beside are, while it is built anew; else null. */
+  readonly buildingAt: number | null;
+  readonly setAside: readonly SetAside[];
 };
-
-export type ViewSpec = {
-  readonly schema: string;
-  readonly view: string;
-  /** All that `apply` writes to, each with a primary key; nothing else writes to them. */
-  readonly tables: readonly ViewTable[];
-  /** Changes the rows for events in order, within the given transaction, in tables of the given names. */
-  readonly apply: (
-    client: PoolClient,
-    events: readonly StoredEvent[],
-    table: TableNames,
-  ) => Promise<void>;
-  /** After the commit. */
-  readonly after?: (events: readonly StoredEvent[]) => void;
-};
-
-/** How far the rows have come, and the commit that was last there. */
-export type ViewCursor = { readonly position: number; readonly commitId: string };
-
-const beginning: ViewCursor = { position: 0, commitId: "00000000-0000-0000-0000-000000000000" };
 
 export class View {
   readonly spec: ViewSpec;
@@ -63,6 +62,10 @@ export class View {
   #goal: number | null = null;
   #caughtUpOnce = false;
   #feed: EventFeed | null = null;
+  #superseded: Superseded | null = null;
+  #building: { readonly build: BesideBuild; readonly done: Promise<boolean> } | null = null;
+  #buildAsked = false;
+  #wakeBuilder: () => void = () => {};
 
   constructor(spec: ViewSpec, pool: Pool, clock: Clock, logger: Logger) {
     this.spec = spec;
@@ -78,10 +81,10 @@ export class View {
 
   /**
    * Whether the rows have had, since this process began with them, all that the log held then. False again while they are
-   * folded again from 0.
+   * folded again from 0, and once the tables belong to a newer version.
    */
   get caughtUpOnce(): boolean {
-    return this.#caughtUpOnce;
+    return this.#caughtUpOnce && this.#superseded === null;
   }
 
   /** How many events of the log the rows do not have yet; null before the view runs. Throws a Fault where the log is away. */
@@ -90,14 +93,42 @@ export class View {
     return Math.max(0, (await this.#feed.head()) - this.#position);
   }
 
+  async state(): Promise<ViewState> {
+    return {
+      version: this.spec.version,
+      position: this.#position,
+      lag: (await this.lag()) ?? 0,
+      caughtUpOnce: this.caughtUpOnce,
+      buildingAt: this.#building?.build.position ?? null,
+      setAside: await this.setAside(),
+    };
+  }
+
+  /** The streams that are set aside, the first ones first. */
+  async setAside(): Promise<readonly SetAside[]> {
+    await prepareTables(this.pool, this.spec);
+    return readSetAside(this.pool, liveSlot(this.spec));
+  }
+
+  /** Builds the view anew beside the live tables, also where that was begun already, and then exchanges them. */
+  rebuild(): void {
+    this.#buildAsked = true;
+    this.#wakeBuilder();
+  }
+
   /** Follows the log until the signal aborts. */
   async run(feed: EventFeed, signal: AbortSignal): Promise<void> {
     this.#feed = feed;
     this.#cursor = null;
     this.#goal = null;
+    await Promise.all([this.#follow(feed, signal), this.#buildWhenAsked(feed, signal)]);
+  }
+
+  async #follow(feed: EventFeed, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#persist(async () => {
-        const cursor = this.#cursor ?? (await this.#resume(feed));
+        const cursor = this.#cursor ?? (await this.#resume(feed, signal));
+        if (cursor === null) return;
         if (this.#cursor === null) this.#reached(cursor);
         const events = await feed.next(cursor.position, signal);
         if (events.length > 0) await this.#applyPage(cursor, events);
@@ -113,7 +144,7 @@ export class View {
         await step();
         return;
       } catch (error) {
-        this.#logger.warn({ err: error, view: this.spec.view, waitMs }, "view_retried");
+        this.#failed(error, waitMs);
         await pause(this.#clock, waitMs, signal);
         waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
         // A server that went away may come back as it was some time ago.
@@ -122,22 +153,51 @@ export class View {
     }
   }
 
-  /** Where to go on; from the beginning after a rewind. */
-  async #resume(feed: EventFeed): Promise<ViewCursor> {
-    const { schema, view } = this.spec;
+  #failed(error: unknown, waitMs: number): void {
+    const fields = { err: error, view: `${this.spec.schema}.${this.spec.view}`, waitMs };
+    if (error instanceof LogRewound) {
+      // Rows that lie in the log's database may have gone back with it: that is seen when they are looked at again.
+      this.#logger.error(fields, "log_rewound");
+      this.#beginAgain();
+    } else if (error instanceof Superseded) {
+      if (this.#superseded === null) this.#logger.error(fields, "view_superseded");
+      this.#superseded = error;
+    } else this.#logger.warn(fields, "view_retried");
+  }
+
+  /** What was kept beside the rows is of another history. */
+  #beginAgain(): void {
+    this.#goal = null;
+    this.#caughtUpOnce = false;
+    this.spec.rewound?.();
+  }
+
+  /** Where to go on; from the beginning after a rewind. Null when the signal aborts before the tables are of this version. */
+  async #resume(feed: EventFeed, signal: AbortSignal): Promise<ViewCursor | null> {
+    const { spec, pool } = this;
+    await prepareTables(pool, spec);
     this.#goal ??= await feed.head();
-    await this.pool.query(
-      `insert into ${schema}.view_cursor (view, position, commit_id) values ($1, $2, $3)
-       on conflict do nothing`,
-      [view, beginning.position, beginning.commitId],
-    );
-    const cursor = await readCursor(this.pool, this.spec, "");
-    if (cursor === null || cursor.position === 0) return beginning;
-    const event = await feed.at(cursor.position);
-    if (event?.commitId === cursor.commitId) return cursor;
+    let cursor = await readCursor(pool, spec, liveSlot(spec), "");
+    if (cursor !== null && cursor.version < spec.version) {
+      this.#tell({ from: cursor.version, to: spec.version }, "view_version_changed");
+      if (!(await this.#build(feed, signal))) return null;
+      cursor = await readCursor(pool, spec, liveSlot(spec), "");
+    }
+    if (cursor === null) {
+      await pool.query(
+        `insert into ${spec.schema}.view_cursor (view, position, commit_id, version)
+         values ($1, 0, $2, $3) on conflict do nothing`,
+        [spec.view, beginningOf(0).commitId, spec.version],
+      );
+      cursor = beginningOf(spec.version);
+    }
+    if (cursor.version > spec.version) throw new Superseded(spec, cursor.version);
+    this.#superseded = null;
+    const event = cursor.position === 0 ? null : await feed.at(cursor.position);
+    if (isOfTheLog(cursor, event)) return cursor;
     this.#logger.error(
       {
-        view: `${schema}.${view}`,
+        view: `${spec.schema}.${spec.view}`,
         position: cursor.position,
         commitOfView: cursor.commitId,
         commitOfLog: event?.commitId ?? null,
@@ -145,54 +205,90 @@ export class View {
       "view_rewound",
     );
     await this.#empty(cursor);
+    this.#beginAgain();
     this.#goal = await feed.head();
-    this.#caughtUpOnce = false;
-    return beginning;
+    return beginningOf(spec.version);
   }
 
   async #empty(expected: ViewCursor): Promise<void> {
-    const { schema, view, tables } = this.spec;
+    const { spec } = this;
+    const slot = liveSlot(spec);
     await inTransaction(this.pool, async (client) => {
-      const found = await readCursor(client, this.spec, "for update");
+      const found = await readCursor(client, spec, slot, "for update");
       // A replica may have emptied them already, and come further.
-      if (found?.position !== expected.position || found.commitId !== expected.commitId) {
-        throw new Fault("view_moved", `the cursor of ${schema}.${view} moved`, { retry: "now" });
+      if (
+        found?.position !== expected.position ||
+        found.commitId !== expected.commitId ||
+        found.eventId !== expected.eventId
+      ) {
+        throw new Fault("view_moved", `the cursor of ${spec.schema}.${spec.view} moved`, {
+          retry: "now",
+        });
       }
-      for (const { name } of tables) await client.query(`truncate ${schema}.${name}`);
-      await this.#moveCursor(client, beginning);
+      for (const { name } of spec.tables) await client.query(`truncate ${slot.table(name)}`);
+      await client.query(`delete from ${slot.setAside} where view = $1`, [slot.key]);
+      await writeCursor(client, spec, slot, beginningOf(spec.version));
+      await dropBeside(client, spec);
     });
   }
 
   async #applyPage(from: ViewCursor, events: readonly StoredEvent[]): Promise<void> {
     const last = events[events.length - 1];
     if (last === undefined) return;
-    const reached = await inTransaction(this.pool, async (client) => {
-      const found = await readCursor(client, this.spec, "for update");
-      const fresh = found === null ? null : freshFrom(from, found, events);
-      if (fresh === null) return false;
-      if (fresh.length === 0) return true;
-      await this.spec.apply(client, fresh, (table) => `${this.spec.schema}.${table}`);
-      await this.#moveCursor(client, last);
-      return true;
-    });
+    const { spec } = this;
+    const { outcome, setAside } = await applyPage(this.pool, spec, liveSlot(spec), from, events);
     this.#cursor = null;
-    if (!reached) return;
-    this.#reached(last);
-    this.spec.after?.(events);
+    if (outcome === "moved") return;
+    for (const { stream, position, type } of setAside) {
+      this.#tell({ stream, position, type }, "event_set_aside");
+    }
+    this.#reached(cursorAt(last, spec.version));
+    spec.after?.(events);
   }
 
-  async #moveCursor(client: PoolClient, { position, commitId }: ViewCursor): Promise<void> {
-    const { schema, view } = this.spec;
-    await client.query(
-      `update ${schema}.view_cursor set position = $2, commit_id = $3 where view = $1`,
-      [view, position, commitId],
-    );
+  /** For an operator: one line an occurrence, which is rare. */
+  #tell(fields: Readonly<Record<string, unknown>>, what: string): void {
+    this.#logger.error({ view: `${this.spec.schema}.${this.spec.view}`, ...fields }, what);
   }
 
-  #reached({ position, commitId }: ViewCursor): void {
-    this.#cursor = { position, commitId };
-    this.#position = position;
-    if (this.#goal !== null && position >= this.#goal) this.#caughtUpOnce = true;
+  #build(feed: EventFeed, signal: AbortSignal): Promise<boolean> {
+    if (this.#building !== null) return this.#building.done;
+    const build = new BesideBuild(this.spec, this.pool, feed);
+    const done = build.run(signal).finally(() => {
+      this.#building = null;
+    });
+    this.#building = { build, done };
+    return done;
+  }
+
+  /** Builds that were asked for, and one that a process before this one has begun. */
+  async #buildWhenAsked(feed: EventFeed, signal: AbortSignal): Promise<void> {
+    await this.#persist(async () => {
+      await prepareTables(this.pool, this.spec);
+      if (await BesideBuild.isUnderWay(this.pool, this.spec)) this.#buildAsked = true;
+    }, signal);
+    signal.addEventListener("abort", () => this.#wakeBuilder(), { once: true });
+    while (!signal.aborted) {
+      if (this.#buildAsked) {
+        await this.#persist(async () => {
+          if (!(await this.#build(feed, signal))) return;
+          this.#buildAsked = false;
+          this.#logger.info({ view: `${this.spec.schema}.${this.spec.view}` }, "view_rebuilt");
+          this.spec.after?.([]);
+        }, signal);
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wakeBuilder = resolve;
+          if (signal.aborted || this.#buildAsked) resolve();
+        });
+      }
+    }
+  }
+
+  #reached(cursor: ViewCursor): void {
+    this.#cursor = cursor;
+    this.#position = cursor.position;
+    if (this.#goal !== null && cursor.position >= this.#goal) this.#caughtUpOnce = true;
     for (const waiter of this.#waiting) {
       if (waiter.position > this.#position) continue;
       this.#waiting.delete(waiter);
@@ -202,6 +298,7 @@ export class View {
 
   /** Resolves when the rows reflect the position; a Fault `view_behind` after the limit. */
   async reach(position: number, withinMs: number = limits.readYourWritesMs): Promise<void> {
+    if (this.#superseded !== null) throw this.#superseded;
     if (position <= this.#position) return;
     await new Promise<void>((resolve, reject) => {
       const waiter = {
@@ -223,32 +320,4 @@ export class View {
       this.#feed?.nudge();
     });
   }
-}
-
-/** The events that the rows do not have yet; null when the rows are of another history than these events. */
-function freshFrom(
-  from: ViewCursor,
-  found: ViewCursor,
-  events: readonly StoredEvent[],
-): readonly StoredEvent[] | null {
-  if (found.position < from.position) return null;
-  if (found.position === from.position) return found.commitId === from.commitId ? events : null;
-  // Another replica came further: within these events, or beyond them.
-  const index = events.findIndex(({ position }) => position === found.position);
-  if (index < 0) return [];
-  return events[index]?.commitId === found.commitId ? events.slice(index + 1) : null;
-}
-
-/** The cursor's row; null when there is none. */
-export async function readCursor(
-  client: Pick<Pool | PoolClient, "query">,
-  { schema, view }: ViewSpec,
-  lock: "" | "for update",
-): Promise<ViewCursor | null> {
-  const { rows } = await client.query<{ position: string; commit_id: string }>(
-    `select position, commit_id from ${schema}.view_cursor where view = $1 ${lock}`,
-    [view],
-  );
-  const row = rows[0];
-  return row === undefined ? null : { position: Number(row.position), commitId: row.commit_id };
 }

@@ -197,7 +197,8 @@ class CheckpointSender:
                 return self._refused(record, error)
             if told != self.root / record.uuid:
                 why = f"the platform keeps it in {told}, and the agent said {self.root}"
-                return self._refused(record, CheckpointError(f"{failing}: {why}"))
+                # Which of them is mounted wrongly is for people to find: nothing is lost by waiting.
+                return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
             failing = f"checkpoint {record.uuid} could not be completed"
             path = f"{self._run_path}/{quote(record.uuid, safe='')}/complete"
             reply = self._post(path, record.completion())
@@ -215,10 +216,10 @@ class CheckpointSender:
         if not is_final(plan.status):
             return Undecided(plan, plan.problem())
         if plan.status in (404, 409):
-            # It is not complete, and the refusal says that it never will be.
-            import shutil
-
-            shutil.rmtree(self.root / record.uuid, ignore_errors=True)
+            # It is not complete, and the refusal says that it never will be. All of it was stored, so that is for
+            # the platform to remove, which keeps it for a while: this host may not be the one that is right.
+            folder = self.root / record.uuid
+            return type(refusal)(f"{refusal}; its files stay in {folder} until the platform removes them")
         return refusal
 
     def _post(self, path: str, message: object) -> Reply:

@@ -32,14 +32,17 @@ class Record(NamedTuple):
     steps_completed: float
     metadata: dict[str, Any]
     manifest: List[FileEntry]
+    # As this host sees the storage; empty where it could not tell.
+    storage_id: str = ""
 
     def declaration(self) -> dict[str, Any]:
         """The body of its declaration."""
-        return {
+        message: dict[str, Any] = {
             "checkpoint": self.uuid,
             "stepsCompleted": self.steps_completed,
             "metadata": self.metadata,
         }
+        return {**message, "storageId": self.storage_id} if self.storage_id else message
 
     def completion(self) -> dict[str, Any]:
         """The body of its completion."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+from . import _log as log
+from . import _storage_marker
 from ._checkpoint_sender import CheckpointSender
 from ._checkpoint_spool import CheckpointSpool, Record
 from ._checkpoint_store import RemoteStore
@@ -23,19 +25,20 @@ class SpooledStore:
         self._remote = remote
         self._spool = spool
         self._sender = sender
-        self._begun: Dict[str, Tuple[float, Dict[str, Any]]] = {}
+        self._begun: Dict[str, Tuple[float, Dict[str, Any], str]] = {}
+        self._marker_noted = False
 
     def declare(self, uuid: str, steps_completed: float, metadata: Dict[str, Any]) -> Path:
         """Names the folder to write to."""
         self._sender.check_open()
-        self._begun[uuid] = (steps_completed, metadata)
+        self._begun[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid
 
     def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
         """Puts the checkpoint into the spool, and waits a short time for the platform."""
-        steps_completed, metadata = self._begun.pop(uuid)
-        self._sender.submit(Record(uuid, steps_completed, metadata, manifest))
+        steps_completed, metadata, storage_id = self._begun.pop(uuid)
+        self._sender.submit(Record(uuid, steps_completed, metadata, manifest, storage_id))
         self._sender.wait(uuid)
 
     def give_up(self, uuid: str) -> None:
@@ -49,6 +52,17 @@ class SpooledStore:
         if waiting is None:
             return self._remote.plan(uuid)
         return Plan(self._sender.root / uuid, waiting.manifest, waiting.metadata)
+
+    def _mark(self) -> str:
+        """The id of the storage, as this host sees it; empty where it cannot tell, which stops no training."""
+        try:
+            return _storage_marker.mark(self._sender.root)
+        except _storage_marker.MarkerError as error:
+            if not self._marker_noted:
+                self._marker_noted = True
+                said = "%s; checkpoints are stored all the same, and the platform deletes none of them"
+                log.warning(said, error)
+            return ""
 
     def close(self, timeout_s: float) -> None:
         """Waits that long for what is pending; the agent goes on with the rest."""

@@ -1,8 +1,8 @@
 """Where checkpoints are recorded: the platform, over HTTP.
 
-A call of the RemoteStore waits until the platform has answered, however long that is away, and raises
-only when the answer is a refusal that would be the same tomorrow. That is right for reading, which a
-script cannot go on without. Storing goes through the spool (see _checkpoint_spooled) wherever the
+A call of the RemoteStore waits until the platform has answered, through an outage of up to an hour, and
+raises when the answer is a refusal that would be the same tomorrow, or when the hour is over. That is
+right for reading, which a script cannot go on without. Storing goes through the spool (see _checkpoint_spooled) wherever the
 storage's root is known, so that training does not wait.
 """
 
@@ -14,13 +14,14 @@ from typing import Any, List, Optional, Protocol
 from urllib.parse import quote
 
 from . import _log as log
-from . import _values
+from . import _storage_marker, _values
 from ._http import Backoff, HttpConnection, Reply, UnreachableError
 from ._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
     CHECKPOINT_NOTICE_S,
+    CHECKPOINT_PATIENCE_S,
     CHECKPOINT_TIMEOUT_S,
 )
 from ._storage import FileEntry, Plan
@@ -53,14 +54,25 @@ class RemoteStore:
         self._url = url
         self._token = token
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
+        # As the last answer told.
+        self._root: Optional[Path] = None
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
         message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": metadata}
-        answer = self._call(
-            f"checkpoint {uuid} could not be declared", "POST", self._run_path, message
-        )
-        return folder_of(uuid, answer)
+        known = self._root
+        folder = self._declare(uuid, {**message, **_storage_id(known)})
+        if folder.parent != known:
+            # Only now it is known which storage that is.
+            self._root = folder.parent
+            storage_id = _storage_id(self._root)
+            if storage_id:
+                self._declare(uuid, {**message, **storage_id})
+        return folder
+
+    def _declare(self, uuid: str, message: dict[str, Any]) -> Path:
+        failing = f"checkpoint {uuid} could not be declared"
+        return folder_of(uuid, self._call(failing, "POST", self._run_path, message))
 
     def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
         """Says that all files are there."""
@@ -79,7 +91,8 @@ class RemoteStore:
         path = f"/api/v1/checkpoints/{quote(uuid, safe='')}/plan"
         answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None)
         manifest = [entry_of(uuid, entry) for entry in answer.get("manifest") or []]
-        return Plan(folder_of(uuid, answer), manifest, answer.get("metadata") or {})
+        metadata = answer.get("metadata") or {}
+        return Plan(folder_of(uuid, answer), manifest, metadata, answer.get("storageId") or "")
 
     def _call(self, failing: str, method: str, path: str, message: Optional[Any]) -> dict[str, Any]:
         """Sends one request until it is answered. Other threads of the script run on meanwhile."""
@@ -102,13 +115,27 @@ class RemoteStore:
             connection.close()
 
 
+def _storage_id(root: Optional[Path]) -> dict[str, str]:
+    """What a declaration says of the storage at a root; nothing where this host cannot tell."""
+    if root is None:
+        return {}
+    try:
+        return {"storageId": _storage_marker.mark(root)}
+    except _storage_marker.MarkerError as error:
+        log.warning("%s; the platform deletes no checkpoint of it", error)
+        return {}
+
+
 class _Patience:
-    """The waits of one call: growing, noted once a minute, ended only by a defect that lasts."""
+    """The waits of one call: growing, noted once a minute, ended by a defect that lasts and by an outage
+    that lasts longer.
+    """
 
     def __init__(self, failing: str) -> None:
         self._failing = failing
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
         self._defect_since: Optional[float] = None
+        self._ends_at = time.monotonic() + CHECKPOINT_PATIENCE_S
         self._notice_at = time.monotonic() + CHECKPOINT_BACKOFF_MAX_S
 
     def wait(self, reply: Optional[Reply], why: str) -> None:
@@ -120,6 +147,11 @@ class _Patience:
         elif now - self._defect_since > CHECKPOINT_DEFECT_S:
             raise CheckpointError(
                 f"{self._failing}: for {CHECKPOINT_DEFECT_S / 60:.0f} minutes now: {why}"
+            )
+        if now >= self._ends_at:
+            raise CheckpointError(
+                f"{self._failing}: the platform has not answered for "
+                f"{CHECKPOINT_PATIENCE_S / 60:.0f} minutes: {why}"
             )
         if now >= self._notice_at:
             log.warning("%s yet (%s); trying again until the platform answers", self._failing, why)

@@ -22,6 +22,7 @@ from ._files import PathLike
 from ._info import Info
 from ._limits import FLUSH_S
 from ._preempt import PreemptContext, PreemptMode
+from ._search_metric import metric_of
 from ._searcher import SearcherContext
 from ._sender import Sender
 from ._signals import STOP_FILE, SignalWatcher, StopFile
@@ -135,7 +136,9 @@ class Context:
         self._watcher = watcher
         self._end = _end.EndRecord(info.run_dir)
         is_chief = distributed.rank == 0
-        self.train = TrainContext(spool, sender, self._end, info.steps_completed, is_chief)
+        self.train = TrainContext(
+            spool, sender, self._end, info.steps_completed, is_chief, metric_of(info.config)
+        )
         self._store = store
         self.checkpoint = CheckpointContext(store, distributed)
         stop_file = StopFile(info.run_dir / STOP_FILE) if distributed.local_rank == 0 else None

@@ -58,6 +58,37 @@ def unlock(fd: int) -> None:
             fcntl.flock(fd, fcntl.LOCK_UN)
 
 
+# Of linux/falloc.h: without the first the file would become shorter.
+_FALLOC_KEEP_SIZE = 1
+_FALLOC_PUNCH_HOLE = 2
+
+
+def punch_hole(fd: int, start: int, length: int) -> bool:
+    """Gives a part of a file back to the disk; reading it then gives zeros, and the rest stays where it
+    is. False where the system or the file system cannot.
+    """
+    import ctypes
+
+    try:
+        fallocate = ctypes.CDLL(None, use_errno=True).fallocate64
+    except (OSError, AttributeError):
+        return False
+    fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
+    mode = _FALLOC_KEEP_SIZE | _FALLOC_PUNCH_HOLE
+    punched: int = fallocate(fd, mode, start, length)
+    return punched == 0
+
+
+def sync_file(path: PathLike) -> None:
+    """Makes a file and its name durable."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    sync_folder(os.path.dirname(path))
+
+
 def sync_folder(path: PathLike) -> None:
     """Makes the names in a folder durable, where the file system can."""
     fd = os.open(path, os.O_RDONLY)

@@ -7,6 +7,10 @@ BATCH_BYTES_MAX = 3_500_000
 # The metrics service takes 192 KiB of metrics in one report, as JavaScript writes them: numbers like 1e-06
 # are up to half as long again there, nothing else is longer. Larger values belong into a checkpoint.
 REPORT_BYTES_MAX = 131_072
+# What a full disk does not take is kept in memory up to here, some thousands of reports; then the oldest go.
+HELD_REPORT_BYTES_MAX = 8 * 1024 * 1024
+# The part of the spool that was delivered is given back to the disk in pieces of this size.
+SPOOL_PIECE_BYTES = 16 * 1024 * 1024
 # What a person can still read in a chart's legend.
 NAME_CHARACTERS_MAX = 255
 # The metrics service keeps groups in an index; it counts in UTF-16.
@@ -53,6 +57,9 @@ CHECKPOINT_BACKOFF_FIRST_S = 0.2
 CHECKPOINT_BACKOFF_MAX_S = 5.0
 # An internal error that lasts this long is a defect that waiting does not mend.
 CHECKPOINT_DEFECT_S = 600.0
+# A call that waits for the platform (a restore; storing where only the platform knows the folder) gives up
+# after this long: longer than most outages, and a run that hangs for ever holds its slots for nothing.
+CHECKPOINT_PATIENCE_S = 3600.0
 # How often a waiting checkpoint call says that it still waits.
 CHECKPOINT_NOTICE_S = 60.0
 # A manifest travels in one message of the bus, of 1 MiB, with other things around it.
@@ -60,6 +67,10 @@ CHECKPOINT_FILES_MAX = 5_000
 MANIFEST_BYTES_MAX = 950_000
 # Read and hash in pieces of this size.
 COPY_BYTES = 1 << 20
+
+# A process that makes a storage's marker without links has written it within this many looks.
+MARKER_LOOKS_MAX = 10
+MARKER_WAIT_S = 0.05
 
 # An answer of the platform is small, download plans with the longest manifest included.
 REPLY_BYTES_MAX = 16 * 1024 * 1024

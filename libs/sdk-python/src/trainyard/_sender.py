@@ -5,7 +5,8 @@ write), idle (all that is in the file is acknowledged), sending, waiting to try 
 service has said for good that it takes nothing more of this run). It reads the file that the
 reports were written to, and nothing else: what another process appended, or what was left by a
 crash, is delivered like its own. The offset in ``reports.acked`` moves only when the service has
-answered, so every report is sent at least once; its key makes a repeat harmless.
+answered, so every report is sent at least once; its key makes a repeat harmless. What lies before the
+offset is given back to the disk piece by piece, where the file system can make holes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from urllib.parse import quote
 
 from . import _log as log
 from . import _spool
-from ._files import try_lock, write_by_rename
+from ._files import punch_hole, sync_file, try_lock, write_by_rename
 from ._http import Backoff, HttpConnection, Reply, UnreachableError
 from ._limits import (
     BATCH_BYTES_MAX,
@@ -28,6 +29,7 @@ from ._limits import (
     SEND_BACKOFF_MAX_S,
     SEND_INTERVAL_S,
     SEND_TIMEOUT_S,
+    SPOOL_PIECE_BYTES,
     SPOOL_POLL_S,
 )
 
@@ -79,6 +81,9 @@ def read_batch(fd: int, offset: int, reports_max: int) -> Batch:
             lines.append(line)
         elif line:
             log.warning("a torn line of %d bytes in the spool was skipped", len(line))
+    if used == 0 and len(chunk) == BATCH_BYTES_MAX:
+        # No report is as long as that: a hole, read again because the offset was lost.
+        used = len(chunk)
     return Batch(lines, offset + used)
 
 
@@ -98,6 +103,9 @@ class Sender:
         self._acked = _spool.read_acked(spool.folder)
         self._retry_at = 0.0
         self._over = False
+        # Up to where the spool was given back to the disk.
+        self._punched = 0
+        self._can_punch = True
         self._flushing = False
         self._unreachable_since: Optional[float] = None
         self._thread = threading.Thread(target=self._run, name="trainyard-sender", daemon=True)
@@ -162,7 +170,8 @@ class Sender:
         try:
             if not self._wait_for_lock(lock):
                 return
-            fd = os.open(self._spool.path, os.O_RDONLY | os.O_CLOEXEC)
+            # Written only to make holes in it.
+            fd = os.open(self._spool.path, os.O_RDWR | os.O_CLOEXEC)
             try:
                 self._deliver(fd)
             finally:
@@ -193,6 +202,7 @@ class Sender:
             outcome, reply = self._send(batch)
             if outcome is Outcome.DELIVERED:
                 self._advance(batch.end)
+                self._shrink(fd)
                 self._reports_max = min(self._reports_max * 2, BATCH_REPORTS_MAX)
                 if not self._flushing:
                     self._stopping.wait(SEND_INTERVAL_S)
@@ -242,6 +252,26 @@ class Sender:
             # Only costs repeats, which change nothing.
             log.warning("the acknowledged offset could not be recorded: %s", error)
         self._record_acked(end)
+
+    def _shrink(self, fd: int) -> None:
+        """Gives whole pieces of what was delivered back to the disk, save the end of the file, where the
+        next report's number is read.
+        """
+        end = min(self._acked, self._spool.size() - _spool.TAIL_BYTES)
+        end -= end % SPOOL_PIECE_BYTES
+        if not self._can_punch or end <= self._punched:
+            return
+        try:
+            # First, so that a host that loses power never asks for what is gone.
+            sync_file(self._spool.folder / _spool.ACKED)
+            if _spool.read_acked(self._spool.folder) < end:
+                return
+            self._can_punch = punch_hole(fd, self._punched, end - self._punched)
+        except OSError as error:
+            self._can_punch = False
+            log.debug("the spool cannot be shortened: %s", error)
+        if self._can_punch:
+            self._punched = end
 
     def _record_acked(self, end: int) -> None:
         with self._changed:

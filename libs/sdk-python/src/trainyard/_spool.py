@@ -4,7 +4,10 @@ Invariants, which the agent and the sender rest on:
 
 - A report is one line of JSON, written by one ``write`` to a file opened for appending. Once the
   call has returned, the line is the kernel's, and killing the process cannot take it back. Nothing
-  is ever changed or removed.
+  is ever changed. What was delivered long ago is given back to the disk by its sender, as a hole in
+  the file: every line stays where it is.
+- A disk that takes no more does not end the training: reports wait in this process's memory, up to a
+  limit, and are written before the next one that the disk takes.
 - Keys are ``<node rank>-<n>``, unique also when several processes of a node write. n starts at 1
   and rises; it may leave out numbers.
 - A process that is killed inside ``write`` may leave a torn last line, for a report whose call
@@ -17,6 +20,7 @@ their own descriptor and take turns by ``flock``.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import itertools
 import json
@@ -29,14 +33,15 @@ from pathlib import Path
 from typing import Any, Iterator, Optional, Tuple
 
 from . import _values
+from . import _log as log
 from ._files import lock, unlock
-from ._limits import REPORT_BYTES_MAX
+from ._limits import HELD_REPORT_BYTES_MAX, REPORT_BYTES_MAX
 
 REPORTS = "reports.ndjson"
 ACKED = "reports.acked"
 
 # Of this much of the end of the file the last keys are read; two lines of the largest size fit.
-_TAIL_BYTES = 2 * (REPORT_BYTES_MAX + 256)
+TAIL_BYTES = 2 * (REPORT_BYTES_MAX + 256)
 # A line that a signal handler wrote inside another report's call stands before that one's, so the
 # last line need not have the highest number. Handlers do not nest as deep as this.
 _TAIL_LINES = 16
@@ -61,21 +66,29 @@ class Spool:
         # that a signal handler inside append gets another one.
         self._numbers = itertools.count(1)
         self._depth = 0
+        # What the disk did not take, without keys; and how much of that had to go.
+        self._held: collections.deque[bytes] = collections.deque()
+        self._held_bytes = 0
+        self._lost = 0
         _spools.add(self)
 
-    def append(self, group: str, steps_completed: float, metrics: dict[str, Any]) -> str:
-        """Writes one report and returns its key. The arguments are proto JSON already.
+    def append(self, group: str, steps_completed: float, metrics: dict[str, Any]) -> Optional[str]:
+        """Writes one report and returns its key; None when the disk does not take it yet. The arguments
+        are proto JSON already.
 
-        Raises ValueError when the report is larger than the limit, OSError when the disk does not
-        take it.
+        Raises ValueError when the report is larger than the limit.
         """
         return self._append(group, steps_completed, "metrics", metrics)
 
-    def append_system(self, group: str, steps_completed: float, sample: dict[str, Any]) -> str:
+    def append_system(
+        self, group: str, steps_completed: float, sample: dict[str, Any]
+    ) -> Optional[str]:
         """The same for what a machine was doing: ``sample`` is a SystemSample as proto JSON."""
         return self._append(group, steps_completed, "system", sample)
 
-    def _append(self, group: str, steps: float, kind: str, content: dict[str, Any]) -> str:
+    def _append(
+        self, group: str, steps: float, kind: str, content: dict[str, Any]
+    ) -> Optional[str]:
         at_ms = time.time_ns() // 1_000_000
         # Everything but the key, encoded before the lock is taken.
         rest = _values.encode(
@@ -92,7 +105,7 @@ class Spool:
             self._depth += 1
             lock(self._fd)
             try:
-                return self._append_locked(rest)
+                return self._append_or_hold(rest)
             finally:
                 self._depth -= 1
                 if self._depth == 0:
@@ -108,12 +121,60 @@ class Spool:
     def close(self) -> None:
         """Ends writing; a second call does nothing."""
         with self._lock:
-            if self._fd >= 0:
-                os.close(self._fd)
-                self._fd = -1
+            if self._fd < 0:
+                return
+            self._write_held_at_last()
+            os.close(self._fd)
+            self._fd = -1
 
     def _open(self) -> int:
         return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def _append_or_hold(self, rest: bytes) -> Optional[str]:
+        try:
+            if self._held:
+                self._write_held()
+            return self._append_locked(rest)
+        except OSError as error:
+            self._hold(rest, error)
+            return None
+
+    def _hold(self, rest: bytes, error: OSError) -> None:
+        """Keeps a report that the disk did not take; of too many the oldest go."""
+        if not self._held:
+            said = "%s takes no reports (%s): the latest are kept in memory until it does"
+            log.warning(said, self.folder, error.strerror or error)
+        self._held.append(rest)
+        self._held_bytes += len(rest)
+        while self._held_bytes > HELD_REPORT_BYTES_MAX:
+            self._held_bytes -= len(self._held.popleft())
+            self._lost += 1
+
+    def _write_held(self) -> None:
+        """Writes what was kept, in its order. Raises OSError where the disk still does not take it."""
+        while self._held:
+            # Out of the queue first: a signal handler that reports meanwhile must not write it again.
+            rest = self._held.popleft()
+            try:
+                self._append_locked(rest)
+            except OSError:
+                self._held.appendleft(rest)
+                raise
+            self._held_bytes -= len(rest)
+        lost, self._lost = self._lost, 0
+        log.warning("%s takes reports again; %d were lost", self.folder, lost)
+
+    def _write_held_at_last(self) -> None:
+        if not self._held:
+            return
+        lock(self._fd)
+        try:
+            self._write_held()
+        except OSError as error:
+            count = len(self._held) + self._lost
+            log.warning("%s took no reports to the end (%s): %d are lost", self.folder, error, count)
+        finally:
+            unlock(self._fd)
 
     def _append_locked(self, rest: bytes) -> str:
         size = os.fstat(self._fd).st_size
@@ -146,6 +207,9 @@ class Spool:
         self._lock = threading.RLock()
         self._depth = 0
         self._end = -1
+        # The parent writes what it holds.
+        self._held.clear()
+        self._held_bytes = self._lost = 0
         if self._fd >= 0:
             inherited, self._fd = self._fd, -1
             os.close(inherited)
@@ -158,7 +222,7 @@ def last_number(fd: int, size: int) -> Tuple[int, bool]:
     """The highest n near the end of the file (0 in an empty one), and whether its end is torn."""
     if size == 0:
         return 0, False
-    start = max(0, size - _TAIL_BYTES)
+    start = max(0, size - TAIL_BYTES)
     lines = os.pread(fd, size - start, start).split(b"\n")
     torn = lines[-1] != b""
     # A torn line's number counts too when it can be read: the line may lack nothing but its end.

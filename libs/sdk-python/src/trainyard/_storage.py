@@ -16,6 +16,7 @@ import stat
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Callable, Iterator, List, NamedTuple, Optional, Tuple
 
+from . import _storage_marker
 from ._files import sync_folder
 from ._limits import CHECKPOINT_FILES_MAX, COPY_BYTES, MANIFEST_BYTES_MAX
 from .errors import CheckpointError
@@ -43,6 +44,8 @@ class Plan(NamedTuple):
     path: Path
     manifest: List[FileEntry]
     metadata: dict[str, Any]
+    # The storage that it lies in; empty where nobody knows.
+    storage_id: str = ""
 
 
 def files_of(folder: Path) -> List[str]:
@@ -238,6 +241,13 @@ def check_contents(uuid: str, plan: Plan) -> None:
 
 def check_visible(uuid: str, plan: Plan) -> None:
     """Raises CheckpointError when the storage cannot be seen from this machine."""
+    root = plan.path.parent
+    found = _storage_marker.seen(root) if plan.storage_id else ""
+    if found and found != plan.storage_id:
+        raise CheckpointError(
+            f"checkpoint {uuid} lies in storage {plan.storage_id}, and this machine sees storage {found} "
+            f"at {root}: mount the same storage there"
+        )
     if not plan.path.is_dir():
         raise CheckpointError(
             f"checkpoint {uuid} lies in {plan.path}, which is not on this machine: "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
 from . import _absent, _end, _values
+from ._search_metric import SearchMetricCheck
 from ._sender import Sender
 from ._spool import Spool
 
@@ -47,8 +48,10 @@ class TrainContext:
         end: _end.EndRecord,
         steps: float,
         is_chief: bool = True,
+        searcher_metric: Optional[str] = None,
     ) -> None:
         self._is_chief = is_chief
+        self._search_metric = SearchMetricCheck(searcher_metric)
         self._spool = spool
         self._sender = sender
         self._end = end
@@ -72,7 +75,7 @@ class TrainContext:
 
     def report_validation_metrics(self, steps_completed: float, metrics: Mapping[str, Any]) -> None:
         """Reports metrics of a validation. A search decides on the one that its configuration
-        names.
+        names; the first validation that lacks it is warned of.
         """
         self.report_metrics(VALIDATION, steps_completed, metrics)
 
@@ -94,6 +97,8 @@ class TrainContext:
         steps = _values.steps_of(steps_completed)
         plain = _values.metrics_of(metrics)
         self._append(group, steps, plain)
+        if group == VALIDATION:
+            self._search_metric.check(steps, plain)
         self._on_report(group, steps, plain)
         self._latest_steps = max(self._latest_steps, steps)
 

@@ -126,8 +126,34 @@ class BadInput(BadInputCase):
         self.refused("train_batch", "dict of metrics", kind=kind, error=TypeError)
 
     def test_a_validation_without_the_metric_of_the_search(self):
-        config = {"searcher": {"metric": "accuracy"}}
+        config = {"searcher": {"name": "adaptive_asha", "metric": "accuracy"}}
         self.refused("'accuracy'", "error", "searcher.metric", init={"exp_conf": config})
+
+    def test_a_validation_without_the_metric_of_a_search_that_needs_none_is_warned_of_once(self):
+        config = {"searcher": {"name": "single", "metric": "accuracy"}}
+        with self.assertLogs("trainyard", "WARNING") as log:
+            self.train(validation_period=pytorch.Batch(1), init={"exp_conf": config})
+        warned = [line for line in log.output if "has no metric 'accuracy'" in line]
+        self.assertEqual(len(warned), 1, log.output)
+
+    def test_an_optimizer_of_a_model_that_is_not_wrapped(self):
+        def forgets(self, context):
+            self.context = context
+            self.model = torch.nn.Linear(1, 1)
+            optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+            self.optimizer = context.wrap_optimizer(optimizer)
+
+        kind = self.made(__init__=forgets)
+        self.refused("wrap_model", "SGD", "2 parameters", "[1, 1]", kind=kind, error=ValueError)
+
+    def test_an_optimizer_with_a_parameter_beside_the_model(self):
+        def adds(self, context):
+            LineTrial.__init__(self, context)
+            scale = torch.nn.Parameter(torch.ones(3))
+            context.optimizers[0].add_param_group({"params": [scale]})
+
+        kind = self.made(__init__=adds)
+        self.refused("wrap_model", "1 parameter ", "[3]", kind=kind, error=ValueError)
 
     def test_a_checkpoint_of_another_model(self):
         self.train(name="a")

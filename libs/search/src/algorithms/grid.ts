@@ -12,6 +12,7 @@ import { topUp } from "./top-up.ts";
 export const grid: Algorithm = {
   name: "grid",
   version: 1,
+  ignoresValues: true,
   sizeOf: (config, space) => ({
     trialsMax: gridTrials(config, space),
     concurrentTrialsMax: config.name === "grid" ? config.max_concurrent_trials : 0,

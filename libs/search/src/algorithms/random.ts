@@ -17,6 +17,7 @@ function drawn(name: string, sizeOf: (config: SearcherConfig) => Size): Algorith
   return {
     name,
     version: 1,
+    ignoresValues: true,
     sizeOf,
     initial: () => null,
     evolve: (memory) => memory,

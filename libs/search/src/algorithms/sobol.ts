@@ -25,6 +25,7 @@ import { topUp } from "./top-up.ts";
 export const sobol: Algorithm = {
   name: "sobol",
   version: 1,
+  ignoresValues: true,
   sizeOf: (config) =>
     config.name === "sobol"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }

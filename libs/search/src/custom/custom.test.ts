@@ -311,6 +311,7 @@ describe("a batch is refused whole", () => {
       /needs/,
     ],
     ["progress of 2", progressOf("x", 2), "invalid_request", /progress must be from 0 to 1/],
+    ["a long reason", stopOf("x", 2, "x".repeat(1_001)), "invalid_request", /1001 .* most 1000/],
     ["more trials than it may have", proposal("x"), "too_many_trials", /has its 3 trials/],
   ];
   it.each(cases)("for %s", (_what, operation, code, said) => {
@@ -323,6 +324,17 @@ describe("a batch is refused whole", () => {
     });
     // Nothing of it was recorded: the good one goes through alone.
     expect(post(search, good)).toEqual(["OperationsPosted", "TrialProposed"]);
+  });
+
+  it("for more than an event holds, however few characters it is", () => {
+    const search = searched();
+    const of = (characters: number) =>
+      proposal("x", { hyperparameters: { lr: 0.01, units: 16, text: "界".repeat(characters) } });
+    // Read as 70,000 characters, recorded as 210,000 bytes.
+    expect(refusal(search, [of(70_000)])).toMatchObject({
+      rejected: "invalid_request",
+      detail: expect.stringMatching(/take 210\d\d\d bytes as they are recorded; at most 192 KiB/),
+    });
   });
 
   it("for a search that is finished, complete, of another kind, or has moved on", () => {

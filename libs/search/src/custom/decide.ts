@@ -10,6 +10,7 @@ import type { PostOperations } from "../commands.ts";
 import { eventsOf, exhausted, goesOn } from "../decision-events.ts";
 import type { SearchEvent } from "../events.ts";
 import { evolve } from "../evolve.ts";
+import { searchLimits } from "../limits.ts";
 import { valueOfId } from "../persistent/id-map.ts";
 import {
   isOpen,
@@ -305,6 +306,7 @@ function finish(
       "the search was finished before",
     );
   }
+  const { stopsPerFinishMax } = searchLimits;
   const decisions: Decision[] = [
     {
       kind: "finish",
@@ -317,6 +319,10 @@ function finish(
     const state = trialOf(search, trial);
     if (state === undefined || !isOpen(state) || isStopped(state)) continue;
     if (letTrialsEnd && state.wanted === "run") continue;
+    if (decisions.length > stopsPerFinishMax) {
+      const detail = `it would stop more than ${stopsPerFinishMax} trials at once: stop some of them first, or let them end`;
+      return refused("too_many_trials", place.index, place.operation, detail);
+    }
     decisions.push(stopped(place, trial, reason || "the search was finished"));
   }
   return decisions;

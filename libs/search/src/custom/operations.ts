@@ -2,7 +2,7 @@
  * What the client of a custom search posts, and what a batch of it must be before anybody looks at the search: each
  * operation with an id of its own and one thing that it wants.
  */
-import type { Plain } from "@trainyard/contracts";
+import { encodedBytes, type Plain } from "@trainyard/contracts";
 import type {
   SearchOperation as SearchOperationMessage,
   SearchOperationResult,
@@ -36,11 +36,12 @@ export function malformed(operations: readonly SearchOperation[]): Rejection | n
       `there are ${operations.length} operations; at most ${operationsPerPostMax} are posted at once`,
     );
   }
-  if (JSON.stringify(operations).length > operationBytesPerPostMax) {
-    const most = operationBytesPerPostMax / 1024;
+  const bytes = encodedBytes({ type: "OperationsPosted", data: { operations: [...operations] } });
+  if (bytes > operationBytesPerPostMax) {
+    const most = `${operationBytesPerPostMax / 1024} KiB`;
     return reject(
       "invalid_request",
-      `the operations are larger than ${most} KiB; post fewer at once`,
+      `the operations take ${bytes} bytes as they are recorded; at most ${most} are posted at once`,
     );
   }
   const seen = new Set<string>();
@@ -73,6 +74,15 @@ function wrongWith({ id, operation }: SearchOperation, seen: ReadonlySet<string>
       return progress >= 0 && progress <= 1
         ? null
         : `progress must be from 0 to 1, not ${progress}`;
+    }
+    case "stop":
+    case "suspend":
+    case "finish": {
+      const { length } = operation.value.reason;
+      const most = searchLimits.reasonCharactersMax;
+      return length <= most
+        ? null
+        : `its reason has ${length} characters; at most ${most} are kept`;
     }
     default:
       return null;

@@ -1,5 +1,6 @@
 /** What speaks for the decisions about a population, as its events carry it and people read it. */
 import type { JsonObject, PbtSearcher } from "@trainyard/experiment-config";
+import { searchLimits } from "../limits.ts";
 import type { SearchPlan } from "../state.ts";
 import type { Comparison, Donor } from "./exploit.ts";
 import type { Change } from "./explore.ts";
@@ -76,5 +77,10 @@ export function copyEvidence(
 
 function changeText({ hyperparameter, how, factor, from, to }: Change): string {
   const by = how === "resampled" ? "drawn afresh" : factor === null ? "a neighbour" : `× ${factor}`;
-  return `${hyperparameter} ${JSON.stringify(from)} → ${JSON.stringify(to)} (${by})`;
+  return `${hyperparameter} ${cut(from)} → ${cut(to)} (${by})`;
+}
+
+/** The whole value is among the changes; twice it could be more than an event holds. */
+function cut(value: unknown): string {
+  return JSON.stringify(value).slice(0, searchLimits.shownCharactersMax);
 }

@@ -49,6 +49,12 @@ export const randomOf = (max_trials: number, max_concurrent_trials: number): Sea
   max_concurrent_trials,
 });
 
+export const singleOf: SearcherConfig = {
+  name: "single",
+  metric: "loss",
+  smaller_is_better: true,
+};
+
 export const sobolOf = (max_trials: number, max_concurrent_trials: number): SearcherConfig => ({
   ...randomOf(max_trials, max_concurrent_trials),
   name: "sobol",

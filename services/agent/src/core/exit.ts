@@ -5,7 +5,12 @@ import {
   AllocationReportState,
   type Launch,
 } from "@trainyard/contracts/agent";
-import { EndReason, type EndRecord, type Exit } from "@trainyard/contracts/events";
+import {
+  EndReason,
+  type EndRecord,
+  type Exit,
+  type SealedCheckpoints,
+} from "@trainyard/contracts/events";
 import type { ExitRecord, KillRecord, StopRecord } from "./records.ts";
 
 export type RunView = {
@@ -16,10 +21,11 @@ export type RunView = {
   readonly kill: KillRecord | null;
   readonly exit: ExitRecord | null;
   readonly endRecord: Plain<EndRecord> | null;
+  readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
 
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
-  const { launch, state, pid, exit } = view;
+  const { launch, state, pid, exit, sealed } = view;
   const common = {
     allocation: launch.allocation,
     state,
@@ -28,6 +34,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     pid,
     launchFailed: false,
     killed: false,
+    ...(sealed === undefined ? {} : { sealed }),
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   return {
@@ -37,6 +44,18 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
     launchFailed: exit.kind === "not_launched",
     killed: wasKilled(exit, view.kill),
   };
+}
+
+/** Of a launch that could not even be written down: it has no folder, and nothing of it was started. */
+export function refusalOf(
+  agent: string,
+  { allocation, nodeRank, slots }: Plain<Launch>,
+  why: string,
+): Plain<AllocationReport> {
+  const message = `the agent could not write the launch down: ${why}`;
+  const state = AllocationReportState.ENDED;
+  const exit = { nodeRank, agent, signal: "", message };
+  return { allocation, state, nodeRank, slots, pid: 0, launchFailed: true, killed: false, exit };
 }
 
 /** Whether it ended because the scheduler wanted that. A process that had left by itself had. */

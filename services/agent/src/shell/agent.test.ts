@@ -18,9 +18,10 @@ function newAgent(folder: string) {
   const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
   const contexts = new Contexts({ folder: join(folder, "contexts"), agent: "rack", bus, events });
   const identity = { name: "rack", pool: "p", address: "a", version: "1", labels: {}, slots: [] };
+  const processGroups = "scan" as const;
   const urls = { apiUrl: "http://127.0.0.1:1", metricsUrl: "http://127.0.0.1:1" };
   return new Agent({
-    identity,
+    identity: { ...identity, processGroups },
     folder,
     bus,
     events,
@@ -29,6 +30,7 @@ function newAgent(folder: string) {
     checkpointDir: "",
     sdkPath: "",
     inherited: {},
+    processGroups,
   });
 }
 

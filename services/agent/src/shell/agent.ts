@@ -13,6 +13,8 @@ import { join } from "node:path";
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
+  type AllocationReport,
+  type Launch,
   type Report,
   ReportSchema,
   type Wanted,
@@ -21,11 +23,14 @@ import {
 } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
 import { pause, systemClock } from "@trainyard/runtime";
+import { refusalOf } from "../core/exit.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
-import { makeFolder, names, readRecord, writeRecord } from "../state/layout.ts";
+import { isDiskFull, makeFolder, names, readRecord, textOf, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
+import type { Mechanism } from "../state/run-group.ts";
 import type { Contexts } from "./contexts.ts";
+import { freeBytes } from "./disk.ts";
 import { Run, type RunDeps } from "./run.ts";
 import { Wake } from "./wake.ts";
 
@@ -36,6 +41,8 @@ export type AgentIdentity = {
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly slots: readonly Plain<Slot>[];
+  /** How all processes of a run are found and ended here. */
+  readonly processGroups: Mechanism;
 };
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
@@ -55,6 +62,8 @@ export class Agent implements AsyncDisposable {
   readonly #deps: AgentDeps;
   readonly #runsFolder: string;
   readonly #runs = new Map<string, Run>();
+  /** Launches that could not be written down, as they are reported until they are forgotten. They leave nothing on disk. */
+  readonly #refused = new Map<string, Plain<AllocationReport>>();
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
   readonly #changed = new Wake();
@@ -63,6 +72,7 @@ export class Agent implements AsyncDisposable {
   #epoch = 0;
   #version = 0;
   #highestEpoch = 0;
+  #writtenEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
   #isKnown = false;
@@ -72,6 +82,7 @@ export class Agent implements AsyncDisposable {
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
     this.#highestEpoch =
       readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch ?? this.#highestEpoch;
+    this.#writtenEpoch = this.#highestEpoch;
   }
 
   /** The scheduler has answered since this start, which it does once the agent is registered. */
@@ -154,10 +165,7 @@ export class Agent implements AsyncDisposable {
       this.#deps.events.staleWanted(epoch, version);
       return;
     }
-    if (epoch > this.#highestEpoch) {
-      writeRecord(this.#deps.folder, names.agent, { epoch });
-      this.#highestEpoch = epoch;
-    }
+    this.#raise(epoch);
     this.#probe = wanted.probe;
     this.#isKnown = true;
     // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
@@ -167,15 +175,45 @@ export class Agent implements AsyncDisposable {
     }
     for (const allocation of wanted.forget) this.#forget(allocation);
     for (const { allocation, state, launch } of wanted.allocations) {
-      if (state !== WantedState.RUN || launch === undefined || this.#runs.has(allocation)) continue;
-      this.#hold(RunFolder.create(this.#runsFolder, launch));
+      if (state !== WantedState.RUN || launch === undefined || this.#has(allocation)) continue;
+      this.#launch(launch);
     }
     this.#epoch = epoch;
     this.#version = version;
     this.#publish();
   }
 
+  /** A disk that takes no record takes no launch either, but what is running must be killed all the same. */
+  #raise(epoch: number): void {
+    if (epoch > this.#highestEpoch) this.#highestEpoch = epoch;
+    if (this.#highestEpoch === this.#writtenEpoch) return;
+    try {
+      writeRecord(this.#deps.folder, names.agent, { epoch: this.#highestEpoch });
+      this.#writtenEpoch = this.#highestEpoch;
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      this.#deps.events.diskFull(error);
+    }
+  }
+
+  #has(allocation: string): boolean {
+    return this.#runs.has(allocation) || this.#refused.has(allocation);
+  }
+
+  #launch(launch: Plain<Launch>): void {
+    try {
+      this.#hold(RunFolder.create(this.#runsFolder, launch));
+    } catch (error) {
+      this.#deps.events.notLaunched(launch.allocation, error);
+      this.#refused.set(
+        launch.allocation,
+        refusalOf(this.#deps.identity.name, launch, textOf(error)),
+      );
+    }
+  }
+
   #forget(allocation: string): void {
+    this.#refused.delete(allocation);
     const run = this.#runs.get(allocation);
     if (run === undefined || !run.isEnded || run.folder.forgotten !== null) return;
     run.folder.recordForgotten();
@@ -207,7 +245,9 @@ export class Agent implements AsyncDisposable {
       labels: { ...identity.labels },
       agentVersion: identity.version,
       address: identity.address,
-      allocations: told.map((run) => run.report()),
+      processGroups: identity.processGroups,
+      diskFreeBytes: freeBytes(this.#deps.folder),
+      allocations: [...told.map((run) => run.report()), ...this.#refused.values()],
     };
     bus.publish(agentReportSubject(identity.name), bytes.encode(reports.encode(report)));
   }
@@ -216,6 +256,7 @@ export class Agent implements AsyncDisposable {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
+        for (const { folder } of this.#runs.values()) folder.writeHeld();
         await this.cleanUp();
         await this.#deps.contexts.cleanUp();
       } catch (error) {

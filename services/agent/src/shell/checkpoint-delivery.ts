@@ -1,45 +1,48 @@
 /**
- * Has the platform declare and complete the checkpoints that an ended process left in its spool, by the rules of the SDK's
- * README ("The run's folder"): the earliest first, each settled only by an answer. To do it twice is harmless. A folder
- * that was never whole, and one that the platform will never complete, is removed: nobody else knows of it.
+ * Has the platform declare and complete the checkpoints that an ended process left in its spool: the earliest first, each
+ * settled only by an answer. To do it twice is harmless. What is sealed is never removed here: what the platform refuses for
+ * good it has recorded as abandoned, and clears after a grace. A folder that was never whole goes: nobody else knows of it.
  */
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
+  markStorage,
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 import { Backoff } from "./backoff.ts";
 
 export type CheckpointDeps = {
   readonly folder: RunFolder;
+  readonly spool: SealedSpool;
   readonly apiUrl: string;
   /** The registry's own default; empty where this host does not know it. */
   readonly checkpointDir: string;
   readonly events: AgentEvents;
 };
 
-/** What the SDK wrote of a checkpoint whose folder is whole. */
-type Sealed = {
-  readonly checkpoint: string;
-  readonly sealedMs: number;
-  readonly stepsCompleted: number;
-  readonly metadata: object;
-  readonly manifest: readonly { readonly bytes: number }[];
-};
-
 type Answer =
   | { readonly kind: "taken" }
-  /** For good; when the platform says that it is not complete, it never will be. */
-  | { readonly kind: "refused"; readonly why: string; readonly incomplete: boolean }
-  | { readonly kind: "later"; readonly retryAfterMs: number; readonly why: string };
+  /** For good. */
+  | { readonly kind: "refused"; readonly why: string }
+  /** Not yet: this one alone, or whoever asks now. */
+  | {
+      readonly kind: "later";
+      readonly alone: boolean;
+      readonly retryAfterMs: number;
+      readonly why: string;
+    };
+
+/** The run was lost, and the platform has not heard yet what it left. */
+const tooEarly = 425;
 
 /** Under which a run's checkpoints lie on this host, by the registry's rule; null where only the registry knows. */
 export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): string | null {
@@ -54,58 +57,50 @@ function storageOf({ config }: Plain<Launch>, checkpointDir: string): Checkpoint
   return configured ?? {};
 }
 
-/** The bytes that the registry has to read before nothing is left. */
-export function bytesLeft(folder: RunFolder): number {
-  return sealedOf(spoolOf(folder))
-    .flatMap(({ manifest }) => manifest)
-    .reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is left to the next agent. */
+/** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is tried again. */
 export async function deliverCheckpoints(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
-  try {
-    await deliverAll(deps, signal);
-  } catch (error) {
-    deps.events.checkpointsFailed(deps.folder.launch.allocation, error);
-  }
-}
-
-async function deliverAll(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
-  const spool = spoolOf(deps.folder);
-  removeBegun(deps, spool);
+  const { events, folder } = deps;
   const backoff = new Backoff(signal);
-  for (const sealed of sealedOf(spool)) {
-    for (;;) {
-      const answer = await ask(deps, sealed, signal);
-      if (signal.aborted) return;
-      if (answer.kind !== "later") {
-        settle(deps, spool, sealed, answer);
-        backoff.reset();
-        break;
-      }
-      deps.events.checkpointsWait(answer.why);
-      await backoff.wait(answer.retryAfterMs);
+  while (!signal.aborted) {
+    try {
+      removeBegun(deps);
+      const waitMs = await deliverRound(deps, backoff, signal);
+      if (waitMs === null) return;
+      await backoff.wait(waitMs);
+    } catch (error) {
+      events.checkpointsFailed(folder.launch.allocation, error);
+      await backoff.wait(limits.retryLastMs);
     }
   }
 }
 
-function spoolOf(folder: RunFolder): string {
-  return join(folder.runDir, "spool", "checkpoints");
+/** Asks for each that is left; null once none is, else how long to wait at least. */
+async function deliverRound(
+  deps: CheckpointDeps,
+  backoff: Backoff,
+  signal: AbortSignal,
+): Promise<number | null> {
+  let waitMs: number | null = null;
+  for (const sealed of deps.spool.sealed()) {
+    const answer = await ask(deps, sealed, signal);
+    if (signal.aborted) return 0;
+    if (answer.kind === "later") {
+      deps.events.checkpointsWait(answer.why);
+      waitMs = Math.max(waitMs ?? 0, answer.retryAfterMs);
+      // Whoever is away for one is away for all; what is too early for one may be time for the next.
+      if (answer.alone) continue;
+      return waitMs;
+    }
+    settle(deps, sealed, answer);
+    backoff.reset();
+  }
+  return waitMs;
 }
 
-function namesIn(spool: string, ending: string): readonly string[] {
-  // A file of that name is not the SDK's.
-  if (statSync(spool, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  return readdirSync(spool)
-    .filter((name) => name.endsWith(ending))
-    .map((name) => basename(name, ending));
-}
-
-function removeBegun(deps: CheckpointDeps, spool: string): void {
-  const sealed = new Set(namesIn(spool, ".json"));
-  for (const checkpoint of namesIn(spool, ".begun")) {
-    if (!sealed.has(checkpoint)) removeFiles(deps, checkpoint);
-    rmSync(join(spool, `${checkpoint}.begun`), { force: true });
+function removeBegun(deps: CheckpointDeps): void {
+  for (const checkpoint of deps.spool.begun()) {
+    removeFiles(deps, checkpoint);
+    deps.spool.forgetBegun(checkpoint);
   }
 }
 
@@ -120,43 +115,23 @@ function removeFiles({ folder, checkpointDir, events }: CheckpointDeps, checkpoi
   }
 }
 
-function sealedOf(spool: string): readonly Sealed[] {
-  return namesIn(spool, ".json")
-    .flatMap((checkpoint) => readSealed(join(spool, `${checkpoint}.json`), checkpoint) ?? [])
-    .toSorted((a, b) => a.sealedMs - b.sealedMs);
-}
-
-/** Null for a file that is not the SDK's. */
-function readSealed(path: string, checkpoint: string): Sealed | null {
-  try {
-    const sealed = JSON.parse(readFileSync(path, "utf8")) as Sealed;
-    const isWhole = Array.isArray(sealed.manifest) && Number.isFinite(sealed.sealedMs);
-    return isWhole && sealed.checkpoint === checkpoint ? sealed : null;
-  } catch {
-    return null;
-  }
-}
-
 function settle(
-  deps: CheckpointDeps,
-  spool: string,
+  { folder, spool, events }: CheckpointDeps,
   { checkpoint }: Sealed,
   answer: Exclude<Answer, { kind: "later" }>,
 ): void {
-  const { allocation } = deps.folder.launch;
-  if (answer.kind === "taken") deps.events.checkpointDelivered(allocation, checkpoint);
-  else {
-    deps.events.checkpointRefused(allocation, checkpoint, answer.why);
-    if (answer.incomplete) removeFiles(deps, checkpoint);
-  }
-  rmSync(join(spool, `${checkpoint}.json`), { force: true });
+  const { allocation } = folder.launch;
+  if (answer.kind === "taken") events.checkpointDelivered(allocation, checkpoint);
+  else events.checkpointRefused(allocation, checkpoint, answer.why);
+  spool.settle(checkpoint);
 }
 
 async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): Promise<Answer> {
   const { trial, run } = deps.folder.launch;
   const { checkpoint, stepsCompleted, metadata, manifest } = sealed;
   const checkpoints = `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}/checkpoints`;
-  const declaration = { checkpoint, stepsCompleted, metadata };
+  const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
+  const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
   const declared = await call(deps, signal, checkpoints, declaration);
   const answer =
     declared.kind === "taken"
@@ -165,8 +140,17 @@ async function ask(deps: CheckpointDeps, sealed: Sealed, signal: AbortSignal): P
   if (answer.kind !== "refused") return answer;
   // An earlier attempt whose answer was lost may have completed it, before the run was over.
   const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
-  if (plan.kind !== "refused") return plan;
-  return { ...answer, incomplete: plan.incomplete };
+  return plan.kind === "refused" ? answer : plan;
+}
+
+/** Of an SDK that told of none: the storage is this host's own only where the folder is that the process wrote. */
+async function storageIdOf(
+  { folder, checkpointDir }: CheckpointDeps,
+  checkpoint: string,
+): Promise<string | undefined> {
+  const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
+  if (path === null || !existsSync(path)) return undefined;
+  return markStorage(dirname(path)).catch(() => undefined); // Nobody judges it then until it is adopted.
 }
 
 async function call(
@@ -190,6 +174,7 @@ async function call(
   } catch (error) {
     return {
       kind: "later",
+      alone: false,
       retryAfterMs: 0,
       why: error instanceof Error ? error.message : String(error),
     };
@@ -199,12 +184,11 @@ async function call(
 function answerOf({ status, headers }: Response, text: string): Answer {
   if (status >= 200 && status < 300) return { kind: "taken" };
   const why = problemOf(text) ?? `the platform answered ${status}`;
-  if (status < 500 && status !== 408 && status !== 425 && status !== 429) {
-    return { kind: "refused", why, incomplete: status === 404 || status === 409 };
-  }
+  const alone = status === tooEarly;
+  if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };
   const seconds = Number(headers.get("retry-after"));
   const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1_000, limits.retryLastMs) : 0;
-  return { kind: "later", retryAfterMs, why };
+  return { kind: "later", alone, retryAfterMs, why };
 }
 
 function problemOf(text: string): string | null {

@@ -12,7 +12,7 @@ import { limits as common } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
-import { makeFolder } from "../state/layout.ts";
+import { isDiskFull, makeFolder } from "../state/layout.ts";
 import { Backoff } from "./backoff.ts";
 
 /** It cannot be had, however often one asks. */
@@ -20,24 +20,47 @@ export class NoContext extends Error {
   override readonly name = "NoContext";
 }
 
+/** How far the code of a digest is under way. */
+export type FetchProgress = {
+  /** Pieces that have come, in all attempts. */
+  readonly pieces: number;
+  /** The registry did not answer last time, or its answer broke off. */
+  readonly waits: boolean;
+};
+
 class WrongBytes extends Error {
   override readonly name = "WrongBytes";
 }
+
+const silent = new Error("the download brought nothing for a while");
 
 export type ContextsDeps = {
   readonly folder: string;
   readonly agent: string;
   readonly bus: Bus;
   readonly events: AgentEvents;
+  /** For tests; a download that brings nothing for this long is begun anew. */
+  readonly silenceMs?: number;
 };
 
 export class Contexts {
   readonly #deps: ContextsDeps;
   readonly #fetching = new Map<string, Promise<string>>();
+  readonly #progress = new Map<string, FetchProgress>();
 
   constructor(deps: ContextsDeps) {
     this.#deps = deps;
     makeFolder(deps.folder);
+  }
+
+  /** Of code that is fetched, or was a while ago. */
+  progressOf(digest: string): FetchProgress {
+    return this.#progress.get(digest) ?? { pieces: 0, waits: false };
+  }
+
+  #note(digest: string, waits: boolean): void {
+    const { pieces } = this.progressOf(digest);
+    this.#progress.set(digest, { pieces: waits ? pieces : pieces + 1, waits });
   }
 
   /** The path of the packed code. Waits while the registry is away; throws NoContext, or when the signal aborts. */
@@ -85,7 +108,7 @@ export class Contexts {
     let kept = 0;
     for (const { path, size, isPart, mtimeMs } of files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)) {
       kept += size;
-      const abandoned = isPart && Date.now() - mtimeMs > 2 * limits.contextFetchMs;
+      const abandoned = isPart && Date.now() - mtimeMs > 10 * limits.contextSilenceMs;
       if (abandoned || (!isPart && kept > limits.contextCacheBytesMax))
         await rm(path, { force: true });
     }
@@ -100,7 +123,9 @@ export class Contexts {
         return await this.#fetch(digest, path, signal);
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof NoContext) throw error;
+        // Waiting makes no room, and the run could be elsewhere.
+        if (error instanceof NoContext || isDiskFull(error)) throw error;
+        this.#note(digest, true);
         if (error instanceof WrongBytes) wrong += 1;
         if (wrong >= limits.contextAttemptsMax) {
           throw new NoContext(`what the registry serves as ${digest} is something else`);
@@ -113,8 +138,35 @@ export class Contexts {
 
   async #fetch(digest: string, path: string, signal: AbortSignal): Promise<string> {
     const url = await this.#plan(digest);
-    const both = AbortSignal.any([signal, AbortSignal.timeout(limits.contextFetchMs)]);
-    const response = await fetch(url, { signal: both });
+    const silence = new AbortController();
+    const timer = setTimeout(
+      () => silence.abort(silent),
+      this.#deps.silenceMs ?? limits.contextSilenceMs,
+    );
+    try {
+      return await this.#download(
+        digest,
+        path,
+        url,
+        AbortSignal.any([signal, silence.signal]),
+        () => {
+          this.#note(digest, false);
+          timer.refresh();
+        },
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #download(
+    digest: string,
+    path: string,
+    url: string,
+    signal: AbortSignal,
+    onPiece: () => void,
+  ): Promise<string> {
+    const response = await fetch(url, { signal });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
       throw new Error(`the registry answered ${response.status} to the download`);
@@ -123,6 +175,7 @@ export class Contexts {
     let bytes = 0;
     const measure = new Transform({
       transform(chunk: Buffer, _encoding, done) {
+        onPiece();
         bytes += chunk.length;
         hash.update(chunk);
         done(bytes > common.contextBytesMax ? new WrongBytes("it is too large") : null, chunk);
@@ -131,7 +184,7 @@ export class Contexts {
     const part = `${path}.${randomUUID()}.part`;
     try {
       const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
-      await pipeline(body, measure, createWriteStream(part, { mode: 0o600 }), { signal: both });
+      await pipeline(body, measure, createWriteStream(part, { mode: 0o600 }), { signal });
       const found = hash.digest("hex");
       if (found !== digest) throw new WrongBytes(`its digest is ${found}`);
       await rename(part, path);

@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
+import { isDiskFull } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { Backoff } from "./backoff.ts";
 
@@ -120,10 +121,15 @@ function acknowledged(spool: string): number {
   }
 }
 
+/** On a full disk not: what is sent again then is known there by its keys. */
 function acknowledge(spool: string, offset: number): void {
   const draft = join(spool, ".reports.acked.agent.new");
-  writeFileSync(draft, String(offset));
-  renameSync(draft, join(spool, "reports.acked"));
+  try {
+    writeFileSync(draft, String(offset));
+    renameSync(draft, join(spool, "reports.acked"));
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
 }
 
 /** Complete lines; a torn last one is of a report whose call never returned. */

@@ -16,17 +16,20 @@ import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { pause, systemClock } from "@trainyard/runtime";
 import { argvOf, environmentOf } from "../core/environment.ts";
-import { reportOf } from "../core/exit.ts";
+import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
-import { names } from "../state/layout.ts";
-import { isAlive, membersOf, signalMembers } from "../state/process-identity.ts";
+import { isDiskFull, names, textOf } from "../state/layout.ts";
+import { isAlive } from "../state/process-identity.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { bytesLeft, checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
+import type { Mechanism } from "../state/run-group.ts";
+import { SealedSpool } from "../state/sealed-spool.ts";
+import { checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
 import { deliverReports } from "./report-delivery.ts";
+import { RunEnding } from "./run-ending.ts";
 import { SupervisorProcess } from "./supervisor-process.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
@@ -42,6 +45,8 @@ export type RunDeps = {
   readonly sdkPath: string;
   /** The variables that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
+  /** How the processes of a run are held together. */
+  readonly processGroups: Mechanism | "auto";
   readonly onChange: () => void;
 };
 
@@ -51,23 +56,30 @@ const notExecutable = 126;
 export class Run implements AsyncDisposable {
   readonly folder: RunFolder;
   readonly #deps: RunDeps;
+  readonly #spool: SealedSpool;
   readonly #stopping = new AbortController();
   readonly #killing = new AbortController();
   readonly #wake = new Wake();
   readonly #outputWake = new Wake();
+  readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
+  /** Of its code, unpacked. */
+  #pieces = 0;
   #isDelivered = false;
-  #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number } = {
-    name: null,
-    atMs: 0,
-  };
-  #ended: Plain<AllocationReport> | null = null;
+  /** Its records, which do not change any more. */
+  #ended: ReturnType<typeof endedOf> | null = null;
+  #named: RunView["sealed"] = undefined;
   #driven: Promise<void> = Promise.resolve();
 
   constructor(folder: RunFolder, deps: RunDeps) {
     this.folder = folder;
     this.#deps = deps;
+    this.#spool = new SealedSpool(folder.runDir);
+    this.#ending = new RunEnding(folder, (left) => {
+      deps.events.left(this.allocation, left);
+      deps.onChange();
+    });
     if (folder.kill !== null) this.#killing.abort();
     this.#see();
   }
@@ -87,14 +99,28 @@ export class Run implements AsyncDisposable {
 
   report(): Plain<AllocationReport> {
     const { launch } = this.folder;
-    const told = { launch, state: this.#state, pid: this.#pid };
+    const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
       const nothing = { stop: null, kill: null, exit: null, endRecord: null };
-      return reportOf(this.#deps.agent, { ...told, ...nothing });
+      const report = reportOf(this.#deps.agent, { ...told, ...nothing });
+      const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
+      const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
+      const progress = pieces + this.#pieces;
+      const waitsForPlatform = waits && !isFetched;
+      return { ...report, left: this.#ending.left, progress, waitsForPlatform };
     }
-    const { stop, kill, exit, endRecord } = this.folder;
-    this.#ended ??= reportOf(this.#deps.agent, { ...told, stop, kill, exit, endRecord });
-    return this.#ended;
+    this.#ended ??= endedOf(this.folder);
+    return reportOf(this.#deps.agent, { ...told, ...this.#ended });
+  }
+
+  /** What it has stored and the platform has not taken; as it was last where that cannot be read. */
+  #sealed(): RunView["sealed"] {
+    try {
+      this.#named = this.#spool.named();
+    } catch (error) {
+      this.#deps.events.checkpointsFailed(this.allocation, error);
+    }
+    return this.#named;
   }
 
   start(): void {
@@ -114,8 +140,8 @@ export class Run implements AsyncDisposable {
   /** Ends it because the host goes down: by its own means where it has any, else by a signal. */
   shutDown(): void {
     if (this.isEnded || this.folder.exit !== null) return;
-    if (this.folder.process === null || !this.folder.usesSdk) return this.kill("shutdown");
-    this.folder.askToStop();
+    const canBeAsked = this.folder.process !== null && this.folder.usesSdk;
+    if (!canBeAsked || !this.folder.askToStop()) return this.kill("shutdown");
     this.#deps.events.askedToStop(this.allocation);
     this.#wake.wake();
   }
@@ -168,16 +194,22 @@ export class Run implements AsyncDisposable {
     const { launch, path, runDir } = this.folder;
     const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
-    const supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
+    let supervisor: SupervisorProcess | null = null;
     try {
+      supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
       const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
       if (this.#killing.signal.aborted) throw new Error("killed before its start");
       const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
       const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot });
-      supervisor.order({ argv: argvOf(launch), environment: { ...environment, PWD: work }, work });
+      supervisor.order({
+        argv: argvOf(launch),
+        environment: { ...environment, PWD: work },
+        work,
+        mechanism: this.#deps.processGroups,
+      });
       return supervisor;
     } catch (error) {
-      supervisor[Symbol.dispose]();
+      supervisor?.[Symbol.dispose]();
       if (!signal.aborted) this.#endBeforeStart(error);
       return null;
     }
@@ -191,7 +223,7 @@ export class Run implements AsyncDisposable {
       const packed = await this.#deps.contexts.packed(contextDigest, signal);
       const work = this.folder.newWork();
       try {
-        await unpack(packed, work);
+        await unpack(packed, work, () => (this.#pieces += 1));
         return work;
       } catch (error) {
         // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
@@ -202,9 +234,11 @@ export class Run implements AsyncDisposable {
   }
 
   #endBeforeStart(error: unknown): void {
+    // Of no use any more, and what is written next needs room.
+    if (isDiskFull(error)) this.folder.removeWork();
     // A supervisor of an earlier agent may have had its order after all.
     if (!this.folder.claimAsNeverStarted()) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = textOf(error);
     if (this.#killing.signal.aborted) {
       const never = { kind: "never_started", code: null, signal: null } as const;
       this.folder.recordExit({ ...never, message: "it was stopped before it started" });
@@ -225,11 +259,13 @@ export class Run implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ExitRecord | null> {
     while (!signal.aborted) {
+      this.folder.writeHeld();
       const exit = this.folder.exit;
       if (exit !== null) return exit;
       this.#see();
       this.#endGrace();
-      if (this.#killing.signal.aborted) this.#signalProcesses();
+      if (this.#killing.signal.aborted) this.#ending.signal();
+      this.#ending.look();
       if (this.#isSupervisorGone(started)) {
         const lost = await this.#endOrphans(signal);
         if (lost !== null) return lost;
@@ -246,18 +282,6 @@ export class Run implements AsyncDisposable {
     if (Date.now() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
   }
 
-  /** SIGKILL, again and again; at a shutdown SIGTERM first, once: a second one often means "at once". */
-  #signalProcesses(): void {
-    const { runDir, process: leader, kill } = this.folder;
-    if (leader === null) return;
-    const graceful = kill?.why === "shutdown" && Date.now() - kill.atMs < limits.shutdownGraceMs;
-    const name = graceful ? "SIGTERM" : "SIGKILL";
-    const nowMs = performance.now();
-    const { name: before, atMs } = this.#signalled;
-    if (name === before && (graceful || nowMs - atMs < limits.killAgainMs)) return;
-    if (signalMembers(runDir, leader, name)) this.#signalled = { name, atMs: nowMs };
-  }
-
   #isSupervisorGone(started: SupervisorProcess | null): boolean {
     const { supervisor } = this.folder;
     if (supervisor !== null) return !isAlive(supervisor);
@@ -266,14 +290,10 @@ export class Run implements AsyncDisposable {
 
   /** Its supervisor is dead, so nobody will see its end: it is ended, and that is what is told. */
   async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
-    const { runDir, process: leader } = this.folder;
     // A supervisor that died before it claimed has started nothing.
     if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
-    const found = membersOf(runDir, leader).length > 0;
-    while (signalMembers(runDir, leader, "SIGKILL")) {
-      await pause(systemClock, limits.lookMs / 10, signal);
-      if (signal.aborted) return null;
-    }
+    const found = await this.#ending.endOrphans(signal);
+    if (found === null) return null;
     // Its last act may have been the record.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;
@@ -300,7 +320,8 @@ export class Run implements AsyncDisposable {
   async #settle(exit: ExitRecord, shipping: Promise<boolean>, signal: AbortSignal): Promise<void> {
     this.#see();
     const delivering = this.#deliver(signal);
-    const storing = deliverCheckpoints({ ...this.#deps, folder: this.folder }, signal);
+    const { folder } = this;
+    const storing = deliverCheckpoints({ ...this.#deps, folder, spool: this.#spool }, signal);
     const wasKilled = this.folder.kill?.why === "wanted";
     const waits = wasKilled ? killedWaits : limits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
@@ -311,50 +332,42 @@ export class Run implements AsyncDisposable {
     await Promise.all([
       atMost(delivering, leftMs(waits.reportsBeforeEndMs)),
       atMost(shipping, leftMs(waits.linesBeforeEndMs)),
-      this.#whileHeard(
-        storing,
-        wasKilled ? limits.beforeKilledEndMs : this.#checkpointsMs(),
-        signal,
-      ),
+      atMost(storing, leftMs(waits.checkpointsBeforeEndMs)),
     ]);
     if (signal.aborted) return;
+    const isNews = !this.isEnded && folder.forgotten === null;
     this.#state = AllocationReportState.ENDED;
-    if (this.folder.forgotten === null) this.#deps.events.ended(this.allocation, exit);
+    if (isNews) this.#deps.events.ended(this.allocation, exit);
     this.#deps.onChange();
     await Promise.all([delivering, shipping, storing]);
     this.#isDelivered = !signal.aborted;
     this.#deps.onChange();
   }
 
-  #checkpointsMs(): number {
-    return limits.checkpointsBeforeEndMs + bytesLeft(this.folder) / limits.checkpointBytesPerMs;
-  }
-
-  /** Like atMost, but the time begins anew while the bus is away: until it is back nobody hears of the end anyway. */
-  async #whileHeard(work: Promise<unknown>, waitMs: number, signal: AbortSignal): Promise<void> {
-    const { bus } = this.#deps;
-    const over = new AbortController();
-    const done = work.finally(() => over.abort());
-    let leftMs = waitMs;
-    while (leftMs > 0 && !over.signal.aborted && !signal.aborted) {
-      const stepMs = Math.min(leftMs, limits.lookMs);
-      await pause(systemClock, stepMs, AbortSignal.any([over.signal, signal]));
-      leftMs = bus.connected() ? leftMs - stepMs : Math.max(waitMs, limits.checkpointsAfterBusMs);
-    }
-    if (over.signal.aborted) await done;
-  }
-
+  /** Delivered is delivered, also where a full disk does not take the record of it: the end does not wait for that. */
   async #deliver(signal: AbortSignal): Promise<void> {
     if (this.folder.delivered !== null) return;
     const { metricsUrl, events } = this.#deps;
     const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
-    if (outcome !== null) this.folder.recordDelivered(outcome);
+    while (outcome !== null && !signal.aborted) {
+      try {
+        return this.folder.recordDelivered(outcome);
+      } catch (error) {
+        events.runFailed(this.allocation, error);
+        await pause(systemClock, limits.retryLastMs, signal);
+      }
+    }
   }
+}
+
+function endedOf({ stop, kill, exit, endRecord }: RunFolder) {
+  return { stop, kill, exit, endRecord };
 }
 
 const killedWaits = {
   reportsBeforeEndMs: limits.beforeKilledEndMs,
   linesBeforeEndMs: limits.beforeKilledEndMs,
+  checkpointsBeforeEndMs: limits.beforeKilledEndMs,
 };
 
 /** The kernel's announcements are a help, not a need: where there are too many watches, looking now and then must do. */
@@ -370,11 +383,12 @@ function watching(path: string, callback: () => void): Disposable {
   }
 }
 
-/** Resolves when the work is done or the time is over; the work goes on. */
+/** Resolves when the work is done, has failed, or the time is over; the work goes on, and is awaited after the end is told. */
 async function atMost(work: Promise<unknown>, waitMs: number): Promise<void> {
   const over = new AbortController();
   try {
-    await Promise.race([work, pause(systemClock, Math.max(0, waitMs), over.signal)]);
+    const settled = work.catch(() => {});
+    await Promise.race([settled, pause(systemClock, Math.max(0, waitMs), over.signal)]);
   } finally {
     over.abort();
   }

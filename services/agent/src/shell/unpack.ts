@@ -1,5 +1,6 @@
 /** Unpacks model code, after a look at all of it. */
 import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { refusalOfModelCode } from "@trainyard/blob";
@@ -10,12 +11,24 @@ export class BadArchive extends Error {
   override readonly name = "BadArchive";
 }
 
-export async function unpack(packed: string, folder: string): Promise<void> {
-  const refusal = await refusalOfModelCode(createReadStream(packed));
+/** `onProgress` is called for every piece that was looked at or written. */
+export async function unpack(
+  packed: string,
+  folder: string,
+  onProgress: () => void = () => {},
+): Promise<void> {
+  const refusal = await refusalOfModelCode(
+    Readable.from(counted(createReadStream(packed), onProgress)),
+  );
   if (refusal !== null) throw new BadArchive(`the model code is refused: ${refusal}`);
   try {
     // Piece by piece: given the file's name, tar would unpack 16 MiB of it, which may be gigabytes, in one turn.
-    const unpacking = extract({ cwd: folder, strict: true, preserveOwner: false });
+    const unpacking = extract({
+      cwd: folder,
+      strict: true,
+      preserveOwner: false,
+      onReadEntry: onProgress,
+    });
     // tar's unpacker is a writable stream in all but its type.
     const writable = unpacking as unknown as NodeJS.WritableStream;
     await pipeline(createReadStream(packed), createGunzip(), writable);
@@ -24,5 +37,15 @@ export async function unpack(packed: string, folder: string): Promise<void> {
     if (error instanceof Error && "syscall" in error) throw error;
     const detail = error instanceof Error ? error.message : String(error);
     throw new BadArchive(`the model code cannot be unpacked (${detail})`);
+  }
+}
+
+async function* counted(
+  pieces: AsyncIterable<Buffer>,
+  onPiece: () => void,
+): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    onPiece();
+    yield piece;
   }
 }

@@ -11,6 +11,9 @@
  *                               first of all; a folder without it is nothing
  *     supervisor.json           {pid, started, boot}: who may start the process. Created by link, so that exactly one ever
  *                               claims the run; pid 0 when the agent ended the run before it started
+ *     group.json                {mechanism: "cgroup", path} | {mechanism: "parent", parent: {pid, started, boot}} |
+ *                               {mechanism: "scan"}: how all processes of the run are found, see run-group.ts; written
+ *                               before the run starts. A run without it is of an older agent, and found by a scan
  *     process.json              {pid, started, boot, atMs}: the leader of the process group, written right after its start
  *     output/<first>.ndjson     lines, in files of about 16 MiB, named by the number of their first line in 12 digits.
  *                               A line is [source, atMs, text] or [source, atMs, text, 1] where the text goes on in the
@@ -21,7 +24,10 @@
  *                               the copy for the SDK, run/stop.json
  *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or by
  *                               a supervisor that was told SIGTERM
- *     exit.json                 {kind, code, signal, message, atMs}: over. Written by rename, after the last line
+ *     exit.json                 {kind, code, signal, message, atMs}: over, and none of its processes lives; atMs is the
+ *                               leader's end. Written by rename, after the last line
+ *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full takes them;
+ *                               where that is so the file becomes the record
  *     delivered.json            {reports: "delivered" | "refused" | "given_up"}: no report of the spool is left to deliver
  *     forgotten.json            {atMs}: the scheduler has recorded the end; kept for a while, never launched again
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
@@ -33,10 +39,24 @@
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
  * and after a power cut nothing runs any more and the scheduler starts the runs anew.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 
 export const layoutVersion = 1;
+
+/** A block of most disks: less takes as much, and no record with room reserved is longer. */
+const reservedBytes = 4_096;
 
 export const names = {
   version: "VERSION",
@@ -45,6 +65,7 @@ export const names = {
   runs: "runs",
   spec: "spec.json",
   supervisor: "supervisor.json",
+  group: "group.json",
   process: "process.json",
   output: "output",
   shipped: "shipped.json",
@@ -87,10 +108,51 @@ export function readRecord<T>(folder: string, name: string): T | null {
   }
 }
 
+/** On a full disk it uses the room that was reserved for it, where there is any. */
 export function writeRecord(folder: string, name: string, record: object): void {
   const draft = join(folder, `.${name}.${process.pid}.new`);
-  writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  renameSync(draft, join(folder, name));
+  const text = `${JSON.stringify(record)}\n`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, join(folder, name));
+  } catch (error) {
+    rmSync(draft, { force: true });
+    if (!isDiskFull(error) || !writeReserved(folder, name, text)) throw error;
+  }
+}
+
+/** Room for a record that has to be written later, so that a disk that is full by then takes it all the same. */
+export function reserveRecord(folder: string, name: string): void {
+  writeFileSync(reservedPath(folder, name), " ".repeat(reservedBytes), { mode: 0o600 });
+}
+
+export function isDiskFull(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  return code === "ENOSPC" || code === "EDQUOT";
+}
+
+/** What a fault of this disk, or any other, is told as. */
+export function textOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isDiskFull(error) ? `the disk of its state folder is full (${message})` : message;
+}
+
+function writeReserved(folder: string, name: string, text: string): boolean {
+  const path = reservedPath(folder, name);
+  if (Buffer.byteLength(text) > reservedBytes || !existsSync(path)) return false;
+  const file = openSync(path, "r+");
+  try {
+    writeSync(file, text, 0);
+    ftruncateSync(file, Buffer.byteLength(text));
+  } finally {
+    closeSync(file);
+  }
+  renameSync(path, join(folder, name));
+  return true;
+}
+
+function reservedPath(folder: string, name: string): string {
+  return join(folder, `.${name}.reserved`);
 }
 
 export function makeFolder(path: string): string {

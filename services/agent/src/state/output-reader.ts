@@ -1,7 +1,7 @@
 /** Reads a run's lines in order from where the logs service has acknowledged (see layout.ts). */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { names, readRecord, type ShippedRecord, writeRecord } from "./layout.ts";
+import { isDiskFull, names, readRecord, type ShippedRecord, writeRecord } from "./layout.ts";
 import { type OutputSource, segmentName, segmentsOf } from "./output-writer.ts";
 
 export type StoredLine = {
@@ -49,8 +49,14 @@ export class OutputReader {
   }
 
   acknowledge(end: ShippedRecord): void {
-    writeRecord(this.#folder, names.shipped, end);
     this.#at = end;
+    try {
+      writeRecord(this.#folder, names.shipped, end);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      // The next reader sends these lines again, which changes nothing; but it has to find them.
+      return;
+    }
     for (const first of this.#segments()) {
       if (first < end.segment) rmSync(join(this.#output, segmentName(first)), { force: true });
     }

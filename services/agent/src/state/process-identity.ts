@@ -13,7 +13,13 @@ export type ProcessIdentity = {
 const boot = (readOrNull("/proc/sys/kernel/random/boot_id") ?? "").trim();
 
 export function identityOf(pid: number): ProcessIdentity | null {
-  if (boot === "") return answers(pid) ? { pid, started: "", boot } : null;
+  const process = identityOfChild(pid);
+  return process === null || statOf(pid)?.isLiving === false ? null : process;
+}
+
+/** Of a child that was not waited for, which is itself also when it has ended already. */
+export function identityOfChild(pid: number): ProcessIdentity | null {
+  if (!hasProc) return answers(pid) ? { pid, started: "", boot } : null;
   const stat = statOf(pid);
   return stat === null ? null : { pid, started: stat.started, boot };
 }
@@ -23,38 +29,47 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return now !== null && now.started === identity.started && now.boot === identity.boot;
 }
 
-/**
- * What lives of a run: the process group's leader and whoever is in its session, and everything that was started with
- * the run's folder in its environment, also after a setsid of its own.
- */
-export function membersOf(
-  runDir: string,
-  leader: ProcessIdentity | null,
-): readonly ProcessIdentity[] {
-  if (boot === "") return leader !== null && isAlive(leader) ? [leader] : [];
-  const mark = `\0TRAINYARD_RUN_DIR=${runDir}\0`;
-  const session = leader === null || wasReused(leader) ? null : leader.pid;
+/** A process that lives, as /proc tells it. */
+export type LivingProcess = ProcessIdentity & {
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly name: string;
+  readonly state: string;
+};
+
+/** Whether there is a /proc to look at; without one (macOS) a pid alone must do. */
+export const hasProc = boot !== "";
+
+/** All that live on this host but this process itself, the newest first: what forks on is where it is about to be. */
+export function livingProcesses(): readonly LivingProcess[] {
+  if (!hasProc) return [];
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .map(Number)
-    .flatMap((pid) => {
-      const stat = statOf(pid);
-      if (stat === null || pid === process.pid) return [];
-      const isOurs =
-        (session !== null && (stat.session === session || stat.group === session)) ||
-        `\0${readOrNull(`/proc/${pid}/environ`) ?? ""}`.includes(mark);
-      return isOurs ? [{ pid, started: stat.started, boot }] : [];
-    });
+    .toSorted((a, b) => b - a)
+    .flatMap((pid) => (pid === process.pid ? [] : (livingProcess(pid) ?? [])));
+}
+
+/** Null when it is dead, or a zombie. */
+export function livingProcess(pid: number): LivingProcess | null {
+  const stat = statOf(pid);
+  return stat?.isLiving === true ? { pid, boot, ...stat } : null;
+}
+
+/** Whether a process was started with a variable of this value; false where that may not be read. */
+export function carries(pid: number, variable: string, value: string): boolean {
+  return `\0${readOrNull(`/proc/${pid}/environ`) ?? ""}`.includes(`\0${variable}=${value}\0`);
 }
 
 /** A pid is free for others only once no session has it as its number; so a leader that is merely gone was not. */
-function wasReused(leader: ProcessIdentity): boolean {
+export function wasReused(leader: ProcessIdentity): boolean {
   if (leader.boot !== boot) return true;
   const now = statOf(leader.pid);
   return now !== null && now.started !== leader.started;
 }
 
-/** Sends a signal; false when there was nobody to send it to. A negative number stands for a process group. */
+/** Sends a signal; false when nobody took it. A negative number stands for a process group. */
 export function sendSignal(target: number, name: NodeJS.Signals): boolean {
   try {
     process.kill(target, name);
@@ -66,33 +81,20 @@ export function sendSignal(target: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Signals all that lives of a run, and says whether there was anything. */
-export function signalMembers(
-  runDir: string,
-  leader: ProcessIdentity | null,
-  name: NodeJS.Signals,
-): boolean {
-  if (leader !== null && isAlive(leader)) sendSignal(-leader.pid, name);
-  const members = membersOf(runDir, leader);
-  // Those of the group have it already; a second one changes nothing for SIGKILL, and SIGTERM is for strays only.
-  for (const member of members) {
-    if (name === "SIGKILL" || statOf(member.pid)?.group !== leader?.pid) {
-      sendSignal(member.pid, name);
-    }
-  }
-  return members.length > 0;
-}
-
-type Stat = { readonly started: string; readonly group: number; readonly session: number };
+type Stat = Omit<LivingProcess, "pid" | "boot"> & { readonly isLiving: boolean };
 
 function statOf(pid: number): Stat | null {
   const text = readOrNull(`/proc/${pid}/stat`);
   if (text === null) return null;
-  // The name in parentheses may hold anything; then come state, parent, group, session; field 22 is the start (proc(5)).
+  // The name in parentheses may hold anything; then come state, parent, group, session. Field 20 is the number of threads
+  // and 22 the start (proc(5)).
+  const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const [state = "X", , group = "0", session = "0"] = fields;
-  if (state === "Z" || state === "X") return null;
-  return { started: fields[19] ?? "", group: Number(group), session: Number(session) };
+  const [state = "X", parent = "0", group = "0", session = "0"] = fields;
+  // A zombie whose other threads live (its memory and its devices too) is a process whose first thread has ended.
+  const isLiving = state !== "X" && (state !== "Z" || Number(fields[17]) > 1);
+  const numbers = { parent: Number(parent), group: Number(group), session: Number(session) };
+  return { isLiving, name, state, started: fields[19] ?? "", ...numbers };
 }
 
 function answers(pid: number): boolean {

@@ -9,20 +9,29 @@ import {
   LaunchSchema,
 } from "@trainyard/contracts/agent";
 import type { ExitRecord, KillRecord, StopRecord } from "../core/records.ts";
+import { limits } from "../limits.ts";
 import {
   folderNameOf,
+  isDiskFull,
   layoutVersion,
   makeFolder,
   names,
   readRecord,
+  reserveRecord,
   writeRecord,
 } from "./layout.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
+import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 
 type Spec = { readonly version: number; readonly launch: object };
 
 const launches = codecOf<Plain<Launch>>(LaunchSchema);
+
+const reservedNames = [names.process, names.kill, names.exit, names.shipped];
+
+/** A claim in whose name nothing is ever started. */
+const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
 export type Delivered = "delivered" | "refused" | "given_up";
 
@@ -31,6 +40,9 @@ export class RunFolder {
   readonly runDir: string;
   readonly work: string;
   readonly launch: Plain<Launch>;
+  /** What a full disk did not take. It counts all the same, and is written once there is room. */
+  readonly #held = new Map<string, object>();
+  #againMs = 0;
 
   private constructor(path: string, launch: Plain<Launch>) {
     this.path = path;
@@ -42,10 +54,18 @@ export class RunFolder {
   static create(runs: string, launch: Plain<Launch>): RunFolder {
     const path = makeFolder(join(runs, folderNameOf(launch.allocation)));
     const folder = new RunFolder(path, launch);
-    makeFolder(folder.runDir);
-    makeFolder(join(path, names.output));
-    writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
-    return folder;
+    try {
+      makeFolder(folder.runDir);
+      makeFolder(join(path, names.output));
+      for (const name of reservedNames) reserveRecord(path, name);
+      writeFileSync(folder.#claimDraft, claimOfNobody, { mode: 0o600 });
+      writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
+      return folder;
+    } catch (error) {
+      // What was made of it would keep from others the little room that there is.
+      rmSync(path, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** Null for a folder whose run was never recorded. */
@@ -63,8 +83,14 @@ export class RunFolder {
     return readRecord(this.path, names.process);
   }
 
+  /** All processes of the run. A run without the record was started by an older agent. */
+  get group(): RunGroup {
+    const record = readRecord<GroupRecord>(this.path, names.group) ?? { mechanism: "scan" };
+    return runGroupOf(this.runDir, () => this.process, record);
+  }
+
   get stop(): StopRecord | null {
-    return readRecord(this.path, names.stop);
+    return this.#recorded(names.stop);
   }
 
   /** Whether its script has opened the run with the SDK, and so looks for a request to stop. */
@@ -73,19 +99,19 @@ export class RunFolder {
   }
 
   get kill(): KillRecord | null {
-    return readRecord(this.path, names.kill);
+    return this.#recorded(names.kill);
   }
 
   get exit(): ExitRecord | null {
-    return readRecord(this.path, names.exit);
+    return this.#recorded(names.exit);
   }
 
   get delivered(): { readonly reports: Delivered } | null {
-    return readRecord(this.path, names.delivered);
+    return this.#recorded(names.delivered);
   }
 
   get forgotten(): { readonly atMs: number } | null {
-    return readRecord(this.path, names.forgotten);
+    return this.#recorded(names.forgotten);
   }
 
   /** The SDK's last word; null when there is none that can be read. */
@@ -100,58 +126,100 @@ export class RunFolder {
     }
   }
 
-  /** Asks the script to stop by itself. The first moment stands. */
-  askToStop(): void {
+  /** Asks the script to stop by itself. The first moment stands. False where a full disk does not take the question. */
+  askToStop(): boolean {
     const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: Date.now() };
-    writeRecord(this.path, names.stop, stop);
-    writeRecord(this.runDir, names.stop, stop);
+    this.#record(names.stop, stop);
+    try {
+      writeRecord(this.runDir, names.stop, stop);
+      return true;
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      return false;
+    }
   }
 
   recordKill(why: KillRecord["why"]): void {
     const standing = this.kill;
     // What the scheduler wants goes before a shutdown, and the first moment stands.
     if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
-      writeRecord(this.path, names.kill, { why, atMs: Date.now() });
+      this.#record(names.kill, { why, atMs: Date.now() });
     }
+  }
+
+  /** A record counts from now on, and is written at once, or as soon as there is room. */
+  #record(name: string, record: object): void {
+    this.#held.set(name, record);
+    this.#againMs = 0;
+    this.writeHeld();
+  }
+
+  /** Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom. */
+  writeHeld(): void {
+    if (this.#held.size === 0 || performance.now() < this.#againMs) return;
+    this.#againMs = performance.now() + limits.writeAgainMs;
+    for (const [name, record] of this.#held) {
+      try {
+        writeRecord(this.path, name, record);
+      } catch (error) {
+        if (!isDiskFull(error)) throw error;
+        return;
+      }
+      this.#held.delete(name);
+    }
+  }
+
+  #recorded<T>(name: string): T | null {
+    return (this.#held.get(name) as T | undefined) ?? readRecord<T>(this.path, name);
   }
 
   recordExit(exit: Omit<ExitRecord, "atMs">): ExitRecord {
     const standing = this.exit;
     if (standing !== null) return standing;
     const record = { ...exit, atMs: Date.now() };
-    writeRecord(this.path, names.exit, record);
+    this.#record(names.exit, record);
     return record;
   }
 
   recordDelivered(reports: Delivered): void {
-    writeRecord(this.path, names.delivered, { reports });
+    this.#record(names.delivered, { reports });
   }
 
   recordForgotten(): void {
-    writeRecord(this.path, names.forgotten, { atMs: Date.now() });
+    // First, since it makes room.
     this.removeWork();
+    this.#record(names.forgotten, { atMs: Date.now() });
   }
 
   /** Makes sure that no supervisor will start it any more; false when one has claimed it. */
   claimAsNeverStarted(): boolean {
-    const draft = join(this.path, `.${names.supervisor}.agent.new`);
-    writeFileSync(draft, `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`, { mode: 0o600 });
+    if (!existsSync(this.#claimDraft)) {
+      writeFileSync(this.#claimDraft, claimOfNobody, { mode: 0o600 });
+    }
     try {
-      linkSync(draft, join(this.path, names.supervisor));
+      linkSync(this.#claimDraft, join(this.path, names.supervisor));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return this.supervisor?.pid === 0;
       throw error;
-    } finally {
-      rmSync(draft, { force: true });
     }
+  }
+
+  /** There from the start, so that a full disk does not keep the agent from ending what it cannot start. */
+  get #claimDraft(): string {
+    return join(this.path, `.${names.supervisor}.agent.new`);
   }
 
   /** A line of the agent's own; only while no supervisor writes. */
   say(text: string): void {
-    const output = new OutputWriter(join(this.path, names.output));
-    output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
-    output.close();
+    try {
+      const output = new OutputWriter(join(this.path, names.output));
+      output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
+      output.close();
+    } catch (error) {
+      // The exit says it too.
+      if (!isDiskFull(error)) throw error;
+    }
   }
 
   /** A new one for each attempt: a supervisor of an earlier agent may yet start the process in the one before. */

@@ -18,6 +18,7 @@ function newRun() {
     argv: ["sh", "-c", script],
     environment: { ...variables, TRAINYARD_RUN_DIR: folder.runDir },
     work: folder.newWork(),
+    mechanism: "auto" as const,
   });
   return { folder, order };
 }

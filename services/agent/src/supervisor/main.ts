@@ -3,33 +3,45 @@
  * survive the agent. Argument: the run's folder (see layout.ts). It reads one line from its input, the order to start; an
  * input that ends without it means that the agent died first, and nothing was started. Then it claims the run, starts the
  * process as the leader of a new session, records who that is, writes the lines of its output, and at its end ends what is
- * left of its group and records how it went. It knows nothing of the network, of trials, or of the agent.
+ * left of the run, and records how it went once nothing of it lives. It knows nothing of the network, of trials, or of the
+ * agent.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { describeLeft } from "../core/left.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
-import { names, readRecord, writeRecord } from "../state/layout.ts";
+import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
-import { identityOf, type ProcessIdentity, signalMembers } from "../state/process-identity.ts";
+import { identityOf, type ProcessIdentity } from "../state/process-identity.ts";
+import { type GroupRecord, type Mechanism, type RunGroup, runGroupOf } from "../state/run-group.ts";
+import { type Command, type Leader, StartFailure, startLeader } from "./leader.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
-export type StartOrder = {
-  readonly argv: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  /** The folder in which the process runs. */
-  readonly work: string;
+export type StartOrder = Command & {
+  /** How the run's processes are held together; "auto" is the best that this host allows. */
+  readonly mechanism: Mechanism | "auto";
 };
 
 /** After the leader's end and the kill of its group, output that somebody still holds open is not waited for longer. */
 const outputEndMs = 2_000;
 const messageCharsMax = 500;
 const recordAgainMs = 1_000;
+/** Between two kills of what is slow to die. */
+const killAgainMs = 500;
+/** A process that is not gone this long after its kill is worth a line: the kernel holds it. */
+const tellLeftMs = 10_000;
+/** One look at /proc may miss what forks in that moment; so many in a row do not. */
+const looksToBeSure = 3;
+/** How often a run without cgroup and parent is looked at while it runs. */
+const lookMs = 5_000;
 /** The shell's own codes for a command that is not there, and one that may not be run. */
 const notFound = 127;
 const notExecutable = 126;
 
 const folder = process.argv[2] ?? "";
+/** The run, once it was started. */
+const running: RunGroup[] = [];
 // What the machine's shutdown tells everybody must not keep this process from recording how the run ended.
 for (const name of ["SIGINT", "SIGHUP"] as const) process.on(name, () => {});
 process.on("SIGTERM", shutDown);
@@ -61,103 +73,138 @@ function claim(): boolean {
 
 async function supervise(order: StartOrder): Promise<void> {
   const output = new OutputWriter(join(folder, names.output));
-  const child = start(order);
-  if (!(child instanceof Error)) {
-    const leader = child.pid === undefined ? null : identityOf(child.pid);
-    if (leader !== null) writeRecord(folder, names.process, { ...leader, atMs: Date.now() });
-    const collected = collect(child, output);
-    const failure = await ending(child);
-    if (failure === null) return await finish(child, leader, collected);
-    return await refuse(order, failure, output);
-  }
-  await refuse(order, child, output);
-}
-
-function start({ argv, environment, work }: StartOrder): ChildProcess | NodeJS.ErrnoException {
+  let record: GroupRecord = { mechanism: "scan" };
+  let leader: Leader;
   try {
-    return spawn(argv[0] ?? "", argv.slice(1), {
-      cwd: work,
-      env: { ...environment },
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
+    leader = await startLeader(order, order.mechanism, folder, (group) => {
+      writeRecord(folder, names.group, group);
+      record = group;
     });
   } catch (error) {
-    // What is not a matter of the file itself is thrown at once: arguments that are too long, an empty name.
-    return error as NodeJS.ErrnoException;
+    groupOf(record, null).remove();
+    return await refuse(order, error, output);
   }
+  const { identity } = leader;
+  const group = groupOf(record, identity);
+  running.push(group);
+  const collected = collect(leader, output);
+  if (identity !== null) {
+    const atMs = Date.now();
+    await whenThereIsRoom(() => writeRecord(folder, names.process, { ...identity, atMs }));
+  }
+  leader.recorded();
+  await finish(leader, group, collected, output);
 }
 
-async function refuse(
-  { argv }: StartOrder,
-  failure: NodeJS.ErrnoException,
-  output: OutputWriter,
-): Promise<void> {
-  const message = startProblem(argv[0] ?? "", failure);
+function groupOf(record: GroupRecord, leader: ProcessIdentity | null): RunGroup {
+  return runGroupOf(join(folder, names.run), () => leader, record);
+}
+
+async function refuse({ argv }: StartOrder, error: unknown, output: OutputWriter): Promise<void> {
   const atMs = Date.now();
-  output.write([{ source: outputSource.agent, atMs, text: message, continued: false }]);
-  const code = failure.code === "ENOENT" ? notFound : notExecutable;
+  const say = (text: string): void =>
+    output.write([{ source: outputSource.agent, atMs, text, continued: false }]);
+  if (!(error instanceof StartFailure)) {
+    const message = `the agent could not start it: ${error instanceof Error ? error.message : String(error)}`;
+    say(message);
+    return await record({ kind: "not_launched", code: null, signal: null, message, atMs });
+  }
+  const message = startProblem(argv[0] ?? "", error);
+  say(message);
+  const code = error.code === "ENOENT" ? notFound : notExecutable;
   await record({ kind: "exited", code, signal: null, message, atMs });
 }
 
-/** The leader has ended: with it ends its group, and then comes what it had written last. */
+/** The leader has ended: with it ends all of the run, and then comes what it had written last. */
 async function finish(
-  child: ChildProcess,
-  leader: ProcessIdentity | null,
+  leader: Leader,
+  group: RunGroup,
   collected: Collected,
+  output: OutputWriter,
 ): Promise<void> {
+  // What leaves its session, its environment and its parent is remembered only where it was seen before that.
+  const looking =
+    group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
+  const end = await leader.end;
+  clearInterval(looking);
   const atMs = Date.now();
-  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  signalMembers(join(folder, names.run), leader, "SIGKILL");
+  await endAll(group, output);
+  const { stdout, stderr } = leader;
   const timer = setTimeout(() => {
-    child.stdout?.destroy();
-    child.stderr?.destroy();
+    stdout.destroy();
+    stderr.destroy();
   }, outputEndMs);
-  if (!(child.stdout?.closed === true && child.stderr?.closed === true)) await closed;
+  await Promise.all([stdout, stderr].map(closed));
   clearTimeout(timer);
   collected.flush();
-  const { exitCode: code, signalCode: signal } = child;
+  if (end === null) {
+    const message =
+      "the process that waited for it was killed, so the agent ended it: how it would have ended is not known";
+    return await record({ kind: "lost", code: null, signal: null, message, atMs });
+  }
+  const { code, signal } = end;
   const message = messageOf(code, signal, collected.lastError());
   await record({ kind: "exited", code, signal, message, atMs });
 }
 
-/** SIGTERM to a supervisor ends its run, as a shutdown: nobody is to blame for it. Before its order it has no run. */
-function shutDown(): void {
-  const leader = readRecord<ProcessIdentity>(folder, names.process);
-  if (leader === null) return;
-  if (readRecord(folder, names.kill) === null) {
-    const kill: KillRecord = { why: "shutdown", atMs: Date.now() };
-    writeRecord(folder, names.kill, kill);
+/** Until nothing lives: what cannot be killed still has its memory and its devices, and nobody else may get them. */
+async function endAll(group: RunGroup, output: OutputWriter): Promise<void> {
+  const fromMs = performance.now();
+  let told = "";
+  let empty = 0;
+  const looks = group.mechanism === "scan" ? looksToBeSure : 1;
+  for (let pauseMs = 1; empty < looks; pauseMs = Math.min(pauseMs * 2, killAgainMs)) {
+    empty = group.signal("SIGKILL") ? 0 : empty + 1;
+    if (empty > 0) pauseMs = 1;
+    const text =
+      empty > 0 || performance.now() - fromMs < tellLeftMs ? "" : describeLeft(group.members());
+    if (text !== "" && text !== told) {
+      output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
+      told = text;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
-  signalMembers(join(folder, names.run), leader, "SIGTERM");
+  group.remove();
 }
 
-/** On a full disk it waits until there is room: nobody else knows how the run ended. */
+async function closed(stream: Readable): Promise<void> {
+  if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", () => resolve()));
+}
+
+/** SIGTERM to a supervisor ends its run, as a shutdown: nobody is to blame for it. Before its order it has no run. */
+function shutDown(): void {
+  for (const group of running) {
+    if (readRecord(folder, names.kill) === null) {
+      const kill: KillRecord = { why: "shutdown", atMs: Date.now() };
+      void whenThereIsRoom(() => writeRecord(folder, names.kill, kill));
+    }
+    group.signal("SIGTERM");
+  }
+}
+
+/** Nobody else knows it. */
 async function record(exit: ExitRecord): Promise<void> {
+  await whenThereIsRoom(() => writeRecord(folder, names.exit, exit));
+}
+
+/** On a full disk again and again, at once where there is room. */
+async function whenThereIsRoom(write: () => void): Promise<void> {
   for (;;) {
     try {
-      writeRecord(folder, names.exit, exit);
+      write();
       return;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
+      if (!isDiskFull(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, recordAgainMs));
     }
   }
 }
 
-/** Null when it ran and ended; else why it could not be started. */
-function ending(child: ChildProcess): Promise<NodeJS.ErrnoException | null> {
-  return new Promise((resolve) => {
-    child.once("error", (error) => resolve(error));
-    child.once("exit", () => resolve(null));
-  });
-}
-
 type Collected = { readonly flush: () => void; readonly lastError: () => string };
 
-function collect(child: ChildProcess, output: OutputWriter): Collected {
+function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
   let lastError = "";
-  const attach = (stream: ChildProcess["stdout"], source: OutputSource): (() => void) => {
+  const attach = (stream: Readable, source: OutputSource): (() => void) => {
     const splitter = new LineSplitter();
     const write = (lines: ReturnType<LineSplitter["push"]>): void => {
       const atMs = Date.now();
@@ -165,13 +212,10 @@ function collect(child: ChildProcess, output: OutputWriter): Collected {
       if (source !== outputSource.stderr) return;
       lastError = lines.findLast(({ text }) => text.trim() !== "")?.text ?? lastError;
     };
-    stream?.on("data", (chunk: Buffer) => write(splitter.push(chunk)));
+    stream.on("data", (chunk: Buffer) => write(splitter.push(chunk)));
     return () => write(splitter.end());
   };
-  const flushes = [
-    attach(child.stdout, outputSource.stdout),
-    attach(child.stderr, outputSource.stderr),
-  ];
+  const flushes = [attach(stdout, outputSource.stdout), attach(stderr, outputSource.stderr)];
   return {
     flush: () => {
       for (const flush of flushes) flush();
@@ -180,7 +224,7 @@ function collect(child: ChildProcess, output: OutputWriter): Collected {
   };
 }
 
-function startProblem(program: string, error: NodeJS.ErrnoException): string {
+function startProblem(program: string, error: StartFailure): string {
   if (error.code === "ENOENT") {
     return `the entrypoint's program ${JSON.stringify(program)} was not found on the agent's host: name one that is on its PATH`;
   }

@@ -24,7 +24,7 @@ import {
   PlanContextDownloadSchema,
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
-import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { command, commandHandlers, createLogger, pause, systemClock } from "@trainyard/runtime";
 import { vi } from "vitest";
 
 type Wish = { readonly state: WantedState; readonly launch: Plain<Launch> };
@@ -42,6 +42,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   supersededKey = "";
   /** What every request about checkpoints is answered with; 200 keeps them, once their run is not over. */
   checkpointStatus = 200;
+  /** Checkpoints of a lost run that the platform has not heard of. */
+  readonly tooEarly = new Set<string>();
   checkpointRequests = 0;
   checkpointRoot = "/checkpoints";
   /** Complete ones, in the order of their completion, with what was sent. */
@@ -56,6 +58,10 @@ export class ScriptedPlatform implements AsyncDisposable {
   report: Plain<Report> | null = null;
   logsAway = false;
   downloads = 0;
+  /** Model code is sent in pieces of so many bytes, one every few milliseconds, and stops after so many pieces; null for whole. */
+  drip: { readonly bytes: number; readonly piecesMax: number } | null = null;
+  /** What downloads of model code are answered with. */
+  contextStatus = 200;
 
   private constructor(bus: Bus, agent: string, server: Server) {
     this.#bus = bus;
@@ -138,7 +144,10 @@ export class ScriptedPlatform implements AsyncDisposable {
     const context = /^\/contexts\/([0-9a-f]+)$/.exec(url)?.[1];
     if (context !== undefined) {
       this.downloads += 1;
-      response.writeHead(200).end(this.contexts.get(context));
+      const content = this.contexts.get(context) ?? Buffer.alloc(0);
+      response.writeHead(this.contextStatus);
+      if (this.drip === null || this.contextStatus !== 200) response.end(content);
+      else void dripped(response, content, this.drip);
       return;
     }
     const checkpoint =
@@ -174,6 +183,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     }
     if (this.checkpointStatus !== 200) return this.checkpointStatus;
     const sent = JSON.parse(body) as { checkpoint: string; manifest?: unknown };
+    if (this.tooEarly.has(checkpoint ?? sent.checkpoint)) return 425;
     if (checkpoint === undefined) this.#declared.set(sent.checkpoint, sent);
     else {
       const declared = this.#declared.get(checkpoint);
@@ -268,4 +278,17 @@ export class ScriptedPlatform implements AsyncDisposable {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
+}
+
+async function dripped(
+  response: ServerResponse,
+  content: Buffer,
+  { bytes, piecesMax }: NonNullable<ScriptedPlatform["drip"]>,
+): Promise<void> {
+  for (let piece = 0; piece * bytes < content.length; piece += 1) {
+    if (piece >= piecesMax) return;
+    response.write(content.subarray(piece * bytes, (piece + 1) * bytes));
+    await pause(systemClock, 20);
+  }
+  response.end();
 }

@@ -1,30 +1,42 @@
 /**
  * What follows a condemnation: once the grace is over everything is looked at again, and the checkpoint is spared or its
  * deletion starts; what is being deleted is removed, and then recorded as gone. All of it follows from the state, so that
- * after a crash the same is done again, whichever step it interrupted.
+ * after a crash the same is done again, whichever step it interrupted. A deletion starts, and is recorded, only while this
+ * host sees the storage that the checkpoint was written to; what has to wait for that is tried again later and later, and
+ * meanwhile the others have their turn.
  */
-import { removeCheckpointFolder } from "@trainyard/blob";
+import {
+  checkpointRoot,
+  problemOfStorage,
+  removeCheckpointFolder,
+  type StorageDisk,
+  storageOfCheckpoint,
+  storageStreamId,
+} from "@trainyard/blob";
 import { type EventLog, newEventId } from "@trainyard/event-log";
 import {
   assert,
   type Clock,
-  type Fault,
+  Fault,
   isFault,
   isRejection,
   parseTrialId,
+  streamName,
 } from "@trainyard/kernel";
 import { EffectLoop, type Executor, foldOf, type Logger, type Work } from "@trainyard/runtime";
 import { condemned } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
 import type { CheckpointIndex } from "./index-view.ts";
 import { needOf } from "./needs.ts";
-import { checkpoints, experiments, retentions } from "./streams.ts";
+import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
+import { adoptions, checkpoints, experiments, retentions } from "./streams.ts";
 
 export type DeletionDeps = {
   readonly executor: Executor;
   readonly log: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly disk: StorageDisk;
 };
 
 const meta = {
@@ -40,6 +52,7 @@ export class Deletion {
   readonly #deps: DeletionDeps;
   readonly #index: CheckpointIndex;
   readonly loop: EffectLoop;
+  #adopted = false;
 
   constructor(deps: DeletionDeps, index: CheckpointIndex) {
     this.#deps = deps;
@@ -47,20 +60,47 @@ export class Deletion {
     this.loop = new EffectLoop("deletion", deps, () => this.#step());
   }
 
+  /** A checkpoint's retention has changed; or a storage was adopted, and what waited for that need not wait longer. */
+  wake(adopted: boolean): void {
+    this.#adopted ||= adopted;
+    this.loop.wake();
+  }
+
   /** Gives the milliseconds until the next grace ends; 0 when there is more to do already. */
   async #step(): Promise<number | null> {
     const { log, clock } = this.#deps;
     // A run that was requested before its checkpoint was condemned is in the index then.
     await this.#index.view.reach(await log.head());
+    if (this.#adopted) await this.#index.forgetRetries(null);
+    this.#adopted = false;
     const due = await this.#index.due(clock.nowMs());
-    await each(due, (checkpoint) => this.#settle(checkpoint));
+    await this.#each(due, (checkpoint) => this.#settle(checkpoint));
     await this.#index.view.reach(await log.head());
-    const deleting = await this.#index.deleting();
-    await each(deleting, (checkpoint) => this.#delete(checkpoint));
+    const deleting = await this.#index.deleting(clock.nowMs());
+    await this.#each(deleting, (checkpoint) => this.#delete(checkpoint));
     if (Math.max(due.length, deleting.length) === gcLimits.page) return 0;
     const next = await this.#index.nextDueMs();
     if (next === null) return null;
     return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
+  }
+
+  /** One that has to wait, for its storage perhaps, is put off; the first of them is told for all. */
+  async #each(names: readonly string[], step: (name: string) => Promise<void>): Promise<void> {
+    const { clock, logger } = this.#deps;
+    let first: Fault | null = null;
+    let waiting = 0;
+    for (const name of names) {
+      try {
+        await step(name);
+        await this.#index.forgetRetries(name);
+      } catch (error) {
+        if (!isFault(error) || error.code === "lease_lost") throw error;
+        await this.#index.putOff(name, clock.nowMs(), error.message);
+        first ??= error;
+        waiting += 1;
+      }
+    }
+    if (first !== null) logger.warn({ err: first, waiting }, "deletion_waits");
   }
 
   #settle(checkpoint: string): Promise<void> {
@@ -68,6 +108,7 @@ export class Deletion {
       const { status } = await work.load(foldOf(retentions), checkpoint);
       if (status !== "condemned") return;
       const need = await this.#needNow(work, checkpoint);
+      if (need === null) await this.#lookForStorage(await work.load(checkpoints, checkpoint));
       const command =
         need === null
           ? ({ kind: "start_deletion", atMs: this.#deps.clock.nowMs() } as const)
@@ -92,10 +133,28 @@ export class Deletion {
     return given.has(checkpoint) ? null : "it ranks among those to keep by now";
   }
 
+  /** The id of the storage that a checkpoint lies in; empty where nobody knows. */
+  async #storageOf({ storage, storageId }: CheckpointFacts): Promise<string> {
+    const id = storageStreamId(checkpointRoot(storage) ?? "");
+    const { cache } = this.#deps.executor;
+    // What is known of another's stream may be old, and a deletion must not rest on it.
+    cache.forget(streamName(adoptions.category, id));
+    return storageOfCheckpoint(storageId, (await cache.load(adoptions, id)).state);
+  }
+
+  /** From the start of its deletion on a checkpoint is not restored from: that begins only where its files can be removed. */
+  async #lookForStorage(facts: CheckpointFacts): Promise<void> {
+    const root = checkpointRoot(facts.storage) ?? "";
+    const seen = await this.#deps.disk.seen(root);
+    const problem = problemOfStorage(root, await this.#storageOf(facts), seen);
+    if (problem !== null) throw new Fault("storage_away", problem, { retry: "later" });
+  }
+
   async #delete(checkpoint: string): Promise<void> {
     const { executor } = this.#deps;
     const { state } = await executor.cache.load(checkpoints, checkpoint);
-    await removeCheckpointFolder(state.storage, checkpoint);
+    const { disk } = this.#deps;
+    await removeCheckpointFolder(state.storage, checkpoint, await this.#storageOf(state), disk);
     const { files, bytes } = state;
     await this.#execute(async (work) => {
       const command = { kind: "record_deletion", files, bytes } as const;
@@ -107,21 +166,4 @@ export class Deletion {
   async #execute(handler: (work: Work) => Promise<void>): Promise<void> {
     await this.#deps.executor.execute({ commitId: newEventId(), meta }, handler);
   }
-}
-
-/** One that has to wait, for its storage perhaps, does not hold up the others; its fault is thrown at the end. */
-async function each(
-  names: readonly string[],
-  step: (name: string) => Promise<void>,
-): Promise<void> {
-  let first: Fault | null = null;
-  for (const name of names) {
-    try {
-      await step(name);
-    } catch (error) {
-      if (!isFault(error) || error.code === "lease_lost") throw error;
-      first ??= error;
-    }
-  }
-  if (first !== null) throw first;
 }

@@ -13,8 +13,8 @@ export class CheckpointIndex {
   readonly #pool: Pool;
   readonly view: View;
 
-  /** Calls back when the retention of a checkpoint has changed. */
-  constructor(pool: Pool, clock: Clock, logger: Logger, onRetention: () => void) {
+  /** Calls back when the retention of a checkpoint has changed, or a storage was adopted. */
+  constructor(pool: Pool, clock: Clock, logger: Logger, onChange: (adopted: boolean) => void) {
     this.#pool = pool;
     const apply: ViewSpec["apply"] = async (client, events, table) => {
       for (const event of events) {
@@ -23,10 +23,12 @@ export class CheckpointIndex {
       }
     };
     const after = (events: readonly StoredEvent[]): void => {
-      if (events.some(({ stream }) => categoryOf(stream) === "retention")) onRetention();
+      const categories = new Set(events.map(({ stream }) => categoryOf(stream)));
+      const adopted = categories.has("storage");
+      if (adopted || categories.has("retention")) onChange(adopted);
     };
     const tables = [{ name: "checkpoints" }, { name: "validations" }, { name: "referrers" }];
-    const spec = { schema: "checkpoint_gc", view: "checkpoints", tables, apply, after };
+    const spec = { schema: "checkpoint_gc", view: "checkpoints", version: 1, tables, apply, after };
     this.view = new View(spec, pool, clock, logger);
   }
 
@@ -54,32 +56,61 @@ export class CheckpointIndex {
     return rows.map(({ trial }) => trial);
   }
 
-  /** Condemned ones whose grace is over. */
+  /** Condemned ones whose grace is over, without those that are tried again later. */
   async due(nowMs: number): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
-      `select checkpoint from checkpoint_gc.checkpoints
-       where retention = 'condemned' and grace_end_ms <= $1 order by grace_end_ms limit $2`,
+      `select c.checkpoint from checkpoint_gc.checkpoints c
+       left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
+       where c.retention = 'condemned' and c.grace_end_ms <= $1
+         and (r.next_ms is null or r.next_ms <= $1)
+       order by c.grace_end_ms limit $2`,
       [nowMs, gcLimits.page],
     );
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  async deleting(): Promise<readonly string[]> {
+  /** Those that are being deleted, without those that are tried again later. */
+  async deleting(nowMs: number): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
-      `select checkpoint from checkpoint_gc.checkpoints
-       where retention = 'deleting' order by checkpoint limit $1`,
-      [gcLimits.page],
+      `select c.checkpoint from checkpoint_gc.checkpoints c
+       left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
+       where c.retention = 'deleting' and (r.next_ms is null or r.next_ms <= $1)
+       order by c.checkpoint limit $2`,
+      [nowMs, gcLimits.page],
     );
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  /** When the next grace ends; null when nothing is condemned. */
+  /** When the next grace ends, or something is tried again; null when there is nothing to do. */
   async nextDueMs(): Promise<number | null> {
     const rows = await this.#query<{ at: number | null }>(
-      `select min(grace_end_ms) as at from checkpoint_gc.checkpoints where retention = 'condemned'`,
+      `select min(greatest(c.grace_end_ms, coalesce(r.next_ms, 0))) as at
+       from checkpoint_gc.checkpoints c
+       left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
+       where c.retention in ('condemned', 'deleting')`,
       [],
     );
     return rows[0]?.at ?? null;
+  }
+
+  /** Tries a checkpoint again later, each time twice as much later. */
+  async putOff(checkpoint: string, nowMs: number, why: string): Promise<void> {
+    const { retryFirstMs, retryLastMs } = gcLimits;
+    await this.#query(
+      `insert into checkpoint_gc.retries as r (checkpoint, tries, next_ms, why)
+       values ($1, 1, $2::float8 + $3, $5)
+       on conflict (checkpoint) do update set tries = r.tries + 1, why = excluded.why,
+         next_ms = $2::float8 + least($3 * power(2, least(r.tries, 30)), $4)`,
+      [checkpoint, nowMs, retryFirstMs, retryLastMs, why],
+    );
+  }
+
+  /** The checkpoint is tried at once when it is next due; without one, each of them. */
+  async forgetRetries(checkpoint: string | null): Promise<void> {
+    await this.#query(
+      "delete from checkpoint_gc.retries where $1::text is null or checkpoint = $1",
+      [checkpoint],
+    );
   }
 
   async #query<Row extends object>(text: string, values: unknown[]): Promise<readonly Row[]> {

@@ -14,9 +14,22 @@ export async function needOf(
   checkpoint: string,
 ): Promise<string | null> {
   const facts = await work.guard(checkpoints, checkpoint);
-  let need = needOfPins(facts);
+  let need = needOfPins(facts) ?? (await needOfUnsettled(work, facts.trial));
   for (const trial of new Set([facts.trial, ...(await index.referrers(checkpoint))])) {
     need ??= needOfTrial(trial, await work.guard(trials, trial), checkpoint);
   }
   return need;
+}
+
+/**
+ * Of a trial whose last checkpoints are still on their way nothing is judged: they compete with the others. One that is not
+ * declared yet is as much on its way. What is read a moment late is judged later: its end is told here too.
+ */
+export async function needOfUnsettled(work: Work, trial: string): Promise<string | null> {
+  const { named } = await work.guard(trials, trial);
+  for (const checkpoint of named) {
+    const { settled } = await work.load(checkpoints, checkpoint);
+    if (!settled) return `checkpoint ${checkpoint} of trial ${trial} is on its way`;
+  }
+  return null;
 }

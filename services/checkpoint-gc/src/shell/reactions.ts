@@ -4,7 +4,7 @@ import type { ReactionHandlers, Work } from "@trainyard/runtime";
 import { condemned } from "../core/policy/condemned.ts";
 import { referencesChecked } from "../core/policy/references.ts";
 import type { CheckpointIndex } from "./index-view.ts";
-import { needOf } from "./needs.ts";
+import { needOf, needOfUnsettled } from "./needs.ts";
 import { checkpoints, experiments, retentions, trials } from "./streams.ts";
 
 export type ReactionDeps = {
@@ -21,7 +21,23 @@ export function reactionHandlers(deps: ReactionDeps): ReactionHandlers {
       if (warmStart !== "") await sweepAround(deps, work, warmStart, stored.position);
     },
     CheckpointUnpinned: ({ id, stored }, work) => sweepAround(deps, work, id, stored.position),
+    CheckpointCompleted: ({ id, stored }, work) => settled(deps, work, id, stored.position),
+    CheckpointFailed: ({ id, stored }, work) => settled(deps, work, id, stored.position),
+    CheckpointAbandoned: ({ id, stored }, work) => settled(deps, work, id, stored.position),
   };
+}
+
+/** The last that a trial's end had named is settled: what was not judged before is judged now, and it competes. */
+async function settled(
+  deps: ReactionDeps,
+  work: Work,
+  checkpoint: string,
+  position: number,
+): Promise<void> {
+  const { trial } = await work.load(checkpoints, checkpoint);
+  const { named } = await work.load(trials, trial);
+  if (!named.includes(checkpoint) || (await needOfUnsettled(work, trial)) !== null) return;
+  await sweepAround(deps, work, checkpoint, position);
 }
 
 async function sweepAround(

@@ -10,6 +10,7 @@ import {
   evolveExperiment,
   unknownExperiment,
 } from "../core/foreign/experiment.ts";
+import { type AdoptionFacts, evolveAdoption, notAdopted } from "../core/foreign/storage.ts";
 import { evolveTrial, type TrialFacts, unknownTrial } from "../core/foreign/trial.ts";
 import type { RetentionCommand } from "../core/retention/commands.ts";
 import { retentionDecider } from "../core/retention/decide.ts";
@@ -40,4 +41,12 @@ export const experiments: StreamFold<ExperimentFacts> = {
   category: "experiment",
   initial: unknownExperiment,
   evolve: evolveExperiment,
+};
+
+/** By `storageStreamId` of the root. */
+export const adoptions: StreamFold<AdoptionFacts> = {
+  name: "adoption",
+  category: "storage",
+  initial: notAdopted,
+  evolve: evolveAdoption,
 };

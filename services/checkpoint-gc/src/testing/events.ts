@@ -57,9 +57,21 @@ export function runRequested(run: number, fromCheckpoint = "", fromStep = 0): An
   };
 }
 
-export function runEnded(run: number): AnyEvent {
+/** `sealed`: what it has left. */
+export function runEnded(run: number, sealed: readonly string[] = []): AnyEvent {
+  const checkpoints = sealed.map((checkpoint) => ({ checkpoint, step: 9, bytes: 1 }));
+  const named = sealed.length === 0 ? {} : { sealed: { checkpoints } };
   const data = { run, why: RunEndWhy.FINISHED, exits: [], message: "", countsAsRestart: false };
-  return { type: "RunEnded", data };
+  return { type: "RunEnded", data: { ...data, ...named } };
+}
+
+export function runCheckpointsNamed(run: number, checkpoint: string): AnyEvent {
+  const checkpoints = [{ checkpoint, step: 9, bytes: 1 }];
+  return { type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: 0 } };
+}
+
+export function abandoned(): AnyEvent {
+  return { type: "CheckpointAbandoned", data: { reason: "" } };
 }
 
 export function trialCheckpointed(checkpoint: string, run: number, step: number): AnyEvent {
@@ -73,9 +85,10 @@ export function trialEnded(): AnyEvent {
   };
 }
 
-export function declared(trial: string, step: number, root: string): AnyEvent {
+export function declared(trial: string, step: number, root: string, storageId = ""): AnyEvent {
   const storage = { type: "directory", container_path: root };
-  return { type: "CheckpointDeclared", data: { trial, run: 1, step, storage, format: "" } };
+  const data = { trial, run: 1, step, storage, format: "", ...(storageId && { storageId }) };
+  return { type: "CheckpointDeclared", data };
 }
 
 export function completed(trial: string, step: number, files: number, bytes: number): AnyEvent {
@@ -84,6 +97,7 @@ export function completed(trial: string, step: number, files: number, bytes: num
 }
 
 export function validated(trial: string, step: number, loss: number): AnyEvent {
-  const data = { trial, run: 1, step, scalars: { loss }, reportKey: `0-${step}` };
+  const reportKey = `0-${step}`;
+  const data = { trial, run: 1, step, scalars: { loss }, reportKey, nonNumeric: [] };
   return { type: "ValidationReported", data };
 }

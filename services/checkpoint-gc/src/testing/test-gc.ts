@@ -5,11 +5,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Service, TableOverrides } from "@trainyard/runtime";
+import { markStorage } from "@trainyard/blob";
+import type { Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
+
 import {
   completed,
   declared,
@@ -26,23 +28,33 @@ import {
 
 export const soon = { timeout: 15_000, interval: 20 };
 
+/** Where checkpoints lie, with the id that their writer told, and where they come in the order of all. */
+type Place = { readonly root: string; readonly storageId: string; readonly firstDigit?: string };
+
 export class TestGc implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly root: string;
+  /** As the writing host saw it. */
+  readonly storageId: string;
   #service: Service | null = null;
   #experiments = 0;
 
-  private constructor(stage: DatabaseStage, root: string) {
+  private constructor(stage: DatabaseStage, root: string, storageId: string) {
     this.stage = stage;
     this.root = root;
+    this.storageId = storageId;
   }
 
   static async open(): Promise<TestGc> {
     const root = await mkdtemp(join(tmpdir(), "trainyard-gc-"));
-    return new TestGc(await DatabaseStage.start("checkpoint-gc"), root);
+    const storageId = await markStorage(root);
+    return new TestGc(await DatabaseStage.start("checkpoint-gc"), root, storageId);
   }
 
-  async start(graceSeconds: number, overrides: TableOverrides = {}): Promise<void> {
+  async start(
+    graceSeconds: number,
+    overrides: Parameters<typeof createService>[1] = {},
+  ): Promise<void> {
     const config = parseConfig({
       ...this.stage.variables,
       TRAINYARD_CHECKPOINT_GRACE_SECONDS: String(graceSeconds),
@@ -70,9 +82,14 @@ export class TestGc implements AsyncDisposable {
   }
 
   /** A complete checkpoint of the trial's first run, with its files, validated unless the loss is null. */
-  async checkpoint(trial: string, step: number, loss: number | null): Promise<string> {
-    const id = randomUUID();
-    const folder = join(this.root, id);
+  async checkpoint(
+    trial: string,
+    step: number,
+    loss: number | null,
+    id: string = randomUUID(),
+    { root, storageId }: Place = this,
+  ): Promise<string> {
+    const folder = join(root, id);
     await mkdir(join(folder, "deep"), { recursive: true });
     await writeFile(join(folder, "deep", "weights"), "www");
     await writeFile(join(folder, "metadata.json"), "{}");
@@ -81,15 +98,16 @@ export class TestGc implements AsyncDisposable {
     }
     await this.stage.tell(
       `checkpoint-${id}`,
-      declared(trial, step, this.root),
+      declared(trial, step, root, storageId),
       completed(trial, step, 2, 5),
     );
     await this.stage.tell(`trial-${trial}`, trialCheckpointed(id, 1, step));
     return id;
   }
 
-  async endTrial(trial: string): Promise<void> {
-    await this.stage.tell(`trial-${trial}`, runEnded(1), trialEnded());
+  /** `sealed`: what its run has left. */
+  async endTrial(trial: string, sealed: readonly string[] = []): Promise<void> {
+    await this.stage.tell(`trial-${trial}`, runEnded(1, sealed), trialEnded());
   }
 
   async endExperiment(id: string): Promise<void> {
@@ -97,20 +115,27 @@ export class TestGc implements AsyncDisposable {
   }
 
   /** An experiment of one trial with a checkpoint at each of the losses, in order. Ended, unless said otherwise. */
-  async trained(policy: SavePolicy, losses: readonly (number | null)[]) {
+  async trained(
+    policy: SavePolicy,
+    losses: readonly (number | null)[],
+    sealed: readonly string[] = [],
+    place: Place = this,
+  ) {
     const experiment = await this.experiment(policy);
     const trial = `${experiment}.1`;
     await this.trial(trial);
     const checkpoints: string[] = [];
     for (const [index, loss] of losses.entries()) {
-      checkpoints.push(await this.checkpoint(trial, index + 1, loss));
+      const digit = place.firstDigit ?? "";
+      const id = digit + randomUUID().slice(digit.length);
+      checkpoints.push(await this.checkpoint(trial, index + 1, loss, id, place));
     }
-    await this.endTrial(trial);
+    await this.endTrial(trial, sealed);
     return { experiment, trial, checkpoints };
   }
 
-  has(checkpoint: string): boolean {
-    return existsSync(join(this.root, checkpoint));
+  has(checkpoint: string, root = this.root): boolean {
+    return existsSync(join(root, checkpoint));
   }
 
   async retention(checkpoint: string): Promise<readonly string[]> {

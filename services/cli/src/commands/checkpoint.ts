@@ -62,6 +62,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["run", String(checkpoint.run)],
     ["steps", String(checkpoint.stepsCompleted)],
     ["state", checkpoint.state],
+    ["storage", checkpoint.storageId ?? ""],
     ["reason", checkpoint.reason],
     ["declared", time(checkpoint.declaredAtMs)],
     ["completed", time(checkpoint.completedAtMs)],

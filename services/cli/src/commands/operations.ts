@@ -1,5 +1,6 @@
-/** What an operator asks: events, verification of the log, parked events, tokens, the version. */
-import type { Plain } from "@trainyard/contracts";
+/** What an operator asks: events, verification and anchors of the log, parked events, tokens, the version. */
+import { readFile, writeFile } from "node:fs/promises";
+import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   CreateTokenResponseSchema,
   type Event,
@@ -7,11 +8,14 @@ import {
   GetVersionResponseSchema,
   ListParkedResponseSchema,
   ListTokensResponseSchema,
+  type LogAnchor,
+  LogAnchorSchema,
   type VerifyProgress,
   VerifyProgressSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
+import { callerPath } from "../environment.ts";
 import { detachSignal } from "../follow.ts";
 import { time } from "../output.ts";
 import { Failure, UsageError } from "../usage-error.ts";
@@ -24,13 +28,7 @@ export function addOperationCommands(program: Command): void {
     .option("--experiment <id>", "only this experiment's")
     .description("the log, event by event")
     .action(withPlatform<EventsOptions>(events));
-  program
-    .command("log")
-    .description("the log itself")
-    .command("verify")
-    .description("check the hash chain, and every read model against one folded afresh")
-    .option("--skip-views", "only the hash chain")
-    .action(withPlatform<{ skipViews?: boolean }>(verify));
+  addLogCommands(program);
   const parked = program.command("parked").description("events that could not be processed");
   parked.command("list").alias("ls").description("all of them").action(withPlatform(listParked));
   parked
@@ -44,6 +42,21 @@ export function addOperationCommands(program: Command): void {
     .command("version")
     .description("of the platform and of this command")
     .action(withPlatform(version));
+}
+
+function addLogCommands(program: Command): void {
+  const log = program.command("log").description("the log itself");
+  log
+    .command("verify")
+    .description("check the hash chain, and every read model against one folded afresh")
+    .option("--skip-views", "only the log")
+    .option("--anchor <file>", "also that nothing up to this anchor is missing or changed")
+    .action(withPlatform<VerifyOptions>(verify));
+  log
+    .command("anchor")
+    .argument("[file]", "where to write it; stdout by default")
+    .description("the position and the hash of the log's end, to be kept away from the database")
+    .action(withPlatform(writeAnchor));
 }
 
 type EventsOptions = {
@@ -81,15 +94,45 @@ function eventLine(event: Plain<Event>): string {
   return `${event.sequence.padStart(8)}  ${time(event.timeMs)}  ${event.subject.padEnd(24)}  ${name}`;
 }
 
+type VerifyOptions = { readonly skipViews?: boolean; readonly anchor?: string };
+
+const anchorCodec = codecOf<Plain<LogAnchor>>(LogAnchorSchema);
+
+async function writeAnchor({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const anchor = await client.call("getLogAnchor", {});
+  const file = argument(args, 0);
+  if (file === "") {
+    output.message(LogAnchorSchema, anchor);
+    return;
+  }
+  await writeFile(callerPath(file), `${JSON.stringify(anchorCodec.toFullJson(anchor))}\n`);
+  output.note(`the log's end at position ${anchor.position} is written to ${file}`);
+}
+
+async function readAnchor(file: string): Promise<Plain<LogAnchor>> {
+  let text: string;
+  try {
+    text = await readFile(callerPath(file), "utf8");
+  } catch {
+    throw new UsageError(`--anchor: ${file} cannot be read.`);
+  }
+  try {
+    return anchorCodec.fromJson(JSON.parse(text));
+  } catch {
+    throw new UsageError(`--anchor: ${file} is not what "yard log anchor" writes.`);
+  }
+}
+
 async function verify(
   { client, output }: Context,
   _args: readonly string[],
-  options: { readonly skipViews?: boolean },
+  options: VerifyOptions,
 ): Promise<void> {
   let ok = false;
-  for await (const { message } of client.stream("verifyLog", {
-    skipViews: options.skipViews ?? false,
-  })) {
+  const anchor = options.anchor === undefined ? undefined : await readAnchor(options.anchor);
+  const skipViews = options.skipViews ?? false;
+  const request = anchor === undefined ? { skipViews } : { skipViews, anchor };
+  for await (const { message } of client.stream("verifyLog", request)) {
     if (output.json) output.message(VerifyProgressSchema, message);
     else if (!message.done) {
       output.line(verdictLine(message));

@@ -130,6 +130,14 @@ export function runEnded(
   };
 }
 
+export function runCheckpointsNamed(
+  run: number,
+  checkpoints: EventData<"RunCheckpointsNamed">["checkpoints"],
+  awaitedUntilMs: number,
+): EventOf<"RunCheckpointsNamed"> {
+  return { type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs } };
+}
+
 export function trialCheckpointed(
   checkpoint = checkpointA,
   run = 1,

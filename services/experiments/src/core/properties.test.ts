@@ -220,7 +220,8 @@ describe("what is wanted next", () => {
         want,
         (commands, experiment, search) => {
           const { state } = decideAll(commands);
-          const asked = { id: "12.1", experiment, search, origin: { kind: "nothing" } } as const;
+          const origin = { kind: "nothing" } as const;
+          const asked = { id: "12.1", experiment, search, origin, awaits: false } as const;
           const step = nextStep({ ...asked, trial: state });
           if (step === null) return;
           const decided = trialDecider.decide(state, step);

@@ -7,7 +7,7 @@ import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
 import { checkpoints, experiments, retentions, searches, trials } from "./streams.ts";
 
-export async function advance(work: Work, id: string): Promise<void> {
+export async function advance(work: Work, id: string, nowMs: number): Promise<void> {
   const trial = await work.load(foldOf(trials), id);
   const parts = parseTrialId(id);
   if (parts === null || trial.status !== "open") return;
@@ -16,7 +16,8 @@ export async function advance(work: Work, id: string): Promise<void> {
   const experiment = await work.guard(foldOf(experiments), parts.experiment);
   const search = searchWant(await work.load(searches, parts.experiment), parts.number);
   const origin = await originOf(work, trial);
-  const step = nextStep({ id, trial, experiment, search, origin });
+  const awaits = await isAwaiting(work, trial, nowMs);
+  const step = nextStep({ id, trial, experiment, search, origin, awaits });
   if (step !== null) await decideTrial(work, id, step);
 }
 
@@ -32,6 +33,19 @@ async function originOf(work: Work, trial: TrialState): Promise<Origin> {
     return { kind: "checkpoint", checkpoint: warmStart, step: warmStartStep };
   }
   return { kind: "gone", checkpoint: warmStart };
+}
+
+/**
+ * Whether something that the last run has left may yet be complete, or is, and the trial's stream does not have it yet: that
+ * reaction is still to come. What is read a moment late only makes it wait as long.
+ */
+async function isAwaiting(work: Work, trial: TrialState, nowMs: number): Promise<boolean> {
+  if (trial.unended !== null || nowMs >= trial.awaitedUntilMs) return false;
+  for (const checkpoint of trial.named) {
+    const { settled, complete } = await work.load(checkpoints, checkpoint);
+    if (!settled || complete) return true;
+  }
+  return false;
 }
 
 async function isUsable(work: Work, checkpoint: string): Promise<boolean> {

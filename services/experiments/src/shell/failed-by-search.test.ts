@@ -1,6 +1,7 @@
 /** Trials whose reports the search can make nothing of. */
 import type { EventOf } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
 import {
@@ -11,6 +12,7 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts } from "./test-fan-outs.ts";
 
 const search = "search-12";
 const trial = "trial-12.1";
@@ -34,7 +36,7 @@ async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]
 }
 
 beforeEach(async () => {
-  stage = new Stage("experiments", reactionHandlers);
+  stage = new Stage("experiments", () => reactionHandlers(systemClock, noFanOuts));
   await happens("experiment-12", experimentCreated(), activated);
   await happens(search, trialProposed());
   await happens(allocation, allocationStarted);

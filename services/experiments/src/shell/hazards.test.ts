@@ -1,11 +1,11 @@
 /** The hazards of the conversations, each by name: what others' events, in awkward orders, make of a trial. */
 import {
-  AllocationEndCause,
   ExperimentOutcome,
   SearchCompletion,
   StopKind,
   TrialOutcome,
 } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
@@ -32,11 +32,16 @@ import {
   withdrawn,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts } from "./test-fan-outs.ts";
 
 let stage: Stage;
+/** How far the clock of the service is ahead of what is told. */
+let aheadMs = 0;
 
 beforeEach(() => {
-  stage = new Stage("experiments", reactionHandlers);
+  aheadMs = 0;
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+  stage = new Stage("experiments", () => reactionHandlers(clock, noFanOuts));
 });
 
 const experiment = "experiment-12";
@@ -322,18 +327,6 @@ describe("hazards", () => {
     await happens(search, trialStopDecided);
     await happens(allocation(1), killed);
     expect(await lastOutcome()).toBe(TrialOutcome.STOPPED_EARLY);
-  });
-
-  test("a launch that the platform never manages ends", async () => {
-    await queuedTrial();
-    for (let run = 1; (await lastOutcome()) === null; run += 1) {
-      expect(run).toBeLessThan(100);
-      await happens(
-        allocation(run),
-        allocationEnded({ cause: AllocationEndCause.LAUNCH_FAILED, exits: [] }),
-      );
-    }
-    expect(await lastOutcome()).toBe(TrialOutcome.FAILED);
   });
 });
 

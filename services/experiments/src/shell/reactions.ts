@@ -1,24 +1,47 @@
 /** Others' events, and this service's own, to decisions about experiments and trials. */
 import type { EventData } from "@trainyard/contracts";
-import { TrialOutcome } from "@trainyard/contracts/events";
-import { assert, isRejection, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
+import type { StoredEvent } from "@trainyard/event-log";
+import { assert, type Clock, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { stopSentence } from "@trainyard/search/sentences";
-import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
-import { experimentEnd, mayEnd } from "../core/policy/experiment-end.ts";
+import { trialsNotOver } from "../core/foreign/search.ts";
+import { mayEnd } from "../core/policy/experiment-end.ts";
 import { isStopping } from "../core/policy/next-step.ts";
 import { runEnd } from "../core/policy/run-end.ts";
+import { limits } from "../limits.ts";
 import { advance, decideTrial } from "./advance.ts";
-import { allocations, experiments, searches, trials } from "./streams.ts";
+import { endExperiment } from "./end-experiment.ts";
+import type { FanOuts } from "./fan-outs.ts";
+import { allocations, checkpoints, experiments, searches, trials } from "./streams.ts";
 
-export function reactionHandlers(): ReactionHandlers {
-  const advanceAll = (event: { readonly id: string }, work: Work) => advanceTrials(work, event.id);
+/** To whom a reaction leaves what concerns more trials than it may look at. Being told twice harms nothing. */
+export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd">;
+
+type OfExperiment = { readonly id: string; readonly stored: StoredEvent };
+
+export function reactionHandlers(
+  clock: Clock,
+  fanOuts: LargeFanOuts,
+  trialsMax: number = limits.trialsPerReactionMax,
+): ReactionHandlers {
+  const isLarge = async (work: Work, id: string): Promise<boolean> => {
+    const { proposed, over } = await work.load(searches, id);
+    return proposed - over > trialsMax;
+  };
+  const advanceAll = async ({ id, stored }: OfExperiment, work: Work): Promise<void> =>
+    (await isLarge(work, id)) ? fanOuts.begin(stored) : advanceTrials(work, id, clock.nowMs());
+  const lookForEnd = async (id: string, stored: StoredEvent, work: Work): Promise<void> => {
+    if (!(await isLarge(work, id))) return endExperiment(work, id);
+    const experiment = await work.load(foldOf(experiments), id);
+    if (mayEnd(experiment, await work.load(searches, id))) await fanOuts.lookForEnd(stored);
+    return undefined;
+  };
   const advanceOne = (
     event: { readonly id: string; readonly data: { readonly trial: number } },
     work: Work,
-  ) => advance(work, trialId(event.id, event.data.trial));
+  ) => advance(work, trialId(event.id, event.data.trial), clock.nowMs());
   return {
-    TrialProposed: ({ id, data }, work) => createTrial(work, id, data),
+    TrialProposed: ({ id, data }, work) => createTrial(work, id, data, clock.nowMs()),
     TrialSuspended: advanceOne,
     TrialResumed: advanceOne,
     TrialStopDecided: async (event, work) => {
@@ -27,17 +50,23 @@ export function reactionHandlers(): ReactionHandlers {
     },
     ExperimentActivated: advanceAll,
     ExperimentPaused: advanceAll,
-    ExperimentStopRequested: async ({ id }, work) => {
-      await advanceTrials(work, id);
-      await endExperiment(work, id);
+    ExperimentStopRequested: async (event, work) => {
+      await advanceAll(event, work);
+      await lookForEnd(event.id, event.stored, work);
     },
-    SearchCompleted: ({ id }, work) => endExperiment(work, id),
+    SearchCompleted: ({ id, stored }, work) => lookForEnd(id, stored, work),
     AllocationStarted: startRun,
-    AllocationEnded: endRun,
-    CheckpointCompleted: noteCheckpoint,
-    TrialEnded: async ({ id }, work) => {
+    AllocationEnded: (event, work) => endRun(event, work, clock.nowMs()),
+    AgentReturned: nameCheckpoints,
+    CheckpointCompleted: async (event, work) => {
+      await noteCheckpoint(event, work);
+      await advanceWaiting(work, event.data.trial, clock.nowMs());
+    },
+    CheckpointFailed: ({ id }, work) => settled(work, id, clock.nowMs()),
+    CheckpointAbandoned: ({ id }, work) => settled(work, id, clock.nowMs()),
+    TrialEnded: async ({ id, stored }, work) => {
       const parts = parseTrialId(id);
-      if (parts !== null) await endExperiment(work, parts.experiment);
+      if (parts !== null) await lookForEnd(parts.experiment, stored, work);
     },
   };
 }
@@ -46,6 +75,7 @@ async function createTrial(
   work: Work,
   experiment: string,
   proposed: EventData<"TrialProposed">,
+  nowMs: number,
 ): Promise<void> {
   const state = await work.guard(foldOf(experiments), experiment);
   assert(state.status !== "none", `the experiment of search-${experiment} exists`);
@@ -65,7 +95,7 @@ async function createTrial(
       ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
   });
-  await advance(work, id);
+  await advance(work, id, nowMs);
 }
 
 type WarmStart = Pick<
@@ -103,12 +133,11 @@ async function latestCheckpoint(work: Work, trial: string): Promise<string> {
   return checkpoints.at(-1)?.checkpoint ?? "";
 }
 
-/** A large experiment is brought along in several commits; each trial is decided on fresh states. */
-async function advanceTrials(work: Work, experiment: string): Promise<void> {
+/** All that are not over: where there are many, `FanOuts` does so. */
+async function advanceTrials(work: Work, experiment: string, nowMs: number): Promise<void> {
   const search = await work.load(searches, experiment);
   for (const number of trialsNotOver(search)) {
-    await advance(work, trialId(experiment, number));
-    await work.part();
+    await advance(work, trialId(experiment, number), nowMs);
   }
 }
 
@@ -118,12 +147,45 @@ async function startRun({ id }: Reaction<"AllocationStarted">, work: Work): Prom
   await decideTrial(work, parts.trial, { kind: "start_run", run: parts.run, allocation: id });
 }
 
-async function endRun({ id, data }: Reaction<"AllocationEnded">, work: Work): Promise<void> {
+async function endRun(
+  { id, data, stored }: Reaction<"AllocationEnded">,
+  work: Work,
+  nowMs: number,
+): Promise<void> {
   const parts = parseRunId(id);
   if (parts === null) return;
   const allocation = await work.load(allocations, id);
-  await decideTrial(work, parts.trial, runEnd(parts.run, data, allocation));
-  await advance(work, parts.trial);
+  const sealed = data.sealed?.checkpoints ?? [];
+  const left = sealed.length === 0 ? {} : { left: { sealed, atMs: stored.timeMs } };
+  await decideTrial(work, parts.trial, { ...runEnd(parts.run, data, allocation), ...left });
+  await advance(work, parts.trial, nowMs);
+}
+
+/** An agent that came back brings what runs that were given up have stored there. */
+async function nameCheckpoints(
+  { data, stored }: Reaction<"AgentReturned">,
+  work: Work,
+): Promise<void> {
+  for (const { allocation, checkpoints: sealed } of data.left?.runs ?? []) {
+    const parts = parseRunId(allocation);
+    if (parts === null) continue;
+    const left = { sealed, atMs: stored.timeMs };
+    await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
+    await work.part();
+  }
+}
+
+/** One that will never be complete: nobody waits for it any longer. */
+async function settled(work: Work, checkpoint: string, nowMs: number): Promise<void> {
+  const { trial } = await work.load(checkpoints, checkpoint);
+  await advanceWaiting(work, trial, nowMs);
+}
+
+/** Where a trial's next run waited for checkpoints, it may not any more. */
+async function advanceWaiting(work: Work, id: string, nowMs: number): Promise<void> {
+  if (parseTrialId(id) === null) return;
+  const { status, unended, awaitedUntilMs } = await work.load(foldOf(trials), id);
+  if (status === "open" && unended === null && awaitedUntilMs > 0) await advance(work, id, nowMs);
 }
 
 async function noteCheckpoint(
@@ -134,28 +196,4 @@ async function noteCheckpoint(
   if (parseTrialId(trial) === null) return;
   const noted = { checkpoint: id, run, step };
   await decideTrial(work, trial, { kind: "note_checkpoint", noted });
-}
-
-/** Ends the experiment if nothing more can come of it: no trial is open, and none will be. */
-async function endExperiment(work: Work, id: string): Promise<void> {
-  const experiment = await work.load(foldOf(experiments), id);
-  const search = await work.load(searches, id);
-  if (!mayEnd(experiment, search)) return;
-  for (const number of trialsNotOver(search)) {
-    const trial = await work.load(foldOf(trials), trialId(id, number));
-    if (trial.status === "open") return;
-    // A proposal that was not reached yet becomes a trial, unless the experiment is stopping.
-    if (trial.status === "none" && !isStopping(experiment)) return;
-  }
-  const end = experimentEnd(experiment, search, await lastFailure(work, id, search));
-  const decided = await work.decide(experiments, id, { kind: "end", ...end });
-  assert(!isRejection(decided), `experiment ${id} can end`);
-}
-
-/** What people want to read beside "failed": of the last trial, which in a single training is the only one. */
-async function lastFailure(work: Work, id: string, search: SearchState): Promise<string> {
-  if (search.proposed === 0) return "";
-  const last = trialId(id, search.proposed);
-  const { end } = await work.load(foldOf(trials), last);
-  return end?.outcome === TrialOutcome.FAILED ? `trial ${last}: ${end.reason}` : "";
 }

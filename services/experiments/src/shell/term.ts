@@ -1,21 +1,50 @@
-import type { Term, TermContext } from "@trainyard/runtime";
-import type { StoredEvent } from "@trainyard/event-log";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import type { Logger, Term, TermContext } from "@trainyard/runtime";
+import { Awaiting } from "./awaiting.ts";
+import { awaitingCheck } from "./awaiting-check.ts";
 import { commandTable } from "./commands.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
+import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
 
 export type TermDeps = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
   readonly ids: ExperimentIds;
   readonly count: (event: StoredEvent) => void;
+  /** Left out: as many as the limits say. */
+  readonly trialsPerReactionMax?: number;
 };
 
+const consumer = "experiments";
+
 /**
- * What the holder of the partition does. All decisions about trials are reactions, one after the other in log order;
- * commands only write what people want of an experiment.
+ * What the holder of the partition does. Decisions about trials are reactions, one after the other in log order; what is
+ * wanted of very many trials at once is brought to them beside the reactions, and a run that has waited long enough is
+ * requested when its time comes. Commands only write what people want of an experiment.
  */
-export function beginTerm({ ids, count }: TermDeps): (context: TermContext) => Promise<Term> {
-  return async ({ executor }) => ({
-    reactions: { consumer: "experiments", handlers: reactionHandlers(), after: count },
-    commands: commandTable(executor, ids),
-  });
+export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
+  const { log, clock, ids, count, trialsPerReactionMax } = deps;
+  return async ({ executor }) => {
+    const fanOuts = await FanOuts.open({ ...deps, executor }, consumer);
+    const awaiting = await Awaiting.open({ ...deps, executor });
+    return {
+      reactions: {
+        consumer,
+        handlers: reactionHandlers(clock, fanOuts, trialsPerReactionMax),
+        after: (event) => {
+          count(event);
+          fanOuts.observe(event);
+          awaiting.observe(event);
+        },
+      },
+      commands: commandTable(executor, ids),
+      checks: [awaitingCheck(log)],
+      effects: async (signal) => {
+        await Promise.all([fanOuts.loop.run(signal), awaiting.loop.run(signal)]);
+      },
+    };
+  };
 }

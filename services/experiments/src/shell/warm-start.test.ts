@@ -1,5 +1,6 @@
 /** Trials that begin where another one was. */
 import { TrialOutcome } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
@@ -13,6 +14,7 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { noFanOuts } from "./test-fan-outs.ts";
 
 let stage: Stage;
 
@@ -29,7 +31,7 @@ describe("a trial that goes on from another's checkpoint, as its search says", (
   };
 
   beforeEach(async () => {
-    stage = new Stage("experiments", reactionHandlers);
+    stage = new Stage("experiments", () => reactionHandlers(systemClock, noFanOuts));
     await happens("experiment-12", experimentCreated(), activated);
     await happens("search-12", trialProposed());
     await happens("allocation-12.1#1", allocationStarted);

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { FolderOfOthers, NotInside } from "@trainyard/blob";
+import { directoryDisk, FolderOfOthers, NotInside, problemOfStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type {
   CompleteCheckpointRequest,
@@ -18,7 +18,7 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { isCheckpointId, parseRunId } from "@trainyard/kernel";
-import { notFound, Problem } from "../http/problem.ts";
+import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
 import { archiveOf } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -76,8 +76,8 @@ async function listCheckpoints(backend: Backend, request: Plain<ListCheckpointsR
 async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
   const checkpoint = await backend.get("checkpoint", id);
   if (checkpoint.state !== "COMPLETED") return checkpoint;
-  const { manifest } = await plan(backend, id, context);
-  return { ...checkpoint, manifest };
+  const { manifest, storageId } = await plan(backend, id, context);
+  return { ...checkpoint, manifest, ...(storageId && { storageId }) };
 }
 
 async function declare(
@@ -89,7 +89,7 @@ async function declare(
   if (!isCheckpointId(request.checkpoint)) {
     throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
   }
-  const { checkpoint, stepsCompleted: step, metadata } = request;
+  const { checkpoint, stepsCompleted: step, metadata, storageId } = request;
   const planned = await backend.command(
     "registry",
     DeclareCheckpointSchema,
@@ -100,6 +100,7 @@ async function declare(
       step,
       format: "",
       ...(metadata === undefined ? {} : { metadata }),
+      ...(storageId === undefined ? {} : { storageId }),
     },
     UploadPlanSchema,
     context,
@@ -150,7 +151,8 @@ function plan(backend: Backend, checkpoint: string, context: RequestContext) {
 
 /** The manifest's files and no others, as they lie in the folder that the registry named. */
 async function download(backend: Backend, checkpoint: string, context: RequestContext) {
-  const { path, manifest } = await plan(backend, checkpoint, context);
+  const { path, manifest, storageId } = await plan(backend, checkpoint, context);
+  await requireStorage(path, storageId);
   const damaged = (what: string): Problem =>
     new Problem(409, "checkpoint_damaged", `the checkpoint's ${what}`);
   const folder = await FolderOfOthers.open(dirname(path), basename(path)).catch(
@@ -167,6 +169,14 @@ async function download(backend: Backend, checkpoint: string, context: RequestCo
     backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
   );
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
+}
+
+/** That a file is not there says nothing of a checkpoint whose storage this host does not see. */
+async function requireStorage(path: string, storageId: string | undefined): Promise<void> {
+  if (storageId === undefined) return;
+  const root = dirname(path);
+  const problem = problemOfStorage(root, storageId, await directoryDisk.seen(root));
+  if (problem !== null) throw unavailable(problem);
 }
 
 /** Null for what is no file, or cannot be opened. */

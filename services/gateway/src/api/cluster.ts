@@ -1,12 +1,13 @@
 import type { Plain } from "@trainyard/contracts";
 import type {
   RetryParkedRequest,
+  TrustAgentRequest,
   VerifyLogRequest,
   WatchEventsRequest,
 } from "@trainyard/contracts/api";
-import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
+import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
 import { experimentKey, pause } from "@trainyard/runtime";
-import { Problem } from "../http/problem.ts";
+import { notFound, Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
@@ -14,6 +15,7 @@ import { verifyLog } from "../shell/verify.ts";
 import { version } from "../version.ts";
 import { shownEvent } from "./events.ts";
 import { tokenHandlers } from "./tokens.ts";
+import { listViews, rebuildView } from "./views.ts";
 
 /** Events read at once for a watcher. */
 const watchPage = 500;
@@ -32,12 +34,34 @@ export function clusterHandlers(
         });
         return { items: rows.map(({ doc }) => doc), nextPageToken: "", position };
       },
-      "ClusterService.ListParked": () => listParked(backend),
+      "ClusterService.TrustAgent": async (
+        request: Plain<TrustAgentRequest>,
+        context: RequestContext,
+      ) => {
+        if ((await backend.find("agent", request.name)) === undefined) {
+          throw notFound("agent", request.name);
+        }
+        const { position } = await backend.command(
+          "scheduler",
+          TrustAgentSchema,
+          { agent: request.name },
+          AcceptedSchema,
+          context,
+        );
+        await backend.reach(position);
+        return { position: String(position || backend.position) };
+      },
+      "ClusterService.ListParked": (_request: unknown, context: RequestContext) =>
+        listParked(backend, context),
       "ClusterService.RetryParked": async (
         request: Plain<RetryParkedRequest>,
         context: RequestContext,
       ) => {
         const { consumer, key } = request;
+        // What a view has set aside is applied again by building it anew, in its place among all other events.
+        const [service = "", view] = consumer.split(".");
+        if (view !== undefined)
+          return { position: await rebuildView(backend, service, view, context) };
         const { position } = await backend.command(
           consumer,
           RetryParkedSchema,
@@ -47,18 +71,22 @@ export function clusterHandlers(
         );
         return { position: String(position) };
       },
+      "ClusterService.GetLogAnchor": async () => {
+        const { position, hash } = await backend.parts.log.anchor();
+        return { position: String(position), hash, atMs: backend.parts.clock.nowMs() };
+      },
       ...tokenHandlers(backend),
     },
     streams: {
       "ClusterService.WatchEvents": (request: Plain<WatchEventsRequest>, context: RequestContext) =>
         watchEvents(backend, moved, request, context),
       "ClusterService.VerifyLog": (request: Plain<VerifyLogRequest>, context: RequestContext) =>
-        verifyLog(backend, request.skipViews, context),
+        verifyLog(backend, request, context),
     },
   };
 }
 
-async function listParked(backend: Backend) {
+async function listParked(backend: Backend, context: RequestContext) {
   const rows = await backend.parts.log.parked();
   const items = [];
   for (const row of rows) {
@@ -72,6 +100,13 @@ async function listParked(backend: Backend) {
       reason: row.reason,
       parkedAtMs: row.parkedAtMs,
     });
+  }
+  for (const { service, name, setAside } of await listViews(backend, context)) {
+    for (const { stream, eventPosition, type, reason, setAsideAtMs } of setAside) {
+      const consumer = `${service}.${name}`;
+      const parkedAtMs = setAsideAtMs;
+      items.push({ consumer, key: stream, eventPosition, type, stream, reason, parkedAtMs });
+    }
   }
   return { items, nextPageToken: "", position: backend.position };
 }

@@ -8,8 +8,10 @@ import { experimentHandlers } from "./experiments.ts";
 import { profileHandlers } from "./profile.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
+import { storageHandlers } from "./storages.ts";
 import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
+import { viewHandlers } from "./views.ts";
 
 /** Every call of the public API, by Service.Method. */
 export function apiHandlers(
@@ -30,9 +32,11 @@ export function apiHandlers(
       ...runHandlers(backend, moved),
       ...logs.unary,
       ...checkpoints.unary,
+      ...storageHandlers(backend),
       ...searches.unary,
       ...cluster.unary,
       ...analysisHandlers(backend),
+      ...viewHandlers(backend),
     },
     streams: { ...logs.streams, ...searches.streams, ...cluster.streams },
     raw: { ...checkpoints.raw, ...profiles.raw },

@@ -191,6 +191,41 @@ describe("verification", () => {
     expect(found).toContain('"done":true,"ok":false');
   }, 30_000);
 
+  const anchored = async (anchor: object) =>
+    await gateway.call("POST", "/api/v1/log:verify", { body: { skipViews: true, anchor } });
+
+  it("compares the log with an anchor", async () => {
+    const anchor = (await gateway.call("GET", "/api/v1/log:anchor")).body;
+    expect(anchor).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    const { position } = anchor;
+    const held = String((await anchored(anchor)).body["text"]);
+    expect(held).toContain(
+      `"check":"anchor","checked":"${String(position)}","done":false,"ok":true`,
+    );
+    expect(held).toContain('"done":true,"ok":true');
+    const later = { ...anchor, position: String(Number(position) + 7) };
+    const cut = String((await anchored(later)).body["text"]);
+    expect(cut).toContain('"check":"anchor"');
+    expect(cut).toContain("7 events up to the anchor");
+    expect(cut).toContain('"done":true,"ok":false');
+  });
+
+  it("refuses an anchor that is none", async () => {
+    expect((await anchored({ position: "soon", hash: "0".repeat(64) })).status).toBe(400);
+    expect((await anchored({ position: "5", hash: "00" })).status).toBe(400);
+  });
+
+  it("reports a log whose time is ahead of the clock, and still holds", async () => {
+    const newest = "position = (select max(position) from log.commits)";
+    // An hour ahead, as a primary with a wrong clock leaves it. The hash of that commit no longer fits, so only the time is asked.
+    await gateway.sql(`update log.commits set time_ms = time_ms + 3600000 where ${newest}`);
+    const found = String((await anchored({ position: "0", hash: "0".repeat(64) })).body["text"]);
+    await gateway.sql(`update log.commits set time_ms = time_ms - 3600000 where ${newest}`);
+    expect(found).toMatch(/"check":"time","checked":"\d+","done":false,"ok":true/);
+    expect(found).toMatch(/the newest event's time is 3\d\d\d s ahead/);
+    expect(await verify()).not.toContain('"check":"time"');
+  });
+
   it("finds an event that was edited", async () => {
     await using _services = await gateway.verifying(allHold);
     await gateway.sql(

@@ -9,6 +9,7 @@ import {
   type TokenState,
   tokenDecider,
 } from "../core/token/decide.ts";
+import { gatewayLimits } from "../limits.ts";
 import { digestOfSecret } from "../http/caller.ts";
 import { notFound, Problem, problemOf } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
@@ -81,6 +82,11 @@ export function tokenHandlers(backend: Backend): Handlers["unary"] {
       const { ttlSeconds, label } = request;
       if (!(ttlSeconds >= 0)) {
         throw new Problem(400, "invalid_request", "ttl_seconds must be 0 or more");
+      }
+      const { tokenLabelCharactersMax: most } = gatewayLimits;
+      if (label.length > most) {
+        const detail = `the label has ${label.length} characters; give one of at most ${most}`;
+        throw new Problem(400, "invalid_request", detail);
       }
       const expiresAtMs = ttlSeconds === 0 ? 0 : backend.parts.clock.nowMs() + ttlSeconds * 1_000;
       // A repeat under one idempotency key names the same token.

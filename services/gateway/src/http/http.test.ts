@@ -44,6 +44,15 @@ describe("who may call", () => {
     expect(own.status).toBe(200);
   });
 
+  it("no label of a token that is longer than a list can show", async () => {
+    const made = (label: string) => gateway.call("POST", "/api/v1/tokens", { body: { label } });
+    expect(await made("x".repeat(256))).toMatchObject({
+      status: 400,
+      body: { detail: "the label has 256 characters; give one of at most 255" },
+    });
+    expect((await made("x".repeat(255))).status).toBe(200);
+  });
+
   it("never shows the digest of a token's secret", async () => {
     const listed = await gateway.call("GET", "/api/v1/tokens");
     expect(JSON.stringify(listed.body)).not.toContain("ecretDigest");

@@ -29,7 +29,7 @@ beforeAll(async () => {
     })),
   });
   await gateway.sql(`create function public.refuse() returns trigger language plpgsql
-    as $$ begin raise exception 'the test holds the read model'; end $$`);
+    as $$ begin raise exception 'the test holds the read model' using errcode = 'disk_full'; end $$`);
 }, 60_000);
 
 afterAll(async () => {

@@ -1,17 +1,19 @@
 /**
- * `yard log verify`: walks the hash chain, then has everything that is kept folded from the log folded afresh beside it:
+ * `yard log verify`: walks the hash chain, compares the log with an anchor that was kept elsewhere (the chain alone does
+ * not tell that its end is missing), says how far its time is ahead of the clock, then has everything that is kept folded from the log folded afresh beside it:
  * the gateway's own read model here, that of each other service by that service. A service that does not answer leaves
  * its part unverified, and the whole does not hold.
  */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
-import type { VerifyProgress } from "@trainyard/contracts/api";
+import type { VerifyLogRequest, VerifyProgress } from "@trainyard/contracts/api";
 import {
   VerifyViewsSchema,
   type ViewsVerified,
   ViewsVerifiedSchema,
   type ViewVerdict,
 } from "@trainyard/contracts/commands";
+import type { LogAnchor } from "@trainyard/event-log";
 import { pause, runChecks, viewCheck } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, StreamItem } from "../http/request-context.ts";
@@ -19,7 +21,13 @@ import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "./backend.ts";
 
 /** The services that keep something folded from the log, in tables or in saved states. */
-export const foldingServices = ["checkpoint-gc", "registry", "scheduler", "searcher"] as const;
+export const foldingServices = [
+  "checkpoint-gc",
+  "experiments",
+  "registry",
+  "scheduler",
+  "searcher",
+] as const;
 
 /** Findings are listed up to this many: the first is what matters. */
 const findingsMax = 20;
@@ -39,11 +47,12 @@ const progress = (message: Partial<Plain<VerifyProgress>>): StreamItem => ({
 
 export async function* verifyLog(
   backend: Backend,
-  skipViews: boolean,
+  { skipViews, anchor }: Plain<VerifyLogRequest>,
   context: RequestContext,
 ): AsyncGenerator<StreamItem> {
   const { signal } = context;
   let findings = 0;
+  const kept = anchor === undefined ? null : readAnchor(anchor);
   for await (const { position, detail } of backend.parts.log.verify(0)) {
     findings += 1;
     yield progress({ check: "chain", checked: String(position), ok: false, finding: detail });
@@ -54,6 +63,18 @@ export async function* verifyLog(
     checked: String(await backend.parts.log.head()),
     ok: findings === 0,
   });
+  if (kept !== null) {
+    const finding = await backend.parts.log.checkAnchor(kept);
+    if (finding !== null) findings += 1;
+    const checked = String(kept.position);
+    yield progress({
+      check: "anchor",
+      checked,
+      ok: finding === null,
+      finding: finding?.detail ?? "",
+    });
+  }
+  yield* timeAhead(backend);
   if (!skipViews) {
     for await (const { view, position, finding, unverified } of verifyViews(backend, context)) {
       const ok = finding === "" && !unverified;
@@ -62,6 +83,24 @@ export async function* verifyLog(
     }
   }
   yield progress({ check: "all", checked: backend.position, done: true, ok: findings === 0 });
+}
+
+function readAnchor({ position, hash }: { position: string; hash: string }): LogAnchor {
+  if (/^\d{1,15}$/.test(position) && /^[0-9a-f]{64}$/.test(hash)) {
+    return { position: Number(position), hash };
+  }
+  const detail = "an anchor has a log position and a hash of 64 hexadecimal digits";
+  throw new Problem(400, "invalid_request", detail);
+}
+
+/** What is stored holds, whatever its time; but whoever reads times must know. */
+async function* timeAhead(backend: Backend): AsyncGenerator<StreamItem> {
+  const { log } = backend.parts;
+  const aheadMs = await log.timeAheadMs();
+  if (aheadMs < gatewayLimits.logAheadMs) return;
+  const seconds = Math.round(aheadMs / 1_000);
+  const finding = `the newest event's time is ${seconds} s ahead of the database's clock: events carry that time until the clock has caught up; set the clock`;
+  yield progress({ check: "time", checked: String(await log.head()), finding });
 }
 
 async function* verifyViews(

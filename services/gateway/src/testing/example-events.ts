@@ -77,6 +77,6 @@ export function validation({
 }): EventOf<"ValidationReported"> {
   return {
     type: "ValidationReported",
-    data: { trial: "1.1", run, step, scalars: { loss }, reportKey: `0-${step}` },
+    data: { trial: "1.1", run, step, scalars: { loss }, reportKey: `0-${step}`, nonNumeric: [] },
   };
 }

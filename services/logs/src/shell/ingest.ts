@@ -11,7 +11,7 @@ import {
   type StoredLine,
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
-import { isRejection } from "@trainyard/kernel";
+import { isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { Batches, type CommandSpec, command } from "@trainyard/runtime";
 import { type LineRow, parseBatch } from "../core/batch.ts";
 import { fittingFirst } from "../core/page.ts";
@@ -34,13 +34,15 @@ export function writeCommands({
   bus,
   events,
 }: IngestDeps): Readonly<Record<string, CommandSpec>> {
-  const batches = new Batches(logsLimits, (rows: readonly LineRow[]) => table.insert(rows));
+  const insert = (rows: readonly LineRow[]) => table.insert(rows);
+  const batches = new Batches(logsLimits, lineBytes, insert);
   return {
     WriteLines: command(WriteLinesSchema, AcceptedSchema, async (batch) => {
       const rows = parseBatch(batch, logsLimits);
       if (isRejection(rows)) return rows;
       if (rows.length > 0) {
-        const cursors = await batches.add(rows);
+        const cursors = await batches.add(rows).catch(rejectedAsUnstorable);
+        if (isRejection(cursors)) return cursors;
         const stored = rows.flatMap((row): StoredRow[] => {
           const cursor = cursors.get(lineName(row));
           return cursor === undefined ? [] : [{ ...row, cursor }];
@@ -53,6 +55,15 @@ export function writeCommands({
     }),
   };
 }
+
+/** The agent drops what will never be taken, instead of sending it for ever. */
+function rejectedAsUnstorable(error: unknown): Rejection {
+  if (!isFault(error) || error.code !== "unstorable") throw error;
+  return reject("unstorable", error.message);
+}
+
+/** Roughly what a line weighs on its way: its text, and a little for whose it is. */
+const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
 
 /** A trial's lines as pages, none larger than a message should be. */
 function publish(bus: Bus, stored: readonly StoredRow[]): void {

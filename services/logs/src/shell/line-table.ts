@@ -1,6 +1,6 @@
 /** The table of lines. */
 import type { LogSource } from "@trainyard/contracts/commands";
-import { Fault } from "@trainyard/kernel";
+import { tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import type { LineRow } from "../core/batch.ts";
 import { fromStored, toStored } from "../core/stored-text.ts";
@@ -109,8 +109,7 @@ export class LineTable {
     try {
       return (await this.#pool.query<Row>(query)).rows;
     } catch (cause) {
-      const detail = "the table of lines is out of reach";
-      throw new Fault("lines_unavailable", detail, { retry: "later", cause });
+      throw tableFault(cause, "lines_unavailable", "the table of lines");
     }
   }
 }

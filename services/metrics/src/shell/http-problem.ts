@@ -14,6 +14,7 @@ const titles: Readonly<Record<number, string>> = {
   409: "Conflict",
   413: "Content Too Large",
   415: "Unsupported Media Type",
+  422: "Unprocessable Content",
   500: "Internal Server Error",
   503: "Service Unavailable",
 };

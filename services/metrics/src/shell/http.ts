@@ -180,6 +180,9 @@ function problemOf(error: unknown, logger: Logger): HttpProblem {
     logger.warn({ err: error }, "reports_not_taken");
     return new HttpProblem(503, "unavailable", error.message);
   }
+  if (isFault(error) && error.code === "unstorable") {
+    return new HttpProblem(422, "unstorable", error.message);
+  }
   if (statusCode !== undefined && statusCode < 500) {
     return new HttpProblem(400, "invalid_request", (error as Error).message);
   }

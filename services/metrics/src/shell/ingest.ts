@@ -45,6 +45,10 @@ type MachineReport = Report & { readonly system: NonNullable<Report["system"]> }
 const isOfMachine = (report: Report): report is MachineReport => report.system !== null;
 const isValidation = (report: Report): boolean => report.group === validationGroup;
 
+/** Roughly what a row weighs on its way: its values, and a little for its names. */
+const pointBytes = ({ metricsText }: PointRow): number => 256 + Buffer.byteLength(metricsText);
+const systemBytes = ({ system }: SystemRow): number => 256 + 160 * system.values.length;
+
 export class Ingest {
   readonly #executor: Executor;
   readonly #bus: Bus;
@@ -65,8 +69,10 @@ export class Ingest {
     this.#bus = deps.bus;
     this.#events = deps.events;
     this.#table = deps.table;
-    this.#batches = new Batches(metricsLimits, (rows) => deps.table.insert(rows));
-    this.#systemBatches = new Batches(metricsLimits, (rows) => deps.system.insert(rows));
+    this.#batches = new Batches(metricsLimits, pointBytes, (rows) => deps.table.insert(rows));
+    this.#systemBatches = new Batches(metricsLimits, systemBytes, (rows) =>
+      deps.system.insert(rows),
+    );
   }
 
   /** Resolves after the commit. */
@@ -129,12 +135,14 @@ export class Ingest {
       if (report.step > lastStepThatCounts(history, run.run)) {
         return reject("run_superseded", `a later run of trial ${run.trial} does this step again`);
       }
+      const { scalars, others } = valuesOf(report.metrics);
       const validation = {
         trial: run.trial,
         run: run.run,
         step: report.step,
-        scalars: valuesOf(report.metrics).scalars,
+        scalars,
         reportKey: report.key,
+        nonNumeric: Object.keys(others).sort().slice(0, metricsLimits.nonNumericNamesMax),
       };
       const decided = await work.decide(measurements, run.trial, {
         kind: "report_validation",

@@ -1,7 +1,7 @@
 /** The table of points. */
 import type { Plain } from "@trainyard/contracts";
 import type { Pace } from "@trainyard/contracts/commands";
-import { Fault } from "@trainyard/kernel";
+import { tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { metricsLimits } from "../limits.ts";
 
@@ -172,8 +172,7 @@ export class PointTable {
     try {
       return (await this.#pool.query<Row>(query)).rows;
     } catch (cause) {
-      const detail = "the table of points is out of reach";
-      throw new Fault("points_unavailable", detail, { retry: "later", cause });
+      throw tableFault(cause, "points_unavailable", "the table of points");
     }
   }
 }

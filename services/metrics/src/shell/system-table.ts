@@ -1,7 +1,7 @@
 /** The tables of what machines did: every point, and the totals of each run. */
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample, SystemTotal } from "@trainyard/contracts/commands";
-import { Fault } from "@trainyard/kernel";
+import { tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 
 export type SystemRow = {
@@ -166,8 +166,7 @@ export class SystemTable {
     try {
       return (await this.#pool.query<Row>(query)).rows;
     } catch (cause) {
-      const detail = "the tables of system points are out of reach";
-      throw new Fault("points_unavailable", detail, { retry: "later", cause });
+      throw tableFault(cause, "points_unavailable", "the table of system points");
     }
   }
 }

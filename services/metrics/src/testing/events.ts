@@ -21,7 +21,8 @@ export function reported(
   scalars: Readonly<Record<string, number>> = { loss: 1 },
   reportKey = `0-${step}`,
 ): EventOf<"ValidationReported"> {
-  return { type: "ValidationReported", data: { trial: "12.3", run, step, scalars, reportKey } };
+  const data = { trial: "12.3", run, step, scalars, reportKey, nonNumeric: [] };
+  return { type: "ValidationReported", data };
 }
 
 export function superseded(run: number, afterStep: number): EventOf<"MeasurementsSuperseded"> {

@@ -1,12 +1,16 @@
 /** The commands of the registry: checkpoints of runs, carried here by the gateway, and model code for agents. */
 import type { BlobStore } from "@trainyard/blob";
 import {
+  AdoptStorageSchema,
   CompleteCheckpointSchema,
   ContextPlanSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  ListStoragesSchema,
   PlanCheckpointDownloadSchema,
   PlanContextDownloadSchema,
+  StorageAdoptionSchema,
+  StorageListSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import type { Clock } from "@trainyard/kernel";
@@ -17,13 +21,16 @@ import { completeCheckpoint } from "./complete.ts";
 import { declareCheckpoint } from "./declare.ts";
 import { planDownload } from "./download.ts";
 import type { ManifestTable } from "./manifest-table.ts";
+import type { Placed } from "./placed.ts";
 import { contextKey, isContextDigest, signedContextPath } from "./signed-urls.ts";
+import { adoptStorage, listStorages } from "./storages.ts";
 import type { Verifier } from "./verifier.ts";
 
 export type CommandDeps = {
   readonly executor: Executor;
   readonly manifests: ManifestTable;
   readonly verifier: Verifier;
+  readonly placed: Placed;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly events: RegistryEvents;
@@ -47,6 +54,10 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),
+    ),
+    ListStorages: command(ListStoragesSchema, StorageListSchema, () => listStorages(deps)),
+    AdoptStorage: command(AdoptStorageSchema, StorageAdoptionSchema, (request, context) =>
+      adoptStorage(deps, request, context),
     ),
   };
 }

@@ -21,7 +21,9 @@ import type { CheckpointState } from "../core/checkpoint/state.ts";
 import { refusalOf } from "../core/foreign/trial.ts";
 import { bytesOf, canonicalText, type Manifest, readManifest } from "../core/manifest.ts";
 import type { CommandDeps } from "./commands.ts";
+import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "./streams.ts";
+import type { Place } from "./verify-files.ts";
 
 export async function completeCheckpoint(
   deps: CommandDeps,
@@ -35,7 +37,7 @@ export async function completeCheckpoint(
   const looked = await look(deps, request, summary);
   if (looked === "complete") return { position: 0, stream: streamName("checkpoint", checkpoint) };
   if (isRejection(looked)) return looked;
-  const verdict = await deps.verifier.verify(looked.folder, manifest, summary.digest);
+  const verdict = await deps.verifier.verify(looked, manifest, summary.digest);
   if (verdict.kind === "differs") {
     const reason = `the file ${JSON.stringify(verdict.path)} ${verdict.detail}`;
     await deps.executor.execute(identity, async (work) => {
@@ -47,7 +49,7 @@ export async function completeCheckpoint(
   }
   await deps.manifests.put(summary.digest, manifest);
   const result = await deps.executor.execute(identity, async (work) => {
-    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run);
+    const refusal = refusalOf(await work.guard(trialRuns, trial), trial, run, checkpoint);
     if (refusal !== null) return refusal;
     const decided = await work.decide(checkpoints, checkpoint, {
       kind: "complete",
@@ -69,7 +71,7 @@ async function look(
   { executor }: CommandDeps,
   { checkpoint, trial, run }: Plain<CompleteCheckpoint>,
   manifest: ManifestSummary,
-): Promise<Rejection | "complete" | { readonly folder: string }> {
+): Promise<Rejection | "complete" | Place> {
   if (!isCheckpointId(checkpoint)) return notFound(checkpoint);
   const { state } = await executor.cache.load(foldOf(checkpoints), checkpoint);
   const refusal = refusalOfState(state, checkpoint, trial, run);
@@ -81,8 +83,9 @@ async function look(
   executor.cache.forget(streamName("trial", trial));
   const runs = (await executor.cache.load(trialRuns, trial)).state;
   const folder = checkpointFolder(state.declared?.storage ?? {}, checkpoint);
-  assert(folder !== null, `checkpoint ${checkpoint} was declared with a directory`);
-  return refusalOf(runs, trial, run) ?? { folder };
+  assert(state.declared !== null && folder !== null, `checkpoint ${checkpoint} has a directory`);
+  const storageId = await storageOf(executor, state.declared);
+  return refusalOf(runs, trial, run, checkpoint) ?? { folder, storageId };
 }
 
 function refusalOfState(

@@ -4,6 +4,7 @@ import type { DownloadPlan } from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { foldOf } from "@trainyard/runtime";
 import type { CommandDeps } from "./commands.ts";
+import { storageOf } from "./storages.ts";
 import { checkpoints, retentions } from "./streams.ts";
 
 /** Where a complete checkpoint is, and what it holds. */
@@ -27,5 +28,7 @@ export async function planDownload(
   const path = checkpointFolder(declared.storage ?? {}, checkpoint);
   assert(path !== null, `checkpoint ${checkpoint} was declared with a directory`);
   const { metadata } = declared;
-  return { checkpoint, path, manifest, ...(metadata === undefined ? {} : { metadata }) };
+  const storageId = await storageOf(executor, declared);
+  const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
+  return { checkpoint, path, manifest, ...more };
 }

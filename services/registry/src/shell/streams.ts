@@ -8,6 +8,9 @@ import {
   evolveStorage,
   unknownStorage,
 } from "../core/foreign/experiment.ts";
+import type { StorageCommand } from "../core/storage/commands.ts";
+import { storageDecider } from "../core/storage/decide.ts";
+import type { StorageEvent, StorageState } from "../core/storage/state.ts";
 import { evolveRetention, type Retention, retained } from "../core/foreign/retention.ts";
 import { evolveRuns, noRuns, type TrialRuns } from "../core/foreign/trial.ts";
 
@@ -15,6 +18,13 @@ export const checkpoints: Aggregate<CheckpointState, CheckpointCommand, Checkpoi
   name: "checkpoint",
   category: "checkpoint",
   decider: checkpointDecider,
+};
+
+/** By `storageStreamId` of the root. */
+export const storages: Aggregate<StorageState, StorageCommand, StorageEvent> = {
+  name: "storage",
+  category: "storage",
+  decider: storageDecider,
 };
 
 export const trialRuns: StreamFold<TrialRuns> = {

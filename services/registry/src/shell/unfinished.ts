@@ -1,24 +1,40 @@
 /**
  * What is left of checkpoints that were never completed: those whose run is over are abandoned, and the files of the
- * failed and abandoned ones are cleared. The table is folded from the log; doing a thing again does nothing.
+ * failed and abandoned ones are cleared once their grace is over, so that a person can still save them. The registry does
+ * both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a thing
+ * again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
  */
 import { removeCheckpointFolder } from "@trainyard/blob";
-import { decodeEvent, type AnyEvent } from "@trainyard/contracts";
-import { newEventId, type StoredEvent } from "@trainyard/event-log";
-import { type Clock, type Fault, idOf, isFault, streamName } from "@trainyard/kernel";
-import { EffectLoop, type Executor, type Logger, View, type ViewSpec } from "@trainyard/runtime";
-import type { Pool, PoolClient } from "pg";
+import { decodeEvent } from "@trainyard/contracts";
+import { newEventId } from "@trainyard/event-log";
+import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
+import {
+  EffectLoop,
+  emptyMeta,
+  type Executor,
+  foldOf,
+  type Logger,
+  View,
+  type ViewSpec,
+  type Work,
+} from "@trainyard/runtime";
+import type { Pool } from "pg";
 import { refusalOf } from "../core/foreign/trial.ts";
 import type { RegistryEvents } from "../events.ts";
 import { registryLimits } from "../limits.ts";
+import { storageSection } from "./declare.ts";
+import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "./streams.ts";
+import { changesOf } from "./unfinished-rows.ts";
 
 type Row = {
   readonly checkpoint: string;
   readonly trial: string;
   readonly run: number;
-  readonly storage: string;
-  readonly state: "run_over" | "void";
+  readonly step: number;
+  /** Null until it is declared. */
+  readonly storage: string | null;
+  readonly state: "named" | "run_over" | "void";
 };
 
 export type UnfinishedDeps = {
@@ -27,7 +43,19 @@ export type UnfinishedDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: RegistryEvents;
+  readonly checkpointDir: string;
+  /** How long the files of a failed or abandoned checkpoint are kept. */
+  readonly graceMs: number;
 };
+
+/** Agents that bring one that is not declared have it refused, and so recorded with all that is known of it: they come first. */
+const dueMs = `case state
+  when 'void' then since_ms + $1
+  when 'run_over' then case when storage is null then since_ms + $2 else 0 end
+  else since_ms + $2 end`;
+
+const toDo = `from registry.unfinished left join registry.unfinished_tries using (checkpoint)
+  where state <> 'declared'`;
 
 export class Unfinished {
   readonly #deps: UnfinishedDeps;
@@ -36,109 +64,144 @@ export class Unfinished {
 
   constructor(deps: UnfinishedDeps) {
     this.#deps = deps;
-    this.loop = new EffectLoop("unfinished", deps, () => this.#step());
+    this.loop = new EffectLoop("unfinished", deps, (signal) => this.#step(signal));
     const spec: ViewSpec = {
       schema: "registry",
       view: "unfinished",
-      // What is void goes when its files are cleared, which the log does not tell.
-      tables: [{ name: "unfinished", mayBeGone: "state = 'void'" }],
+      version: 2,
+      // What is dealt with goes, which the log does not tell.
+      tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       apply: async (client, events, table) => {
-        for (const event of events) await applyEvent(client, event, table("unfinished"));
+        for (const stored of events) {
+          const told = {
+            event: decodeEvent(stored),
+            id: idOf(stored.stream),
+            timeMs: stored.timeMs,
+          };
+          const changes = changesOf(told, table("unfinished"));
+          for (const { text, values } of changes) await client.query(text, values);
+        }
       },
       after: () => this.loop.wake(),
     };
     this.view = new View(spec, deps.pool, deps.clock, deps.logger);
   }
 
-  /** Deals with a page of them; 0 when there may be more. */
-  async #step(): Promise<number | null> {
-    const { rows } = await this.#deps.pool.query<Row>(
-      `select checkpoint, trial, run, storage, state from registry.unfinished
-       where state <> 'declared' order by checkpoint limit $1`,
-      [registryLimits.unfinishedPage],
-    );
-    let firstFault: Fault | null = null;
-    for (const row of rows) {
-      try {
-        if (row.state === "run_over") await this.#abandon(row);
-        else await this.#clear(row);
-      } catch (error) {
-        // One storage that is away must not keep the others waiting.
-        if (!isFault(error) || error.code === "lease_lost") throw error;
-        firstFault ??= error;
+  /** Deals with all that is due, a page at a time; gives the milliseconds until more is. */
+  async #step(signal: AbortSignal): Promise<number | null> {
+    for (let after: string | null = ""; after !== null; ) {
+      const rows = await this.#due(after);
+      for (const row of rows) {
+        if (signal.aborted) return null;
+        await this.#deal(row);
       }
+      after =
+        rows.length < registryLimits.unfinishedPage ? null : (rows.at(-1)?.checkpoint ?? null);
     }
-    if (firstFault !== null) throw firstFault;
-    return rows.length === registryLimits.unfinishedPage ? 0 : null;
+    return this.#untilNextMs();
   }
 
-  async #abandon({ checkpoint, trial, run }: Row): Promise<void> {
+  get #graces(): readonly number[] {
+    return [this.#deps.graceMs, registryLimits.namedMs];
+  }
+
+  async #due(after: string): Promise<readonly Row[]> {
+    const { rows } = await this.#deps.pool.query<Row>(
+      `select checkpoint, trial, run, step, storage, state ${toDo}
+       and checkpoint > $3 and greatest(${dueMs}, coalesce(next_try_ms, 0)) <= $4
+       order by checkpoint limit $5`,
+      [...this.#graces, after, this.#deps.clock.nowMs(), registryLimits.unfinishedPage],
+    );
+    return rows;
+  }
+
+  async #untilNextMs(): Promise<number | null> {
+    const { rows } = await this.#deps.pool.query<{ at: number | null }>(
+      `select min(greatest(${dueMs}, coalesce(next_try_ms, 0))) as at ${toDo}`,
+      [...this.#graces],
+    );
+    const at = rows[0]?.at ?? null;
+    return at === null ? null : Math.max(at - this.#deps.clock.nowMs(), 0);
+  }
+
+  async #deal(row: Row): Promise<void> {
+    try {
+      if (row.state === "void") return await this.#clear(row);
+      await this.#abandon(row);
+    } catch (error) {
+      if (!isFault(error) || error.code === "lease_lost") throw error;
+      this.#deps.events.notCleared(row.checkpoint, error);
+      await this.#later(row);
+    }
+  }
+
+  async #later({ checkpoint }: Row): Promise<void> {
+    const { tryAgainFirstMs, tryAgainLastMs } = registryLimits;
+    await this.#deps.pool.query(
+      `insert into registry.unfinished_tries as row (checkpoint, tries, next_try_ms)
+       values ($1, 1, $2::float8 + $3::float8)
+       on conflict (checkpoint) do update set tries = row.tries + 1,
+         next_try_ms = $2::float8 + least($3::float8 * 2 ^ least(row.tries, 30), $4::float8)`,
+      [checkpoint, this.#deps.clock.nowMs(), tryAgainFirstMs, tryAgainLastMs],
+    );
+  }
+
+  /** What follows is in the table once it has been folded there; until then the row is not looked at again. */
+  async #abandon(row: Row): Promise<void> {
     const { executor, events } = this.#deps;
-    const meta = {
-      source: "/trainyard/registry",
-      workspace: "",
-      correlationid: "",
-      causationid: "",
-      authid: "",
-      traceparent: "",
-    };
+    const { checkpoint, trial } = row;
+    const meta = { ...emptyMeta, source: "/trainyard/registry" };
+    const found: { outcome: "abandoned" | "settled" | "open" } = { outcome: "open" };
     executor.cache.forget(streamName("trial", trial));
     await executor.execute({ commitId: newEventId(), meta }, async (work) => {
-      const runs = await work.guard(trialRuns, trial);
-      if (refusalOf(runs, trial, run) === null) return;
-      const reason = `run ${trial}#${run} ended before it was complete`;
-      await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
+      found.outcome = await this.#decide(work, row);
     });
-    events.abandoned(checkpoint);
+    if (found.outcome === "abandoned") events.abandoned(checkpoint);
+    if (found.outcome === "settled") await this.#drop(row);
+    else await this.#later(row);
   }
 
-  async #clear({ checkpoint, storage }: Row): Promise<void> {
-    await removeCheckpointFolder(JSON.parse(storage) as Record<string, unknown>, checkpoint);
-    const gone = "delete from registry.unfinished where checkpoint = $1 and state = 'void'";
-    await this.#deps.pool.query(gone, [checkpoint]);
-    this.#deps.events.cleared(checkpoint);
-  }
-}
-
-/** Events that were applied already change nothing, save that a cleared checkpoint may be cleared again. */
-async function applyEvent(client: PoolClient, stored: StoredEvent, table: string): Promise<void> {
-  const change = changeOf(decodeEvent(stored), idOf(stored.stream), table);
-  if (change !== null) await client.query(change.text, change.values);
-}
-
-type Change = { readonly text: string; readonly values: unknown[] };
-
-function changeOf(event: AnyEvent, id: string, table: string): Change | null {
-  switch (event.type) {
-    case "CheckpointDeclared": {
-      const { trial, run, storage } = event.data;
-      return {
-        text: `insert into ${table} (checkpoint, trial, run, storage, state)
-               values ($1, $2, $3, $4, 'declared') on conflict do nothing`,
-        values: [id, trial, run, JSON.stringify(storage ?? {})],
-      };
+  async #decide(work: Work, row: Row): Promise<"abandoned" | "settled" | "open"> {
+    const { checkpoint, trial, run, step } = row;
+    const runs = await work.guard(trialRuns, trial);
+    const { status, declared } = await work.load(foldOf(checkpoints), checkpoint);
+    const isAnothers = declared !== null && (declared.trial !== trial || declared.run !== run);
+    if (status === "completed" || isAnothers) return "settled";
+    const refusal = refusalOf(runs, trial, run, checkpoint);
+    if (row.state === "run_over" && (refusal === null || refusal.rejected === "run_unheard")) {
+      return "open";
     }
-    case "CheckpointCompleted":
-      return { text: `delete from ${table} where checkpoint = $1`, values: [id] };
-    case "CheckpointFailed":
-    case "CheckpointAbandoned":
-      return {
-        text: `update ${table} set state = 'void' where checkpoint = $1`,
-        values: [id],
-      };
-    case "RunEnded":
-      return runsOver(table, id, event.data.run);
-    case "RunRequested":
-      return runsOver(table, id, event.data.run - 1);
-    default:
-      return null;
+    if (declared === null) {
+      // Nobody ever came to declare it; where it lies is known all the same, and so it can be cleared.
+      const experiment = parseTrialId(trial)?.experiment;
+      assert(experiment !== undefined, `${trial} is a trial`);
+      const storage = await storageSection(work, experiment, this.#deps.checkpointDir);
+      const about = { trial, run, step, storage, format: "" };
+      await work.decide(checkpoints, checkpoint, { kind: "declare", declared: about });
+    }
+    const reason =
+      refusal === null || refusal.rejected === "run_unheard"
+        ? `run ${trial}#${run} ended before it was complete, and nobody brought the rest of it`
+        : `run ${trial}#${run} ended before it was complete`;
+    await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
+    return "abandoned";
   }
-}
 
-function runsOver(table: string, trial: string, run: number): Change {
-  return {
-    text: `update ${table} set state = 'run_over'
-           where trial = $1 and run <= $2 and state = 'declared'`,
-    values: [trial, run],
-  };
+  async #clear(row: Row): Promise<void> {
+    const storage = JSON.parse(row.storage ?? "{}") as Record<string, unknown>;
+    const { executor } = this.#deps;
+    const { declared } = (await executor.cache.load(foldOf(checkpoints), row.checkpoint)).state;
+    assert(declared !== null, `checkpoint ${row.checkpoint} was declared`);
+    await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
+    await this.#drop(row);
+    this.#deps.events.cleared(row.checkpoint);
+  }
+
+  /** Nothing is left to be done about it. */
+  async #drop({ checkpoint, state }: Row): Promise<void> {
+    const { pool } = this.#deps;
+    const gone = "delete from registry.unfinished where checkpoint = $1 and state = $2";
+    await pool.query(gone, [checkpoint, state]);
+    await pool.query("delete from registry.unfinished_tries where checkpoint = $1", [checkpoint]);
+  }
 }

@@ -4,6 +4,7 @@ import { registryLimits } from "../limits.ts";
 import { Verifier } from "./verifier.ts";
 import type { Verdict } from "./verify-files.ts";
 
+const place = { folder: "/c/x", storageId: "s" };
 const manifest = [{ path: "f", bytes: 7, sha256: "0".repeat(64) }];
 const verified: Verdict = { kind: "verified" };
 
@@ -17,7 +18,7 @@ function stage() {
     return result.promise;
   };
   const verifier = new Verifier(read, clock, { verified: (count) => void bytes.push(count) });
-  return { clock, reads, bytes, verify: () => verifier.verify("/c/x", manifest, "d") };
+  return { clock, reads, bytes, verify: () => verifier.verify(place, manifest, "d") };
 }
 
 describe("a verification", () => {
@@ -63,5 +64,35 @@ describe("a verification", () => {
     const third = verify();
     reads[2]?.resolve(verified);
     expect(await third).toEqual(verified);
+  });
+
+  test("of a folder that is not there says that it is missing only after some minutes", async () => {
+    const { clock, reads, verify } = stage();
+    const absent: Verdict = { kind: "absent", path: "f", detail: "is missing" };
+    const asked = (read: number) => {
+      const verdict = verify();
+      reads[read]?.resolve(absent);
+      return verdict;
+    };
+    await expect(asked(0)).rejects.toMatchObject({ code: "storage_unreadable", retry: "later" });
+    await clock.advance(registryLimits.folderMissingMs - 1);
+    await expect(asked(1)).rejects.toMatchObject({ retry: "later" });
+    await clock.advance(1);
+    expect(await asked(2)).toEqual({ kind: "differs", path: "f", detail: "is missing" });
+  });
+
+  test("begins to count anew when the folder, or the storage, was seen otherwise meanwhile", async () => {
+    const { clock, reads, verify } = stage();
+    const verdicts: Verdict[] = [
+      { kind: "absent", path: "f", detail: "is missing" },
+      { kind: "unreadable", detail: "is the storage mounted here?" },
+      { kind: "absent", path: "f", detail: "is missing" },
+    ];
+    for (const [read, verdict] of verdicts.entries()) {
+      const asked = expect(verify()).rejects.toMatchObject({ retry: "later" });
+      reads[read]?.resolve(verdict);
+      await asked;
+      await clock.advance(registryLimits.folderMissingMs);
+    }
   });
 });

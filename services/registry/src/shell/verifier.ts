@@ -6,15 +6,20 @@ import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
 import type { RegistryEvents } from "../events.ts";
 import { registryLimits } from "../limits.ts";
-import type { Verdict } from "./verify-files.ts";
+import type { Place, Verdict } from "./verify-files.ts";
 
-type Read = (folder: string, manifest: Manifest) => Promise<Verdict>;
+type Read = (place: Place, manifest: Manifest) => Promise<Verdict>;
+
+/** What counts; everything else is asked for again. */
+type Settled = Exclude<Verdict, { readonly kind: "unreadable" | "absent" }>;
 
 export class Verifier {
   readonly #read: Read;
   readonly #clock: Clock;
   readonly #events: Pick<RegistryEvents, "verified">;
   readonly #running = new Map<string, Promise<Verdict>>();
+  /** Since when a folder was not there, of those that were asked for. */
+  readonly #absentSinceMs = new Map<string, number>();
 
   constructor(read: Read, clock: Clock, events: Pick<RegistryEvents, "verified">) {
     this.#read = read;
@@ -23,32 +28,41 @@ export class Verifier {
   }
 
   /** What the folder holds; a Fault after a while, when it takes longer: the same call will then find it further. */
-  async verify(folder: string, manifest: Manifest, digest: string): Promise<Verdict> {
-    const key = `${digest} ${folder}`;
-    const running = this.#running.get(key) ?? this.#begin(key, folder, manifest);
+  async verify(place: Place, manifest: Manifest, digest: string): Promise<Settled> {
+    const key = `${digest} ${place.storageId} ${place.folder}`;
+    const running = this.#running.get(key) ?? this.#begin(key, place, manifest);
     const verdict = await this.#atMost(running, registryLimits.verifyWaitMs);
     // Told: whoever asks from now on wants to know how it is by then.
     if (this.#running.get(key) === running) this.#running.delete(key);
-    if (verdict.kind !== "unreadable") return verdict;
-    throw new Fault("storage_unreadable", `the checkpoint cannot be read: ${verdict.detail}`, {
-      retry: "later",
-    });
+    if (verdict.kind === "absent") return this.#absent(place.folder, verdict);
+    this.#absentSinceMs.delete(place.folder);
+    if (verdict.kind === "unreadable") throw unreadable(verdict.detail);
+    return verdict;
   }
 
-  #begin(key: string, folder: string, manifest: Manifest): Promise<Verdict> {
+  /** A folder that is not there is missing once it has not been there for a while. */
+  #absent(folder: string, { path, detail }: Verdict & { readonly kind: "absent" }): Settled {
+    const nowMs = this.#clock.monotonicMs();
+    const sinceMs = this.#absentSinceMs.get(folder) ?? nowMs;
+    if (nowMs - sinceMs >= registryLimits.folderMissingMs) {
+      this.#absentSinceMs.delete(folder);
+      return { kind: "differs", path, detail };
+    }
+    this.#absentSinceMs.set(folder, sinceMs);
+    forgetOldest(this.#absentSinceMs);
+    throw unreadable(`${folder} is not there`);
+  }
+
+  #begin(key: string, place: Place, manifest: Manifest): Promise<Verdict> {
     const startedMs = this.#clock.monotonicMs();
-    const running = this.#read(folder, manifest).then((verdict) => {
+    const running = this.#read(place, manifest).then((verdict) => {
       const seconds = (this.#clock.monotonicMs() - startedMs) / 1000;
       if (verdict.kind === "verified") this.#events.verified(bytesOf(manifest), seconds);
       return verdict;
     });
     running.catch(() => this.#running.delete(key));
     this.#running.set(key, running);
-    // A caller that never came again leaves its result behind: the oldest go first.
-    const [oldest] = this.#running.keys();
-    if (this.#running.size > registryLimits.verificationsRememberedMax && oldest !== undefined) {
-      this.#running.delete(oldest);
-    }
+    forgetOldest(this.#running);
     return running;
   }
 
@@ -62,5 +76,18 @@ export class Verifier {
       ),
     );
     return await Promise.race([result, late.promise]);
+  }
+}
+
+function unreadable(detail: string): Fault {
+  const told = `the checkpoint cannot be read: ${detail}`;
+  return new Fault("storage_unreadable", told, { retry: "later" });
+}
+
+/** A caller that never came again leaves its result behind: the oldest go first. */
+function forgetOldest(remembered: Map<string, unknown>): void {
+  const [oldest] = remembered.keys();
+  if (remembered.size > registryLimits.verificationsRememberedMax && oldest !== undefined) {
+    remembered.delete(oldest);
   }
 }

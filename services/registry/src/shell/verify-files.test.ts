@@ -3,14 +3,17 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { markStorage, storageMarkerName } from "@trainyard/blob";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyFiles } from "./verify-files.ts";
 
 let root = "";
+let storageId = "";
 let folders = 0;
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "trainyard-verify-"));
+  storageId = await markStorage(root);
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -35,7 +38,7 @@ describe("the files of a checkpoint", () => {
     const large = "x".repeat(3_000_000);
     const folder = await folderWith({ "a/b/weights": large, empty: "", other: "o" });
     const manifest = [entry("a/b/weights", large), entry("empty", "")];
-    expect(await verifyFiles(folder, manifest)).toEqual({ kind: "verified" });
+    expect(await verifyFiles({ folder, storageId }, manifest)).toEqual({ kind: "verified" });
   });
 
   test.each([
@@ -45,7 +48,7 @@ describe("the files of a checkpoint", () => {
     ["is a folder", { "f/g": "" }, "is no file"],
   ])("differ when one %s, which is named", async (_, files, detail) => {
     const folder = await folderWith(files as unknown as Record<string, string>);
-    const verdict = await verifyFiles(folder, [entry("f", "truncated")]);
+    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "truncated")]);
     expect(verdict).toMatchObject({ kind: "differs", path: "f" });
     expect(verdict.kind === "differs" && verdict.detail).toContain(detail);
   });
@@ -56,38 +59,96 @@ describe("the files of a checkpoint", () => {
     await symlink(join(folder, "deep"), join(folder, "way"));
     await symlink("/etc", join(folder, "out"));
     for (const path of ["link", "way/f", "out/hostname"]) {
-      const verdict = await verifyFiles(folder, [entry(path, "r")]);
+      const verdict = await verifyFiles({ folder, storageId }, [entry(path, "r")]);
       expect(verdict, path).toMatchObject({ kind: "differs", path });
     }
   });
 
-  test("are missing when the folder was never made", async () => {
-    const verdict = await verifyFiles(join(root, "never"), [entry("f", "f")]);
-    expect(verdict).toMatchObject({ kind: "differs", detail: "is missing" });
+  test("are absent when the folder as a whole is not there", async () => {
+    const verdict = await verifyFiles({ folder: join(root, "never"), storageId }, [
+      entry("f", "f"),
+    ]);
+    expect(verdict).toMatchObject({ kind: "absent", path: "f" });
   });
 
   test("are not judged while the storage is away", async () => {
-    const verdict = await verifyFiles(join(root, "unmounted", "x"), [entry("f", "f")]);
+    const folder = join(root, "unmounted", "x");
+    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "f")]);
     expect(verdict).toMatchObject({ kind: "unreadable" });
+  });
+
+  test("are not judged in an empty folder where the storage would be mounted", async () => {
+    const mountPoint = join(root, "mount-point");
+    await mkdir(mountPoint);
+    const folder = join(mountPoint, "x");
+    const verdict = await verifyFiles({ folder, storageId }, [entry("f", "f")]);
+    expect(verdict).toMatchObject({ kind: "unreadable" });
+    expect(verdict.kind === "unreadable" && verdict.detail).toContain(
+      "is the storage mounted here",
+    );
+  });
+
+  test("are not judged in another storage, which is said with both ids", async () => {
+    const other = join(root, "other");
+    await mkdir(join(other, "x"), { recursive: true });
+    const otherId = await markStorage(other);
+    const verdict = await verifyFiles({ folder: join(other, "x"), storageId }, [entry("f", "f")]);
+    const detail = verdict.kind === "unreadable" ? verdict.detail : "";
+    for (const part of ["not the same storage", other, storageId, otherId]) {
+      expect(detail).toContain(part);
+    }
+  });
+
+  test("that differ are not judged when nobody knows which storage they are in", async () => {
+    const folder = await folderWith({ f: "tru" });
+    const verdict = await verifyFiles({ folder, storageId: "" }, [entry("f", "truncated")]);
+    expect(verdict).toMatchObject({ kind: "unreadable" });
+    const detail = verdict.kind === "unreadable" ? verdict.detail : "";
+    expect(detail).toContain("has 3 bytes");
+    expect(detail).toContain("yard storage adopt");
+  });
+
+  test("are verified also when nobody knows which storage they are in", async () => {
+    const folder = await folderWith({ f: "whole" });
+    const verdict = await verifyFiles({ folder, storageId: "" }, [entry("f", "whole")]);
+    expect(verdict).toEqual({ kind: "verified" });
+  });
+
+  test("are not judged when the storage goes away while they are read", async () => {
+    const share = join(root, "share");
+    await mkdir(share);
+    const id = await markStorage(share);
+    const folder = join(share, "x");
+    await mkdir(folder);
+    // Large enough that the marker is gone before the last of it is hashed.
+    const large = "x".repeat(64 * 1024 * 1024);
+    await writeFile(join(folder, "f"), large);
+    const verdict = verifyFiles({ folder, storageId: id }, [entry("f", large.replace(/x$/, "y"))]);
+    const marked = setInterval(() => void rm(join(share, storageMarkerName), { force: true }), 1);
+    expect(await verdict).toMatchObject({ kind: "unreadable" });
+    clearInterval(marked);
   });
 
   test("are missing when no file can have such a name", async () => {
     const folder = await folderWith({ f: "f" });
     const path = "x".repeat(300);
-    expect(await verifyFiles(folder, [entry(path, "f")])).toMatchObject({ kind: "differs", path });
+    expect(await verifyFiles({ folder, storageId }, [entry(path, "f")])).toMatchObject({
+      kind: "differs",
+      path,
+    });
   });
 
   test("are no pipes, which would never end", async () => {
     const folder = await folderWith({ f: "f" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
-    const verdict = await verifyFiles(folder, [entry("pipe", "")]);
+    const verdict = await verifyFiles({ folder, storageId }, [entry("pipe", "")]);
     expect(verdict).toMatchObject({ kind: "differs", path: "pipe", detail: "is no file" });
   });
 
   test("are missing behind a link to itself", async () => {
     const folder = await folderWith({ f: "f" });
     await symlink(join(folder, "loop"), join(folder, "loop"));
-    const verdict = await verifyFiles(folder, [entry("loop", "f")]);
+    const verdict = await verifyFiles({ folder, storageId }, [entry("loop", "f")]);
     expect(verdict).toMatchObject({ kind: "differs", path: "loop" });
   });
 });

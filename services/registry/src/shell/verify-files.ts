@@ -1,26 +1,54 @@
 /**
  * Compares the files of a checkpoint's folder with its manifest. A file counts only where it lies itself: a link, also one
- * in the place of a folder on the way, could name other content tomorrow.
+ * in the place of a folder on the way, could name other content tomorrow. That a file differs, or is missing, counts only
+ * in the storage that the checkpoint was written to, before and after it was looked for: a share that is not mounted here
+ * is an empty folder like any other.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { directoryDisk, problemOfStorage } from "@trainyard/blob";
 import type { Manifest, ManifestFile } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
+
+/** A checkpoint's folder, and the id of the storage that it was written to; empty where nobody knows it. */
+export type Place = { readonly folder: string; readonly storageId: string };
 
 export type Verdict =
   | { readonly kind: "verified" }
   | { readonly kind: "differs"; readonly path: string; readonly detail: string }
+  /** The storage is there, and the folder as a whole is not: deleted, or not seen yet by a host that caches names. */
+  | { readonly kind: "absent"; readonly path: string; readonly detail: string }
   /** The storage cannot be read now: nothing is known of the files. */
   | { readonly kind: "unreadable"; readonly detail: string };
 
 /** What a name gets that no file has, or can have. */
 const absentCodes = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP"]);
 
-export async function verifyFiles(folder: string, manifest: Manifest): Promise<Verdict> {
-  const storage = await realpath(dirname(folder)).catch(() => null);
-  if (storage === null) return { kind: "unreadable", detail: `${dirname(folder)} is not there` };
+export async function verifyFiles(place: Place, manifest: Manifest): Promise<Verdict> {
+  const before = place.storageId === "" ? null : await problemOf(place);
+  if (before !== null) return { kind: "unreadable", detail: before };
+  const verdict = await compareAll(place.folder, manifest);
+  if (verdict.kind === "verified" || verdict.kind === "unreadable") return verdict;
+  const after = await problemOf(place);
+  if (after === null) return verdict;
+  const file = `the file ${JSON.stringify(verdict.path)} ${verdict.detail}`;
+  return { kind: "unreadable", detail: `${file}, and ${after}` };
+}
+
+/** Why nothing that differs counts now; null where this host sees the storage that the checkpoint was written to. */
+async function problemOf({ folder, storageId }: Place): Promise<string | null> {
+  const root = dirname(folder);
+  return problemOfStorage(root, storageId, await directoryDisk.seen(root));
+}
+
+async function compareAll(folder: string, manifest: Manifest): Promise<Verdict> {
+  const whole = await realpath(folder).catch((error: unknown) => error);
+  if ((whole as NodeJS.ErrnoException).code === "ENOENT") {
+    const path = manifest[0]?.path ?? "";
+    return { kind: "absent", path, detail: "is missing, with its whole folder" };
+  }
   const pending = [...manifest].reverse();
   let found: Verdict = { kind: "verified" };
   const lane = async (): Promise<void> => {

@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { Fault } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
-import type { Verdict } from "./verify-files.ts";
+import type { Place, Verdict } from "./verify-files.ts";
 import type { VerifyAnswer, VerifyRequest } from "./verify-worker.ts";
 
 type Waiting = { resolve(verdict: Verdict): void; reject(error: Error): void };
@@ -13,9 +13,9 @@ export class VerifyThread implements AsyncDisposable {
   #lastId = 0;
 
   /** What the folder holds; a Fault when the thread was lost on the way. */
-  verify(folder: string, manifest: Manifest): Promise<Verdict> {
+  verify(place: Place, manifest: Manifest): Promise<Verdict> {
     this.#lastId += 1;
-    const request: VerifyRequest = { id: this.#lastId, folder, manifest };
+    const request: VerifyRequest = { id: this.#lastId, place, manifest };
     return new Promise((resolve, reject) => {
       this.#waiting.set(request.id, { resolve, reject });
       this.#thread().postMessage(request);

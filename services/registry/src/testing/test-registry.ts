@@ -4,29 +4,44 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { markStorage } from "@trainyard/blob";
 import type { AnyEvent } from "@trainyard/contracts";
 import {
+  AdoptStorageSchema,
   AcceptedSchema,
   CompleteCheckpointSchema,
   DeclareCheckpointSchema,
   DownloadPlanSchema,
+  ListStoragesSchema,
   PlanCheckpointDownloadSchema,
+  StorageAdoptionSchema,
+  StorageListSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import { vi } from "vitest";
 import { parseConfig } from "../config.ts";
 import { createService, type RegistryService } from "../service.ts";
 
 export class TestRegistry implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly folder: string;
+  /** As the writing host saw it. */
+  readonly storageId: string;
   service: RegistryService;
   #trials = 0;
 
-  private constructor(stage: DatabaseStage, folder: string, service: RegistryService) {
+  private constructor(
+    stage: DatabaseStage,
+    folder: string,
+    storageId: string,
+    service: RegistryService,
+  ) {
     this.stage = stage;
     this.folder = folder;
+    this.storageId = storageId;
     this.service = service;
   }
 
@@ -34,7 +49,9 @@ export class TestRegistry implements AsyncDisposable {
     const stage = await DatabaseStage.start("registry");
     const folder = await mkdtemp(join(tmpdir(), "trainyard-registry-"));
     await mkdir(join(folder, "checkpoints"));
-    const test = new TestRegistry(stage, folder, await startService(stage, folder));
+    const storageId = await markStorage(join(folder, "checkpoints"));
+    const service = await startService(stage, folder);
+    const test = new TestRegistry(stage, folder, storageId, service);
     await stage.tell("experiment-1", experimentCreated(join(folder, "checkpoints")));
     return test;
   }
@@ -43,10 +60,11 @@ export class TestRegistry implements AsyncDisposable {
     return join(this.folder, "checkpoints");
   }
 
-  /** The process dies and another begins. */
-  async restart(): Promise<void> {
+  /** The process dies and another begins; its clock may be ahead, and its grace longer than none. */
+  async restart(start: Start = {}): Promise<void> {
     await this.service[Symbol.asyncDispose]();
-    this.service = await startService(this.stage, this.folder);
+    this.service = await startService(this.stage, this.folder, start);
+    await vi.waitFor(() => this.plan(randomUUID()), { timeout: 10_000, interval: 20 });
   }
 
   /** A trial with its first run requested. */
@@ -57,9 +75,29 @@ export class TestRegistry implements AsyncDisposable {
     return trial;
   }
 
-  async declare(trial: string, run = 1, checkpoint: string = randomUUID(), step = 10) {
+  async declare(
+    trial: string,
+    run = 1,
+    checkpoint: string = randomUUID(),
+    step = 10,
+    more: { readonly format?: string; readonly metadata?: { readonly [key: string]: string } } = {},
+  ) {
+    return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
+  }
+
+  /** As a host declares that sees another storage, or an older SDK that tells of none. */
+  async declareIn(given: {
+    readonly trial: string;
+    readonly run?: number;
+    readonly checkpoint?: string;
+    readonly step?: number;
+    readonly storageId?: string;
+    readonly format?: string;
+    readonly metadata?: { readonly [key: string]: string };
+  }) {
+    const { run = 1, checkpoint = randomUUID(), step = 10, ...more } = given;
     const metadata = { steps_completed: step };
-    const message = { checkpoint, trial, run, step, metadata, format: "" };
+    const message = { checkpoint, run, step, metadata, format: "", ...more };
     const answer = await this.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
     return { checkpoint, answer };
   }
@@ -72,6 +110,16 @@ export class TestRegistry implements AsyncDisposable {
   ) {
     const message = { checkpoint, trial, run, manifest };
     return this.stage.ask([CompleteCheckpointSchema, message], AcceptedSchema);
+  }
+
+  async storages() {
+    const answer = await this.stage.ask([ListStoragesSchema, {}], StorageListSchema);
+    return answer.kind === "ok" ? answer.reply.storages : [];
+  }
+
+  adopt(root: string, storageId: string, ...replacedIds: string[]) {
+    const message = { root, storageId, replacedIds };
+    return this.stage.ask([AdoptStorageSchema, message], StorageAdoptionSchema);
   }
 
   plan(checkpoint: string) {
@@ -111,14 +159,23 @@ export class TestRegistry implements AsyncDisposable {
   }
 }
 
-async function startService(stage: DatabaseStage, folder: string): Promise<RegistryService> {
+type Start = { readonly aheadMs?: number; readonly graceSeconds?: number };
+
+async function startService(
+  stage: DatabaseStage,
+  folder: string,
+  { aheadMs = 0, graceSeconds = 0 }: Start = {},
+): Promise<RegistryService> {
   const config = parseConfig({
     ...stage.variables,
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
     TRAINYARD_CHECKPOINT_DIR: join(folder, "default"),
     TRAINYARD_RUN_TOKEN_KEY: "ab".repeat(32),
+    TRAINYARD_ABANDONED_GRACE_SECONDS: String(graceSeconds),
   });
-  const service = await createService(config, { bus: stage.hub.connect("registry") });
+  const bus = stage.hub.connect("registry");
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+  const service = await createService(config, { bus, clock });
   await service.start();
   return service;
 }
@@ -168,6 +225,22 @@ export function runRequested(run: number): AnyEvent {
   };
 }
 
-export function runEnded(run: number, why = RunEndWhy.FINISHED): AnyEvent {
-  return { type: "RunEnded", data: { run, why, exits: [], message: "", countsAsRestart: false } };
+/** `sealed`: what it has left. */
+export function runEnded(
+  run: number,
+  why: RunEndWhy = RunEndWhy.FINISHED,
+  sealed: readonly string[] = [],
+): AnyEvent {
+  const named = sealed.length === 0 ? {} : { sealed: { checkpoints: sealed.map(left) } };
+  const data = { run, why, exits: [], message: "", countsAsRestart: false };
+  return { type: "RunEnded", data: { ...data, ...named } };
+}
+
+export function runCheckpointsNamed(run: number, sealed: readonly string[]): AnyEvent {
+  const checkpoints = sealed.map(left);
+  return { type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: 0 } };
+}
+
+function left(checkpoint: string) {
+  return { checkpoint, step: 10, bytes: 1 };
 }

@@ -3,25 +3,38 @@
  *
  *   the stream is empty                       → refill: it is new, or was wiped
  *   the log has that very event there         → resume behind it
- *   the log is shorter, or has another there  → rewound: the log was restored from a backup, and the stream tells of
- *                                               events that never happened in it; it is cleared and refilled
+ *   the log is shorter, or has another there  → rewound: the log was restored from a backup or failed over with loss,
+ *                                               and the stream tells of events that never happened in it
+ *   the stream is another log's               → rewound too, and told as that
+ *
+ * A refilled stream is a new epoch, which each of its messages names: whoever follows the stream from outside sees by it
+ * that the positions he knows are of another history.
  */
 
-export type Last = { readonly position: number; readonly id: string };
+/** The stream's last message; `log` is the id of the first event of the log that it is of, empty where it does not say. */
+export type Last = { readonly position: number; readonly id: string; readonly log: string };
 
 export type Start =
   | { readonly kind: "refill" }
   | { readonly kind: "resume"; readonly after: number }
   | { readonly kind: "rewound"; readonly detail: string };
 
-/** `idInLog` is the id of the log's event at the last position; null when the log does not reach it. */
-export function whereToStart(last: Last | null, idInLog: string | null): Start {
+/** The log as far as it matters here: the id of its first event, and of that at the stream's last position; null for none. */
+export type InLog = { readonly first: string | null; readonly atLast: string | null };
+
+export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLog): Start {
   if (last === null) return { kind: "refill" };
+  if (first !== null && last.log !== "" && last.log !== first) {
+    return {
+      kind: "rewound",
+      detail: `the stream is of the log that began with event ${last.log}, and this log began with ${first}: it is another one; where both are in use, give each cluster a NATS account of its own`,
+    };
+  }
   if (idInLog === last.id) return { kind: "resume", after: last.position };
   const found = idInLog === null ? "the log ends before it" : `the log has ${idInLog} there`;
   return {
     kind: "rewound",
-    detail: `the stream's last event is ${last.id} at position ${last.position}, but ${found}`,
+    detail: `the stream's last event is ${last.id} at position ${last.position}, but ${found}: the log went back, and the stream is filled from it again as a new epoch`,
   };
 }
 

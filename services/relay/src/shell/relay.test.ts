@@ -192,6 +192,53 @@ test("a log that went back is told again from its start", async () => {
   expect(hub.last?.position).toBe(12);
 });
 
+test("a log that goes back while the relay runs is told in a sentence, and the stream tells what is in it, as a new epoch", async () => {
+  const said: string[] = [];
+  const epochs: string[] = [];
+  await hub.connect("integrator").tailEvents(({ position }, { epoch, log: name }) => {
+    epochs.push(`${name === log.store.events[0]?.id} ${epoch} ${position}`);
+  });
+  await append(2);
+  const restore = log.store.backup();
+  const before = new Map(versions);
+  await append(3);
+  const logger = createLogger("relay", "silent");
+  const events = {
+    ...relayEvents(logger, createRegistry("relay")),
+    rewound: (detail: string) => void said.push(detail),
+  };
+  const bus = hub.connect("relay");
+  running.push(relay({ log: log.as("relay"), bus, clock, events }, stop.signal));
+  await untilHeard(5);
+  restore();
+  versions = before;
+  await listen();
+  await append(1);
+  await untilHeard(3);
+  expect(heard.map(({ id }) => id)).toEqual(log.store.events.map(({ id }) => id));
+  const sentence = /^the stream's last event is \S+ at position 5, but the log ends before it: /;
+  expect(said).toEqual([expect.stringMatching(sentence)]);
+  const [old, young] = [...new Set(epochs.map((line) => line.split(" ")[1]))];
+  expect(epochs).toEqual([
+    ...upTo(5).map((position) => `true ${old} ${position}`),
+    ...upTo(3).map((position) => `true ${young} ${position}`),
+  ]);
+});
+
+test("a relay that starts again goes on with the epoch of the stream", async () => {
+  const epochs = new Set<string>();
+  await hub.connect("integrator").tailEvents((_event, { epoch }) => epochs.add(epoch));
+  await append(3);
+  const first = start();
+  await untilHeard(3);
+  first.abort();
+  await running[0];
+  await append(3);
+  start();
+  await untilHeard(6);
+  expect([...epochs]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+});
+
 test("a bus that goes away and comes back misses nothing", async () => {
   start();
   await append(5);

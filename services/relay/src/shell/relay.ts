@@ -7,11 +7,14 @@
  * are handed over in order and the bus chains them, so a failure of one fails all after it; then everything under way
  * is let go, and the stream's own end says where to go on. A second relay (a lease that was lost without being noticed)
  * can therefore neither reorder nor repeat: the bus refuses whichever comes second, and that one starts again.
+ *
+ * A log that goes back while it is read ends the tailing as well: what the stream's end says about that is found at the
+ * next start.
  */
 import type { Bus } from "@trainyard/bus";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault } from "@trainyard/kernel";
-import { pause, runtimeLimits } from "@trainyard/runtime";
+import { LogHistory, pause, runtimeLimits } from "@trainyard/runtime";
 import { refillAfter, whereToStart } from "../core/start.ts";
 import type { RelayEvents } from "../events.ts";
 import { relayLimits } from "../limits.ts";
@@ -23,13 +26,16 @@ export type RelayDeps = {
   readonly events: RelayEvents;
 };
 
+/** Where tailing begins, and the epoch of the stream that it goes on with. */
+type Begin = { readonly after: number; readonly epoch: string };
+
 /** Publishes until the signal aborts; never throws. */
 export async function relay(deps: RelayDeps, signal: AbortSignal): Promise<void> {
   let waitMs: number = runtimeLimits.retryFirstMs;
   while (!signal.aborted) {
     try {
-      const after = await startAfter(deps);
-      await tail(deps, after, signal, () => {
+      const begin = await whereToBegin(deps);
+      await tail(deps, begin, signal, () => {
         waitMs = runtimeLimits.retryFirstMs;
       });
     } catch (error) {
@@ -40,14 +46,14 @@ export async function relay(deps: RelayDeps, signal: AbortSignal): Promise<void>
   }
 }
 
-async function startAfter({ log, bus, clock, events }: RelayDeps): Promise<number> {
+async function whereToBegin({ log, bus, clock, events }: RelayDeps): Promise<Begin> {
   const last = await bus.lastEvent();
-  const [inLog] = last === null ? [] : await log.readAll(last.position - 1, 1);
-  const idInLog = inLog?.position === last?.position ? (inLog?.id ?? null) : null;
-  const start = whereToStart(last, idInLog);
+  const first = await idAt(log, 1);
+  const atLast = last === null ? null : await idAt(log, last.position);
+  const start = whereToStart(last, { first, atLast });
   if (start.kind === "resume") {
     events.resumed(start.after);
-    return start.after;
+    return { after: start.after, epoch: last?.epoch || newEventId() };
   }
   if (start.kind === "rewound") {
     events.rewound(start.detail);
@@ -57,8 +63,14 @@ async function startAfter({ log, bus, clock, events }: RelayDeps): Promise<numbe
   const oldestMs = clock.nowMs() - relayLimits.refillAgeMs;
   const timeAt = (position: number): Promise<number> => timeOf(log, position);
   const after = await refillAfter(head, relayLimits.refillEventsMax, oldestMs, timeAt);
-  events.refilling(after, head);
-  return after;
+  const epoch = newEventId();
+  events.refilling(after, head, epoch);
+  return { after, epoch };
+}
+
+async function idAt(log: EventLog, position: number): Promise<string | null> {
+  const [event] = await log.readAll(position - 1, 1);
+  return event?.position === position ? event.id : null;
 }
 
 async function timeOf(log: EventLog, position: number): Promise<number> {
@@ -69,7 +81,7 @@ async function timeOf(log: EventLog, position: number): Promise<number> {
 
 async function tail(
   deps: RelayDeps,
-  after: number,
+  { after, epoch }: Begin,
   signal: AbortSignal,
   onProgress: () => void,
 ): Promise<void> {
@@ -79,9 +91,11 @@ async function tail(
   const bell = new Bell(clock, stopped);
   const ahead = new Ahead(stopped);
   const failures: unknown[] = [];
+  const history = new LogHistory(log);
+  let first = await idAt(log, 1);
   const publish = async (page: readonly StoredEvent[], last: StoredEvent): Promise<void> => {
     try {
-      await bus.publishEvents(page);
+      await bus.publishEvents(page, { log: first ?? "", epoch });
       events.published(page.length, last.position);
       onProgress();
     } catch (error) {
@@ -97,7 +111,8 @@ async function tail(
   try {
     while (!stopped.aborted) {
       bell.silence();
-      const page = await log.readAll(position, relayLimits.pageEvents);
+      const page = await history.after(position, relayLimits.pageEvents);
+      if (position === 0) first = page[0]?.id ?? null;
       const last = page.at(-1);
       if (last === undefined) {
         await bell.heard();

@@ -7,7 +7,7 @@ import type { AllocationCommand } from "./allocation/state.ts";
 export type Asked = { readonly allocation: RunId; readonly command: AllocationCommand };
 
 export function onRunRequested(trial: string, requested: EventData<"RunRequested">): Asked {
-  const { run, resources, preemptible, experiment, delayMs } = requested;
+  const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
   const priority = resources?.priority ?? 0;
   return {
     allocation: runId(trial, run),
@@ -26,6 +26,7 @@ export function onRunRequested(trial: string, requested: EventData<"RunRequested
         },
         preemptible,
         delayMs,
+        ...(avoided === undefined ? {} : { avoided }),
       },
     },
   };

@@ -1,19 +1,44 @@
-import { GetPoolCapacitySchema, PoolCapacitySchema } from "@trainyard/contracts/commands";
-import { type CommandSpec, command } from "@trainyard/runtime";
+import {
+  GetPoolCapacitySchema,
+  PoolCapacitySchema,
+  TrustAgentSchema,
+} from "@trainyard/contracts/commands";
+import { isRejection } from "@trainyard/kernel";
+import {
+  AcceptedSchema,
+  accepted,
+  type CommandSpec,
+  command,
+  type Executor,
+} from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import { limits } from "../limits.ts";
+import { agents } from "./aggregates.ts";
 
-export function schedulerCommands(cluster: Cluster): Readonly<Record<string, CommandSpec>> {
+export function schedulerCommands(
+  cluster: Cluster,
+  executor: Executor,
+): Readonly<Record<string, CommandSpec>> {
   return {
+    TrustAgent: command(TrustAgentSchema, AcceptedSchema, async ({ agent }, context) => {
+      const reason = "a person says that it is mended";
+      const result = await executor.execute(context.identity, async (work) => {
+        const decided = await work.decide(agents, agent, { kind: "trust", reason });
+        return isRejection(decided)
+          ? { ...decided, detail: `agent ${agent}: ${decided.detail}` }
+          : undefined;
+      });
+      return accepted(result);
+    }),
     GetPoolCapacity: command(GetPoolCapacitySchema, PoolCapacitySchema, async (request) => {
       const pool = request.pool || limits.defaultPool;
-      const agents = cluster.pools.get(pool)?.agents;
+      const capacity = cluster.pools.get(pool)?.agents;
       return {
         pool,
-        slotsEver: agents?.known.slots ?? 0,
-        slotsOfLargest: agents?.largest ?? 0,
-        agentsKnown: agents?.known.agents ?? 0,
-        agentsPresent: agents?.present.agents ?? 0,
+        slotsEver: capacity?.known.slots ?? 0,
+        slotsOfLargest: capacity?.largest ?? 0,
+        agentsKnown: capacity?.known.agents ?? 0,
+        agentsPresent: capacity?.present.agents ?? 0,
       };
     }),
   };

@@ -6,8 +6,14 @@
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import { type Logger, runtimeLimits } from "@trainyard/runtime";
-import type { Cluster } from "../core/cluster/cluster.ts";
+import {
+  isOfThisLog,
+  type Logger,
+  ofAnotherHistory,
+  runtimeLimits,
+  withEvent,
+} from "@trainyard/runtime";
+import { Cluster } from "../core/cluster/cluster.ts";
 import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
 import type { Noted } from "../core/cluster/state.ts";
 import { limits } from "../limits.ts";
@@ -23,6 +29,8 @@ export class ClusterFollower {
   readonly cluster: Cluster;
   readonly #log: EventLog;
   readonly #logger: Logger;
+  /** The id of the event at the cluster's position; empty where it was not read. */
+  #eventId = "";
   #savedPosition: number;
   #savedMs = Number.NEGATIVE_INFINITY;
 
@@ -35,7 +43,18 @@ export class ClusterFollower {
 
   static async open(log: EventLog, logger: Logger): Promise<ClusterFollower> {
     const saved = await log.loadSnapshot(snapshotStream, snapshotSchema);
-    const follower = new ClusterFollower(log, logger, readSnapshot(saved?.body ?? null));
+    const cluster = readSnapshot(saved?.body ?? null);
+    const [event] = await log.readAll(Math.max(0, cluster.position - 1), 1);
+    if (saved !== null && cluster.position > 0 && !isOfThisLog(saved.body, event)) {
+      const detail = ofAnotherHistory("the cluster", cluster.position);
+      logger.error({ position: cluster.position, detail }, "saved_fold_ignored");
+      return ClusterFollower.#from(log, logger, new Cluster());
+    }
+    return ClusterFollower.#from(log, logger, cluster);
+  }
+
+  static async #from(log: EventLog, logger: Logger, cluster: Cluster): Promise<ClusterFollower> {
+    const follower = new ClusterFollower(log, logger, cluster);
     await follower.catchUp();
     return follower;
   }
@@ -59,6 +78,7 @@ export class ClusterFollower {
   }
 
   #take(stored: StoredEvent): boolean {
+    this.#eventId = stored.id;
     if (!ownCategories.test(stored.stream)) {
       this.cluster.position = stored.position;
       return false;
@@ -79,7 +99,7 @@ export class ClusterFollower {
         snapshotStream,
         version,
         snapshotSchema,
-        writeSnapshot(this.cluster),
+        withEvent(writeSnapshot(this.cluster), this.#eventId),
       );
     } catch (error) {
       this.#logger.warn({ err: error }, "cluster_not_saved");

@@ -64,6 +64,46 @@ describe("an agent that falls silent", () => {
     world.assertNothingOversubscribed();
   });
 
+  test("and returns names what runs that were given up have stored there, ended ones too", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 2);
+    await world.run("1.1#1");
+    await world.run("1.2#1");
+    agent.silent = true;
+    await world.advance(35_000);
+    const sealed = (checkpoint: string) => ({ checkpoints: [{ checkpoint, step: 1, bytes: 1 }] });
+    const held = [...agent.held.keys()];
+    expect(held.length).toBe(2);
+    agent.end(held[0] ?? "", { code: 0 }, { sealed: sealed("a") });
+    agent.leave(held[1] ?? "", sealed("b"));
+    agent.silent = false;
+    await world.advance(2_000);
+    expect(world.last("agent-a1", "AgentReturned").left).toEqual({
+      runs: [
+        { allocation: held[0], ...sealed("a") },
+        { allocation: held[1], ...sealed("b") },
+      ],
+    });
+  });
+
+  test("says nothing of a run that goes on there when something else turns up", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 2);
+    await world.run("1.1#1");
+    agent.leave("1.1#1", { checkpoints: [{ checkpoint: "a", step: 1, bytes: 1 }] });
+    agent.occupy("7.7#1", ["1"]);
+    agent.report();
+    await world.advance(2_000);
+    expect(world.last("agent-a1", "AgentReturned").left).toBeUndefined();
+    agent.end("1.1#1", { code: 0 });
+    await world.advance(1_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded").sealed?.checkpoints).toEqual([
+      { checkpoint: "a", step: 1, bytes: 1 },
+    ]);
+  });
+
   test("and returns before its run has ended elsewhere keeps its slots from others until the process is gone", async () => {
     await using world = await World.open();
     await world.scheduler();

@@ -150,6 +150,7 @@ export class Reconciler {
           reported: this.#reported,
           tokenKey: settings.tokenKey.id,
           nowMs: clock.nowMs(),
+          monotonicMs: clock.monotonicMs(),
           silentForMs: (agent) =>
             this.#hearing.silentForMs(this.#observed.agent(agent)?.heardMs, clock.monotonicMs()),
           agentSilenceMs: settings.agentSilenceMs,
@@ -246,7 +247,9 @@ export class Reconciler {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
     this.#deps.logger.error({ allocation: id, problem }, "launch_impossible");
     const cause = AllocationEndCause.LAUNCH_FAILED;
-    const command = { kind: "end", cause, exits: [], endRecord: null, message: problem } as const;
+    const launchFailure = { agents: [], silent: [], platformAway: false };
+    const rest = { exits: [], endRecord: null, message: problem, launchFailure };
+    const command = { kind: "end", cause, ...rest } as const;
     this.#problems.push({ on: "allocation", id, origin, command });
   }
 }

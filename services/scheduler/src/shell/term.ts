@@ -42,7 +42,7 @@ export async function beginTerm(
         if (follower.observe(event) || concerns(event)) reconciler.committed();
       },
     },
-    commands: schedulerCommands(follower.cluster),
+    commands: schedulerCommands(follower.cluster, executor),
     checks: [savedClusterCheck(log)],
     async effects(signal) {
       await using stack = new AsyncDisposableStack();

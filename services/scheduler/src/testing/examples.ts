@@ -11,6 +11,7 @@ export type AskedRun = {
   readonly delayMs?: number;
   readonly fromCheckpoint?: string;
   readonly fromStep?: number;
+  readonly avoided?: { readonly agents: readonly string[] };
 };
 
 type Config = EventOf<"ExperimentCreated">["data"]["config"];

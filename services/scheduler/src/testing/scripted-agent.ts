@@ -38,6 +38,12 @@ export class ScriptedAgent {
   slowStart = false;
   /** Does not die when told to. */
   stubborn = false;
+  /** Reports, but processes no list: its disk takes nothing, say. */
+  deaf = false;
+  /** Whatever it is told to launch fails, with this reason. */
+  failing: string | null = null;
+  /** What is left of its disk; absent in the reports of an older agent. */
+  diskFreeBytes: number | null = null;
   readonly held = new Map<string, Held>();
   readonly launched: Plain<Launch>[] = [];
   readonly heard: Plain<Wanted>[] = [];
@@ -65,7 +71,7 @@ export class ScriptedAgent {
 
   async start(): Promise<void> {
     await this.#bus.subscribe(agentDoSubject(this.name), ({ body }) => {
-      if (!this.silent) this.#process(wanteds.decode(new TextDecoder().decode(body)));
+      if (!this.silent && !this.deaf) this.#process(wanteds.decode(new TextDecoder().decode(body)));
     });
     this.report();
   }
@@ -112,7 +118,9 @@ export class ScriptedAgent {
       launchFailed: false,
       killed: false,
     });
-    if (!this.slowStart) this.up(launch.allocation);
+    if (this.failing !== null) {
+      this.end(launch.allocation, { message: this.failing }, { launchFailed: true });
+    } else if (!this.slowStart) this.up(launch.allocation);
   }
 
   #kill(allocation: string): void {
@@ -126,11 +134,21 @@ export class ScriptedAgent {
     this.#change(allocation, { state: AllocationReportState.RUNNING, pid: this.#pid });
   }
 
+  /** It has stored what it could not deliver. */
+  leave(allocation: string, sealed: Held["sealed"] & object): void {
+    this.#change(allocation, { sealed });
+  }
+
   end(allocation: string, exit: Partial<Plain<Exit>>, rest: Partial<Held> = {}): void {
     const nodeRank = this.held.get(allocation)?.nodeRank ?? 0;
     const whole = { nodeRank, agent: this.name, signal: "", message: "", ...exit };
     this.#change(allocation, { state: AllocationReportState.ENDED, exit: whole, ...rest });
     this.report();
+  }
+
+  /** Says something else of an allocation, from the next report on. */
+  tell(allocation: string, change: Partial<Held>): void {
+    this.#change(allocation, change);
   }
 
   #change(allocation: string, change: Partial<Held>): void {
@@ -162,6 +180,7 @@ export class ScriptedAgent {
       labels: {},
       agentVersion: "1",
       address: this.address,
+      ...(this.diskFreeBytes === null ? {} : { diskFreeBytes: this.diskFreeBytes }),
       allocations: [...this.held.values()],
     };
     this.#bus.publish(

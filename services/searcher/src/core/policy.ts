@@ -24,7 +24,7 @@ export function recordValidation(
   currentRun: number,
   atMs: number,
 ): RecordValidation | null {
-  const { trial, run, step, scalars } = reported;
+  const { trial, run, step, scalars, nonNumeric } = reported;
   const parts = parseTrialId(trial);
   if (parts === null) return null;
   return {
@@ -34,6 +34,7 @@ export function recordValidation(
     currentRun,
     step,
     scalars,
+    nonNumeric,
     measurement,
     atMs,
   };

@@ -8,7 +8,7 @@ export function askingCheck(log: EventLog, logger: Logger): Check {
   return {
     name: "searcher.asking-searches",
     run: async () => {
-      const saved = await savedSearches(log);
+      const saved = await savedSearches(log, logger);
       if (saved === null) return { position: await log.head(), finding: "" };
       const afresh = new AskingSearches(log, logger, nothing);
       await afresh.readTo(saved.position);

@@ -5,7 +5,13 @@
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
-import { type Logger, runtimeLimits } from "@trainyard/runtime";
+import {
+  isOfThisLog,
+  type Logger,
+  ofAnotherHistory,
+  runtimeLimits,
+  withEvent,
+} from "@trainyard/runtime";
 import { asksForSuggestions, hasBudgetOfTime } from "@trainyard/search";
 import { limits } from "../limits.ts";
 
@@ -25,6 +31,8 @@ export class AskingSearches {
   readonly #ids: Set<string>;
   readonly #everyEvents: number;
   #position: number;
+  /** The id of the event there; empty where it was not read. */
+  #eventId = "";
   #savedPosition: number;
 
   constructor(
@@ -43,7 +51,7 @@ export class AskingSearches {
 
   /** Level with the head of the log; saved each time that it has grown by `everyEvents`. */
   static async open(log: EventLog, logger: Logger, everyEvents?: number): Promise<AskingSearches> {
-    const saved = (await savedSearches(log)) ?? nothing;
+    const saved = (await savedSearches(log, logger)) ?? nothing;
     const searches = new AskingSearches(log, logger, saved, everyEvents);
     await searches.readTo(await log.head());
     return searches;
@@ -70,6 +78,7 @@ export class AskingSearches {
   observe(stored: StoredEvent): void {
     if (stored.position <= this.#position) return;
     this.#position = stored.position;
+    this.#eventId = stored.id;
     if (categoryOf(stored.stream) !== "search") return;
     const event = decodeEvent(stored);
     const id = idOf(stored.stream);
@@ -85,14 +94,22 @@ export class AskingSearches {
     if (this.#position - this.#savedPosition < this.#everyEvents) return;
     this.#savedPosition = this.#position;
     const version = Math.min(this.#position, versionMax);
-    const body = JSON.stringify({ position: this.#position, ids: this.ids } satisfies Saved);
+    const text = JSON.stringify({ position: this.#position, ids: this.ids } satisfies Saved);
+    const body = withEvent(text, this.#eventId);
     this.#log.saveSnapshot(askingStream, version, askingSchema, body).catch((error: unknown) => {
       this.#logger.warn({ err: error }, "asking_searches_not_saved");
     });
   }
 }
 
-export async function savedSearches(log: EventLog): Promise<Saved | null> {
-  const saved = await log.loadSnapshot(askingStream, askingSchema);
-  return saved === null ? null : (JSON.parse(saved.body) as Saved);
+/** Null for none, and for one of another history. */
+export async function savedSearches(log: EventLog, logger: Logger): Promise<Saved | null> {
+  const found = await log.loadSnapshot(askingStream, askingSchema);
+  if (found === null) return null;
+  const { position, ids } = JSON.parse(found.body) as Saved;
+  const [event] = await log.readAll(position - 1, 1);
+  if (isOfThisLog(found.body, event)) return { position, ids };
+  const detail = ofAnotherHistory("the searches that ask", position);
+  logger.error({ position, detail }, "saved_fold_ignored");
+  return null;
 }

@@ -31,7 +31,7 @@ const runRequested: EventOf<"RunRequested"> = {
 };
 
 function reported(trial: string, loss: number): EventOf<"ValidationReported"> {
-  const data = { trial, run: 1, step: 10, scalars: { loss }, reportKey: "0-10" };
+  const data = { trial, run: 1, step: 10, scalars: { loss }, reportKey: "0-10", nonNumeric: [] };
   return { type: "ValidationReported", data };
 }
 

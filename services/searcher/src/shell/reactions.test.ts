@@ -33,7 +33,7 @@ function validation(
   loss: number,
   trial = "12.1",
 ): EventOf<"ValidationReported"> {
-  const data = { trial, run, step, scalars: { loss }, reportKey: `0-${step}` };
+  const data = { trial, run, step, scalars: { loss }, reportKey: `0-${step}`, nonNumeric: [] };
   return { type: "ValidationReported", data };
 }
 

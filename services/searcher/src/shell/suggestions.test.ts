@@ -1,5 +1,6 @@
 import type { EventData, EventOf } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
+import { newEventId } from "@trainyard/event-log";
 import { Stage } from "@trainyard/runtime/stage";
 import { answerTo, type OfferSuggestion, type Question } from "@trainyard/search";
 import { ManualClock } from "@trainyard/testing";
@@ -91,7 +92,8 @@ function created(searcher: object): EventOf<"ExperimentCreated"> {
 
 async function endTrial(experiment: number, trial: number): Promise<void> {
   const id = `${experiment}.${trial}`;
-  const report = { trial: id, run: 0, step: 1, scalars: { loss: (trial * 7) % 5 }, reportKey: "0" };
+  const scalars = { loss: (trial * 7) % 5 };
+  const report = { trial: id, run: 0, step: 1, scalars, reportKey: "0", nonNumeric: [] };
   await stage.tell(`measurement-${id}`, { type: "ValidationReported", data: report });
   await stage.tell(`trial-${id}`, trialEnded(TrialOutcome.COMPLETED));
   await settle();
@@ -203,7 +205,7 @@ test("the list of searches with a model is saved, and proven against the log", a
   await settle();
   const eager = await AskingSearches.open(stage.log, logger, 1);
   eager.saveWhenDue();
-  expect(await savedSearches(stage.log)).toEqual({ position: seen, ids: ["12"] });
+  expect(await savedSearches(stage.log, logger)).toEqual({ position: seen, ids: ["12"] });
   const check = askingCheck(stage.log, logger);
   expect(await check.run(stop.signal)).toEqual({ position: seen, finding: "" });
   await stage.tell("search-12", {
@@ -211,6 +213,10 @@ test("the list of searches with a model is saved, and proven against the log", a
     data: { reason: SearchCompletion.CANCELED },
   });
   expect((await AskingSearches.open(stage.log, logger)).ids).toEqual([]);
+  const elsewhere = JSON.stringify({ event: newEventId(), position: seen, ids: ["14"] });
+  await stage.log.saveSnapshot(askingStream, seen, askingSchema, elsewhere);
+  // It is of a log that this one was before it went back.
+  expect(await savedSearches(stage.log, logger)).toBeNull();
   const wrong = JSON.stringify({ position: seen, ids: ["13"] });
   await stage.log.saveSnapshot(askingStream, seen, askingSchema, wrong);
   expect((await check.run(stop.signal)).finding).toContain("13");

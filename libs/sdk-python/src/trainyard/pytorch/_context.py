@@ -287,6 +287,24 @@ class PyTorchTrialContext(TrialQueries):
         """Whether the optimizers take their step at this batch."""
         return (self._place.batch + 1) % self._aggregation_frequency == 0
 
+    def _check_optimizers(self) -> None:
+        """Raises ValueError for an optimizer that trains parameters of no wrapped model: they would be
+        in no checkpoint, and different on each rank.
+        """
+        known = {id(one) for model in self.models for one in model.parameters()}
+        for wrapped in self._wrapped:
+            strange = [one for one in wrapped.parameters() if id(one) not in known]
+            if not strange:
+                continue
+            shape, name = list(strange[0].shape), type(wrapped.optimizer).__name__
+            count = len(strange)
+            raise ValueError(
+                f"an optimizer ({name}) trains {count} {'parameter' if count == 1 else 'parameters'} "
+                f"that no wrapped model has (the first has the shape {shape}), which no checkpoint "
+                "would hold and no other rank would share: call "
+                "model = context.wrap_model(model) in the trial's __init__, before the optimizer is made"
+            )
+
     def _check_early(self, method: str) -> None:
         if self._fit_began:
             raise RuntimeError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, NamedTuple, Optional
 
+from .. import _search_metric
 from ._units import Batch, Epoch, Second, TrainUnit, checked, length_of
 
 POLICIES = ("best", "all", "none")
@@ -23,6 +24,8 @@ class Plan(NamedTuple):
     test_mode: bool
     metric: Optional[str]
     """What a search goes by; None when the configuration does not say."""
+    needs_metric: bool
+    """Whether the search can make nothing of a validation without the metric."""
     smaller_is_better: bool
     profiling_enabled: bool = False
 
@@ -71,7 +74,7 @@ def plan_of(
             "configuration has neither searcher.max_length nor a searcher.max_time in batches or "
             "epochs"
         )
-    metric, smaller = metric_of(config)
+    metric = _search_metric.metric_of(config)
     return Plan(
         checked(checkpoint_period, "checkpoint_period") or _period(config, "min_checkpoint_period"),
         checked(validation_period, "validation_period") or _period(config, "min_validation_period"),
@@ -81,17 +84,8 @@ def plan_of(
         bool(step_zero_validation),
         bool(test_mode),
         metric,
-        smaller,
-    )
-
-
-def metric_of(config: Dict[str, Any]) -> "tuple[Optional[str], bool]":
-    """The metric that the configuration's search goes by, and whether smaller is better."""
-    searcher = config.get("searcher")
-    searcher = searcher if isinstance(searcher, dict) else {}
-    metric = searcher.get("metric")
-    return (metric if isinstance(metric, str) else None), bool(
-        searcher.get("smaller_is_better", True)
+        metric is not None and _search_metric.decides_by_values(config),
+        _search_metric.smaller_is_better(config),
     )
 
 

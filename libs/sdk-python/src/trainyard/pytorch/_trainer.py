@@ -89,5 +89,6 @@ class Trainer:
             step_zero_validation,
             test_mode,
         )._replace(profiling_enabled=bool(profiling_enabled))
+        context._check_optimizers()
         context._fit_began = True
         Loop(self._trial, context, plan, self._counters).run(latest_checkpoint)

@@ -6,6 +6,10 @@ export type CheckpointFacts = {
   /** Empty until declared. */
   readonly trial: string;
   readonly storage: Section;
+  /** Of the storage, as its writer saw it; absent where it told of none. */
+  readonly storageId?: string | undefined;
+  /** Complete, or never to be. */
+  readonly settled: boolean;
   readonly files: number;
   readonly bytes: number;
   readonly pins: readonly string[];
@@ -14,6 +18,7 @@ export type CheckpointFacts = {
 export const unknownCheckpoint: CheckpointFacts = {
   trial: "",
   storage: {},
+  settled: false,
   files: 0,
   bytes: 0,
   pins: [],
@@ -22,9 +27,17 @@ export const unknownCheckpoint: CheckpointFacts = {
 export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): CheckpointFacts {
   switch (event.type) {
     case "CheckpointDeclared":
-      return { ...state, trial: event.data.trial, storage: event.data.storage ?? {} };
+      return {
+        ...state,
+        trial: event.data.trial,
+        storage: event.data.storage ?? {},
+        storageId: event.data.storageId,
+      };
     case "CheckpointCompleted":
-      return { ...state, files: event.data.files, bytes: event.data.bytes };
+      return { ...state, settled: true, files: event.data.files, bytes: event.data.bytes };
+    case "CheckpointFailed":
+    case "CheckpointAbandoned":
+      return { ...state, settled: true };
     case "CheckpointPinned": {
       const { by } = event.data;
       return state.pins.includes(by) ? state : { ...state, pins: [...state.pins, by] };

@@ -7,6 +7,8 @@ export type TrialFacts = {
   readonly warmStart: string;
   readonly latest: string;
   readonly latestStep: number;
+  /** What was named as left by its newest run. Whether it is complete by now, the checkpoints say. */
+  readonly named: readonly string[];
   readonly unended: { readonly run: number; readonly fromCheckpoint: string } | null;
 };
 
@@ -15,6 +17,7 @@ export const unknownTrial: TrialFacts = {
   warmStart: "",
   latest: "",
   latestStep: -1,
+  named: [],
   unended: null,
 };
 
@@ -27,10 +30,15 @@ export function evolveTrial(state: TrialFacts, event: AnyEvent): TrialFacts {
       // The trial's line goes on from here; what lies beyond is not its latest any more.
       const back = fromStep < state.latestStep;
       const latest = back ? { latest: fromCheckpoint, latestStep: fromStep } : {};
-      return { ...state, ...latest, ended: false, unended: { run, fromCheckpoint } };
+      return { ...state, ...latest, ended: false, named: [], unended: { run, fromCheckpoint } };
     }
-    case "RunEnded":
-      return event.data.run === state.unended?.run ? { ...state, unended: null } : state;
+    case "RunEnded": {
+      const { run, sealed } = event.data;
+      if (run !== state.unended?.run) return state;
+      return { ...name(state, sealed?.checkpoints ?? []), unended: null };
+    }
+    case "RunCheckpointsNamed":
+      return name(state, event.data.checkpoints);
     case "TrialCheckpointed": {
       const { checkpoint, step } = event.data;
       if (step < state.latestStep) return state;
@@ -41,4 +49,9 @@ export function evolveTrial(state: TrialFacts, event: AnyEvent): TrialFacts {
     default:
       return state;
   }
+}
+
+function name(state: TrialFacts, sealed: readonly { readonly checkpoint: string }[]): TrialFacts {
+  const names = sealed.map(({ checkpoint }) => checkpoint);
+  return { ...state, named: [...new Set([...state.named, ...names])] };
 }

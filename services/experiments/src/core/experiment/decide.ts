@@ -1,5 +1,6 @@
 import { StopKind } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import { limits } from "../../limits.ts";
 import type { ExperimentCommand } from "./commands.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
@@ -56,7 +57,8 @@ function stop(
   }
   if (state.status === "ended") return alreadySo;
   if (state.stop !== null && state.stop.kind >= kind) return alreadySo;
-  return [{ type: "ExperimentStopRequested", data: { kind, reason } }];
+  const kept = reason.slice(0, limits.messageCharsMax);
+  return [{ type: "ExperimentStopRequested", data: { kind, reason: kept } }];
 }
 
 export const experimentDecider: Decider<ExperimentState, ExperimentCommand, ExperimentEvent> = {

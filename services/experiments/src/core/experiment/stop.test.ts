@@ -1,6 +1,7 @@
 import { ExperimentOutcome, StopKind } from "@trainyard/contracts/events";
 import { given } from "@trainyard/testing";
 import { describe, test } from "vitest";
+import { limits } from "../../limits.ts";
 import { activated, experimentCreated, stopRequested } from "../examples.ts";
 import { experimentDecider } from "./decide.ts";
 
@@ -19,6 +20,16 @@ describe("stopping for good", () => {
       .when(cancel)
       .then(stopRequested(StopKind.CANCEL));
     given(experimentDecider, experimentCreated()).when(kill).then(stopRequested(StopKind.KILL));
+  });
+
+  test("keeps as much of the reason as an event shows", () => {
+    const { reason: _, ...rest } = stopRequested(StopKind.CANCEL).data;
+    given(experimentDecider, ...active)
+      .when({ ...cancel, reason: "x".repeat(300_000) })
+      .then({
+        type: "ExperimentStopRequested",
+        data: { ...rest, reason: "x".repeat(limits.messageCharsMax) },
+      });
   });
 
   test("a cancel becomes a kill", () => {

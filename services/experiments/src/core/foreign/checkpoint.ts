@@ -1,17 +1,26 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** Whether a checkpoint's bytes were seen to be all there, by the registry. */
-export type CheckpointState = { readonly complete: boolean };
+/** A checkpoint, as the registry tells of it. */
+export type CheckpointState = {
+  /** Whose it is; empty until it is declared. */
+  readonly trial: string;
+  /** Its bytes were seen to be all there. */
+  readonly complete: boolean;
+  /** Complete, or never to be. */
+  readonly settled: boolean;
+};
 
-export const initialCheckpoint: CheckpointState = { complete: false };
+export const initialCheckpoint: CheckpointState = { trial: "", complete: false, settled: false };
 
 export function evolveCheckpoint(state: CheckpointState, event: AnyEvent): CheckpointState {
   switch (event.type) {
+    case "CheckpointDeclared":
+      return { ...state, trial: event.data.trial };
     case "CheckpointCompleted":
-      return { complete: true };
+      return { trial: event.data.trial, complete: true, settled: true };
     case "CheckpointFailed":
     case "CheckpointAbandoned":
-      return { complete: false };
+      return { ...state, complete: false, settled: true };
     default:
       return state;
   }

@@ -15,6 +15,8 @@ export type SearchWant = "run" | "suspended" | Stopped | "over";
 export type SearchState = {
   readonly chunks: readonly (readonly SearchWant[])[];
   readonly proposed: number;
+  /** Of these, the trials whose outcome the search has recorded. */
+  readonly over: number;
   /** Why the search proposes no more although it could, in words; empty while it does. */
   readonly finished: string;
   /** It ends as failed for that reason. */
@@ -25,6 +27,7 @@ export type SearchState = {
 export const initialSearch: SearchState = {
   chunks: [],
   proposed: 0,
+  over: 0,
   finished: "",
   failing: false,
   completed: null,
@@ -84,7 +87,8 @@ function change(state: SearchState, number: number, want: SearchWant): SearchSta
   if (stopOf(before) !== null && want !== "over") return state;
   const at = Math.floor((number - 1) / chunkSize);
   const chunk = state.chunks[at] ?? [];
-  return { ...state, chunks: state.chunks.with(at, chunk.with((number - 1) % chunkSize, want)) };
+  const chunks = state.chunks.with(at, chunk.with((number - 1) % chunkSize, want));
+  return { ...state, chunks, over: want === "over" ? state.over + 1 : state.over };
 }
 
 /** Null for a trial that was never proposed. */
@@ -93,9 +97,15 @@ export function searchWant(state: SearchState, number: number): SearchWant | nul
   return state.chunks[Math.floor(index / chunkSize)]?.[index % chunkSize] ?? null;
 }
 
-/** The numbers of the trials whose outcome the search has not recorded, in order. */
-export function trialsNotOver(state: SearchState): readonly number[] {
-  return state.chunks.flatMap((chunk, at) =>
-    chunk.flatMap((want, index) => (want === "over" ? [] : [at * chunkSize + index + 1])),
-  );
+/** The numbers of the trials whose outcome the search has not recorded, in order: from one on, and so many at most. */
+export function trialsNotOver(
+  state: SearchState,
+  from = 1,
+  most: number = Number.POSITIVE_INFINITY,
+): readonly number[] {
+  const numbers: number[] = [];
+  for (let number = from; number <= state.proposed && numbers.length < most; number += 1) {
+    if (searchWant(state, number) !== "over") numbers.push(number);
+  }
+  return numbers;
 }

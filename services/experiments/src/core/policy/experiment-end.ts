@@ -2,12 +2,21 @@
 import { ExperimentOutcome, SearchCompletion } from "@trainyard/contracts/events";
 import type { ExperimentState } from "../experiment/state.ts";
 import type { SearchState } from "../foreign/search.ts";
+import type { TrialState } from "../trial/state.ts";
 import { isStopping } from "./next-step.ts";
 
 /** Whether it ends as soon as no trial is open: before that, nobody need look at the trials. */
 export function mayEnd(experiment: ExperimentState, search: SearchState): boolean {
   if (experiment.status === "none" || experiment.status === "ended") return false;
   return isStopping(experiment) || search.completed !== null;
+}
+
+/**
+ * Whether nothing more can come of a trial of an experiment that may end. A proposal that was not reached yet becomes a
+ * trial, unless the experiment is stopping.
+ */
+export function isClosed(experiment: ExperimentState, { status }: TrialState): boolean {
+  return status === "ended" || (status === "none" && isStopping(experiment));
 }
 
 export type End = { readonly outcome: ExperimentOutcome; readonly reason: string };

@@ -28,18 +28,27 @@ type Situation = {
   readonly experiment?: readonly ExperimentEvent[];
   readonly search?: SearchWant | null;
   readonly origin?: Origin;
+  readonly awaits?: boolean;
 };
 
 const active = [experimentCreated(), activated] as const;
 const nothing: Origin = { kind: "nothing" };
 
-function next({ trial, experiment = active, search = "run", origin = nothing }: Situation) {
+function next(situation: Situation) {
+  const {
+    trial,
+    experiment = active,
+    search = "run",
+    origin = nothing,
+    awaits = false,
+  } = situation;
   return nextStep({
     id: "12.1",
     trial: fold(evolveTrial, initialTrial, trial),
     experiment: fold(evolveExperiment, initialExperiment, experiment),
     search,
     origin,
+    awaits,
   });
 }
 
@@ -59,6 +68,22 @@ const ends = (outcome: TrialOutcome) => expect.objectContaining({ kind: "end", o
 const stops = (why: StopWhy, graceMs: number, mode: StopMode = StopMode.GRACEFUL) => ({
   kind: "stop_run",
   stop: { mode, why, graceMs },
+});
+
+describe("what the last run has left", () => {
+  const failed = [...running, runEnded(1, RunEndWhy.FAILED)];
+
+  test("is waited for before the next run is requested", () => {
+    expect(next({ trial: failed, awaits: true })).toBeNull();
+    expect(next({ trial: failed, awaits: false })).toMatchObject({ kind: "request_run" });
+  });
+
+  test("does not put off the end of the trial, nor its stop", () => {
+    const done = [...running, runEnded(1, RunEndWhy.FINISHED)];
+    expect(next({ trial: done, awaits: true })).toMatchObject({ kind: "end" });
+    const experiment = [...active, stopRequested()];
+    expect(next({ trial: failed, experiment, awaits: true })).toMatchObject({ kind: "end" });
+  });
 });
 
 describe("without an unended run", () => {

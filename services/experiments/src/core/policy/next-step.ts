@@ -7,7 +7,8 @@
  *
  * A run that has not ended: is it wanted? If not, it is asked to stop, by the harshest of the reasons; a stop that was
  * asked for stands, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it is
- * wanted to run, the next run is requested.
+ * wanted to run, the next run is requested, unless checkpoints that the one before has left are still on their way: it
+ * would start from an older one. That waiting has an end, and does not put off the end of a trial.
  */
 import { RunEndWhy, StopKind, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
@@ -30,6 +31,8 @@ export type Asked = {
   /** Null: the search does not know the trial, so that only the experiment's wishes count. */
   readonly search: SearchWant | null;
   readonly origin: Origin;
+  /** The run before has left checkpoints that may yet be complete, and there is time. */
+  readonly awaits: boolean;
 };
 
 export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
@@ -90,6 +93,8 @@ function endWanted({ trial, experiment, search }: Asked): Step | null {
     const reason = lastEnd.message || "the script cannot work with these hyperparameters";
     return end(TrialOutcome.INVALID_HYPERPARAMETERS, reason);
   }
+  const unlaunched = launchesEnd(trial);
+  if (unlaunched !== null) return unlaunched;
   if (lastEnd?.countsAsRestart === true && trial.restarts >= experiment.plan.maxRestarts) {
     const what = lastEnd.message || "it failed";
     const after = trial.restarts === 0 ? "" : ` (after ${trial.restarts} restarts)`;
@@ -98,12 +103,27 @@ function endWanted({ trial, experiment, search }: Asked): Step | null {
   return null;
 }
 
+/** It could be launched nowhere, or not where it can go at all: more attempts would only take others' time. */
+function launchesEnd({ lastEnd, unlaunched }: TrialState): Step | null {
+  if (lastEnd === null || unlaunched === undefined) return null;
+  const { attempts, agents } = unlaunched;
+  const isEverywhere = agents.length >= limits.launchAgentsMax;
+  if (!isEverywhere && attempts < limits.launchAttemptsMax) return null;
+  const where =
+    agents.length === 0
+      ? ""
+      : ` on ${agents.length === 1 ? "agent" : "agents"} ${agents.join(", ")}`;
+  const tries = isEverywhere ? "" : ` in ${attempts} attempts`;
+  const why = lastEnd.message === "" ? "" : `: ${lastEnd.message}`;
+  return end(TrialOutcome.FAILED, `run ${lastEnd.run} could not be launched${where}${tries}${why}`);
+}
+
 function end(outcome: TrialOutcome, reason: string): Step {
   return { kind: "end", outcome, reason };
 }
 
-function runWanted({ id, experiment, search, origin }: Asked): Step | null {
-  if (experiment.status !== "active" || search === "suspended") return null;
+function runWanted({ id, experiment, search, origin, awaits }: Asked): Step | null {
+  if (experiment.status !== "active" || search === "suspended" || awaits) return null;
   if (origin.kind === "gone") {
     const reason = `the checkpoint ${origin.checkpoint} that it has to start from is gone`;
     return end(TrialOutcome.FAILED, reason);

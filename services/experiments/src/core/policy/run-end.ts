@@ -8,7 +8,14 @@ type Ended = EventData<"AllocationEnded">;
 
 export function runEnd(run: number, ended: Ended, allocation: AllocationState): EndRun {
   const why = whyEnded(ended, allocation);
-  return { kind: "end_run", run, why, exits: ended.exits, message: messageOf(ended) };
+  const { exits } = ended;
+  return { kind: "end_run", run, why, exits, message: messageOf(ended), ...launchFailureOf(ended) };
+}
+
+/** One that an older scheduler told says no more than that it was one. */
+function launchFailureOf({ cause, launchFailure }: Ended): Pick<EndRun, "launchFailure"> {
+  if (cause !== AllocationEndCause.LAUNCH_FAILED) return {};
+  return { launchFailure: launchFailure ?? { agents: [], silent: [], platformAway: false } };
 }
 
 function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {

@@ -1,5 +1,12 @@
 import type { EventData, Plain } from "@trainyard/contracts";
-import type { Exit, Resources, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import type {
+  Exit,
+  LaunchFailure,
+  Resources,
+  RunEndWhy,
+  SealedCheckpoint,
+  TrialOutcome,
+} from "@trainyard/contracts/events";
 import type { Checkpoint, Stop } from "./state.ts";
 
 export type EndRun = {
@@ -8,7 +15,14 @@ export type EndRun = {
   readonly why: RunEndWhy;
   readonly exits: readonly Plain<Exit>[];
   readonly message: string;
+  /** Absent where its agents have delivered all. */
+  readonly left?: Left;
+  /** That the platform could not start it, and where. */
+  readonly launchFailure?: Plain<LaunchFailure>;
 };
+
+/** Checkpoints that agents have yet to deliver, and when that was said. */
+export type Left = { readonly sealed: readonly Plain<SealedCheckpoint>[]; readonly atMs: number };
 
 export type RequestRun = {
   readonly kind: "request_run";
@@ -24,6 +38,8 @@ export type TrialCommand =
   | { readonly kind: "start_run"; readonly run: number; readonly allocation: string }
   | { readonly kind: "stop_run"; readonly stop: Stop }
   | EndRun
+  /** An agent that came back says what a run has left there. */
+  | { readonly kind: "name_checkpoints"; readonly run: number; readonly left: Left }
   | { readonly kind: "note_checkpoint"; readonly noted: Checkpoint }
   /** The search cannot make anything of the trial: it fails, also where it had finished before anybody could say so. */
   | { readonly kind: "fail_finished"; readonly reason: string }

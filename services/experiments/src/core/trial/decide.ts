@@ -1,7 +1,8 @@
+import type { EventData } from "@trainyard/contracts";
 import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
-import type { EndRun, RequestRun, TrialCommand } from "./commands.ts";
+import type { EndRun, Left, RequestRun, TrialCommand } from "./commands.ts";
 import { evolveTrial, initialTrial } from "./evolve.ts";
 import type { Checkpoint, Stop, TrialEvent, TrialState } from "./state.ts";
 import { isHarsher } from "./stops.ts";
@@ -28,6 +29,8 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
       return stopRun(state, command.stop);
     case "end_run":
       return endRun(state, command);
+    case "name_checkpoints":
+      return nameCheckpoints(state, command);
     case "note_checkpoint":
       return noteCheckpoint(state, command.noted);
     case "fail_finished": {
@@ -67,9 +70,15 @@ function requestRun(state: TrialState, { experiment, resources, from }: RequestR
         preemptible: true,
         experiment,
         delayMs: launchDelayMs(state.launchFailures),
+        ...avoidedBy(state),
       },
     },
   ];
+}
+
+function avoidedBy({ unlaunched }: TrialState): Pick<EventData<"RunRequested">, "avoided"> {
+  const agents = unlaunched?.avoid ?? [];
+  return agents.length === 0 ? {} : { avoided: { agents } };
 }
 
 /** A launch that fails is tried again at once; what fails again waits longer each time, instead of spinning. */
@@ -87,32 +96,55 @@ function stopRun(state: TrialState, stop: Stop): Decision {
   return [{ type: "RunStopRequested", data: { run: state.runs, ...stop, graceMs } }];
 }
 
-function endRun(state: TrialState, { run, why, exits, message }: EndRun): Decision {
+function endRun(state: TrialState, command: EndRun): Decision {
+  const { run, why, exits, message, left, launchFailure } = command;
   if (!isUnended(state, run)) return alreadySo;
+  const perExit = Math.floor(limits.exitCharsMax / Math.max(exits.length, 8));
   return [
     {
       type: "RunEnded",
       data: {
         run,
         why,
-        exits,
+        exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: message.slice(0, limits.messageCharsMax),
-        countsAsRestart: countsAsRestart(state, why),
+        // What the platform lost, or could not launch, is nothing that the script could do better next time.
+        countsAsRestart: why === RunEndWhy.FAILED,
+        ...(launchFailure === undefined ? {} : { launchFailure }),
+        ...(left === undefined
+          ? {}
+          : { sealed: { checkpoints: left.sealed }, awaitedUntilMs: awaitedUntilMs(left) }),
       },
     },
   ];
 }
 
-/** Errors count. What the platform lost does not, until it has lost so many launches that the trial may be why. */
-function countsAsRestart(state: TrialState, why: RunEndWhy): boolean {
-  if (why === RunEndWhy.FAILED) return true;
-  if (why !== RunEndWhy.LOST || state.unended?.started === true) return false;
-  return state.launchFailures >= limits.launchFailuresFree;
+function awaitedUntilMs({ sealed, atMs }: Left): number {
+  const bytes = sealed.reduce((sum, one) => sum + one.bytes, 0);
+  const waitMs = limits.checkpointsWaitMs + bytes / limits.checkpointBytesPerMs;
+  return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);
 }
 
-/** Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. */
+/** Of the newest run only: what a later one was requested without stays behind. A repeat names nothing anew. */
+function nameCheckpoints(
+  state: TrialState,
+  { run, left }: Extract<TrialCommand, { kind: "name_checkpoints" }>,
+): Decision {
+  if (state.status === "none" || run !== state.runs) return alreadySo;
+  const known = new Set([...state.named, ...state.checkpoints.map((one) => one.checkpoint)]);
+  const checkpoints = left.sealed.filter(({ checkpoint }) => !known.has(checkpoint));
+  if (checkpoints.length === 0) return alreadySo;
+  const untilMs = awaitedUntilMs({ ...left, sealed: checkpoints });
+  return [{ type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: untilMs } }];
+}
+
+/**
+ * Of the newest run only: once a later one was requested, an older one's checkpoint is not of its line. Of a trial that has
+ * ended what was named still counts: others may begin from it.
+ */
 function noteCheckpoint(state: TrialState, noted: Checkpoint): Decision {
-  if (state.status !== "open" || noted.run !== state.runs) return alreadySo;
+  if (state.status === "none" || noted.run !== state.runs) return alreadySo;
+  if (state.status === "ended" && !state.named.includes(noted.checkpoint)) return alreadySo;
   if (state.checkpoints.some(({ checkpoint }) => checkpoint === noted.checkpoint)) return alreadySo;
   return [{ type: "TrialCheckpointed", data: noted }];
 }

@@ -1,6 +1,8 @@
 import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { encodedBytes } from "@trainyard/contracts";
+import { fold, isRejection, limits as platformLimits } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { limits } from "../../limits.ts";
 import { exit, runEnded, runRequested, runStarted, trialCreated, trialEnded } from "../examples.ts";
 import { trialDecider } from "./decide.ts";
@@ -37,6 +39,23 @@ describe("a run that ends", () => {
           message: message.slice(0, limits.messageCharsMax),
         }),
       );
+  });
+
+  test("of a thousand nodes that all say much fits an event", () => {
+    const said = { ...exit(1), agent: "a".repeat(60), message: "\u0007".repeat(2_000) };
+    const exits = Array.from({ length: 1_000 }, (_, nodeRank) => ({ ...said, nodeRank }));
+    const message = "\u0007".repeat(10_000);
+    const decided = trialDecider.decide(fold(trialDecider.evolve, trialDecider.initial, running), {
+      kind: "end_run",
+      run: 1,
+      why: RunEndWhy.FAILED,
+      exits,
+      message,
+    });
+    if (isRejection(decided)) throw new Error(decided.detail);
+    const [ended] = decided;
+    expect(ended?.data).toMatchObject({ exits: { length: 1_000 } });
+    expect(ended && encodedBytes(ended)).toBeLessThan(platformLimits.eventBodyBytesMax);
   });
 
   test("counts as a restart when it failed", () => {

@@ -1,6 +1,7 @@
-import { RunEndWhy } from "@trainyard/contracts/events";
+import type { Plain } from "@trainyard/contracts";
+import { type LaunchFailure, RunEndWhy } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
-import type { Checkpoint, TrialEvent, TrialState } from "./state.ts";
+import type { Checkpoint, TrialEvent, TrialState, Unlaunched } from "./state.ts";
 
 export const initialTrial: TrialState = {
   status: "none",
@@ -12,6 +13,8 @@ export const initialTrial: TrialState = {
   restarts: 0,
   launchFailures: 0,
   checkpoints: [],
+  named: [],
+  awaitedUntilMs: 0,
   end: null,
 };
 
@@ -28,10 +31,12 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
         unended: { started: false, stop: null },
         restarts: state.restarts + (state.lastEnd?.countsAsRestart === true ? 1 : 0),
         checkpoints: state.checkpoints.filter(({ step }) => step <= event.data.fromStep),
+        named: [],
+        awaitedUntilMs: 0,
       };
     case "RunStarted":
       if (state.unended === null) return state;
-      return { ...state, unended: { ...state.unended, started: true }, launchFailures: 0 };
+      return { ...state, unended: { ...state.unended, started: true }, ...launched };
     case "RunStopRequested": {
       if (state.unended === null) return state;
       const { mode, why, graceMs } = event.data;
@@ -39,8 +44,14 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
     }
     case "RunEnded":
       return endRun(state, event);
+    case "RunCheckpointsNamed":
+      return name(state, event.data.checkpoints, event.data.awaitedUntilMs);
     case "TrialCheckpointed":
-      return { ...state, checkpoints: remember(state.checkpoints, event.data) };
+      return {
+        ...state,
+        checkpoints: remember(state.checkpoints, event.data),
+        named: state.named.filter((checkpoint) => checkpoint !== event.data.checkpoint),
+      };
     case "TrialEnded": {
       const { outcome, reason } = event.data;
       return { ...state, status: "ended", unended: null, end: { outcome, reason } };
@@ -53,7 +64,7 @@ export function evolveTrial(state: TrialState, event: TrialEvent): TrialState {
 function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }): TrialState {
   const neverStarted = data.why === RunEndWhy.LOST && state.unended?.started === false;
   return {
-    ...state,
+    ...name(state, data.sealed?.checkpoints ?? [], data.awaitedUntilMs ?? 0),
     unended: null,
     lastEnd: {
       run: data.run,
@@ -62,7 +73,39 @@ function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }):
       countsAsRestart: data.countsAsRestart,
     },
     launchFailures: neverStarted ? state.launchFailures + 1 : state.launchFailures,
+    unlaunched: unlaunchedAfter(state.unlaunched, data.launchFailure),
   };
+}
+
+/** What was complete before its name arrived is not waited for. */
+function name(
+  state: TrialState,
+  sealed: readonly { readonly checkpoint: string }[],
+  untilMs: number,
+): TrialState {
+  const known = new Set(state.checkpoints.map(({ checkpoint }) => checkpoint));
+  const names = sealed.map(({ checkpoint }) => checkpoint).filter((one) => !known.has(one));
+  return {
+    ...state,
+    named: [...new Set([...state.named, ...names])],
+    awaitedUntilMs: Math.max(state.awaitedUntilMs, untilMs),
+  };
+}
+
+const launched = { launchFailures: 0, unlaunched: undefined } as const;
+
+function unlaunchedAfter(
+  before: Unlaunched | undefined,
+  failure: Plain<LaunchFailure> | undefined,
+): Unlaunched | undefined {
+  if (failure === undefined) return before;
+  const { attempts = 0, agents = [], avoid = [] } = before ?? {};
+  const both = (known: readonly string[]): readonly string[] => [
+    ...new Set([...known, ...failure.agents]),
+  ];
+  // A registry that is away is away for all of them: another agent may be tried, but nobody is to blame.
+  if (failure.platformAway) return { attempts, agents, avoid: both(avoid) };
+  return { attempts: attempts + 1, agents: both(agents), avoid: both(avoid) };
 }
 
 /** Uploads may finish in another order than they began: the latest is the one that holds most steps. */

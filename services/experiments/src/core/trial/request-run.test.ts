@@ -73,6 +73,8 @@ describe("requesting a run", () => {
   });
 });
 
+const on = (...agents: readonly string[]) => ({ agents, silent: [], platformAway: false });
+
 describe("launches that fail one after the other", () => {
   const afterFailures = (failures: number): readonly TrialEvent[] => [
     trialCreated(),
@@ -99,22 +101,44 @@ describe("launches that fail one after the other", () => {
     ]);
   });
 
-  test("count as restarts once there were too many", () => {
-    const endsAfter = (failures: number) => {
-      const run = failures + 1;
-      const [event] = given(trialDecider, ...afterFailures(failures), runRequested(run))
-        .when({ kind: "end_run", run, why: RunEndWhy.LOST, exits: [], message: "" })
-        .events();
-      return event?.type === "RunEnded" && event.data.countsAsRestart;
-    };
-    expect(endsAfter(limits.launchFailuresFree - 1)).toBe(false);
-    expect(endsAfter(limits.launchFailuresFree)).toBe(true);
+  test("never count as restarts, however many there are", () => {
+    const run = 100;
+    given(trialDecider, ...afterFailures(run - 1), runRequested(run))
+      .when({
+        kind: "end_run",
+        run,
+        why: RunEndWhy.LOST,
+        exits: [],
+        message: "",
+        launchFailure: on("a"),
+      })
+      .then(runEnded(run, RunEndWhy.LOST, { launchFailure: on("a") }));
   });
 
-  test("are forgotten when a run starts", () => {
-    const run = limits.launchFailuresFree + 1;
-    given(trialDecider, ...afterFailures(run - 1), runRequested(run), runStarted(run))
-      .when({ kind: "end_run", run, why: RunEndWhy.LOST, exits: [], message: "" })
-      .then(runEnded(run, RunEndWhy.LOST));
+  test("are not repeated on the agents where they failed, until a run starts", () => {
+    const failedOn = (run: number, ...agents: readonly string[]) =>
+      [runRequested(run), runEnded(run, RunEndWhy.LOST, { launchFailure: on(...agents) })] as const;
+    const failed = [trialCreated(), ...failedOn(1, "a"), ...failedOn(2, "b", "a")] as const;
+    const avoidedAfter = (...events: readonly TrialEvent[]) => {
+      const [event] = given(trialDecider, ...events)
+        .when(request)
+        .events();
+      return event?.type === "RunRequested" ? event.data.avoided : null;
+    };
+    expect(avoidedAfter(trialCreated())).toBeUndefined();
+    expect(avoidedAfter(...failed)).toEqual({ agents: ["a", "b"] });
+    const started = [runRequested(3), runStarted(3), runEnded(3, RunEndWhy.LOST)] as const;
+    expect(avoidedAfter(...failed, ...started)).toBeUndefined();
+  });
+
+  test("where a service of the platform did not answer send the next run elsewhere, and are not counted", () => {
+    const away = { ...on("a"), platformAway: true };
+    const { state } = given(
+      trialDecider,
+      trialCreated(),
+      runRequested(1),
+      runEnded(1, RunEndWhy.LOST, { launchFailure: away }),
+    );
+    expect(state.unlaunched).toEqual({ attempts: 0, agents: [], avoid: ["a"] });
   });
 });

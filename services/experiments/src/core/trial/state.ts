@@ -2,7 +2,7 @@
  * A trial's life: none → open → ended. What had completed may be told as failed after that, once: its reports were bad. An open trial has at most one unended run; runs are numbered from 1.
  *
  * Its stream also knows the complete checkpoints that later runs may start from (TrialCheckpointed): those of the line of
- * runs that leads to the newest one. A run that starts from step s cuts off what lies beyond s, for checkpoints as for
+ * runs that leads to the newest one, also when they are complete only after its end, as long as they were named then. A run that starts from step s cuts off what lies beyond s, for checkpoints as for
  * measurements, and what an older run still completes after that is not of the line any more.
  */
 import type { EventOf } from "@trainyard/contracts";
@@ -14,6 +14,7 @@ export type TrialEvent = EventOf<
   | "RunStarted"
   | "RunStopRequested"
   | "RunEnded"
+  | "RunCheckpointsNamed"
   | "TrialCheckpointed"
   | "TrialEnded"
 >;
@@ -33,6 +34,15 @@ export type LastEnd = {
   readonly countsAsRestart: boolean;
 };
 
+export type Unlaunched = {
+  /** How many failed, whoever is to blame but a service of the platform that did not answer. */
+  readonly attempts: number;
+  /** On which agents these failed, each once. */
+  readonly agents: readonly string[];
+  /** Those, and the ones where it waited for such a service. */
+  readonly avoid: readonly string[];
+};
+
 export type TrialState = {
   readonly status: "none" | "open" | "ended";
   /** A checkpoint of another trial that the first run starts from; empty for none. */
@@ -47,7 +57,13 @@ export type TrialState = {
   readonly restarts: number;
   /** Runs in a row that the platform lost before they started. */
   readonly launchFailures: number;
+  /** Launches in a row that failed; absent where the last one did not. */
+  readonly unlaunched?: Unlaunched | undefined;
   /** By step, the latest last; at most `limits.checkpointsRemembered`. */
   readonly checkpoints: readonly Checkpoint[];
+  /** What the newest run has left and is not complete, as far as its stream knows. */
+  readonly named: readonly string[];
+  /** The next run waits for those until then at the latest; 0 for none. */
+  readonly awaitedUntilMs: number;
   readonly end: { readonly outcome: TrialOutcome; readonly reason: string } | null;
 };

@@ -1,17 +1,25 @@
-import type { DocumentSet } from "./documents.ts";
+import type { AgentDocument, DocumentSet } from "./documents.ts";
 import { type Projections } from "./projections.ts";
 
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
-    const slots = data.slots.map((slot) => ({ id: slot.id, device: slot.device, run: "" }));
-    const { pool, version } = data;
-    documents.put({
-      kind: "agent",
-      id,
-      parent: pool,
-      ordinal: 0,
-      doc: { name: id, pool, state: "CONNECTED", slots, version },
+    const before = documents.get("agent", id);
+    const { pool, version, processGroups } = data;
+    // One that joins again offers something else, and goes on with what it runs.
+    const slots = data.slots.map(({ id: slot, device }) => {
+      const { run = "", left = "" } = before?.slots.find((known) => known.id === slot) ?? {};
+      return { id: slot, device, run, left };
     });
+    const doc: AgentDocument = {
+      ...before,
+      name: id,
+      pool,
+      state: "CONNECTED",
+      slots,
+      version,
+      ...(processGroups === undefined ? {} : { processGroups }),
+    };
+    documents.put({ kind: "agent", id, parent: pool, ordinal: 0, doc });
   },
   AgentLost({ id }, documents) {
     documents.update("agent", id, () => ({ state: "LOST" }));
@@ -30,8 +38,39 @@ export const agentProjections: Projections = {
   AgentRemoved({ id }, documents) {
     documents.update("agent", id, () => ({ state: "REMOVED" }));
   },
+  AgentDistrusted({ id, data, timeMs }, documents) {
+    const { failures, experiments, reason, forMs } = data;
+    const distrust = { failures, experiments, reason, untilMs: timeMs + forMs };
+    documents.update("agent", id, () => ({ distrust }));
+  },
+  AgentTrusted({ id }, documents) {
+    documents.replace("agent", id, ({ distrust: _mended, ...doc }) => doc);
+  },
+  AgentDiskLow({ id, data }, documents) {
+    const notPlaced = `its disk has ${megabytes(data.freeBytes)} MB left, and a run needs ${megabytes(data.floorBytes)} MB`;
+    documents.update("agent", id, () => ({ notPlaced }));
+  },
+  AgentDiskFreed({ id }, documents) {
+    documents.update("agent", id, () => ({ notPlaced: "" }));
+  },
+  ProcessesLeft({ id, data }, documents) {
+    const { allocation, message } = data;
+    changeSlots(documents, id, (slot) =>
+      slot.run === allocation ? { ...slot, left: message } : slot,
+    );
+  },
   AllocationGranted({ id, data }, documents) {
     for (const { agent, slots } of data.placements) hold(documents, agent, slots, id);
+  },
+  AllocationEnded({ id, data }, documents) {
+    const silent = data.launchFailure?.silent ?? [];
+    for (const { agent } of data.exits) {
+      // What is silent about its launch holds its slots until it says that they are cleared.
+      if (silent.includes(agent)) continue;
+      changeSlots(documents, agent, (slot) =>
+        slot.run === id ? { ...slot, run: "", left: "" } : slot,
+      );
+    }
   },
   SlotsCleared({ id, data }, documents) {
     hold(documents, id, data.slots, "");
@@ -39,7 +78,17 @@ export const agentProjections: Projections = {
 };
 
 function hold(documents: DocumentSet, agent: string, slots: readonly string[], run: string): void {
-  documents.update("agent", agent, (doc) => ({
-    slots: doc.slots.map((slot) => (slots.includes(slot.id) ? { ...slot, run } : slot)),
-  }));
+  changeSlots(documents, agent, (slot) =>
+    slots.includes(slot.id) ? { ...slot, run, left: "" } : slot,
+  );
+}
+
+type Slot = AgentDocument["slots"][number];
+
+function changeSlots(documents: DocumentSet, agent: string, change: (slot: Slot) => Slot): void {
+  documents.update("agent", agent, (doc) => ({ slots: doc.slots.map(change) }));
+}
+
+function megabytes(bytes: number): number {
+  return Math.floor(bytes / (1024 * 1024));
 }

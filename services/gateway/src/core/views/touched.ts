@@ -42,10 +42,14 @@ function trialKeys(trial: string): readonly DocumentKey[] {
 function allocationKeys(allocation: string, event: AnyEvent): readonly DocumentKey[] {
   const run = parseRunId(allocation);
   if (run === null) return [];
-  const agents =
-    event.type === "AllocationGranted" ? event.data.placements.map(({ agent }) => agent) : [];
   return [
     { kind: "trial", id: run.trial },
-    ...agents.map((id): DocumentKey => ({ kind: "agent", id })),
+    ...agentsOf(event).map((id): DocumentKey => ({ kind: "agent", id })),
   ];
+}
+
+function agentsOf(event: AnyEvent): readonly string[] {
+  if (event.type === "AllocationGranted") return event.data.placements.map(({ agent }) => agent);
+  if (event.type !== "AllocationEnded") return [];
+  return event.data.exits.map(({ agent }) => agent).filter((agent) => agent !== "");
 }

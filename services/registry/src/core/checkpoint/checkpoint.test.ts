@@ -31,6 +31,14 @@ describe("a declaration", () => {
   test.each([{ trial: "12.4" }, { run: 3 }, { step: 101 }])("of an id with another %j", (change) =>
     given(decider, wasDeclared).when(at(change)).thenRejected("checkpoint_exists"),
   );
+  test("again with the id of the storage, which the first had not, is recorded once", () => {
+    const told = { ...declared, storageId: "00000000-0000-4000-8000-00000000000a" };
+    const wasTold: CheckpointEvent = { type: "CheckpointDeclared", data: told };
+    const other = at({ storageId: "00000000-0000-4000-8000-00000000000b" });
+    given(decider, wasDeclared).when({ kind: "declare", declared: told }).then(wasTold);
+    given(decider, wasDeclared, wasTold).when(other).thenNothing();
+    given(decider, wasDeclared, wasCompleted).when(other).thenNothing();
+  });
   test("of one that failed", () =>
     given(decider, wasDeclared, hadFailed).when(declare).thenRejected("checkpoint_failed"));
   test("of one that was abandoned", () =>

@@ -37,7 +37,13 @@ function declare(state: CheckpointState, declared: Declared): Decision {
       `run ${trial}#${run} declared this checkpoint at step ${step}: draw another id`,
     );
   }
-  return notUsable(state) ?? alreadySo;
+  const refusal = notUsable(state);
+  if (refusal !== null) return refusal;
+  // A writer that learns the folder from the first answer sees only then which storage it is.
+  const { storageId } = declared;
+  const tellsStorage = storageId !== undefined && state.declared.storageId === undefined;
+  if (state.status !== "declared" || !tellsStorage) return alreadySo;
+  return [{ type: "CheckpointDeclared", data: { ...state.declared, storageId } }];
 }
 
 function complete(state: CheckpointState, manifest: ManifestSummary): Decision {

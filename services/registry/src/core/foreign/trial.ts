@@ -1,5 +1,10 @@
-/** Which run of a trial may write: the newest, until it has ended. Everything else is a ghost's. */
+/**
+ * Which run of a trial may write: the newest, until it has ended. After that only the checkpoints that were named at its
+ * end, or by an agent that came back, as sealed: they still complete, until a later run is requested without them.
+ * Everything else is a ghost's.
+ */
 import type { AnyEvent } from "@trainyard/contracts";
+import { RunEndWhy } from "@trainyard/contracts/events";
 import { type Rejection, reject } from "@trainyard/kernel";
 
 export type TrialRuns = {
@@ -7,18 +12,32 @@ export type TrialRuns = {
   /** The number of the newest run; 0 for none. */
   readonly newest: number;
   readonly ended: boolean;
+  /** The platform lost it, so that its agent may yet come back and name what it has stored. */
+  readonly lost: boolean;
+  /** Checkpoints of the newest run that may complete after its end. */
+  readonly named: readonly Named[];
 };
 
-export const noRuns: TrialRuns = { exists: false, newest: 0, ended: false };
+export type Named = { readonly checkpoint: string; readonly step: number };
+
+export const noRuns: TrialRuns = { exists: false, newest: 0, ended: false, lost: false, named: [] };
 
 export function evolveRuns(state: TrialRuns, event: AnyEvent): TrialRuns {
   switch (event.type) {
     case "TrialCreated":
       return { ...state, exists: true };
     case "RunRequested":
-      return { exists: true, newest: event.data.run, ended: false };
-    case "RunEnded":
-      return event.data.run === state.newest ? { ...state, ended: true } : state;
+      return { ...noRuns, exists: true, newest: event.data.run };
+    case "RunEnded": {
+      const { run, why, sealed } = event.data;
+      if (run !== state.newest) return state;
+      const named = [...state.named, ...(sealed?.checkpoints ?? [])];
+      return { ...state, ended: true, lost: why === RunEndWhy.LOST, named };
+    }
+    case "RunCheckpointsNamed": {
+      const { run, checkpoints } = event.data;
+      return run === state.newest ? { ...state, named: [...state.named, ...checkpoints] } : state;
+    }
     case "TrialEnded":
       return { ...state, ended: true };
     default:
@@ -26,13 +45,29 @@ export function evolveRuns(state: TrialRuns, event: AnyEvent): TrialRuns {
   }
 }
 
-/** Null when the run may declare and complete checkpoints now. */
-export function refusalOf(runs: TrialRuns, trial: string, run: number): Rejection | null {
+/**
+ * Null when the run may declare and complete this checkpoint now. `run_unheard` is the one refusal that may not hold
+ * tomorrow.
+ */
+export function refusalOf(
+  runs: TrialRuns,
+  trial: string,
+  run: number,
+  checkpoint: string,
+): Rejection | null {
   if (!runs.exists) return reject("trial_not_found", `there is no trial ${trial}`);
   if (run > runs.newest) return reject("run_not_found", `there is no run ${trial}#${run}`);
   if (run < runs.newest) {
     const detail = `run ${trial}#${runs.newest} has taken the place of run ${trial}#${run}`;
     return reject("run_superseded", detail);
   }
-  return runs.ended ? reject("run_ended", `run ${trial}#${run} has ended`) : null;
+  if (!runs.ended || runs.named.some((one) => one.checkpoint === checkpoint)) return null;
+  if (!runs.lost) return reject("run_ended", `run ${trial}#${run} has ended`);
+  const detail = `run ${trial}#${run} was lost, and its agent has not said yet what it stored: come again`;
+  return reject("run_unheard", detail);
+}
+
+/** Whether the refusal says that the checkpoint of this run will never be complete. */
+export function isOver({ rejected }: Rejection): boolean {
+  return rejected === "run_superseded" || rejected === "run_ended";
 }

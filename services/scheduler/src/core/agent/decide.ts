@@ -1,20 +1,30 @@
 import type { EventData } from "@trainyard/contracts";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import { limits } from "../../limits.ts";
 import type { AgentCommand, AgentEvent, AgentState } from "./state.ts";
 
 function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
   switch (event.type) {
     case "AgentJoined":
-      return { status: "present", joined: event.data };
+      return { ...state, status: "present", joined: event.data };
     case "AgentLost":
       return { ...state, status: "lost" };
     case "AgentReturned":
       return {
+        ...state,
         status: "present",
         joined: state.joined === null ? null : { ...state.joined, slots: event.data.slots },
       };
     case "AgentRemoved":
       return { ...state, status: "removed" };
+    case "AgentDistrusted":
+      return { ...state, distrusted: true };
+    case "AgentTrusted":
+      return { ...state, distrusted: false };
+    case "AgentDiskLow":
+      return { ...state, diskLow: true };
+    case "AgentDiskFreed":
+      return { ...state, diskLow: false };
     default:
       return state;
   }
@@ -32,12 +42,25 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       if (state.status !== "present") return [];
       return [{ type: "AgentLost", data: { reason: command.reason } }];
     case "return": {
-      if (state.status === "none") return reject("agent_unknown", "the agent has never joined");
-      const { occupations, slots } = command;
-      return [{ type: "AgentReturned", data: { occupations, slots } }];
+      if (state.status === "none") return unknown;
+      const { occupations, slots, left = [] } = command;
+      const named = left.length === 0 ? {} : { left: { runs: left } };
+      return [{ type: "AgentReturned", data: { occupations, slots, ...named } }];
+    }
+    case "distrust":
+      if (state.status === "none") return unknown;
+      return [{ type: "AgentDistrusted", data: command.distrusted }];
+    case "trust":
+      if (state.status === "none") return unknown;
+      return state.distrusted ? [{ type: "AgentTrusted", data: { reason: command.reason } }] : [];
+    case "note_disk":
+      return noteDisk(state, command);
+    case "note_left": {
+      const { allocation, message } = command;
+      return [{ type: "ProcessesLeft", data: { allocation, message } }];
     }
     case "clear": {
-      if (state.status === "none") return reject("agent_unknown", "the agent has never joined");
+      if (state.status === "none") return unknown;
       const { allocation, slots } = command;
       return [{ type: "SlotsCleared", data: { allocation, slots } }];
     }
@@ -46,13 +69,31 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
   }
 }
 
+const unknown = reject("agent_unknown", "the agent has never joined");
+
+function noteDisk(
+  state: AgentState,
+  { low, freeBytes }: AgentCommand & { readonly kind: "note_disk" },
+): readonly AgentEvent[] {
+  if (state.diskLow === low) return [];
+  if (!low) return [{ type: "AgentDiskFreed", data: { freeBytes } }];
+  return [{ type: "AgentDiskLow", data: { freeBytes, floorBytes: limits.diskFloorBytes } }];
+}
+
 type Joined = EventData<"AgentJoined">;
 
 /** What an agent offers, as a text that is equal where the offer is. */
-export function offerText({ pool, slots, labels, version, address }: Joined): string {
+export function offerText({
+  pool,
+  slots,
+  labels,
+  version,
+  address,
+  processGroups,
+}: Joined): string {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   const offered = slots.map(({ id, device, uuid, memoryBytes }) => [id, device, uuid, memoryBytes]);
-  return JSON.stringify([pool, offered, sorted, version, address]);
+  return JSON.stringify([pool, offered, sorted, version, address, processGroups ?? ""]);
 }
 
 function sameOffer(a: Joined, b: Joined): boolean {
@@ -60,7 +101,7 @@ function sameOffer(a: Joined, b: Joined): boolean {
 }
 
 export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
-  initial: { status: "none", joined: null },
+  initial: { status: "none", joined: null, distrusted: false, diskLow: false },
   decide: decideAgent,
   evolve: evolveAgent,
 };

@@ -3,7 +3,7 @@
  * what a lost agent occupies stays occupied until it says otherwise.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
-import type { Occupation, Slot } from "@trainyard/contracts/events";
+import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";
 
 export type AgentEvent = EventOf<
   | "AgentJoined"
@@ -13,6 +13,11 @@ export type AgentEvent = EventOf<
   | "AgentDrainRequested"
   | "AgentDrained"
   | "AgentRemoved"
+  | "AgentDistrusted"
+  | "AgentTrusted"
+  | "AgentDiskLow"
+  | "AgentDiskFreed"
+  | "ProcessesLeft"
   | "SlotDisabled"
   | "SlotEnabled"
 >;
@@ -20,6 +25,9 @@ export type AgentEvent = EventOf<
 export type AgentState = {
   readonly status: "none" | "present" | "lost" | "removed";
   readonly joined: EventData<"AgentJoined"> | null;
+  /** Launches that failed there are on record, and no run has started since. */
+  readonly distrusted: boolean;
+  readonly diskLow: boolean;
 };
 
 export type AgentCommand =
@@ -29,5 +37,11 @@ export type AgentCommand =
       readonly kind: "return";
       readonly occupations: readonly Plain<Occupation>[];
       readonly slots: readonly Plain<Slot>[];
+      /** What runs that were given up have stored there. */
+      readonly left?: readonly Plain<RunCheckpoints>[];
     }
+  | { readonly kind: "distrust"; readonly distrusted: EventData<"AgentDistrusted"> }
+  | { readonly kind: "trust"; readonly reason: string }
+  | { readonly kind: "note_disk"; readonly low: boolean; readonly freeBytes: number }
+  | { readonly kind: "note_left"; readonly allocation: string; readonly message: string }
   | { readonly kind: "clear"; readonly allocation: string; readonly slots: readonly string[] };

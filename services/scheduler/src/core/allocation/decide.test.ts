@@ -8,6 +8,7 @@ import {
 } from "@trainyard/contracts/events";
 import { given } from "@trainyard/testing";
 import { describe, test } from "vitest";
+import { limits } from "../../limits.ts";
 import { onRunRequested, onRunStopRequested } from "../policy.ts";
 import { allocationDecider } from "./decide.ts";
 import type { AllocationCommand, AllocationEvent } from "./state.ts";
@@ -155,5 +156,24 @@ describe("a run that is requested", () => {
   test("is stopped under the run's id", () => {
     const { command } = onRunStopRequested("1.1", { ...graceful, run: 1 });
     given(allocationDecider, queued, granted).when(command).then(stopRequested(graceful));
+  });
+});
+
+describe("what its agents have yet to deliver", () => {
+  const sealed = (step: number) => ({ checkpoint: `c${step}`, step, bytes: 1 });
+
+  test("is named by its end, each once, the most steps first, as many as an event takes", () => {
+    const many = Array.from({ length: limits.sealedOfRunMax + 3 }, (_, n) => sealed(n));
+    const checkpoints = many.toReversed().slice(0, limits.sealedOfRunMax);
+    const data = { ...ended.data, sealed: { checkpoints } };
+    given(allocationDecider, queued, granted, started)
+      .when({ ...end, sealed: [...many, sealed(2)] })
+      .then({ type: "AllocationEnded", data } as AllocationEvent);
+  });
+
+  test("is not told where there is nothing", () => {
+    given(allocationDecider, queued, granted, started)
+      .when({ ...end, sealed: [] })
+      .then(ended);
   });
 });

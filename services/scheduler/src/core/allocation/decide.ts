@@ -1,6 +1,7 @@
 import { AllocationEndCause, EndReason, StopMode } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
+import { latestOf } from "../sealed.ts";
 import { evolveAllocation, initialAllocation } from "./evolve.ts";
 import type { AllocationCommand, AllocationEvent, AllocationState } from "./state.ts";
 
@@ -64,14 +65,17 @@ function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): 
 
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
-  const { cause, exits, endRecord } = command;
+  const { cause, exits, endRecord, launchFailure } = command;
+  const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
     data: {
       cause,
       exits,
       ...(endRecord === null ? {} : { endRecord }),
+      ...(launchFailure === undefined ? {} : { launchFailure }),
       message: command.message.slice(0, limits.messageCharsMax),
+      ...(checkpoints.length === 0 ? {} : { sealed: { checkpoints } }),
     },
   };
   const acknowledged = endRecord?.reason === EndReason.ACKNOWLEDGED_STOP;

@@ -3,7 +3,14 @@
  * may be withdrawn. A stop that was asked for is never taken back, only made harsher.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
-import type { EndRecord, Exit, Placement, StartRecord } from "@trainyard/contracts/events";
+import type {
+  EndRecord,
+  Exit,
+  LaunchFailure,
+  Placement,
+  SealedCheckpoint,
+  StartRecord,
+} from "@trainyard/contracts/events";
 import type { AllocationEndCause, StopMode, StopWhy, WaitCode } from "@trainyard/contracts/events";
 
 export type AllocationEvent = EventOf<
@@ -45,5 +52,8 @@ export type AllocationCommand =
       readonly cause: AllocationEndCause;
       readonly exits: readonly Plain<Exit>[];
       readonly endRecord: Plain<EndRecord> | null;
+      readonly launchFailure?: Plain<LaunchFailure>;
       readonly message: string;
+      /** What its agents have yet to deliver. */
+      readonly sealed?: readonly Plain<SealedCheckpoint>[];
     };

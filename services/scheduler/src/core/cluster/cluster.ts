@@ -8,7 +8,16 @@
  */
 import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { Pool } from "@trainyard/scheduling";
+import { blockOf } from "./block.ts";
 import type { Agent, AgentSlot, Allocation, Noted } from "./state.ts";
+import {
+  afterDistrusted,
+  afterFailure,
+  afterStart,
+  fullTrust,
+  type Trust,
+  trustDecision,
+} from "./trust.ts";
 
 type AllocationNoted<Name> = Noted & { readonly event: { readonly type: Name } };
 
@@ -23,6 +32,12 @@ export class Cluster {
   readonly delayed = new Set<string>();
   /** Asked to stop, with a time at which that becomes a kill. */
   readonly stopping = new Set<string>();
+  /** Agents that get nothing for a while, because launches failed there. */
+  readonly cooling = new Set<string>();
+  /** Agents of whose launches something has to be recorded. */
+  readonly troubled = new Set<string>();
+  /** Granted and not started yet. */
+  readonly launching = new Set<string>();
   position = 0;
 
   /** What changed since it was last taken, for whoever acts on the fold. */
@@ -42,8 +57,14 @@ export class Cluster {
     return pool;
   }
 
-  /** Lets those into their queues whose time has come. */
+  /** Lets those into their queues, and those agents take work again, whose time has come. */
   admit(nowMs: number): void {
+    for (const id of this.cooling) {
+      const agent = this.agents.get(id);
+      if (agent === undefined || (agent.trust.untilMs ?? 0) > nowMs) continue;
+      this.cooling.delete(id);
+      this.setAgent(agent);
+    }
     for (const id of this.delayed) {
       const allocation = this.allocations.get(id);
       if (allocation !== undefined && allocation.notBeforeMs > nowMs) continue;
@@ -78,11 +99,15 @@ export class Cluster {
         return this.hold(id);
       }
       case "AllocationStarted":
+        this.launching.delete(id);
+        for (const { agent } of event.data.starts) {
+          this.#changeTrust(agent, (trust) => afterStart(trust));
+        }
         return this.#change(id, () => ({ started: true }));
       case "AllocationStopRequested":
         return this.#stopRequested(noted);
       case "AllocationEnded":
-        return this.#ended(id, event.data.cause);
+        return this.#ended(noted);
       case "PoolConfigured":
         this.pool(id);
         this.policies.set(id, event.data.policy);
@@ -95,7 +120,7 @@ export class Cluster {
     }
   }
 
-  #agentEvent({ event, id }: Noted): void {
+  #agentEvent({ event, id, timeMs }: Noted): void {
     switch (event.type) {
       case "AgentJoined": {
         const before = this.agents.get(id);
@@ -110,6 +135,9 @@ export class Cluster {
           draining: before?.draining ?? false,
           disabled: before?.disabled ?? [],
           ghosts: before?.ghosts ?? {},
+          trust: before?.trust ?? fullTrust,
+          diskLowBytes: before?.diskLowBytes ?? null,
+          left: before?.left ?? {},
         });
       }
       case "AgentLost":
@@ -120,6 +148,19 @@ export class Cluster {
         return this.#returned(id, event.data);
       case "SlotsCleared":
         return this.#clear(id, event.data.allocation);
+      case "AgentDistrusted":
+        this.cooling.add(id);
+        return this.#changeTrust(id, (trust) => afterDistrusted(trust, event.data, timeMs));
+      case "AgentTrusted":
+        return this.#changeTrust(id, () => fullTrust);
+      case "AgentDiskLow":
+        return this.#changeAgent(id, () => ({ diskLowBytes: event.data.freeBytes }));
+      case "AgentDiskFreed":
+        return this.#changeAgent(id, () => ({ diskLowBytes: null }));
+      case "ProcessesLeft": {
+        const { allocation, message } = event.data;
+        return this.#changeAgent(id, ({ left }) => ({ left: { ...left, [allocation]: message } }));
+      }
       case "AgentDrainRequested":
         return this.#changeAgent(id, () => ({ draining: true }));
       case "AgentRemoved":
@@ -135,7 +176,7 @@ export class Cluster {
 
   #queued({ position, timeMs, origin, id, event }: Noted): void {
     if (event.type !== "AllocationQueued") return;
-    const { task, run, job, resources, delayMs } = event.data;
+    const { task, run, job, resources, delayMs, avoided } = event.data;
     if (resources === undefined) return;
     const allocation: Allocation = {
       id,
@@ -152,6 +193,7 @@ export class Cluster {
       started: false,
       stop: null,
       lostRanks: [],
+      avoid: avoided?.agents ?? [],
     };
     this.setAllocation(allocation);
   }
@@ -165,9 +207,9 @@ export class Cluster {
     if (allocation.stop?.killAtMs != null) this.stopping.add(allocation.id);
   }
 
-  #enqueue({ id, resources, arrival }: Allocation): void {
+  #enqueue({ id, resources, arrival, avoid }: Allocation): void {
     const { slots, priority, singleAgent, pool } = resources;
-    this.pool(pool).queue.add({ id, slots, priority, singleAgent, arrival });
+    this.pool(pool).queue.add({ id, slots, priority, singleAgent, arrival, avoid });
     this.touchedPools.add(pool);
   }
 
@@ -177,6 +219,7 @@ export class Cluster {
     const { pool } = allocation.resources;
     this.pool(pool).queue.remove(id);
     this.delayed.delete(id);
+    if (!allocation.started) this.launching.add(id);
     for (const { agent, slots } of allocation.grant.placements) {
       this.#poolOf(agent, pool).agents.hold(agent, id, slots);
       const placed = this.#placed.get(agent) ?? new Set<string>();
@@ -206,19 +249,24 @@ export class Cluster {
     else this.stopping.add(id);
   }
 
-  #ended(id: string, cause: AllocationEndCause): void {
+  #ended({ id, event, timeMs }: Noted): void {
     const allocation = this.allocations.get(id);
-    if (allocation === undefined) return;
+    if (allocation === undefined || event.type !== "AllocationEnded") return;
+    const { cause, launchFailure, message } = event.data;
     const { pool } = allocation.resources;
     this.pool(pool).queue.remove(id);
     this.delayed.delete(id);
     this.stopping.delete(id);
+    this.launching.delete(id);
     this.allocations.delete(id);
     const placements = cause === AllocationEndCause.WITHDRAWN ? [] : allocation.grant?.placements;
     for (const { agent, nodeRank, slots } of placements ?? []) {
       this.#placed.get(agent)?.delete(id);
       this.touchedAgents.add(agent);
-      if (allocation.lostRanks.includes(nodeRank)) {
+      this.#forgetLeft(agent, id);
+      // What is silent about its launch may yet start it: it keeps its slots until it says otherwise, as a lost one does.
+      const isSilent = launchFailure?.silent.includes(agent) === true;
+      if (isSilent || allocation.lostRanks.includes(nodeRank)) {
         this.#changeAgent(agent, ({ ghosts }) => ({ ghosts: { ...ghosts, [id]: slots } }));
       } else {
         this.#poolOf(agent, pool).agents.release(agent, id);
@@ -226,6 +274,12 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
+    if (launchFailure?.platformAway !== true) {
+      const failure = { experiment: allocation.job, reason: message, timeMs };
+      for (const agent of launchFailure?.agents ?? []) {
+        this.#changeTrust(agent, (trust) => afterFailure(trust, failure));
+      }
+    }
     this.ended.push({ id, agents: (allocation.grant?.placements ?? []).map(({ agent }) => agent) });
   }
 
@@ -260,7 +314,17 @@ export class Cluster {
     this.setAgent({ ...agent, joined, status: "present", ghosts });
   }
 
+  #forgetLeft(id: string, allocation: string): void {
+    if (this.agents.get(id)?.left[allocation] === undefined) return;
+    this.#changeAgent(id, ({ left: { [allocation]: _gone, ...left } }) => ({ left }));
+  }
+
+  #changeTrust(id: string, change: (trust: Trust) => Trust): void {
+    this.#changeAgent(id, ({ trust }) => ({ trust: change(trust) }));
+  }
+
   #clear(id: string, allocation: string): void {
+    this.#forgetLeft(id, allocation);
     const agent = this.agents.get(id);
     if (agent?.ghosts[allocation] === undefined) return;
     const { [allocation]: _cleared, ...ghosts } = agent.ghosts;
@@ -292,10 +356,12 @@ export class Cluster {
   setAgent(agent: Agent): void {
     const before = this.agents.get(agent.id);
     this.agents.set(agent.id, agent);
+    this.#noteTrust(agent, before === undefined);
     const { id, joined, status, draining, disabled, ghosts } = agent;
     const slots = joined.slots.map((slot) => slot.id);
     this.#offer(joined.pool, id, slots, status === "present" && !draining);
     const { agents } = this.pool(joined.pool);
+    agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
     for (const slot of new Set([...(before?.disabled ?? []), ...disabled])) {
       agents.setSlotDisabled(id, slot, disabled.includes(slot));
     }
@@ -306,6 +372,14 @@ export class Cluster {
       }
     }
     this.touchedAgents.add(id);
+  }
+
+  /** One that comes from a saved fold cools down until its time is looked at. */
+  #noteTrust({ id, trust }: Agent, isSaved: boolean): void {
+    if (trust.untilMs === null) this.cooling.delete(id);
+    else if (isSaved) this.cooling.add(id);
+    if (trustDecision(trust) === null) this.troubled.delete(id);
+    else this.troubled.add(id);
   }
 
   #offer(pool: string, agent: string, slots: readonly string[], present: boolean): void {

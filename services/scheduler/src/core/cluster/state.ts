@@ -1,5 +1,6 @@
 import type { AnyEvent, EventData, Plain } from "@trainyard/contracts";
 import type { Placement, Resources, Slot, StopWhy, WaitCode } from "@trainyard/contracts/events";
+import type { Trust } from "./trust.ts";
 
 /** What a commit says of where it came from: what follows from it goes on with the same. */
 export type Origin = {
@@ -42,6 +43,8 @@ export type Allocation = {
   } | null;
   /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
   readonly lostRanks: readonly number[];
+  /** Agents on which the launches of its task before it failed. */
+  readonly avoid: readonly string[];
 };
 
 export type Grant = {
@@ -60,6 +63,11 @@ export type Agent = {
   readonly disabled: readonly string[];
   /** Ended allocations that may still run there, with the slots that they hold. */
   readonly ghosts: Readonly<Record<string, readonly string[]>>;
+  readonly trust: Trust;
+  /** What was left of its disk when that was too little. */
+  readonly diskLowBytes: number | null;
+  /** Allocations of which processes are there that cannot be killed, with what was said of them. */
+  readonly left: Readonly<Record<string, string>>;
 };
 
 export type AgentSlot = Plain<Slot>;

@@ -8,11 +8,13 @@ import { limits } from "../../limits.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
+import { trustDecision } from "../cluster/trust.ts";
 import { priorityPolicy } from "../pool/decide.ts";
 import type { Decision } from "./decision.ts";
 import { grantCommand, portsTaken } from "./grants.ts";
 import { judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
+import { judgeHost } from "./judge-host.ts";
 import type { Observed } from "./observed.ts";
 import { ranksOf } from "./ranks.ts";
 
@@ -23,6 +25,8 @@ export type Round = {
   readonly reported: Set<string>;
   readonly tokenKey: string;
   readonly nowMs: number;
+  /** The clock by which agents are heard. */
+  readonly monotonicMs: number;
   /** How long an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
   readonly agentSilenceMs: number;
@@ -34,10 +38,12 @@ export function gather(round: Round): readonly Decision[] {
   for (const { id, agents } of cluster.ended.splice(0)) {
     for (const agent of agents) observed.drop(agent, id);
   }
+  watchLaunches(round);
   const firm = [
     ...poolDecisions(cluster),
     ...reportDecisions(round),
     ...silenceDecisions(round),
+    ...trustDecisions(cluster),
     ...killDecisions(cluster, nowMs),
     ...allocationDecisions(round),
   ];
@@ -63,7 +69,9 @@ function reportDecisions({ cluster, observed, reported }: Round): readonly Decis
     reported.delete(id);
     for (const allocation of cluster.placedOn(id)) cluster.touchedAllocations.add(allocation);
     cluster.touchedAgents.add(id);
-    for (const command of judgeAgent(cluster, observed, id)) {
+    const commands = judgeAgent(cluster, observed, id);
+    // What is recorded of a host rests on its being there: first that it has joined.
+    for (const command of commands.length > 0 ? commands : judgeHost(cluster, observed, id)) {
       decisions.push({ on: "agent", id, origin: null, command });
     }
   }
@@ -80,6 +88,28 @@ function silenceDecisions({ cluster, silentForMs, agentSilenceMs }: Round): read
     decisions.push({ on: "agent", id, origin: null, command: { kind: "lose", reason } });
   }
   return decisions;
+}
+
+/** An agent on which launches of different experiments have failed, or on which a run has started since. */
+function trustDecisions(cluster: Cluster): readonly Decision[] {
+  return [...cluster.troubled].flatMap((id): readonly Decision[] => {
+    const agent = cluster.agents.get(id);
+    const command = agent === undefined ? null : trustDecision(agent.trust);
+    return command === null ? [] : [{ on: "agent", id, origin: null, command }];
+  });
+}
+
+/** Launches are looked at again and again: it is their silence that may end them. */
+function watchLaunches({ cluster, observed, monotonicMs }: Round): void {
+  for (const id of cluster.launching) {
+    for (const { agent } of cluster.allocations.get(id)?.grant?.placements ?? []) {
+      const wasSilent = observed.isSilent(agent, id);
+      observed.watchLaunch(agent, id, monotonicMs);
+      if (wasSilent || !observed.isSilent(agent, id)) continue;
+      cluster.touchedAllocations.add(id);
+      cluster.touchedAgents.add(agent);
+    }
+  }
 }
 
 /** Graceful stops whose grace is over. */
@@ -129,6 +159,8 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   agents_away: WaitCode.AGENTS_AWAY,
   not_enough_free: WaitCode.NOT_ENOUGH_FREE_SLOTS,
   behind_others: WaitCode.BEHIND_OTHERS,
+  low_disk: WaitCode.LOW_DISK,
+  distrusted: WaitCode.AGENTS_DISTRUSTED,
 };
 
 /** What the first in each queue wait for, where that has changed and is worth saying. */
@@ -157,6 +189,10 @@ export function nextDueMs(cluster: Cluster): number | null {
   for (const id of cluster.delayed) {
     const allocation = cluster.allocations.get(id);
     if (allocation !== undefined) due.push(allocation.notBeforeMs);
+  }
+  for (const id of cluster.cooling) {
+    const untilMs = cluster.agents.get(id)?.trust.untilMs;
+    if (untilMs != null) due.push(untilMs);
   }
   return due.length === 0 ? null : Math.min(...due);
 }

@@ -1,10 +1,13 @@
 /** What follows for an agent from its report: who it is, what it offers, what it still occupies. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import { AllocationReportState, type Report } from "@trainyard/contracts/agent";
+import type { RunCheckpoints } from "@trainyard/contracts/events";
+import { limits } from "../../limits.ts";
 import { offerText } from "../agent/decide.ts";
 import type { AgentCommand } from "../agent/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Agent } from "../cluster/state.ts";
+import { latestOf } from "../sealed.ts";
 import type { Observed, ReportedAllocation } from "./observed.ts";
 
 export function judgeAgent(
@@ -16,42 +19,75 @@ export function judgeAgent(
   if (seen === undefined) return [];
   const { report } = seen;
   const agent = cluster.agents.get(id);
-  if (agent === undefined || agent.status === "removed") return joining(report);
+  if (agent === undefined || agent.status === "removed") return joining(cluster, report);
   const alive = report.allocations.filter(isAlive);
-  if (agent.status === "lost") return returning(agent, report, alive);
+  if (agent.status === "lost") return returning(cluster, agent, report, alive);
   const commands: AgentCommand[] = [];
   if (offerText(agent.joined) !== offerText(offerOf(report))) {
     commands.push({ kind: "join", joined: offerOf(report) });
   }
   const unexpected = alive.some(({ allocation }) => !isKnown(cluster, agent, allocation));
   // Something runs there that nobody knows of: what it occupies must not be given to others.
-  if (unexpected) return [...commands, occupying(alive, report)];
+  if (unexpected) return [...commands, occupying(cluster, alive, report)];
   return [...commands, ...clearing(agent, observed)];
 }
 
-function offerOf({ pool, slots, labels, agentVersion, address }: Plain<Report>) {
-  return { pool, slots, labels, version: agentVersion, address } satisfies EventData<"AgentJoined">;
+function offerOf({ pool, slots, labels, agentVersion, address, processGroups }: Plain<Report>) {
+  return {
+    pool,
+    slots,
+    labels,
+    version: agentVersion,
+    address,
+    ...(processGroups === undefined ? {} : { processGroups }),
+  } satisfies EventData<"AgentJoined">;
 }
 
-function joining(report: Plain<Report>): readonly AgentCommand[] {
+function joining(cluster: Cluster, report: Plain<Report>): readonly AgentCommand[] {
   const alive = report.allocations.filter(isAlive);
   const joined: AgentCommand = { kind: "join", joined: offerOf(report) };
-  return alive.length === 0 ? [joined] : [joined, occupying(alive, report)];
+  const returned = occupying(cluster, alive, report);
+  const isEmpty = alive.length === 0 && returned.left.length === 0;
+  return isEmpty ? [joined] : [joined, returned];
 }
 
 function returning(
+  cluster: Cluster,
   agent: Agent,
   report: Plain<Report>,
   alive: readonly ReportedAllocation[],
 ): readonly AgentCommand[] {
   const moved = agent.joined.pool !== report.pool || agent.joined.address !== report.address;
-  const returned = occupying(alive, report);
+  const returned = occupying(cluster, alive, report);
   return moved ? [returned, { kind: "join", joined: offerOf(report) }] : [returned];
 }
 
-function occupying(alive: readonly ReportedAllocation[], report: Plain<Report>): AgentCommand {
+function occupying(
+  cluster: Cluster,
+  alive: readonly ReportedAllocation[],
+  report: Plain<Report>,
+): Extract<AgentCommand, { kind: "return" }> & { readonly left: readonly Plain<RunCheckpoints>[] } {
   const occupations = alive.map(({ allocation, slots }) => ({ allocation, slots }));
-  return { kind: "return", occupations, slots: report.slots };
+  return { kind: "return", occupations, slots: report.slots, left: leftBy(cluster, report) };
+}
+
+/** Of runs that were given up; a run that goes on here says it at its own end. As many as an event takes, the latest first. */
+function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {
+  const givenUp = report.allocations.filter(({ allocation }) => {
+    const known = cluster.allocations.get(allocation);
+    const ranks = known?.grant?.placements.filter(({ agent }) => agent === report.agent) ?? [];
+    return ranks.every(({ nodeRank }) => known?.lostRanks.includes(nodeRank) === true);
+  });
+  const kept = new Set(
+    latestOf(
+      givenUp.flatMap(({ sealed }) => sealed?.checkpoints ?? []),
+      limits.sealedOfAgentMax,
+    ),
+  );
+  return givenUp.flatMap(({ allocation, sealed }) => {
+    const checkpoints = (sealed?.checkpoints ?? []).filter((one) => kept.has(one));
+    return checkpoints.length === 0 ? [] : [{ allocation, checkpoints }];
+  });
 }
 
 function isAlive({ state }: ReportedAllocation): boolean {

@@ -81,3 +81,18 @@ describe("the last word of a run on several nodes", () => {
     expect(lastWordOf(complaint, killed)?.message).toBe("rank 0: rank 1 has ended");
   });
 });
+
+test("the end names what any of its nodes has yet to deliver, and nothing of one whose agent is lost", () => {
+  const sealed = (checkpoint: string) => ({ checkpoints: [{ checkpoint, step: 1, bytes: 1 }] });
+  const leaving = (rank: Rank, checkpoint: string): Rank =>
+    rank.state.kind === "ended"
+      ? {
+          ...rank,
+          state: { ...rank.state, report: { ...rank.state.report, sealed: sealed(checkpoint) } },
+        }
+      : rank;
+  const ranks = [leaving(node(0, {}), "a"), leaving(node(1, {}), "b"), node(2, {})];
+  const lost: Rank = { placement: node(3, {}).placement, state: { kind: "lost" } };
+  const end = judgeAllocation(granted, [...ranks, lost]).find(({ kind }) => kind === "end");
+  expect(end).toMatchObject({ sealed: [{ checkpoint: "a" }, { checkpoint: "b" }] });
+});

@@ -5,9 +5,11 @@ import {
   EndReason,
   type EndRecord,
   type Exit,
+  type LaunchFailure,
 } from "@trainyard/contracts/events";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Allocation } from "../cluster/state.ts";
+import { limits } from "../../limits.ts";
 import { hasFailed, isOver, pidOf, type Rank } from "./ranks.ts";
 
 export function judgeAllocation(
@@ -31,12 +33,24 @@ function endOf(allocation: Allocation, ranks: readonly Rank[]): AllocationComman
   const cause = causeOf(allocation, ranks);
   const exits = ranks.flatMap((rank) => exitOf(rank));
   const message = messageOf(cause, ranks);
-  return { kind: "end", cause, exits, endRecord: lastWord(ranks), message };
+  const sealed = ranks.flatMap(sealedOf);
+  const launchFailure = launchFailureOf(ranks);
+  return {
+    kind: "end",
+    cause,
+    exits,
+    endRecord: lastWord(ranks),
+    message,
+    sealed,
+    ...(launchFailure === null ? {} : { launchFailure }),
+  };
 }
 
 function causeOf(allocation: Allocation, ranks: readonly Rank[]): AllocationEndCause {
   if (ranks.some(({ state }) => state.kind === "lost")) return AllocationEndCause.AGENT_LOST;
-  if (ranks.some(wasNotLaunched)) return AllocationEndCause.LAUNCH_FAILED;
+  const silent = ranks.some(isSilentLaunch);
+  if (silent && allocation.stop?.kill === true) return AllocationEndCause.KILLED;
+  if (silent || ranks.some(wasNotLaunched)) return AllocationEndCause.LAUNCH_FAILED;
   const absent = ranks.some(({ state }) => state.kind === "absent");
   if (allocation.stop?.kill === true && (absent || ranks.some(wasKilled))) {
     return AllocationEndCause.KILLED;
@@ -47,6 +61,24 @@ function causeOf(allocation: Allocation, ranks: readonly Rank[]): AllocationEndC
 
 function wasNotLaunched({ state }: Rank): boolean {
   return state.kind === "ended" && state.report.launchFailed;
+}
+
+function isSilentLaunch({ state }: Rank): boolean {
+  return state.kind === "silent";
+}
+
+/** Null where no launch failed. */
+function launchFailureOf(ranks: readonly Rank[]): Plain<LaunchFailure> | null {
+  const silent = ranks.filter(isSilentLaunch);
+  const failed = ranks.filter((rank) => isSilentLaunch(rank) || wasNotLaunched(rank));
+  if (failed.length === 0) return null;
+  const agentsOf = (some: readonly Rank[]): string[] =>
+    some.map(({ placement }) => placement.agent);
+  return {
+    agents: agentsOf(failed),
+    silent: agentsOf(silent),
+    platformAway: failed.every(({ state }) => state.kind === "silent" && state.waits),
+  };
 }
 
 function wasKilled({ state }: Rank): boolean {
@@ -66,6 +98,11 @@ function exitOf({ placement, state }: Rank): readonly Plain<Exit>[] {
   const { exit } = state.report;
   if (exit === undefined) return [];
   return [{ ...exit, nodeRank, agent }];
+}
+
+/** Of a rank that is lost its agent says it when it comes back: what it said before may never be delivered. */
+function sealedOf({ state }: Rank) {
+  return state.kind === "ended" ? (state.report.sealed?.checkpoints ?? []) : [];
 }
 
 const harshness: readonly EndReason[] = [
@@ -111,6 +148,11 @@ function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
   if (culprit === undefined) return "";
   const { agent } = culprit.placement;
   if (culprit.state.kind === "lost") return `the agent ${agent} was lost`;
+  if (culprit.state.kind === "silent") {
+    const forMin = Math.round(limits.launchSilenceMs / 60_000);
+    const why = culprit.state.waits ? ": a service of the platform did not answer there" : "";
+    return `the launch on ${agent} showed no progress for ${forMin} minutes${why}`;
+  }
   if (culprit.state.kind === "absent") return `the agent ${agent} has no trace of the run any more`;
   if (ranks.length > 1) return whatEnded(culprit);
   return culprit.state.kind === "ended" ? (culprit.state.report.exit?.message ?? "") : "";

@@ -27,6 +27,9 @@ export type Asked = {
   readonly knownSince: Map<string, number>;
 };
 
+/** How long a launch has shown no progress, counted while its agent is heard. */
+type LaunchWatch = { shown: string; silentMs: number; lookedMs: number };
+
 export class Observed {
   readonly epoch: number;
   readonly #agents = new Map<string, ObservedAgent>();
@@ -34,6 +37,7 @@ export class Observed {
   readonly #retired = new Map<string, Set<string>>();
   /** Allocations that an agent has named in this term: they are not launched there again. */
   readonly #named = new Map<string, Set<string>>();
+  readonly #launches = new Map<string, LaunchWatch>();
 
   constructor(epoch: number) {
     this.epoch = epoch;
@@ -88,10 +92,36 @@ export class Observed {
     return report !== undefined && report.epoch === this.epoch && report.version >= version;
   }
 
+  /**
+   * Looks at a launch that is under way: its silence grows while its agent is heard and shows nothing new of it. To be
+   * called at every beat, so that time in which nobody looked does not count.
+   */
+  watchLaunch(agent: string, allocation: string, nowMs: number): void {
+    const heardMs = this.#agents.get(agent)?.heardMs;
+    const report = this.#agents.get(agent)?.allocations.get(allocation);
+    const shown = `${report?.state ?? 0}/${report?.progress ?? 0}/${report?.pid ?? 0}`;
+    const key = `${agent}/${allocation}`;
+    const watch = this.#launches.get(key);
+    if (watch === undefined || watch.shown !== shown) {
+      this.#launches.set(key, { shown, silentMs: 0, lookedMs: nowMs });
+      return;
+    }
+    const passedMs = nowMs - watch.lookedMs;
+    watch.lookedMs = nowMs;
+    const isHeard = heardMs !== undefined && nowMs - heardMs <= limits.probeGapMs;
+    if (isHeard && passedMs <= limits.probeGapMs) watch.silentMs += passedMs;
+  }
+
+  isSilent(agent: string, allocation: string): boolean {
+    const watch = this.#launches.get(`${agent}/${allocation}`);
+    return watch !== undefined && watch.silentMs > limits.launchSilenceMs;
+  }
+
   /** An allocation that is over: whatever becomes of its process is another matter, and asked anew. */
   drop(agent: string, allocation: string): void {
     this.#named.get(agent)?.delete(allocation);
     this.#asked.get(agent)?.knownSince.delete(allocation);
+    this.#launches.delete(`${agent}/${allocation}`);
   }
 
   /** Lets go of what an agent no longer names and nobody asks about. */

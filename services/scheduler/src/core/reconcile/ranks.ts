@@ -14,6 +14,8 @@ export type Rank = {
     | { readonly kind: "ended"; readonly report: ReportedAllocation }
     /** Its agent was lost while it ran. */
     | { readonly kind: "lost" }
+    /** Its launch has shown no progress for too long; it may wait for a service of the platform. */
+    | { readonly kind: "silent"; readonly waits: boolean }
     /** Its agent has processed what was asked and has nothing of it. */
     | { readonly kind: "absent" };
 };
@@ -34,11 +36,11 @@ function rankState(
   // What a lost agent's process left as its last word is worth having, but no waiting.
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
   if (lostRanks.includes(nodeRank)) return { kind: "lost" };
-  if (report !== undefined) {
-    return report.state === AllocationReportState.RUNNING
-      ? { kind: "up", pid: report.pid }
-      : { kind: "preparing" };
+  if (report?.state === AllocationReportState.RUNNING) return { kind: "up", pid: report.pid };
+  if (observed.isSilent(agent, id)) {
+    return { kind: "silent", waits: report?.waitsForPlatform === true };
   }
+  if (report !== undefined) return { kind: "preparing" };
   const since = observed.asked(agent).knownSince.get(id);
   if (since !== undefined && observed.hasProcessed(agent, since)) return { kind: "absent" };
   return { kind: "unknown" };
@@ -46,12 +48,12 @@ function rankState(
 
 /** Whether nothing more is to be expected of it. */
 export function isOver({ state }: Rank): boolean {
-  return state.kind === "ended" || state.kind === "lost" || state.kind === "absent";
+  return state.kind !== "unknown" && state.kind !== "preparing" && state.kind !== "up";
 }
 
 /** Whether its end is the end of all: one that exited cleanly leaves the others to finish. */
 export function hasFailed({ state }: Rank): boolean {
-  if (state.kind === "lost" || state.kind === "absent") return true;
+  if (state.kind === "lost" || state.kind === "absent" || state.kind === "silent") return true;
   if (state.kind !== "ended") return false;
   const { launchFailed, exit } = state.report;
   return launchFailed || exit?.code !== 0 || exit.signal !== "";

@@ -5,6 +5,8 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { SealedCheckpoints } from "../../common/v1/checkpoints_pb.ts";
+import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
 import type { EndRecord, Exit } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { Slot } from "../../event/v1/allocation_pb.ts";
@@ -15,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/agent/v1/agent.proto.
  */
 export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKCAQoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAEikgEKEFdhbnRlZEFsbG9jYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRIuCgVzdGF0ZRgCIAEoDjIfLnRyYWlueWFyZC5hZ2VudC52MS5XYW50ZWRTdGF0ZRIvCgZsYXVuY2gYAyABKAsyGi50cmFpbnlhcmQuYWdlbnQudjEuTGF1bmNoSACIAQFCCQoHX2xhdW5jaCL6AwoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmNvbmZpZxgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKdHJpYWxfc2VlZBgLIAEoDRIZChFsYXRlc3RfY2hlY2twb2ludBgMIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYDSABKAESFgoOY29udGV4dF9kaWdlc3QYDiABKAkSHQoVZW52aXJvbm1lbnRfdmFyaWFibGVzGA8gAygJEg0KBXNsb3RzGBAgAygJEhEKCW5vZGVfcmFuaxgRIAEoDRINCgVub2RlcxgSIAEoDRIWCg5tYXN0ZXJfYWRkcmVzcxgTIAEoCRITCgttYXN0ZXJfcG9ydBgUIAEoDUIMCgplbnRyeXBvaW50IhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJIu4CCgZSZXBvcnQSDQoFYWdlbnQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSEAoIc2VxdWVuY2UYAyABKAESDQoFZXBvY2gYBCABKAESDwoHdmVyc2lvbhgFIAEoARINCgVwcm9iZRgGIAEoARIMCgRwb29sGAcgASgJEicKBXNsb3RzGAggAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoGbGFiZWxzGAkgAygLMiYudHJhaW55YXJkLmFnZW50LnYxLlJlcG9ydC5MYWJlbHNFbnRyeRIVCg1hZ2VudF92ZXJzaW9uGAogASgJEg8KB2FkZHJlc3MYCyABKAkSOQoLYWxsb2NhdGlvbnMYDCADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIrUCChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIQgcKBV9leGl0Qg0KC19lbmRfcmVjb3JkKlgKC1dhbnRlZFN0YXRlEhwKGFdBTlRFRF9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFdBTlRFRF9TVEFURV9SVU4QARIVChFXQU5URURfU1RBVEVfS0lMTBACKq8BChVBbGxvY2F0aW9uUmVwb3J0U3RhdGUSJwojQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfVU5TUEVDSUZJRUQQABIlCiFBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9QUkVQQVJJTkcQARIjCh9BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9SVU5OSU5HEAISIQodQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfRU5ERUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
+  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKCAQoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAEikgEKEFdhbnRlZEFsbG9jYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRIuCgVzdGF0ZRgCIAEoDjIfLnRyYWlueWFyZC5hZ2VudC52MS5XYW50ZWRTdGF0ZRIvCgZsYXVuY2gYAyABKAsyGi50cmFpbnlhcmQuYWdlbnQudjEuTGF1bmNoSACIAQFCCQoHX2xhdW5jaCL6AwoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmNvbmZpZxgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKdHJpYWxfc2VlZBgLIAEoDRIZChFsYXRlc3RfY2hlY2twb2ludBgMIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYDSABKAESFgoOY29udGV4dF9kaWdlc3QYDiABKAkSHQoVZW52aXJvbm1lbnRfdmFyaWFibGVzGA8gAygJEg0KBXNsb3RzGBAgAygJEhEKCW5vZGVfcmFuaxgRIAEoDRINCgVub2RlcxgSIAEoDRIWCg5tYXN0ZXJfYWRkcmVzcxgTIAEoCRITCgttYXN0ZXJfcG9ydBgUIAEoDUIMCgplbnRyeXBvaW50IhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJItADCgZSZXBvcnQSDQoFYWdlbnQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSEAoIc2VxdWVuY2UYAyABKAESDQoFZXBvY2gYBCABKAESDwoHdmVyc2lvbhgFIAEoARINCgVwcm9iZRgGIAEoARIMCgRwb29sGAcgASgJEicKBXNsb3RzGAggAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoGbGFiZWxzGAkgAygLMiYudHJhaW55YXJkLmFnZW50LnYxLlJlcG9ydC5MYWJlbHNFbnRyeRIVCg1hZ2VudF92ZXJzaW9uGAogASgJEg8KB2FkZHJlc3MYCyABKAkSOQoLYWxsb2NhdGlvbnMYDCADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydBIbCg5wcm9jZXNzX2dyb3VwcxgUIAEoCUgAiAEBEhwKD2Rpc2tfZnJlZV9ieXRlcxgVIAEoAUgBiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCEQoPX3Byb2Nlc3NfZ3JvdXBzQhIKEF9kaXNrX2ZyZWVfYnl0ZXMi9QMKEEFsbG9jYXRpb25SZXBvcnQSEgoKYWxsb2NhdGlvbhgBIAEoCRI4CgVzdGF0ZRgCIAEoDjIpLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0U3RhdGUSEQoJbm9kZV9yYW5rGAMgASgNEg0KBXNsb3RzGAQgAygJEgsKA3BpZBgFIAEoDRIsCgRleGl0GAYgASgLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0SACIAQESNwoKZW5kX3JlY29yZBgHIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSAGIAQESFQoNbGF1bmNoX2ZhaWxlZBgIIAEoCBIOCgZraWxsZWQYCSABKAgSOwoGc2VhbGVkGAogASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gCiAEBEhEKBGxlZnQYCyABKAlIA4gBARIVCghwcm9ncmVzcxgMIAEoAUgEiAEBEh8KEndhaXRzX2Zvcl9wbGF0Zm9ybRgNIAEoCEgFiAEBQgcKBV9leGl0Qg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCBwoFX2xlZnRCCwoJX3Byb2dyZXNzQhUKE193YWl0c19mb3JfcGxhdGZvcm0qWAoLV2FudGVkU3RhdGUSHAoYV0FOVEVEX1NUQVRFX1VOU1BFQ0lGSUVEEAASFAoQV0FOVEVEX1NUQVRFX1JVThABEhUKEVdBTlRFRF9TVEFURV9LSUxMEAIqrwEKFUFsbG9jYXRpb25SZXBvcnRTdGF0ZRInCiNBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9VTlNQRUNJRklFRBAAEiUKIUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1BSRVBBUklORxABEiMKH0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1JVTk5JTkcQAhIhCh1BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9FTkRFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
  * Scheduler to agent, subject ty.agent.<id>.do. The whole of what is wanted, each time;
@@ -318,6 +320,20 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
    * @generated from field: repeated trainyard.agent.v1.AllocationReport allocations = 12;
    */
   allocations: AllocationReport[];
+
+  /**
+   * How all processes of a run are found and ended: cgroup, parent or scan.
+   *
+   * @generated from field: optional string process_groups = 20;
+   */
+  processGroups?: string | undefined;
+
+  /**
+   * What is left on the file system of its state folder.
+   *
+   * @generated from field: optional double disk_free_bytes = 21;
+   */
+  diskFreeBytes?: number | undefined;
 };
 
 /**
@@ -388,6 +404,36 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
    * @generated from field: bool killed = 9;
    */
   killed: boolean;
+
+  /**
+   * What the run has stored and the platform has not taken yet; absent for nothing. Of an ended run these are delivered
+   * further, and may complete after its end.
+   *
+   * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 10;
+   */
+  sealed?: SealedCheckpoints | undefined;
+
+  /**
+   * Of one that should be gone: which of its processes were killed and are still there, as a sentence.
+   *
+   * @generated from field: optional string left = 11;
+   */
+  left?: string | undefined;
+
+  /**
+   * Of one that is prepared: rises with every piece of its code that is fetched or unpacked. A launch that shows no
+   * progress for too long is ended.
+   *
+   * @generated from field: optional double progress = 12;
+   */
+  progress?: number | undefined;
+
+  /**
+   * Of one that is prepared: it waits for a service of the platform that does not answer.
+   *
+   * @generated from field: optional bool waits_for_platform = 13;
+   */
+  waitsForPlatform?: boolean | undefined;
 };
 
 /**
@@ -412,7 +458,7 @@ export const WantedState = {
   RUN: 1,
 
   /**
-   * SIGKILL to the process group, now. A graceful stop goes through the SDK's signals call.
+   * SIGKILL to all of its processes, now. A graceful stop goes through the SDK's signals call.
    *
    * @generated from enum value: WANTED_STATE_KILL = 2;
    */

@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIhMKEUxpc3RBZ2VudHNSZXF1ZXN0ImcKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIm8KBUFnZW50EgwKBG5hbWUYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIqCgVzbG90cxgEIAMoCzIbLnRyYWlueWFyZC5hcGkudjEuQWdlbnRTbG90Eg8KB3ZlcnNpb24YBSABKAkiNAoJQWdlbnRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRILCgNydW4YAyABKAkiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSImChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgibwoOVmVyaWZ5UHJvZ3Jlc3MSDQoFY2hlY2sYASABKAkSDwoHY2hlY2tlZBgCIAEoCRIMCgRkb25lGAMgASgIEgoKAm9rGAQgASgIEg8KB2ZpbmRpbmcYBSABKAkSEgoKdW52ZXJpZmllZBgGIAEoCCI4ChJDcmVhdGVUb2tlblJlcXVlc3QSDQoFbGFiZWwYASABKAkSEwoLdHRsX3NlY29uZHMYAiABKAEiTQoTQ3JlYXRlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SDgoGc2VjcmV0GAIgASgJIhMKEUxpc3RUb2tlbnNSZXF1ZXN0ImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJMqEICg5DbHVzdGVyU2VydmljZRJwCgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhJvCgpMaXN0QWdlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvYWdlbnRzEmYKC1dhdGNoRXZlbnRzEiQudHJhaW55YXJkLmFwaS52MS5XYXRjaEV2ZW50c1JlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLkV2ZW50IhaC0+STAhASDi9hcGkvdjEvZXZlbnRzMAESbwoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBJ7CgtSZXRyeVBhcmtlZBIkLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnIKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiHYLT5JMCFzoBKiISL2FwaS92MS9sb2c6dmVyaWZ5MAESdQoLQ3JlYXRlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL3Rva2VucxJvCgpMaXN0VG9rZW5zEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvdG9rZW5zEnoKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiHoLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIhMKEUxpc3RBZ2VudHNSZXF1ZXN0ImcKEkxpc3RBZ2VudHNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuQWdlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocCCgVBZ2VudBIMCgRuYW1lGAEgASgJEgwKBHBvb2wYAiABKAkSDQoFc3RhdGUYAyABKAkSKgoFc2xvdHMYBCADKAsyGy50cmFpbnlhcmQuYXBpLnYxLkFnZW50U2xvdBIPCgd2ZXJzaW9uGAUgASgJEhsKDnByb2Nlc3NfZ3JvdXBzGBQgASgJSACIAQESMQoIZGlzdHJ1c3QYFSABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc3RydXN0SAGIAQESFwoKbm90X3BsYWNlZBgWIAEoCUgCiAEBQhEKD19wcm9jZXNzX2dyb3Vwc0ILCglfZGlzdHJ1c3RCDQoLX25vdF9wbGFjZWQiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIlAKCUFnZW50U2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSCwoDcnVuGAMgASgJEhEKBGxlZnQYFCABKAlIAIgBAUIHCgVfbGVmdCJKChJXYXRjaEV2ZW50c1JlcXVlc3QSDQoFYWZ0ZXIYASABKAkSEQoJbm9fZm9sbG93GAIgASgIEhIKCmV4cGVyaW1lbnQYAyABKAkigQIKBUV2ZW50EgoKAmlkGAEgASgJEg4KBnNvdXJjZRgCIAEoCRIMCgR0eXBlGAMgASgJEg8KB3N1YmplY3QYBCABKAkSDwoHdGltZV9tcxgFIAEoARIQCghzZXF1ZW5jZRgGIAEoCRIVCg1jb3JyZWxhdGlvbmlkGAcgASgJEhMKC2NhdXNhdGlvbmlkGAggASgJEg4KBmF1dGhpZBgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSEwoLdHJhY2VwYXJlbnQYCyABKAkSJQoEZGF0YRgMIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHdmVyc2lvbhgNIAEoDSITChFMaXN0UGFya2VkUmVxdWVzdCJtChJMaXN0UGFya2VkUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLlBhcmtlZEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSKIAQoLUGFya2VkRXZlbnQSEAoIY29uc3VtZXIYASABKAkSCwoDa2V5GAIgASgJEhYKDmV2ZW50X3Bvc2l0aW9uGAMgASgJEgwKBHR5cGUYBCABKAkSDgoGc3RyZWFtGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIUCgxwYXJrZWRfYXRfbXMYByABKAEiMwoSUmV0cnlQYXJrZWRSZXF1ZXN0EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCSInChNSZXRyeVBhcmtlZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIlMKEFZlcmlmeUxvZ1JlcXVlc3QSEgoKc2tpcF92aWV3cxgBIAEoCBIrCgZhbmNob3IYAiABKAsyGy50cmFpbnlhcmQuYXBpLnYxLkxvZ0FuY2hvciIVChNHZXRMb2dBbmNob3JSZXF1ZXN0IjoKCUxvZ0FuY2hvchIQCghwb3NpdGlvbhgBIAEoCRIMCgRoYXNoGAIgASgJEg0KBWF0X21zGAMgASgBIm8KDlZlcmlmeVByb2dyZXNzEg0KBWNoZWNrGAEgASgJEg8KB2NoZWNrZWQYAiABKAkSDAoEZG9uZRgDIAEoCBIKCgJvaxgEIAEoCBIPCgdmaW5kaW5nGAUgASgJEhIKCnVudmVyaWZpZWQYBiABKAgiOAoSQ3JlYXRlVG9rZW5SZXF1ZXN0Eg0KBWxhYmVsGAEgASgJEhMKC3R0bF9zZWNvbmRzGAIgASgBIk0KE0NyZWF0ZVRva2VuUmVzcG9uc2USJgoFdG9rZW4YASABKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRva2VuEg4KBnNlY3JldBgCIAEoCSITChFMaXN0VG9rZW5zUmVxdWVzdCJnChJMaXN0VG9rZW5zUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRva2VuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSKHAQoFVG9rZW4SCgoCaWQYASABKAkSDQoFbGFiZWwYAiABKAkSDQoFb3duZXIYAyABKAkSFQoNY3JlYXRlZF9hdF9tcxgEIAEoARIaCg1leHBpcmVzX2F0X21zGAUgASgBSACIAQESDwoHcmV2b2tlZBgGIAEoCEIQCg5fZXhwaXJlc19hdF9tcyIjChJSZXZva2VUb2tlblJlcXVlc3QSDQoFdG9rZW4YASABKAkiJwoTUmV2b2tlVG9rZW5SZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSIhChFUcnVzdEFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJIiYKElRydXN0QWdlbnRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCTKSCgoOQ2x1c3RlclNlcnZpY2UScAoKR2V0VmVyc2lvbhIjLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkdldFZlcnNpb25SZXNwb25zZSIXgtPkkwIREg8vYXBpL3YxL3ZlcnNpb24SbwoKTGlzdEFnZW50cxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL2FnZW50cxJmCgtXYXRjaEV2ZW50cxIkLnRyYWlueWFyZC5hcGkudjEuV2F0Y2hFdmVudHNSZXF1ZXN0GhcudHJhaW55YXJkLmFwaS52MS5FdmVudCIWgtPkkwIQEg4vYXBpL3YxL2V2ZW50czABEm8KCkxpc3RQYXJrZWQSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0UGFya2VkUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9wYXJrZWQSewoLUmV0cnlQYXJrZWQSJC50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXNwb25zZSIfgtPkkwIZOgEqIhQvYXBpL3YxL3BhcmtlZC9yZXRyeRJyCglWZXJpZnlMb2cSIi50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeUxvZ1JlcXVlc3QaIC50cmFpbnlhcmQuYXBpLnYxLlZlcmlmeVByb2dyZXNzIh2C0+STAhc6ASoiEi9hcGkvdjEvbG9nOnZlcmlmeTABEm4KDEdldExvZ0FuY2hvchIlLnRyYWlueWFyZC5hcGkudjEuR2V0TG9nQW5jaG9yUmVxdWVzdBobLnRyYWlueWFyZC5hcGkudjEuTG9nQW5jaG9yIhqC0+STAhQSEi9hcGkvdjEvbG9nOmFuY2hvchJ1CgtDcmVhdGVUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlc3BvbnNlIhmC0+STAhM6ASoiDi9hcGkvdjEvdG9rZW5zEm8KCkxpc3RUb2tlbnMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS90b2tlbnMSegoLUmV2b2tlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXNwb25zZSIegtPkkwIYKhYvYXBpL3YxL3Rva2Vucy97dG9rZW59En8KClRydXN0QWdlbnQSIy50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5UcnVzdEFnZW50UmVzcG9uc2UiJoLT5JMCIDoBKiIbL2FwaS92MS9hZ2VudHMve25hbWV9L3RydXN0YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -119,6 +119,27 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
    * @generated from field: string version = 5;
    */
   version: string;
+
+  /**
+   * How all processes of a run there are found and ended: cgroup, parent or scan.
+   *
+   * @generated from field: optional string process_groups = 20;
+   */
+  processGroups?: string | undefined;
+
+  /**
+   * Present while launches that failed keep it from getting runs, or have done so since the last run that started.
+   *
+   * @generated from field: optional trainyard.api.v1.Distrust distrust = 21;
+   */
+  distrust?: Distrust | undefined;
+
+  /**
+   * What keeps it from getting runs although it is connected; empty for nothing.
+   *
+   * @generated from field: optional string not_placed = 22;
+   */
+  notPlaced?: string | undefined;
 };
 
 /**
@@ -127,6 +148,44 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
  */
 export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_cluster, 4);
+
+/**
+ * @generated from message trainyard.api.v1.Distrust
+ */
+export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
+  /**
+   * Launches that failed there since the last run that started.
+   *
+   * @generated from field: uint32 failures = 1;
+   */
+  failures: number;
+
+  /**
+   * @generated from field: repeated string experiments = 2;
+   */
+  experiments: string[];
+
+  /**
+   * Of the last failure.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Nothing is placed there before.
+   *
+   * @generated from field: double until_ms = 4;
+   */
+  untilMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.Distrust.
+ * Use `create(DistrustSchema)` to create a new message.
+ */
+export const DistrustSchema: GenMessage<Distrust> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 5);
 
 /**
  * @generated from message trainyard.api.v1.AgentSlot
@@ -148,6 +207,13 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
    * @generated from field: string run = 3;
    */
   run: string;
+
+  /**
+   * Why the run holds it although it should be gone; empty else.
+   *
+   * @generated from field: optional string left = 20;
+   */
+  left?: string | undefined;
 };
 
 /**
@@ -155,7 +221,7 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
  * Use `create(AgentSlotSchema)` to create a new message.
  */
 export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 5);
+  messageDesc(file_trainyard_api_v1_cluster, 6);
 
 /**
  * @generated from message trainyard.api.v1.WatchEventsRequest
@@ -188,7 +254,7 @@ export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> 
  * Use `create(WatchEventsRequestSchema)` to create a new message.
  */
 export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 6);
+  messageDesc(file_trainyard_api_v1_cluster, 7);
 
 /**
  * A CloudEvent with the event's message as data.
@@ -269,7 +335,7 @@ export type Event = Message<"trainyard.api.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 7);
+  messageDesc(file_trainyard_api_v1_cluster, 8);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedRequest
@@ -282,7 +348,7 @@ export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & 
  * Use `create(ListParkedRequestSchema)` to create a new message.
  */
 export const ListParkedRequestSchema: GenMessage<ListParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 8);
+  messageDesc(file_trainyard_api_v1_cluster, 9);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedResponse
@@ -309,7 +375,7 @@ export type ListParkedResponse = Message<"trainyard.api.v1.ListParkedResponse"> 
  * Use `create(ListParkedResponseSchema)` to create a new message.
  */
 export const ListParkedResponseSchema: GenMessage<ListParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 9);
+  messageDesc(file_trainyard_api_v1_cluster, 10);
 
 /**
  * @generated from message trainyard.api.v1.ParkedEvent
@@ -356,7 +422,7 @@ export type ParkedEvent = Message<"trainyard.api.v1.ParkedEvent"> & {
  * Use `create(ParkedEventSchema)` to create a new message.
  */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 10);
+  messageDesc(file_trainyard_api_v1_cluster, 11);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedRequest
@@ -378,7 +444,7 @@ export type RetryParkedRequest = Message<"trainyard.api.v1.RetryParkedRequest"> 
  * Use `create(RetryParkedRequestSchema)` to create a new message.
  */
 export const RetryParkedRequestSchema: GenMessage<RetryParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 11);
+  messageDesc(file_trainyard_api_v1_cluster, 12);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedResponse
@@ -395,7 +461,7 @@ export type RetryParkedResponse = Message<"trainyard.api.v1.RetryParkedResponse"
  * Use `create(RetryParkedResponseSchema)` to create a new message.
  */
 export const RetryParkedResponseSchema: GenMessage<RetryParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 12);
+  messageDesc(file_trainyard_api_v1_cluster, 13);
 
 /**
  * @generated from message trainyard.api.v1.VerifyLogRequest
@@ -405,6 +471,13 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
    * @generated from field: bool skip_views = 1;
    */
   skipViews: boolean;
+
+  /**
+   * What the log must still hold; left out, a tail that was cut off is not noticed.
+   *
+   * @generated from field: trainyard.api.v1.LogAnchor anchor = 2;
+   */
+  anchor?: LogAnchor | undefined;
 };
 
 /**
@@ -412,7 +485,51 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  * Use `create(VerifyLogRequestSchema)` to create a new message.
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 13);
+  messageDesc(file_trainyard_api_v1_cluster, 14);
+
+/**
+ * @generated from message trainyard.api.v1.GetLogAnchorRequest
+ */
+export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"> & {
+};
+
+/**
+ * Describes the message trainyard.api.v1.GetLogAnchorRequest.
+ * Use `create(GetLogAnchorRequestSchema)` to create a new message.
+ */
+export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 15);
+
+/**
+ * @generated from message trainyard.api.v1.LogAnchor
+ */
+export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * Of the commit that ends there, 64 hexadecimal digits; zeros at position 0.
+   *
+   * @generated from field: string hash = 2;
+   */
+  hash: string;
+
+  /**
+   * When it was taken, by the gateway's clock.
+   *
+   * @generated from field: double at_ms = 3;
+   */
+  atMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.LogAnchor.
+ * Use `create(LogAnchorSchema)` to create a new message.
+ */
+export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -456,7 +573,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -480,7 +597,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -504,7 +621,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -517,7 +634,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -544,7 +661,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -586,7 +703,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -603,7 +720,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -620,7 +737,41 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 24);
+
+/**
+ * @generated from message trainyard.api.v1.TrustAgentRequest
+ */
+export type TrustAgentRequest = Message<"trainyard.api.v1.TrustAgentRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.TrustAgentRequest.
+ * Use `create(TrustAgentRequestSchema)` to create a new message.
+ */
+export const TrustAgentRequestSchema: GenMessage<TrustAgentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 25);
+
+/**
+ * @generated from message trainyard.api.v1.TrustAgentResponse
+ */
+export type TrustAgentResponse = Message<"trainyard.api.v1.TrustAgentResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.TrustAgentResponse.
+ * Use `create(TrustAgentResponseSchema)` to create a new message.
+ */
+export const TrustAgentResponseSchema: GenMessage<TrustAgentResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 26);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService
@@ -679,6 +830,16 @@ export const ClusterService: GenService<{
     output: typeof VerifyProgressSchema;
   },
   /**
+   * The end of the log as it is now, to be kept elsewhere: VerifyLog compares the log with it.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.GetLogAnchor
+   */
+  getLogAnchor: {
+    methodKind: "unary";
+    input: typeof GetLogAnchorRequestSchema;
+    output: typeof LogAnchorSchema;
+  },
+  /**
    * @generated from rpc trainyard.api.v1.ClusterService.CreateToken
    */
   createToken: {
@@ -701,6 +862,16 @@ export const ClusterService: GenService<{
     methodKind: "unary";
     input: typeof RevokeTokenRequestSchema;
     output: typeof RevokeTokenResponseSchema;
+  },
+  /**
+   * Launches that failed on the agent are forgotten, so that runs are placed there again.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.TrustAgent
+   */
+  trustAgent: {
+    methodKind: "unary";
+    input: typeof TrustAgentRequestSchema;
+    output: typeof TrustAgentResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_cluster, 0);

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/registry.proto.
  */
 export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEijAEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCSJACgpVcGxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoASJ7ChJDb21wbGV0ZUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SNQoIbWFuaWZlc3QYBCADKAsyIy50cmFpbnlhcmQuY29tbWFuZC52MS5NYW5pZmVzdEVudHJ5IjwKDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkiLAoWUGxhbkNoZWNrcG9pbnREb3dubG9hZBISCgpjaGVja3BvaW50GAEgASgJIpIBCgxEb3dubG9hZFBsYW4SEgoKY2hlY2twb2ludBgBIAEoCRIMCgRwYXRoGAIgASgJEjUKCG1hbmlmZXN0GAMgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeRIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiJQoTUGxhbkNvbnRleHREb3dubG9hZBIOCgZkaWdlc3QYASABKAkiKgoLQ29udGV4dFBsYW4SDgoGZGlnZXN0GAEgASgJEgsKA3VybBgCIAEoCWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEitAEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQiQAoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSI8Cg1NYW5pZmVzdEVudHJ5EgwKBHBhdGgYASABKAkSDQoFYnl0ZXMYAiABKAESDgoGc2hhMjU2GAMgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSK6AQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBAUINCgtfc3RvcmFnZV9pZCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Answers UploadPlan or Rejected.
@@ -50,6 +50,13 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
    * @generated from field: string format = 6;
    */
   format: string;
+
+  /**
+   * The id in the marker of the storage's root, as the caller's host sees it; absent from older SDKs.
+   *
+   * @generated from field: optional string storage_id = 7;
+   */
+  storageId?: string | undefined;
 };
 
 /**
@@ -195,6 +202,13 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
    * @generated from field: google.protobuf.Struct metadata = 4;
    */
   metadata?: JsonObject | undefined;
+
+  /**
+   * Which storage the files lie in; absent where nobody knows.
+   *
+   * @generated from field: optional string storage_id = 5;
+   */
+  storageId?: string | undefined;
 };
 
 /**
@@ -246,4 +260,150 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
  */
 export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 7);
+
+/**
+ * Answers StorageList.
+ *
+ * @generated from message trainyard.command.v1.ListStorages
+ */
+export type ListStorages = Message<"trainyard.command.v1.ListStorages"> & {
+};
+
+/**
+ * Describes the message trainyard.command.v1.ListStorages.
+ * Use `create(ListStoragesSchema)` to create a new message.
+ */
+export const ListStoragesSchema: GenMessage<ListStorages> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 8);
+
+/**
+ * @generated from message trainyard.command.v1.StorageList
+ */
+export type StorageList = Message<"trainyard.command.v1.StorageList"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.StorageEntry storages = 1;
+   */
+  storages: StorageEntry[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.StorageList.
+ * Use `create(StorageListSchema)` to create a new message.
+ */
+export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 9);
+
+/**
+ * The checkpoints that were declared under a root with the same id, and are not deleted.
+ *
+ * @generated from message trainyard.command.v1.StorageEntry
+ */
+export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
+  /**
+   * @generated from field: string root = 1;
+   */
+  root: string;
+
+  /**
+   * Empty for those that were declared without one.
+   *
+   * @generated from field: string storage_id = 2;
+   */
+  storageId: string;
+
+  /**
+   * The id that they count as having; empty where nobody knows: then none of them is ever failed or deleted.
+   *
+   * @generated from field: string counts_as = 3;
+   */
+  countsAs: string;
+
+  /**
+   * @generated from field: uint32 checkpoints = 4;
+   */
+  checkpoints: number;
+
+  /**
+   * Of these, condemned ones and those that are being deleted.
+   *
+   * @generated from field: uint32 condemned = 5;
+   */
+  condemned: number;
+
+  /**
+   * Failed and abandoned ones whose files are still to be removed.
+   *
+   * @generated from field: uint32 left_over = 6;
+   */
+  leftOver: number;
+
+  /**
+   * Some of the checkpoints that are complete.
+   *
+   * @generated from field: repeated string examples = 7;
+   */
+  examples: string[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.StorageEntry.
+ * Use `create(StorageEntrySchema)` to create a new message.
+ */
+export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 10);
+
+/**
+ * Says which storage lies at a root. Answers StorageAdoption or Rejected.
+ *
+ * @generated from message trainyard.command.v1.AdoptStorage
+ */
+export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
+  /**
+   * @generated from field: string root = 1;
+   */
+  root: string;
+
+  /**
+   * @generated from field: string storage_id = 2;
+   */
+  storageId: string;
+
+  /**
+   * Ids of the same storage, from before its marker was lost.
+   *
+   * @generated from field: repeated string replaced_ids = 3;
+   */
+  replacedIds: string[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.AdoptStorage.
+ * Use `create(AdoptStorageSchema)` to create a new message.
+ */
+export const AdoptStorageSchema: GenMessage<AdoptStorage> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 11);
+
+/**
+ * @generated from message trainyard.command.v1.StorageAdoption
+ */
+export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & {
+  /**
+   * @generated from field: double position = 1;
+   */
+  position: number;
+
+  /**
+   * The checkpoints that count as lying in it from now on.
+   *
+   * @generated from field: uint32 checkpoints = 2;
+   */
+  checkpoints: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.StorageAdoption.
+ * Use `create(StorageAdoptionSchema)` to create a new message.
+ */
+export const StorageAdoptionSchema: GenMessage<StorageAdoption> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_registry, 12);
 

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/scheduler.proto.
  */
 export const file_trainyard_command_v1_scheduler: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA1iBnByb3RvMw");
+  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCWIGcHJvdG8z");
 
 /**
  * Answers PoolCapacity. An empty name is the default pool's.
@@ -71,4 +71,23 @@ export type PoolCapacity = Message<"trainyard.command.v1.PoolCapacity"> & {
  */
 export const PoolCapacitySchema: GenMessage<PoolCapacity> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 1);
+
+/**
+ * Forgets the launches that failed on an agent, so that runs are placed there again. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.TrustAgent
+ */
+export type TrustAgent = Message<"trainyard.command.v1.TrustAgent"> & {
+  /**
+   * @generated from field: string agent = 1;
+   */
+  agent: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.TrustAgent.
+ * Use `create(TrustAgentSchema)` to create a new message.
+ */
+export const TrustAgentSchema: GenMessage<TrustAgent> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 2);
 

@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/common/v1/resources.proto.
  */
 export const file_trainyard_common_v1_resources: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3Jlc291cmNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSJgCglSZXNvdXJjZXMSDAoEcG9vbBgBIAEoCRINCgVzbG90cxgCIAEoDRIQCghwcmlvcml0eRgDIAEoDRIOCgZ3ZWlnaHQYBCABKAESFAoMc2luZ2xlX2FnZW50GAUgASgIIk0KCVBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SDwoHYWRkcmVzcxgEIAEoCSJlCgRFeGl0EhEKCW5vZGVfcmFuaxgBIAEoDRINCgVhZ2VudBgCIAEoCRIRCgRjb2RlGAMgASgFSACIAQESDgoGc2lnbmFsGAQgASgJEg8KB21lc3NhZ2UYBSABKAlCBwoFX2NvZGUibgoJRW5kUmVjb3JkEi4KBnJlYXNvbhgBIAEoDjIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVhc29uEg8KB21lc3NhZ2UYAiABKAkSFAoHZm9sbG93cxgDIAEoCEgAiAEBQgoKCF9mb2xsb3dzKqABCglFbmRSZWFzb24SGgoWRU5EX1JFQVNPTl9VTlNQRUNJRklFRBAAEhcKE0VORF9SRUFTT05fRklOSVNIRUQQARIgChxFTkRfUkVBU09OX0FDS05PV0xFREdFRF9TVE9QEAISJgoiRU5EX1JFQVNPTl9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxADEhQKEEVORF9SRUFTT05fRVJST1IQBCpRCghTdG9wTW9kZRIZChVTVE9QX01PREVfVU5TUEVDSUZJRUQQABIWChJTVE9QX01PREVfR1JBQ0VGVUwQARISCg5TVE9QX01PREVfS0lMTBACKoECCgdTdG9wV2h5EhgKFFNUT1BfV0hZX1VOU1BFQ0lGSUVEEAASEgoOU1RPUF9XSFlfUEFVU0UQARIbChdTVE9QX1dIWV9TRUFSQ0hfU1VTUEVORBACEhgKFFNUT1BfV0hZX1NFQVJDSF9TVE9QEAMSEwoPU1RPUF9XSFlfQ0FOQ0VMEAQSEQoNU1RPUF9XSFlfS0lMTBAFEhYKElNUT1BfV0hZX1BSRUVNUFRFRBAGEhIKDlNUT1BfV0hZX0RSQUlOEAcSJAogU1RPUF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQCBIXChNTVE9QX1dIWV9TVVBFUlNFREVEEAliBnByb3RvMw");
+  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3Jlc291cmNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSJgCglSZXNvdXJjZXMSDAoEcG9vbBgBIAEoCRINCgVzbG90cxgCIAEoDRIQCghwcmlvcml0eRgDIAEoDRIOCgZ3ZWlnaHQYBCABKAESFAoMc2luZ2xlX2FnZW50GAUgASgIIk0KCVBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SDwoHYWRkcmVzcxgEIAEoCSJlCgRFeGl0EhEKCW5vZGVfcmFuaxgBIAEoDRINCgVhZ2VudBgCIAEoCRIRCgRjb2RlGAMgASgFSACIAQESDgoGc2lnbmFsGAQgASgJEg8KB21lc3NhZ2UYBSABKAlCBwoFX2NvZGUiRgoNTGF1bmNoRmFpbHVyZRIOCgZhZ2VudHMYASADKAkSDgoGc2lsZW50GAIgAygJEhUKDXBsYXRmb3JtX2F3YXkYAyABKAgiHwoNQXZvaWRlZEFnZW50cxIOCgZhZ2VudHMYASADKAkibgoJRW5kUmVjb3JkEi4KBnJlYXNvbhgBIAEoDjIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVhc29uEg8KB21lc3NhZ2UYAiABKAkSFAoHZm9sbG93cxgDIAEoCEgAiAEBQgoKCF9mb2xsb3dzKqABCglFbmRSZWFzb24SGgoWRU5EX1JFQVNPTl9VTlNQRUNJRklFRBAAEhcKE0VORF9SRUFTT05fRklOSVNIRUQQARIgChxFTkRfUkVBU09OX0FDS05PV0xFREdFRF9TVE9QEAISJgoiRU5EX1JFQVNPTl9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxADEhQKEEVORF9SRUFTT05fRVJST1IQBCpRCghTdG9wTW9kZRIZChVTVE9QX01PREVfVU5TUEVDSUZJRUQQABIWChJTVE9QX01PREVfR1JBQ0VGVUwQARISCg5TVE9QX01PREVfS0lMTBACKoECCgdTdG9wV2h5EhgKFFNUT1BfV0hZX1VOU1BFQ0lGSUVEEAASEgoOU1RPUF9XSFlfUEFVU0UQARIbChdTVE9QX1dIWV9TRUFSQ0hfU1VTUEVORBACEhgKFFNUT1BfV0hZX1NFQVJDSF9TVE9QEAMSEwoPU1RPUF9XSFlfQ0FOQ0VMEAQSEQoNU1RPUF9XSFlfS0lMTBAFEhYKElNUT1BfV0hZX1BSRUVNUFRFRBAGEhIKDlNUT1BfV0hZX0RSQUlOEAcSJAogU1RPUF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQCBIXChNTVE9QX1dIWV9TVVBFUlNFREVEEAliBnByb3RvMw");
 
 /**
  * What a run asks of a pool. A run of no slots is placed beside others and takes none.
@@ -135,6 +135,60 @@ export const ExitSchema: GenMessage<Exit> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 2);
 
 /**
+ * That the platform could not start a run, and where.
+ *
+ * @generated from message trainyard.common.v1.LaunchFailure
+ */
+export type LaunchFailure = Message<"trainyard.common.v1.LaunchFailure"> & {
+  /**
+   * The agents on which the launch failed or was silent; none where it failed before it reached one.
+   *
+   * @generated from field: repeated string agents = 1;
+   */
+  agents: string[];
+
+  /**
+   * Those of them that were silent about it for too long: what they still start is ended, and holds its slots until then.
+   *
+   * @generated from field: repeated string silent = 2;
+   */
+  silent: string[];
+
+  /**
+   * It waited for a service of the platform that did not answer, which is not the agents' doing.
+   *
+   * @generated from field: bool platform_away = 3;
+   */
+  platformAway: boolean;
+};
+
+/**
+ * Describes the message trainyard.common.v1.LaunchFailure.
+ * Use `create(LaunchFailureSchema)` to create a new message.
+ */
+export const LaunchFailureSchema: GenMessage<LaunchFailure> = /*@__PURE__*/
+  messageDesc(file_trainyard_common_v1_resources, 3);
+
+/**
+ * Agents on which a trial is not placed while another could take it.
+ *
+ * @generated from message trainyard.common.v1.AvoidedAgents
+ */
+export type AvoidedAgents = Message<"trainyard.common.v1.AvoidedAgents"> & {
+  /**
+   * @generated from field: repeated string agents = 1;
+   */
+  agents: string[];
+};
+
+/**
+ * Describes the message trainyard.common.v1.AvoidedAgents.
+ * Use `create(AvoidedAgentsSchema)` to create a new message.
+ */
+export const AvoidedAgentsSchema: GenMessage<AvoidedAgents> = /*@__PURE__*/
+  messageDesc(file_trainyard_common_v1_resources, 4);
+
+/**
  * What the SDK itself wrote as the last word of a run, from the run's folder.
  *
  * @generated from message trainyard.common.v1.EndRecord
@@ -163,7 +217,7 @@ export type EndRecord = Message<"trainyard.common.v1.EndRecord"> & {
  * Use `create(EndRecordSchema)` to create a new message.
  */
 export const EndRecordSchema: GenMessage<EndRecord> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_resources, 3);
+  messageDesc(file_trainyard_common_v1_resources, 5);
 
 /**
  * @generated from enum trainyard.common.v1.EndReason

@@ -4,7 +4,9 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { EndRecord, Exit, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
+import type { SealedCheckpoint, SealedCheckpoints } from "../../common/v1/checkpoints_pb.ts";
+import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
+import type { AvoidedAgents, EndRecord, Exit, LaunchFailure, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -12,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIpQBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoASJLCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJIocBChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJIkQKEUFsbG9jYXRpb25TdGFydGVkEi8KBnN0YXJ0cxgBIAMoCzIfLnRyYWlueWFyZC5ldmVudC52MS5TdGFydFJlY29yZCI8CgtTdGFydFJlY29yZBINCgVhZ2VudBgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SCwoDcGlkGAMgASgNIoMBChdBbGxvY2F0aW9uU3RvcFJlcXVlc3RlZBIrCgRtb2RlGAEgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAiABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYAyABKAEiHAoaQWxsb2NhdGlvblN0b3BBY2tub3dsZWRnZWQiywEKD0FsbG9jYXRpb25FbmRlZBI1CgVjYXVzZRgBIAEoDjImLnRyYWlueWFyZC5ldmVudC52MS5BbGxvY2F0aW9uRW5kQ2F1c2USKAoFZXhpdHMYAiADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSNwoKZW5kX3JlY29yZBgDIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSACIAQESDwoHbWVzc2FnZRgEIAEoCUINCgtfZW5kX3JlY29yZCLSAQoLQWdlbnRKb2luZWQSDAoEcG9vbBgBIAEoCRInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjsKBmxhYmVscxgDIAMoCzIrLnRyYWlueWFyZC5ldmVudC52MS5BZ2VudEpvaW5lZC5MYWJlbHNFbnRyeRIPCgd2ZXJzaW9uGAQgASgJEg8KB2FkZHJlc3MYBSABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJGCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoASIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIm0KDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90Ii8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIlChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudERyYWluZWQiHgoMQWdlbnRSZW1vdmVkEg4KBnJlYXNvbhgBIAEoCSIcCgxTbG90RGlzYWJsZWQSDAoEc2xvdBgBIAEoCSIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJIiAKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCSINCgtQb29sUmVtb3ZlZCqbAQoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEKu0BChJBbGxvY2F0aW9uRW5kQ2F1c2USJAogQUxMT0NBVElPTl9FTkRfQ0FVU0VfVU5TUEVDSUZJRUQQABIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9FWElURUQQARIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9LSUxMRUQQAhIjCh9BTExPQ0FUSU9OX0VORF9DQVVTRV9BR0VOVF9MT1NUEAMSJgoiQUxMT0NBVElPTl9FTkRfQ0FVU0VfTEFVTkNIX0ZBSUxFRBAEEiIKHkFMTE9DQVRJT05fRU5EX0NBVVNFX1dJVEhEUkFXThAFYgZwcm90bzM", [file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxItoBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQFCCgoIX2F2b2lkZWQiSwoNV2FpdEV4cGxhaW5lZBIqCgRjb2RlGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLldhaXRDb2RlEg4KBmRldGFpbBgCIAEoCSKHAQoRQWxsb2NhdGlvbkdyYW50ZWQSMgoKcGxhY2VtZW50cxgBIAMoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUGxhY2VtZW50EhYKDm1hc3Rlcl9hZGRyZXNzGAIgASgJEhMKC21hc3Rlcl9wb3J0GAMgASgNEhEKCXRva2VuX2tleRgEIAEoCSJEChFBbGxvY2F0aW9uU3RhcnRlZBIvCgZzdGFydHMYASADKAsyHy50cmFpbnlhcmQuZXZlbnQudjEuU3RhcnRSZWNvcmQiPAoLU3RhcnRSZWNvcmQSDQoFYWdlbnQYASABKAkSEQoJbm9kZV9yYW5rGAIgASgNEgsKA3BpZBgDIAEoDSKDAQoXQWxsb2NhdGlvblN0b3BSZXF1ZXN0ZWQSKwoEbW9kZRgBIAEoDjIdLnRyYWlueWFyZC5jb21tb24udjEuU3RvcE1vZGUSKQoDd2h5GAIgASgOMhwudHJhaW55YXJkLmNvbW1vbi52MS5TdG9wV2h5EhAKCGdyYWNlX21zGAMgASgBIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkIucCCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmUiggIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEhsKDnByb2Nlc3NfZ3JvdXBzGAYgASgJSACIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIRCg9fcHJvY2Vzc19ncm91cHMiRgoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAEiGwoJQWdlbnRMb3N0Eg4KBnJlYXNvbhgBIAEoCSKuAQoNQWdlbnRSZXR1cm5lZBIzCgtvY2N1cGF0aW9ucxgBIAMoCzIeLnRyYWlueWFyZC5ldmVudC52MS5PY2N1cGF0aW9uEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoEbGVmdBgDIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5MZWZ0Q2hlY2twb2ludHNIAIgBAUIHCgVfbGVmdCJDCg9MZWZ0Q2hlY2twb2ludHMSMAoEcnVucxgBIAMoCzIiLnRyYWlueWFyZC5ldmVudC52MS5SdW5DaGVja3BvaW50cyJgCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50Ii8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSJYCg9BZ2VudERpc3RydXN0ZWQSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEg4KBmZvcl9tcxgEIAEoASIeCgxBZ2VudFRydXN0ZWQSDgoGcmVhc29uGAEgASgJIjcKDEFnZW50RGlza0xvdxISCgpmcmVlX2J5dGVzGAEgASgBEhMKC2Zsb29yX2J5dGVzGAIgASgBIiQKDkFnZW50RGlza0ZyZWVkEhIKCmZyZWVfYnl0ZXMYASABKAEiNAoNUHJvY2Vzc2VzTGVmdBISCgphbGxvY2F0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJQoTQWdlbnREcmFpblJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkiDgoMQWdlbnREcmFpbmVkIh4KDEFnZW50UmVtb3ZlZBIOCgZyZWFzb24YASABKAkiHAoMU2xvdERpc2FibGVkEgwKBHNsb3QYASABKAkiGwoLU2xvdEVuYWJsZWQSDAoEc2xvdBgBIAEoCSIgCg5Qb29sQ29uZmlndXJlZBIOCgZwb2xpY3kYASABKAkiDQoLUG9vbFJlbW92ZWQq1AEKCFdhaXRDb2RlEhkKFVdBSVRfQ09ERV9VTlNQRUNJRklFRBAAEhcKE1dBSVRfQ09ERV9OT19BR0VOVFMQARIZChVXQUlUX0NPREVfQUdFTlRTX0FXQVkQAhIjCh9XQUlUX0NPREVfTk9UX0VOT1VHSF9GUkVFX1NMT1RTEAMSGwoXV0FJVF9DT0RFX0JFSElORF9PVEhFUlMQBBIWChJXQUlUX0NPREVfTE9XX0RJU0sQBRIfChtXQUlUX0NPREVfQUdFTlRTX0RJU1RSVVNURUQQBirtAQoSQWxsb2NhdGlvbkVuZENhdXNlEiQKIEFMTE9DQVRJT05fRU5EX0NBVVNFX1VOU1BFQ0lGSUVEEAASHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfRVhJVEVEEAESHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfS0lMTEVEEAISIwofQUxMT0NBVElPTl9FTkRfQ0FVU0VfQUdFTlRfTE9TVBADEiYKIkFMTE9DQVRJT05fRU5EX0NBVVNFX0xBVU5DSF9GQUlMRUQQBBIiCh5BTExPQ0FUSU9OX0VORF9DQVVTRV9XSVRIRFJBV04QBWIGcHJvdG8z", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
  * @generated from message trainyard.event.v1.AllocationQueued
@@ -53,6 +55,13 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
    * @generated from field: double delay_ms = 6;
    */
   delayMs: number;
+
+  /**
+   * Where the launches of the task before it failed; absent for nowhere.
+   *
+   * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 7;
+   */
+  avoided?: AvoidedAgents | undefined;
 };
 
 /**
@@ -233,6 +242,20 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
    * @generated from field: string message = 4;
    */
   message: string;
+
+  /**
+   * What its agents still had to deliver when it ended; absent for nothing, and of agents that do not say it.
+   *
+   * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 5;
+   */
+  sealed?: SealedCheckpoints | undefined;
+
+  /**
+   * Of the cause LAUNCH_FAILED.
+   *
+   * @generated from field: optional trainyard.common.v1.LaunchFailure launch_failure = 6;
+   */
+  launchFailure?: LaunchFailure | undefined;
 };
 
 /**
@@ -270,6 +293,13 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
    * @generated from field: string address = 5;
    */
   address: string;
+
+  /**
+   * How the agent finds and ends all processes of a run: cgroup, parent or scan.
+   *
+   * @generated from field: optional string process_groups = 6;
+   */
+  processGroups?: string | undefined;
 };
 
 /**
@@ -345,6 +375,13 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
    * @generated from field: repeated trainyard.event.v1.Slot slots = 2;
    */
   slots: Slot[];
+
+  /**
+   * What runs that were given up while it was away have stored there, ended ones too; absent for nothing.
+   *
+   * @generated from field: optional trainyard.event.v1.LeftCheckpoints left = 3;
+   */
+  left?: LeftCheckpoints | undefined;
 };
 
 /**
@@ -353,6 +390,45 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
  */
 export const AgentReturnedSchema: GenMessage<AgentReturned> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 11);
+
+/**
+ * @generated from message trainyard.event.v1.LeftCheckpoints
+ */
+export type LeftCheckpoints = Message<"trainyard.event.v1.LeftCheckpoints"> & {
+  /**
+   * @generated from field: repeated trainyard.event.v1.RunCheckpoints runs = 1;
+   */
+  runs: RunCheckpoints[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.LeftCheckpoints.
+ * Use `create(LeftCheckpointsSchema)` to create a new message.
+ */
+export const LeftCheckpointsSchema: GenMessage<LeftCheckpoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 12);
+
+/**
+ * @generated from message trainyard.event.v1.RunCheckpoints
+ */
+export type RunCheckpoints = Message<"trainyard.event.v1.RunCheckpoints"> & {
+  /**
+   * @generated from field: string allocation = 1;
+   */
+  allocation: string;
+
+  /**
+   * @generated from field: repeated trainyard.common.v1.SealedCheckpoint checkpoints = 2;
+   */
+  checkpoints: SealedCheckpoint[];
+};
+
+/**
+ * Describes the message trainyard.event.v1.RunCheckpoints.
+ * Use `create(RunCheckpointsSchema)` to create a new message.
+ */
+export const RunCheckpointsSchema: GenMessage<RunCheckpoints> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 13);
 
 /**
  * @generated from message trainyard.event.v1.Occupation
@@ -374,7 +450,7 @@ export type Occupation = Message<"trainyard.event.v1.Occupation"> & {
  * Use `create(OccupationSchema)` to create a new message.
  */
 export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 12);
+  messageDesc(file_trainyard_event_v1_allocation, 14);
 
 /**
  * The agent reported the process group of an ended allocation gone.
@@ -398,7 +474,133 @@ export type SlotsCleared = Message<"trainyard.event.v1.SlotsCleared"> & {
  * Use `create(SlotsClearedSchema)` to create a new message.
  */
 export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 13);
+  messageDesc(file_trainyard_event_v1_allocation, 15);
+
+/**
+ * Launches of different experiments failed there, one after the other: nothing is placed there for a while.
+ *
+ * @generated from message trainyard.event.v1.AgentDistrusted
+ */
+export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
+  /**
+   * Launches that failed there since the last run that started.
+   *
+   * @generated from field: uint32 failures = 1;
+   */
+  failures: number;
+
+  /**
+   * The experiments that they were of, the first few.
+   *
+   * @generated from field: repeated string experiments = 2;
+   */
+  experiments: string[];
+
+  /**
+   * Of the last failure.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * How long, from this event on. Each time twice as long.
+   *
+   * @generated from field: double for_ms = 4;
+   */
+  forMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentDistrusted.
+ * Use `create(AgentDistrustedSchema)` to create a new message.
+ */
+export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 16);
+
+/**
+ * A run has started there, or a person says that it is mended: its failures are forgotten.
+ *
+ * @generated from message trainyard.event.v1.AgentTrusted
+ */
+export type AgentTrusted = Message<"trainyard.event.v1.AgentTrusted"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentTrusted.
+ * Use `create(AgentTrustedSchema)` to create a new message.
+ */
+export const AgentTrustedSchema: GenMessage<AgentTrusted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 17);
+
+/**
+ * The file system of its state folder has less left than a run may need: nothing is placed there.
+ *
+ * @generated from message trainyard.event.v1.AgentDiskLow
+ */
+export type AgentDiskLow = Message<"trainyard.event.v1.AgentDiskLow"> & {
+  /**
+   * @generated from field: double free_bytes = 1;
+   */
+  freeBytes: number;
+
+  /**
+   * @generated from field: double floor_bytes = 2;
+   */
+  floorBytes: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentDiskLow.
+ * Use `create(AgentDiskLowSchema)` to create a new message.
+ */
+export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 18);
+
+/**
+ * @generated from message trainyard.event.v1.AgentDiskFreed
+ */
+export type AgentDiskFreed = Message<"trainyard.event.v1.AgentDiskFreed"> & {
+  /**
+   * @generated from field: double free_bytes = 1;
+   */
+  freeBytes: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentDiskFreed.
+ * Use `create(AgentDiskFreedSchema)` to create a new message.
+ */
+export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 19);
+
+/**
+ * Processes of a run there were killed and are still there, so that its slots stay taken; an empty message when they are gone.
+ *
+ * @generated from message trainyard.event.v1.ProcessesLeft
+ */
+export type ProcessesLeft = Message<"trainyard.event.v1.ProcessesLeft"> & {
+  /**
+   * @generated from field: string allocation = 1;
+   */
+  allocation: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.ProcessesLeft.
+ * Use `create(ProcessesLeftSchema)` to create a new message.
+ */
+export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
  * @generated from message trainyard.event.v1.AgentDrainRequested
@@ -415,7 +617,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  * Use `create(AgentDrainRequestedSchema)` to create a new message.
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 14);
+  messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
  * @generated from message trainyard.event.v1.AgentDrained
@@ -428,7 +630,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 15);
+  messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
  * @generated from message trainyard.event.v1.AgentRemoved
@@ -445,7 +647,7 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 16);
+  messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
  * @generated from message trainyard.event.v1.SlotDisabled
@@ -462,7 +664,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 17);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
  * @generated from message trainyard.event.v1.SlotEnabled
@@ -479,7 +681,7 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 18);
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * @generated from message trainyard.event.v1.PoolConfigured
@@ -496,7 +698,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 19);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
  * @generated from message trainyard.event.v1.PoolRemoved
@@ -509,7 +711,7 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 20);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode
@@ -539,6 +741,20 @@ export const WaitCode = {
    * @generated from enum value: WAIT_CODE_BEHIND_OTHERS = 4;
    */
   BEHIND_OTHERS: 4,
+
+  /**
+   * Agents that could take it have too little disk left.
+   *
+   * @generated from enum value: WAIT_CODE_LOW_DISK = 5;
+   */
+  LOW_DISK: 5,
+
+  /**
+   * Agents that could take it are not tried for a while, because launches failed there.
+   *
+   * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
+   */
+  AGENTS_DISTRUSTED: 6,
 } as const;
 
 /**

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/checkpoint.proto.
  */
 export const file_trainyard_event_v1_checkpoint: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIqMBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ2ChNDaGVja3BvaW50Q29tcGxldGVkEhcKD21hbmlmZXN0X2RpZ2VzdBgBIAEoCRINCgVmaWxlcxgCIAEoDRINCgVieXRlcxgDIAEoARINCgV0cmlhbBgEIAEoCRILCgNydW4YBSABKA0SDAoEc3RlcBgGIAEoASIiChBDaGVja3BvaW50RmFpbGVkEg4KBnJlYXNvbhgBIAEoCSIlChNDaGVja3BvaW50QWJhbmRvbmVkEg4KBnJlYXNvbhgBIAEoCSIeChBDaGVja3BvaW50UGlubmVkEgoKAmJ5GAEgASgJIiAKEkNoZWNrcG9pbnRVbnBpbm5lZBIKCgJieRgBIAEoCSLOAQoTQ2hlY2twb2ludENvbmRlbW5lZBIzCgZwb2xpY3kYASABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uUG9saWN5EjwKC2NvbXBldGl0b3JzGAIgAygLMicudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvbkNvbXBldGl0b3ISGgoScmVmZXJlbmNlc19jaGVja2VkGAMgAygJEhQKDGdyYWNlX2VuZF9tcxgEIAEoARISCgpleHBlcmltZW50GAUgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiHgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCSIgChJDaGVja3BvaW50VW5waW5uZWQSCgoCYnkYASABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSLOAQoTQ2hlY2twb2ludENvbmRlbW5lZBIzCgZwb2xpY3kYASABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uUG9saWN5EjwKC2NvbXBldGl0b3JzGAIgAygLMicudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvbkNvbXBldGl0b3ISGgoScmVmZXJlbmNlc19jaGVja2VkGAMgAygJEhQKDGdyYWNlX2VuZF9tcxgEIAEoARISCgpleHBlcmltZW50GAUgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.event.v1.CheckpointDeclared
@@ -48,6 +48,13 @@ export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
+
+  /**
+   * The id in the marker of the storage's root, as the host saw it that writes; absent from older SDKs.
+   *
+   * @generated from field: optional string storage_id = 7;
+   */
+  storageId?: string | undefined;
 };
 
 /**
@@ -170,6 +177,45 @@ export const CheckpointUnpinnedSchema: GenMessage<CheckpointUnpinned> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 5);
 
 /**
+ * A person says which storage lies at a root: the checkpoints that were declared there without an id, and those of the
+ * ids that it replaces, lie in this one.
+ *
+ * @generated from message trainyard.event.v1.StorageAdopted
+ */
+export type StorageAdopted = Message<"trainyard.event.v1.StorageAdopted"> & {
+  /**
+   * @generated from field: string root = 1;
+   */
+  root: string;
+
+  /**
+   * The id in the marker, as the host saw it where the person adopted the storage.
+   *
+   * @generated from field: string storage_id = 2;
+   */
+  storageId: string;
+
+  /**
+   * Ids that the storage had before its marker was lost.
+   *
+   * @generated from field: repeated string replaced_ids = 3;
+   */
+  replacedIds: string[];
+
+  /**
+   * @generated from field: string by = 4;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.StorageAdopted.
+ * Use `create(StorageAdoptedSchema)` to create a new message.
+ */
+export const StorageAdoptedSchema: GenMessage<StorageAdopted> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_checkpoint, 6);
+
+/**
  * @generated from message trainyard.event.v1.CheckpointCondemned
  */
 export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemned"> & {
@@ -208,7 +254,7 @@ export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemne
  * Use `create(CheckpointCondemnedSchema)` to create a new message.
  */
 export const CheckpointCondemnedSchema: GenMessage<CheckpointCondemned> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 6);
+  messageDesc(file_trainyard_event_v1_checkpoint, 7);
 
 /**
  * @generated from message trainyard.event.v1.RetentionPolicy
@@ -235,7 +281,7 @@ export type RetentionPolicy = Message<"trainyard.event.v1.RetentionPolicy"> & {
  * Use `create(RetentionPolicySchema)` to create a new message.
  */
 export const RetentionPolicySchema: GenMessage<RetentionPolicy> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 7);
+  messageDesc(file_trainyard_event_v1_checkpoint, 8);
 
 /**
  * @generated from message trainyard.event.v1.RetentionCompetitor
@@ -262,7 +308,7 @@ export type RetentionCompetitor = Message<"trainyard.event.v1.RetentionCompetito
  * Use `create(RetentionCompetitorSchema)` to create a new message.
  */
 export const RetentionCompetitorSchema: GenMessage<RetentionCompetitor> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 8);
+  messageDesc(file_trainyard_event_v1_checkpoint, 9);
 
 /**
  * @generated from message trainyard.event.v1.CheckpointSpared
@@ -279,7 +325,7 @@ export type CheckpointSpared = Message<"trainyard.event.v1.CheckpointSpared"> & 
  * Use `create(CheckpointSparedSchema)` to create a new message.
  */
 export const CheckpointSparedSchema: GenMessage<CheckpointSpared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 9);
+  messageDesc(file_trainyard_event_v1_checkpoint, 10);
 
 /**
  * @generated from message trainyard.event.v1.CheckpointDeletionStarted
@@ -292,7 +338,7 @@ export type CheckpointDeletionStarted = Message<"trainyard.event.v1.CheckpointDe
  * Use `create(CheckpointDeletionStartedSchema)` to create a new message.
  */
 export const CheckpointDeletionStartedSchema: GenMessage<CheckpointDeletionStarted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 10);
+  messageDesc(file_trainyard_event_v1_checkpoint, 11);
 
 /**
  * @generated from message trainyard.event.v1.CheckpointDeleted
@@ -314,5 +360,5 @@ export type CheckpointDeleted = Message<"trainyard.event.v1.CheckpointDeleted"> 
  * Use `create(CheckpointDeletedSchema)` to create a new message.
  */
 export const CheckpointDeletedSchema: GenMessage<CheckpointDeleted> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_checkpoint, 11);
+  messageDesc(file_trainyard_event_v1_checkpoint, 12);
 

@@ -5,7 +5,9 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { Exit, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
+import type { SealedCheckpoint, SealedCheckpoints } from "../../common/v1/checkpoints_pb.ts";
+import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
+import type { AvoidedAgents, Exit, LaunchFailure, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -13,7 +15,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/experiment.proto.
  */
 export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkilAIKDFRyaWFsQ3JlYXRlZBISCgpleHBlcmltZW50GAEgASgJEg4KBm51bWJlchgCIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYBCABKA0SHQoVd2FybV9zdGFydF9jaGVja3BvaW50GAUgASgJEhQKDHNvdXJjZV90cmlhbBgGIAEoCRIOCgZvcmlnaW4YByABKAkSKQoIZXZpZGVuY2UYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKD3dhcm1fc3RhcnRfc3RlcBgJIAEoAUgAiAEBQhIKEF93YXJtX3N0YXJ0X3N0ZXAitQEKDFJ1blJlcXVlc3RlZBILCgNydW4YASABKA0SFwoPZnJvbV9jaGVja3BvaW50GAIgASgJEhEKCWZyb21fc3RlcBgDIAEoARIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBISCgpleHBlcmltZW50GAYgASgJEhAKCGRlbGF5X21zGAcgASgBIi0KClJ1blN0YXJ0ZWQSCwoDcnVuGAEgASgNEhIKCmFsbG9jYXRpb24YAiABKAkiiQEKEFJ1blN0b3BSZXF1ZXN0ZWQSCwoDcnVuGAEgASgNEisKBG1vZGUYAiABKA4yHS50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BNb2RlEikKA3doeRgDIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeRIQCghncmFjZV9tcxgEIAEoASKZAQoIUnVuRW5kZWQSCwoDcnVuGAEgASgNEioKA3doeRgCIAEoDjIdLnRyYWlueWFyZC5ldmVudC52MS5SdW5FbmRXaHkSKAoFZXhpdHMYAyADKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXQSDwoHbWVzc2FnZRgEIAEoCRIZChFjb3VudHNfYXNfcmVzdGFydBgFIAEoCCJCChFUcmlhbENoZWNrcG9pbnRlZBISCgpjaGVja3BvaW50GAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBImEKClRyaWFsRW5kZWQSMQoHb3V0Y29tZRgBIAEoDjIgLnRyYWlueWFyZC5ldmVudC52MS5UcmlhbE91dGNvbWUSDgoGcmVhc29uGAIgASgJEhAKCHJlc3RhcnRzGAMgASgNKk8KCFN0b3BLaW5kEhkKFVNUT1BfS0lORF9VTlNQRUNJRklFRBAAEhQKEFNUT1BfS0lORF9DQU5DRUwQARISCg5TVE9QX0tJTkRfS0lMTBACKpkBChFFeHBlcmltZW50T3V0Y29tZRIiCh5FWFBFUklNRU5UX09VVENPTUVfVU5TUEVDSUZJRUQQABIgChxFWFBFUklNRU5UX09VVENPTUVfQ09NUExFVEVEEAESHwobRVhQRVJJTUVOVF9PVVRDT01FX0NBTkNFTEVEEAISHQoZRVhQRVJJTUVOVF9PVVRDT01FX0ZBSUxFRBADKu8BCglSdW5FbmRXaHkSGwoXUlVOX0VORF9XSFlfVU5TUEVDSUZJRUQQABIYChRSVU5fRU5EX1dIWV9GSU5JU0hFRBABEiEKHVJVTl9FTkRfV0hZX0FDS05PV0xFREdFRF9TVE9QEAISFgoSUlVOX0VORF9XSFlfRkFJTEVEEAMSFAoQUlVOX0VORF9XSFlfTE9TVBAEEicKI1JVTl9FTkRfV0hZX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAUSFgoSUlVOX0VORF9XSFlfS0lMTEVEEAYSGQoVUlVOX0VORF9XSFlfV0lUSERSQVdOEAcqzAEKDFRyaWFsT3V0Y29tZRIdChlUUklBTF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGwoXVFJJQUxfT1VUQ09NRV9DT01QTEVURUQQARIfChtUUklBTF9PVVRDT01FX1NUT1BQRURfRUFSTFkQAhIaChZUUklBTF9PVVRDT01FX0NBTkNFTEVEEAMSGAoUVFJJQUxfT1VUQ09NRV9GQUlMRUQQBBIpCiVUUklBTF9PVVRDT01FX0lOVkFMSURfSFlQRVJQQVJBTUVURVJTEAViBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkilAIKDFRyaWFsQ3JlYXRlZBISCgpleHBlcmltZW50GAEgASgJEg4KBm51bWJlchgCIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYBCABKA0SHQoVd2FybV9zdGFydF9jaGVja3BvaW50GAUgASgJEhQKDHNvdXJjZV90cmlhbBgGIAEoCRIOCgZvcmlnaW4YByABKAkSKQoIZXZpZGVuY2UYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKD3dhcm1fc3RhcnRfc3RlcBgJIAEoAUgAiAEBQhIKEF93YXJtX3N0YXJ0X3N0ZXAi+wEKDFJ1blJlcXVlc3RlZBILCgNydW4YASABKA0SFwoPZnJvbV9jaGVja3BvaW50GAIgASgJEhEKCWZyb21fc3RlcBgDIAEoARIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBISCgpleHBlcmltZW50GAYgASgJEhAKCGRlbGF5X21zGAcgASgBEjgKB2F2b2lkZWQYCiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkF2b2lkZWRBZ2VudHNIAIgBAUIKCghfYXZvaWRlZCItCgpSdW5TdGFydGVkEgsKA3J1bhgBIAEoDRISCgphbGxvY2F0aW9uGAIgASgJIokBChBSdW5TdG9wUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIrCgRtb2RlGAIgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAyABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYBCABKAEi6QIKCFJ1bkVuZGVkEgsKA3J1bhgBIAEoDRIqCgN3aHkYAiABKA4yHS50cmFpbnlhcmQuZXZlbnQudjEuUnVuRW5kV2h5EigKBWV4aXRzGAMgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0Eg8KB21lc3NhZ2UYBCABKAkSGQoRY291bnRzX2FzX3Jlc3RhcnQYBSABKAgSOwoGc2VhbGVkGAYgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gAiAEBEh0KEGF3YWl0ZWRfdW50aWxfbXMYByABKAFIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQgkKB19zZWFsZWRCEwoRX2F3YWl0ZWRfdW50aWxfbXNCEQoPX2xhdW5jaF9mYWlsdXJlIngKE1J1bkNoZWNrcG9pbnRzTmFtZWQSCwoDcnVuGAEgASgNEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhgKEGF3YWl0ZWRfdW50aWxfbXMYAyABKAEiQgoRVHJpYWxDaGVja3BvaW50ZWQSEgoKY2hlY2twb2ludBgBIAEoCRILCgNydW4YAiABKA0SDAoEc3RlcBgDIAEoASJhCgpUcmlhbEVuZGVkEjEKB291dGNvbWUYASABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEg4KBnJlYXNvbhgCIAEoCRIQCghyZXN0YXJ0cxgDIAEoDSpPCghTdG9wS2luZBIZChVTVE9QX0tJTkRfVU5TUEVDSUZJRUQQABIUChBTVE9QX0tJTkRfQ0FOQ0VMEAESEgoOU1RPUF9LSU5EX0tJTEwQAiqZAQoRRXhwZXJpbWVudE91dGNvbWUSIgoeRVhQRVJJTUVOVF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASIAocRVhQRVJJTUVOVF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG0VYUEVSSU1FTlRfT1VUQ09NRV9DQU5DRUxFRBACEh0KGUVYUEVSSU1FTlRfT1VUQ09NRV9GQUlMRUQQAyrvAQoJUnVuRW5kV2h5EhsKF1JVTl9FTkRfV0hZX1VOU1BFQ0lGSUVEEAASGAoUUlVOX0VORF9XSFlfRklOSVNIRUQQARIhCh1SVU5fRU5EX1dIWV9BQ0tOT1dMRURHRURfU1RPUBACEhYKElJVTl9FTkRfV0hZX0ZBSUxFRBADEhQKEFJVTl9FTkRfV0hZX0xPU1QQBBInCiNSVU5fRU5EX1dIWV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFEhYKElJVTl9FTkRfV0hZX0tJTExFRBAGEhkKFVJVTl9FTkRfV0hZX1dJVEhEUkFXThAHKswBCgxUcmlhbE91dGNvbWUSHQoZVFJJQUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhsKF1RSSUFMX09VVENPTUVfQ09NUExFVEVEEAESHwobVFJJQUxfT1VUQ09NRV9TVE9QUEVEX0VBUkxZEAISGgoWVFJJQUxfT1VUQ09NRV9DQU5DRUxFRBADEhgKFFRSSUFMX09VVENPTUVfRkFJTEVEEAQSKQolVFJJQUxfT1VUQ09NRV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
  * @generated from message trainyard.event.v1.ExperimentCreated
@@ -292,6 +294,13 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
    * @generated from field: double delay_ms = 7;
    */
   delayMs: number;
+
+  /**
+   * Where the launches before it failed; absent for nowhere.
+   *
+   * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 10;
+   */
+  avoided?: AvoidedAgents | undefined;
 };
 
 /**
@@ -385,6 +394,27 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
    * @generated from field: bool counts_as_restart = 5;
    */
   countsAsRestart: boolean;
+
+  /**
+   * Of an ended run only these still complete, until a later one is requested; absent for none.
+   *
+   * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 6;
+   */
+  sealed?: SealedCheckpoints | undefined;
+
+  /**
+   * The next run waits for them until then at the latest, in milliseconds since 1970; absent where there are none.
+   *
+   * @generated from field: optional double awaited_until_ms = 7;
+   */
+  awaitedUntilMs?: number | undefined;
+
+  /**
+   * Present where the platform could not start it.
+   *
+   * @generated from field: optional trainyard.common.v1.LaunchFailure launch_failure = 8;
+   */
+  launchFailure?: LaunchFailure | undefined;
 };
 
 /**
@@ -393,6 +423,38 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
  */
 export const RunEndedSchema: GenMessage<RunEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 10);
+
+/**
+ * An agent that was lost has come back and says what a run that was given up has stored there: of an ended run these, too,
+ * still complete, until a later one is requested.
+ *
+ * @generated from message trainyard.event.v1.RunCheckpointsNamed
+ */
+export type RunCheckpointsNamed = Message<"trainyard.event.v1.RunCheckpointsNamed"> & {
+  /**
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+
+  /**
+   * @generated from field: repeated trainyard.common.v1.SealedCheckpoint checkpoints = 2;
+   */
+  checkpoints: SealedCheckpoint[];
+
+  /**
+   * As in RunEnded.
+   *
+   * @generated from field: double awaited_until_ms = 3;
+   */
+  awaitedUntilMs: number;
+};
+
+/**
+ * Describes the message trainyard.event.v1.RunCheckpointsNamed.
+ * Use `create(RunCheckpointsNamedSchema)` to create a new message.
+ */
+export const RunCheckpointsNamedSchema: GenMessage<RunCheckpointsNamed> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_experiment, 11);
 
 /**
  * A complete checkpoint of the trial's newest run is known: later runs may start from it.
@@ -423,7 +485,7 @@ export type TrialCheckpointed = Message<"trainyard.event.v1.TrialCheckpointed"> 
  * Use `create(TrialCheckpointedSchema)` to create a new message.
  */
 export const TrialCheckpointedSchema: GenMessage<TrialCheckpointed> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 11);
+  messageDesc(file_trainyard_event_v1_experiment, 12);
 
 /**
  * @generated from message trainyard.event.v1.TrialEnded
@@ -450,7 +512,7 @@ export type TrialEnded = Message<"trainyard.event.v1.TrialEnded"> & {
  * Use `create(TrialEndedSchema)` to create a new message.
  */
 export const TrialEndedSchema: GenMessage<TrialEnded> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_experiment, 12);
+  messageDesc(file_trainyard_event_v1_experiment, 13);
 
 /**
  * @generated from enum trainyard.event.v1.StopKind

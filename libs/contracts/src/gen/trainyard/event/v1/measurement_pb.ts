@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/measurement.proto.
  */
 export const file_trainyard_event_v1_measurement: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLIAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEiQAoQTG9nUG9saWN5TWF0Y2hlZBIOCgZwb2xpY3kYASABKAkSDgoGYWN0aW9uGAIgASgJEgwKBGxpbmUYAyABKAliBnByb3RvMw");
+  fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEiQAoQTG9nUG9saWN5TWF0Y2hlZBIOCgZwb2xpY3kYASABKAkSDgoGYWN0aW9uGAIgASgJEgwKBGxpbmUYAyABKAliBnByb3RvMw");
 
 /**
  * A validation is stored. Appended before the report is acknowledged.
@@ -46,6 +46,14 @@ export type ValidationReported = Message<"trainyard.event.v1.ValidationReported"
    * @generated from field: string report_key = 5;
    */
   reportKey: string;
+
+  /**
+   * The names of values that are no numbers (text, a list), so that a search that misses its metric can say why: the
+   * first few in alphabetical order.
+   *
+   * @generated from field: repeated string non_numeric = 6;
+   */
+  nonNumeric: string[];
 };
 
 /**

@@ -1,0 +1,46 @@
+/** Hosts and storages in memory, for tests. */
+import { dirname } from "node:path";
+import { Fault } from "@trainyard/kernel";
+import type { StorageDisk } from "./storage-disk.ts";
+import { isStorageId, type SeenStorage } from "./storage-marker.ts";
+
+/** A storage that several hosts may mount: what lies in its root. */
+export class MemoryStorage {
+  /** What the marker holds; null where there is none. */
+  marker: string | null = null;
+  readonly folders = new Set<string>();
+}
+
+/** A host in memory. What is not mounted is an empty folder, as a mount point is without its mount. */
+export class MemoryDisk implements StorageDisk {
+  readonly #mounts = new Map<string, MemoryStorage>();
+
+  mount(root: string, storage: MemoryStorage): void {
+    this.#mounts.set(root, storage);
+  }
+
+  at(root: string): MemoryStorage {
+    const mounted = this.#mounts.get(root) ?? new MemoryStorage();
+    this.#mounts.set(root, mounted);
+    return mounted;
+  }
+
+  async seen(root: string): Promise<SeenStorage> {
+    const { marker } = this.at(root);
+    if (marker === null) return { kind: "unmarked" };
+    return isStorageId(marker) ? { kind: "marked", id: marker } : { kind: "damaged" };
+  }
+
+  async mark(root: string, id: string): Promise<string> {
+    const storage = this.at(root);
+    storage.marker ??= id;
+    if (!isStorageId(storage.marker)) {
+      throw new Fault("storage_not_marked", `the marker of ${root} is damaged`, { retry: "later" });
+    }
+    return storage.marker;
+  }
+
+  async removeFolder(folder: string): Promise<void> {
+    this.at(dirname(folder)).folders.delete(folder);
+  }
+}

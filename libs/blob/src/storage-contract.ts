@@ -1,0 +1,110 @@
+/** What every adapter of `StorageDisk` keeps. Call it in a test file of the adapter. */
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { removeCheckpointFolder } from "./checkpoint-folder.ts";
+import type { StorageDisk } from "./storage-disk.ts";
+
+/** A storage that two hosts mount at `root`, and at another path of `elsewhere` another one. */
+export type OpenedDisk = AsyncDisposable & {
+  readonly disk: StorageDisk;
+  readonly root: string;
+  readonly elsewhere: string;
+  /** Puts a checkpoint's folder below a root, or says whether it is there. */
+  write(root: string, checkpoint: string): Promise<void>;
+  has(root: string, checkpoint: string): Promise<boolean>;
+  /** What a crash, or a person, leaves in the marker's place. */
+  damage(root: string): Promise<void>;
+};
+
+const checkpoint = "00000000-0000-4000-8000-000000000001";
+const section = (root: string) => ({ type: "directory", container_path: root });
+const later = { code: "checkpoint_not_removed", retry: "later" };
+
+export function storageDiskContract(open: () => Promise<OpenedDisk>): void {
+  markerContract(open);
+  removalContract(open);
+}
+
+function markerContract(open: () => Promise<OpenedDisk>): void {
+  test("a storage that nobody has marked is unmarked, and stays so when it is looked at", async () => {
+    await using opened = await open();
+    const { disk, root } = opened;
+    expect(await disk.seen(root)).toEqual({ kind: "unmarked" });
+    expect(await disk.seen(root)).toEqual({ kind: "unmarked" });
+  });
+
+  test("a storage keeps the id that it was marked with first", async () => {
+    await using opened = await open();
+    const { disk, root } = opened;
+    const id = randomUUID();
+    expect(await disk.mark(root, id)).toBe(id);
+    expect(await disk.mark(root, randomUUID())).toBe(id);
+    expect(await disk.seen(root)).toEqual({ kind: "marked", id });
+  });
+
+  test("hosts that mark a storage at the same time agree on one id", async () => {
+    await using opened = await open();
+    const { disk, root } = opened;
+    const ids = await Promise.all(Array.from({ length: 8 }, () => disk.mark(root, randomUUID())));
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test("two storages have two ids", async () => {
+    await using opened = await open();
+    const { disk, root, elsewhere } = opened;
+    const id = await disk.mark(root, randomUUID());
+    expect(await disk.mark(elsewhere, randomUUID())).not.toBe(id);
+  });
+
+  test("a damaged marker is nobody's, and is left as it is", async () => {
+    await using opened = await open();
+    const { disk, root } = opened;
+    await opened.damage(root);
+    expect(await disk.seen(root)).toEqual({ kind: "damaged" });
+    const marking = disk.mark(root, randomUUID());
+    await expect(marking).rejects.toMatchObject({ code: "storage_not_marked", retry: "later" });
+    expect(await disk.seen(root)).toEqual({ kind: "damaged" });
+  });
+}
+
+function removalContract(open: () => Promise<OpenedDisk>): void {
+  test("a checkpoint is removed from the storage that it lies in, and again nothing happens", async () => {
+    await using opened = await open();
+    const { disk, root } = opened;
+    const id = await disk.mark(root, randomUUID());
+    await opened.write(root, checkpoint);
+    await removeCheckpointFolder(section(root), checkpoint, id, disk);
+    expect(await opened.has(root, checkpoint)).toBe(false);
+    await removeCheckpointFolder(section(root), checkpoint, id, disk);
+  });
+
+  test.each([
+    ["an unmarked storage", async () => {}, "is the storage mounted here"],
+    ["a damaged marker", (opened: OpenedDisk) => opened.damage(opened.root), "holds no id"],
+    [
+      "another storage at the same path",
+      async ({ disk, root }: OpenedDisk) => void (await disk.mark(root, randomUUID())),
+      "is not the same storage here",
+    ],
+  ])("nothing is removed, nor counts as removed, where a host sees %s", async (_, seen, why) => {
+    await using opened = await open();
+    await opened.write(opened.root, checkpoint);
+    await seen(opened);
+    const { disk, root } = opened;
+    const removing = removeCheckpointFolder(section(root), checkpoint, randomUUID(), disk);
+    await expect(removing).rejects.toMatchObject(later);
+    await expect(removing).rejects.toThrow(why);
+    expect(await opened.has(root, checkpoint)).toBe(true);
+  });
+
+  test("nothing is removed that was declared without the id of its storage", async () => {
+    await using opened = await open();
+    const { disk, root } = opened;
+    await disk.mark(root, randomUUID());
+    await opened.write(root, checkpoint);
+    const removing = removeCheckpointFolder(section(root), checkpoint, "", disk);
+    await expect(removing).rejects.toMatchObject(later);
+    await expect(removing).rejects.toThrow(`yard storage adopt ${root}`);
+    expect(await opened.has(root, checkpoint)).toBe(true);
+  });
+}

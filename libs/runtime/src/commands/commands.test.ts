@@ -1,0 +1,58 @@
+import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { PauseExperimentSchema } from "@trainyard/contracts/commands";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import type { Aggregate } from "../folds/folds.ts";
+import { FoldCache } from "../folds/fold-cache.ts";
+import { AcceptedSchema, accepted, command, commandHandlers, encodeRequest } from "./commands.ts";
+import { readRejected } from "./commands.ts";
+import { Executor } from "./executor.ts";
+
+/** A stream whose event is as large as it is told. */
+const novels: Aggregate<
+  null,
+  number,
+  { type: "ExperimentStopRequested"; data: { kind: 1; reason: string } }
+> = {
+  name: "novel",
+  category: "experiment",
+  decider: {
+    initial: null,
+    decide: (_, characters) => [
+      { type: "ExperimentStopRequested", data: { kind: 1, reason: "x".repeat(characters) } },
+    ],
+    evolve: () => null,
+  },
+};
+
+async function write(characters: number) {
+  const log = createMemoryLog().as("experiments");
+  const executor = new Executor(log, new FoldCache(log));
+  const handlers = commandHandlers(
+    "experiments",
+    {
+      Write: command(PauseExperimentSchema, AcceptedSchema, async (_, { identity }) =>
+        accepted(
+          await executor.execute(identity, async (work) => {
+            await work.decide(novels, "1", characters);
+          }),
+        ),
+      ),
+    },
+    pino({ enabled: false }),
+  );
+  const headers = { commitId: newEventId(), authid: "", traceparent: "", correlationid: "" };
+  const body = encodeRequest(PauseExperimentSchema, { experiment: "1" });
+  return handlers["Write"]?.({ headers, body });
+}
+
+test("a command that would record more than the log takes is rejected with what to do", async () => {
+  expect(await write(200_000)).toMatchObject({ kind: "ok" });
+  const reply = await write(300_000);
+  expect(reply?.kind).toBe("rejected");
+  if (reply?.kind !== "rejected") return;
+  expect(readRejected(reply.body)).toMatchObject({
+    rejected: "too_large",
+    detail: expect.stringMatching(/more than the log takes, ask for less at once/),
+  });
+});

@@ -1,0 +1,69 @@
+import { createMemoryBus } from "@trainyard/bus";
+import { encodeEvent } from "@trainyard/contracts";
+import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { ManualClock } from "@trainyard/testing";
+import { expect, test } from "vitest";
+import { runtimeLimits } from "../limits.ts";
+import { EventFeed } from "../reactions/event-feed.ts";
+import { createLogger } from "../service/logging.ts";
+import { FoldCache } from "./fold-cache.ts";
+import { LogFollower } from "./log-follower.ts";
+
+const meta = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+test("a follower whose log went back forgets what it has folded, and follows what the log has", async () => {
+  const clock = new ManualClock();
+  const store = createMemoryLog({ clock });
+  const log = store.as("metrics");
+  const tell = async (count: number): Promise<void> => {
+    const stream = "experiment-1";
+    const events = Array.from({ length: count }, () => ({
+      id: newEventId(),
+      ...encodeEvent({ type: "ExperimentPaused", data: {} }),
+    }));
+    const writes = [{ stream, expectedVersion: store.store.version(stream), events }];
+    await log.append({ commitId: newEventId(), writes, guards: [], meta });
+  };
+  const counted = {
+    name: "counted",
+    category: "experiment",
+    initial: 0,
+    evolve: (n: number) => n + 1,
+  };
+  const cache = new FoldCache(log);
+  const bus = createMemoryBus({ clock }).connect("metrics");
+  await using feed = await EventFeed.open(log, bus, clock);
+  const follower = new LogFollower(log, feed, cache, {
+    clock,
+    logger: createLogger("metrics", "silent"),
+  });
+  const stop = new AbortController();
+  await tell(1);
+  const restore = store.store.backup();
+  const running = follower.run(stop.signal);
+  await clock.advance(0);
+  await tell(4);
+  await clock.advance(runtimeLimits.silentBusMs);
+  expect((await cache.load(counted, "1")).state).toBe(5);
+  expect(follower.position).toBe(5);
+  restore();
+  await clock.advance(runtimeLimits.silentBusMs);
+  expect(follower.position).toBe(0);
+  await clock.advance(runtimeLimits.retryFirstMs);
+  expect(follower.position).toBe(1);
+  expect((await cache.load(counted, "1")).state).toBe(1);
+  await tell(1);
+  await clock.advance(runtimeLimits.silentBusMs);
+  expect(follower.position).toBe(2);
+  expect((await cache.load(counted, "1")).state).toBe(2);
+  stop.abort();
+  await clock.advance(runtimeLimits.silentBusMs);
+  await running;
+});

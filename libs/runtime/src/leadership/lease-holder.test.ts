@@ -1,0 +1,86 @@
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log";
+import { ManualClock } from "@trainyard/testing";
+import { pino } from "pino";
+import { beforeEach, expect, test } from "vitest";
+import { runtimeLimits } from "../limits.ts";
+import { LeaseHolder } from "./lease-holder.ts";
+
+const { leaseTtlMs, leaseRenewMs } = runtimeLimits;
+
+let clock: ManualClock;
+let log: MemoryLog;
+/** What an answer of the log to an ask for the lease waits for. */
+let answered: (ask: number) => Promise<void>;
+let asks = 0;
+let lostAtMs: number[] = [];
+let stop: AbortController;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  asks = 0;
+  lostAtMs = [];
+  stop = new AbortController();
+  answered = async () => {};
+  log = createMemoryLog({
+    clock,
+    beforeCall: async (method) => {
+      if (method !== "acquireLease") return;
+      asks += 1;
+      await answered(asks);
+    },
+  });
+});
+
+/** Holds it until it is lost, and notes when that was. */
+function hold(): Promise<void> {
+  const logger = pino({ enabled: false });
+  const holder = new LeaseHolder(log.as("one"), clock, logger, "one/0", "me");
+  return holder.run(stop.signal, async ({ lost }) => {
+    await new Promise<void>((resolve) => {
+      lost.addEventListener("abort", () => resolve(), { once: true });
+      if (lost.aborted) resolve();
+    });
+    if (!stop.signal.aborted) lostAtMs.push(clock.monotonicMs());
+  });
+}
+
+async function end(holding: Promise<void>): Promise<void> {
+  stop.abort();
+  await clock.advance(0);
+  await holding;
+}
+
+test("a lease whose renewal gets no answer is lost at the end of its term, not when the answer comes", async () => {
+  const late = Promise.withResolvers<void>();
+  answered = (ask) => (ask === 3 ? late.promise : Promise.resolve());
+  const holding = hold();
+  await clock.advance(10 * leaseTtlMs);
+  // The second ask, after one pause, was the last that was answered.
+  expect(lostAtMs).toEqual([leaseRenewMs + leaseTtlMs]);
+  late.resolve();
+  await end(holding);
+});
+
+test("a lease whose first answer came late is lost as long after the question as one whose answer came at once", async () => {
+  const delayMs = leaseTtlMs - 500;
+  const never = Promise.withResolvers<void>();
+  answered = (ask) => {
+    if (ask > 1) return never.promise;
+    return new Promise((resolve) => void clock.timer(delayMs, resolve));
+  };
+  const holding = hold();
+  await clock.advance(10 * leaseTtlMs);
+  expect(lostAtMs).toEqual([leaseTtlMs]);
+  never.resolve();
+  await end(holding);
+});
+
+test("a lease that is renewed in time is kept, also where each answer takes a second", async () => {
+  answered = () => new Promise((resolve) => void clock.timer(1_000, resolve));
+  const holding = hold();
+  await clock.advance(20 * leaseTtlMs);
+  expect(lostAtMs).toEqual([]);
+  stop.abort();
+  await clock.advance(leaseTtlMs);
+  await holding;
+});

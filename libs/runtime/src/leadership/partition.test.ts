@@ -1,0 +1,159 @@
+import { createMemoryBus } from "@trainyard/bus";
+import { encodeEvent } from "@trainyard/contracts";
+import {
+  AcceptedSchema,
+  PauseExperimentSchema,
+  RetryParkedSchema,
+} from "@trainyard/contracts/commands";
+import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
+import { command, encodeRequest } from "../commands/commands.ts";
+import { emptyMeta } from "../reactions/story.ts";
+import { Partition, type Term } from "./partition.ts";
+
+const service = "experiments";
+
+/** A partition that notes which experiments were paused, and cannot process those that are named. */
+class World {
+  readonly memory = createMemoryLog();
+  readonly log = this.memory.as(service);
+  readonly hub = createMemoryBus();
+  readonly noted: string[] = [];
+  readonly failing = new Set<string>();
+  /** How often the effects were begun, and whether they are at work. */
+  terms = 0;
+  atWork = false;
+  partition = this.#open();
+  #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  #open(): Partition {
+    const bus = this.hub.connect(service);
+    const deps = { log: this.log, bus, clock: systemClock, logger: pino({ enabled: false }) };
+    return new Partition(service, 0, deps, async () => this.#term());
+  }
+
+  #term(): Term {
+    return {
+      reactions: {
+        consumer: service,
+        handlers: {
+          ExperimentPaused: async ({ id }) => {
+            if (this.failing.has(id)) throw new Error(`what is ${id}?`);
+            this.noted.push(id);
+          },
+        },
+      },
+      commands: {
+        PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, async () => ({
+          position: 0,
+          stream: "",
+        })),
+      },
+      effects: async (signal) => {
+        this.terms += 1;
+        this.atWork = true;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        this.atWork = false;
+      },
+    };
+  }
+
+  async tell(...experiments: readonly string[]): Promise<void> {
+    for (const id of experiments) {
+      const stream = `experiment-${id}`;
+      const expectedVersion = (await this.log.read(stream, 0, 100)).length;
+      const events = [{ id: newEventId(), ...encodeEvent({ type: "ExperimentPaused", data: {} }) }];
+      const writes = [{ stream, expectedVersion, events }];
+      await this.log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
+    }
+  }
+
+  start(): void {
+    this.#stop = new AbortController();
+    this.#running = this.partition.run("test", this.#stop.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** The kind of the answer; "unavailable" where nobody serves the command. */
+  async ask(name: "RetryParked" | "PauseExperiment", key = ""): Promise<string> {
+    const body =
+      name === "RetryParked"
+        ? encodeRequest(RetryParkedSchema, { consumer: service, key })
+        : encodeRequest(PauseExperimentSchema, { experiment: "1" });
+    const headers = { commitId: newEventId(), authid: "", traceparent: "", correlationid: "" };
+    const bus = this.hub.connect("test");
+    const answer = bus.request(service, name, { headers, body }, 5_000);
+    return answer.then(
+      ({ kind }) => kind,
+      () => "unavailable",
+    );
+  }
+}
+
+let world: World;
+
+beforeEach(() => {
+  world = new World();
+});
+
+afterEach(async () => {
+  await world.stop();
+});
+
+/** Three experiments could not be processed one after the other; a fourth waits behind them. */
+async function stopped(): Promise<void> {
+  for (const id of ["1", "2", "3"]) world.failing.add(id);
+  await world.tell("1", "2", "3", "4");
+  world.start();
+  await expect.poll(() => world.partition.ready).toBe(false);
+}
+
+test("a partition that stopped itself serves RetryParked and nothing else", async () => {
+  await stopped();
+  await expect.poll(() => world.ask("RetryParked", "1")).toBe("rejected");
+  expect(await world.ask("PauseExperiment")).toBe("unavailable");
+  expect(world.atWork).toBe(false);
+  expect(world.noted).toEqual([]);
+  expect(world.partition.ready).toBe(false);
+});
+
+test("a partition that stopped itself goes on once what was parked comes through", async () => {
+  await stopped();
+  await expect.poll(() => world.ask("RetryParked", "2")).toBe("rejected");
+  world.failing.clear();
+  expect(await world.ask("RetryParked", "2")).toBe("ok");
+  await expect.poll(() => world.noted).toEqual(["2", "4"]);
+  expect(world.partition.ready).toBe(true);
+  expect(world.terms).toBe(2);
+  await expect.poll(() => world.ask("PauseExperiment")).toBe("ok");
+  expect(await world.ask("RetryParked", "1")).toBe("ok");
+  expect(await world.ask("RetryParked", "3")).toBe("ok");
+  expect(await world.log.parked(service)).toEqual([]);
+});
+
+test("a partition that stopped itself stays so when it is asked for a key that has nothing parked", async () => {
+  await stopped();
+  await expect.poll(() => world.ask("RetryParked", "77")).toBe("ok");
+  expect(world.partition.ready).toBe(false);
+  expect(world.noted).toEqual([]);
+});
+
+test("a partition that stopped itself still serves RetryParked after it has lost its lease and regained it", async () => {
+  await stopped();
+  const lease = `${service}/0`;
+  await world.log.releaseLease(lease, "test");
+  expect(await world.log.acquireLease(lease, "another", 50)).not.toBeNull();
+  world.failing.clear();
+  // Who has lost the lease cannot commit what it has driven again.
+  expect(await world.ask("RetryParked", "1")).toBe("unavailable");
+  expect(world.partition.ready).toBe(false);
+  await expect.poll(() => world.ask("RetryParked", "1"), { timeout: 15_000 }).toBe("ok");
+  await expect.poll(() => world.noted, { timeout: 15_000 }).toEqual(["1", "1", "4"]);
+});

@@ -1,0 +1,150 @@
+/** A log that is restored from a backup, or failed over with loss, while a service runs on it. */
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import type { AnyEvent, EventOf } from "@trainyard/contracts";
+import { encodeEvent } from "@trainyard/contracts";
+import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
+import { Fault } from "@trainyard/kernel";
+import { ManualClock } from "@trainyard/testing";
+import { pino } from "pino";
+import { beforeEach, expect, test } from "vitest";
+import type { Aggregate } from "../folds/folds.ts";
+import { runtimeLimits } from "../limits.ts";
+import { emptyMeta } from "../reactions/story.ts";
+import { Partition, type Term } from "./partition.ts";
+
+type Paused = EventOf<"ExperimentPaused">;
+
+/** How often an experiment was paused; every pause but the first is written down beside it. */
+const pauses: Aggregate<number, "pause", Paused> = {
+  name: "pauses",
+  category: "experiment",
+  decider: {
+    initial: 0,
+    decide: () => [{ type: "ExperimentPaused", data: {} }],
+    evolve: (count, event) => (event.type === "ExperimentPaused" ? count + 1 : count),
+  },
+};
+
+const activated: AnyEvent = { type: "ExperimentActivated", data: {} };
+
+let clock: ManualClock;
+let hub: MemoryHub;
+let log: MemoryLog;
+let told: Record<string, unknown>[];
+let terms = 0;
+let seen: string[] = [];
+/** Called when a commit of the service is about to be looked at. */
+let beforeCommit: () => void;
+let stop: AbortController;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  hub = createMemoryBus({ clock });
+  beforeCommit = () => {};
+  log = createMemoryLog({
+    clock,
+    beforeCommit: (_, role) => {
+      if (role === "experiments") beforeCommit();
+    },
+  });
+  told = [];
+  terms = 0;
+  seen = [];
+  stop = new AbortController();
+});
+
+async function tell(stream: string, ...events: readonly AnyEvent[]): Promise<void> {
+  const writes = [
+    {
+      stream,
+      expectedVersion: log.store.version(stream),
+      events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
+    },
+  ];
+  await log.as("others").append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
+}
+
+/** Whenever an experiment is activated, it is paused. */
+async function begin(): Promise<Term> {
+  terms += 1;
+  return {
+    reactions: {
+      consumer: "experiments",
+      handlers: {
+        ExperimentActivated: async ({ id, stored }, work) => {
+          const before = await work.load({ ...pauses.decider, ...pauses }, id);
+          seen.push(`${id} at ${stored.position}: ${before}`);
+          await work.decide(pauses, id, "pause");
+        },
+      },
+    },
+    commands: {},
+  };
+}
+
+function start(): Promise<void> {
+  const logger = pino(
+    { level: "error" },
+    { write: (line: string) => void told.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const deps = { log: log.as("experiments"), bus: hub.connect("experiments"), clock, logger };
+  return new Partition("experiments", 0, deps, begin).run("one", stop.signal);
+}
+
+async function stopped(running: Promise<void>): Promise<void> {
+  stop.abort();
+  await clock.advance(runtimeLimits.silentBusMs);
+  await running;
+}
+
+const written = (): readonly string[] =>
+  log.store.events.map(({ stream, type }) => `${stream} ${type.split(".")[3]}`);
+const aWhile = (): Promise<void> =>
+  clock.advance(2 * runtimeLimits.retryLastMs + 2 * runtimeLimits.leaseTtlMs);
+
+test("a log that goes back under a service ends its term, and the next one folds what the log has", async () => {
+  const running = start();
+  await tell("experiment-1", activated);
+  await aWhile();
+  const restore = log.store.backup();
+  await tell("experiment-1", activated);
+  await aWhile();
+  expect(seen).toEqual(["1 at 1: 0", "1 at 3: 1"]);
+  restore();
+  await aWhile();
+  expect(terms).toBe(2);
+  expect(told).toMatchObject([{ msg: "term_ended_by_rewind", err: { code: "log_rewound" } }]);
+  await tell("experiment-1", activated);
+  await aWhile();
+  // One pause is left, and the state of the one that sees it says so.
+  expect(seen.at(-1)).toBe("1 at 3: 1");
+  expect(written()).toEqual([
+    "experiment-1 ExperimentActivated",
+    "experiment-1 ExperimentPaused",
+    "experiment-1 ExperimentActivated",
+    "experiment-1 ExperimentPaused",
+  ]);
+  await stopped(running);
+});
+
+test("an event that was lost while a service reacted to it causes nothing", async () => {
+  const running = start();
+  await aWhile();
+  await tell("experiment-1", activated);
+  await aWhile();
+  const restore = log.store.backup();
+  beforeCommit = () => {
+    beforeCommit = () => {};
+    restore();
+    throw new Fault("log_away", "the log failed over", { retry: "later" });
+  };
+  await tell("experiment-2", activated);
+  await aWhile();
+  expect(seen.at(-1)).toBe("2 at 3: 0");
+  expect(written()).toEqual(["experiment-1 ExperimentActivated", "experiment-1 ExperimentPaused"]);
+  // Nor was the reaction's cursor moved past what comes in its place.
+  await tell("experiment-3", activated);
+  await aWhile();
+  expect(seen.at(-1)).toBe("3 at 3: 0");
+  await stopped(running);
+});

@@ -1,0 +1,129 @@
+/**
+ * Drives parked events again, at an operator's word: those of one key, in order, each until it is done. The row of an event
+ * goes in the commit that finishes it and in no earlier one, so that a fan-out that was cut short by a fault is driven
+ * again as a whole: its handler finds what the parts before have done, and goes on behind them.
+ */
+import { decodeEvent, type EventName } from "@trainyard/contracts";
+import {
+  type CommitMeta,
+  type EventLog,
+  newEventId,
+  type ParkedRow,
+  type StoredEvent,
+} from "@trainyard/event-log";
+import { idOf } from "@trainyard/kernel";
+import { type CommitIdentity, type Executor, LeaseLost } from "../commands/executor.ts";
+import type { Reaction } from "./reactions.ts";
+import { emptyMeta, reactionMeta } from "./story.ts";
+import type { Work } from "./work.ts";
+
+export type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;
+
+export type RetriesSpec = {
+  readonly service: string;
+  readonly consumer: string;
+  readonly partition: number;
+  readonly handlerOf: (event: StoredEvent) => AnyHandler | undefined;
+  /** Where the cursor stands in the log: a commit that unparks leaves it there. */
+  readonly durable: () => number;
+  /** Nothing of the key is parked any more. */
+  readonly onDone: (key: string) => void;
+};
+
+type Asked = {
+  readonly key: string;
+  readonly resolve: (reason: string | null) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export class ParkedRetries {
+  readonly #spec: RetriesSpec;
+  readonly #log: EventLog;
+  readonly #executor: Executor;
+  readonly #asked: Asked[] = [];
+
+  constructor(spec: RetriesSpec, deps: { readonly log: EventLog; readonly executor: Executor }) {
+    this.#spec = spec;
+    this.#log = deps.log;
+    this.#executor = deps.executor;
+  }
+
+  /** Gives, once it was served, the reason with which the first of the key's events failed again, or null. */
+  ask(key: string): Promise<string | null> {
+    return new Promise((resolve, reject) => {
+      this.#asked.push({ key, resolve, reject });
+    });
+  }
+
+  /** Serves all that was asked for; whether one of them came through. Throws LeaseLost. */
+  async serve(): Promise<boolean> {
+    let mended = false;
+    for (let asked = this.#asked.shift(); asked !== undefined; asked = this.#asked.shift()) {
+      try {
+        const { failed, driven } = await this.#retry(asked.key);
+        mended ||= failed === null && driven > 0;
+        asked.resolve(failed);
+      } catch (error) {
+        asked.reject(error);
+        if (error instanceof LeaseLost) throw error;
+      }
+    }
+    return mended;
+  }
+
+  async #retry(key: string): Promise<{ readonly failed: string | null; readonly driven: number }> {
+    const rows = await this.#rowsOf(key);
+    for (const { position } of rows) {
+      const [event] = await this.#log.readAll(position - 1, 1);
+      const handler = event === undefined ? undefined : this.#spec.handlerOf(event);
+      try {
+        if (event !== undefined && handler !== undefined) await this.#driveAgain(event, handler);
+        else await this.#unpark(position);
+      } catch (error) {
+        if (error instanceof LeaseLost) throw error;
+        return { failed: reasonOf(error), driven: 0 };
+      }
+    }
+    this.#spec.onDone(key);
+    return { failed: null, driven: rows.length };
+  }
+
+  async #rowsOf(key: string): Promise<readonly ParkedRow[]> {
+    const { consumer, partition } = this.#spec;
+    return (await this.#log.parked(consumer))
+      .filter((row) => row.partition === partition && row.key === key)
+      .sort((a, b) => a.position - b.position);
+  }
+
+  async #driveAgain(event: StoredEvent, handler: AnyHandler): Promise<void> {
+    const { data } = decodeEvent(event);
+    const reaction = { stored: event, data, id: idOf(event.stream) } as Reaction<EventName>;
+    const meta = reactionMeta(this.#spec.service, event);
+    const committed = await this.#executor.react(
+      () => identityOf(meta),
+      (part) => (part === "done" ? this.#cursor(event.position) : undefined),
+      (work) => handler(reaction, work),
+      0,
+    );
+    if (committed === null) await this.#unpark(event.position);
+  }
+
+  async #unpark(position: number): Promise<void> {
+    const meta = { ...emptyMeta, source: `/trainyard/${this.#spec.service}` };
+    await this.#executor.moveCursor(identityOf(meta), this.#cursor(position));
+  }
+
+  #cursor(unparked: number) {
+    const { consumer, partition, durable } = this.#spec;
+    return { consumer, partition, position: durable(), part: 0, unpark: [unparked] };
+  }
+}
+
+/** A retry is an act of its own: it shares no commit with the one before it, which may have been written. */
+function identityOf(meta: CommitMeta): CommitIdentity {
+  return { commitId: newEventId(), meta };
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,188 @@
+/**
+ * Builds a view anew beside its live tables, and exchanges them. Nobody waits for it: the live tables are folded and read
+ * as before until one transaction puts the new ones in their place, at a position that is not before theirs.
+ *
+ *   preparing ──empty tables beside, a cursor of their own──► folding ──as far as the live ones──► exchanged
+ *
+ * The cursor beside survives the process, so a build goes on where it was; replicas fold into the same tables, each page
+ * once. One that was begun by another version, or of a log that went back since, is begun again. A newer version that has
+ * exchanged the tables meanwhile ends it.
+ */
+import type { StoredEvent } from "@trainyard/event-log";
+import { Fault } from "@trainyard/kernel";
+import type { Pool, PoolClient } from "pg";
+import type { LogHistory } from "../history/log-history.ts";
+import { runtimeLimits } from "../limits.ts";
+import type { EventFeed } from "../reactions/event-feed.ts";
+import { applyEvents } from "./apply-events.ts";
+import { applyPage } from "./apply-page.ts";
+import { inTransaction } from "./transaction.ts";
+import type { ViewSpec } from "./view-spec.ts";
+import {
+  beginningOf,
+  besideName,
+  besideSlot,
+  cursorAt,
+  isOfTheLog,
+  liveSlot,
+  readCursor,
+  type ViewCursor,
+  writeCursor,
+} from "./view-tables.ts";
+
+/** A newer version of the view has taken the tables. */
+export class Superseded extends Fault {
+  constructor({ schema, view, version }: ViewSpec, by: number) {
+    super(
+      "view_superseded",
+      `the tables of ${schema}.${view} are of version ${by}, and this process folds version ${version}: it stops folding and answering from them; stop it, or start the newer program`,
+      { retry: "later" },
+    );
+  }
+}
+
+export class BesideBuild {
+  readonly #spec: ViewSpec;
+  readonly #pool: Pool;
+  readonly #feed: EventFeed;
+  #position = 0;
+
+  constructor(spec: ViewSpec, pool: Pool, feed: EventFeed) {
+    this.#spec = spec;
+    this.#pool = pool;
+    this.#feed = feed;
+  }
+
+  /** How far the tables beside are. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Whether one of this version was begun and not ended. */
+  static async isUnderWay(pool: Pool, spec: ViewSpec): Promise<boolean> {
+    const cursor = await readCursor(pool, spec, besideSlot(spec), "");
+    return cursor?.version === spec.version;
+  }
+
+  /** Builds and exchanges; false when the signal aborts before that. */
+  async run(signal: AbortSignal): Promise<boolean> {
+    let cursor = await this.#prepare();
+    const history = this.#feed.history();
+    while (!signal.aborted) {
+      this.#position = cursor.position;
+      const events = await history.after(cursor.position, runtimeLimits.pageEvents);
+      const last = events.at(-1);
+      if (last !== undefined) {
+        const applied = await applyPage(
+          this.#pool,
+          this.#spec,
+          besideSlot(this.#spec),
+          cursor,
+          events,
+        );
+        // A replica may have exchanged the tables, or begun again.
+        if (applied.outcome === "moved") return this.#moved();
+        cursor = cursorAt(last, this.#spec.version);
+      }
+      // A page that begins with the event that was read last has one less.
+      if (events.length < runtimeLimits.pageEvents - 1 && (await this.#exchange(history)))
+        return true;
+    }
+    return false;
+  }
+
+  /** Where to go on: from the beginning with empty tables, unless a build of this version and this log is there. */
+  async #prepare(): Promise<ViewCursor> {
+    const [spec, slot] = [this.#spec, besideSlot(this.#spec)];
+    const known = await readCursor(this.#pool, spec, slot, "");
+    const event = known === null ? null : await this.#feed.at(known.position);
+    return inTransaction(this.#pool, async (client) => {
+      await client.query("select pg_advisory_xact_lock(hashtext($1))", [`view ${slot.key}`]);
+      const found = await readCursor(client, spec, slot, "for update");
+      const sameAsKnown = found?.position === known?.position && found?.eventId === known?.eventId;
+      if (found?.version === spec.version && sameAsKnown && isOfTheLog(found, event)) return found;
+      for (const { name } of spec.tables) {
+        await client.query(`drop table if exists ${slot.table(name)}`);
+        await client.query(
+          `create table ${slot.table(name)} (like ${spec.schema}.${name} including all)`,
+        );
+      }
+      await client.query(`delete from ${slot.setAside} where view = $1`, [slot.key]);
+      const beginning = beginningOf(spec.version);
+      await writeCursor(client, spec, slot, beginning);
+      return beginning;
+    });
+  }
+
+  /** Done by another replica, or to be begun again. */
+  async #moved(): Promise<boolean> {
+    const live = await readCursor(this.#pool, this.#spec, liveSlot(this.#spec), "");
+    if (live !== null && live.version > this.#spec.version) {
+      throw new Superseded(this.#spec, live.version);
+    }
+    if (!(await BesideBuild.isUnderWay(this.#pool, this.#spec))) return true;
+    throw new Fault("view_moved", `another process builds ${this.#spec.view} too`, {
+      retry: "now",
+    });
+  }
+
+  /** Puts the tables beside in the place of the live ones, once no more than a page lies between; false while more does. */
+  async #exchange(history: LogHistory): Promise<boolean> {
+    const spec = this.#spec;
+    const [live, beside] = [liveSlot(spec), besideSlot(spec)];
+    // The tables beside are of the log as it is: what was read last is looked for once more.
+    await history.confirm();
+    return inTransaction(this.#pool, async (client) => {
+      // The live view's next page waits for this row.
+      const old = await readCursor(client, spec, live, "for update");
+      const built = await readCursor(client, spec, beside, "for update");
+      if (built === null || built.version !== spec.version) return this.#moved();
+      if (old !== null && old.version > spec.version) throw new Superseded(spec, old.version);
+      const missing = await this.#missing(built, old);
+      if (missing === null) return false;
+      await applyEvents(client, spec, beside, missing);
+      const last = missing.at(-1);
+      await this.#rename(client, last === undefined ? built : cursorAt(last, spec.version));
+      return true;
+    });
+  }
+
+  /** What the live tables have and those beside do not; null where that is more than a page. */
+  async #missing(
+    built: ViewCursor,
+    old: ViewCursor | null,
+  ): Promise<readonly StoredEvent[] | null> {
+    const count = (old?.position ?? 0) - built.position;
+    if (count <= 0) return [];
+    if (count > runtimeLimits.verifyPageEvents) return null;
+    const events = await this.#feed.page(built.position, count);
+    // Live tables that are beyond the log's end are of a log that went back: they are no measure.
+    return events;
+  }
+
+  async #rename(client: PoolClient, reached: ViewCursor): Promise<void> {
+    const spec = this.#spec;
+    const [live, beside] = [liveSlot(spec), besideSlot(spec)];
+    for (const { name } of spec.tables) {
+      await client.query(`drop table ${live.table(name)}`);
+      await client.query(`alter table ${beside.table(name)} rename to ${name}`);
+    }
+    await client.query(`delete from ${live.setAside} where view = $1`, [live.key]);
+    await client.query(`update ${live.setAside} set view = $1 where view = $2`, [
+      live.key,
+      beside.key,
+    ]);
+    await client.query(`delete from ${spec.schema}.view_cursor where view = $1`, [beside.key]);
+    await writeCursor(client, spec, live, reached);
+  }
+}
+
+/** Ends a build, for the tables are of a log that went back. */
+export async function dropBeside(client: PoolClient, spec: ViewSpec): Promise<void> {
+  const slot = besideSlot(spec);
+  await client.query(`delete from ${spec.schema}.view_cursor where view = $1`, [slot.key]);
+  await client.query(`delete from ${slot.setAside} where view = $1`, [slot.key]);
+  for (const { name } of spec.tables) {
+    await client.query(`drop table if exists ${spec.schema}.${besideName(name)}`);
+  }
+}

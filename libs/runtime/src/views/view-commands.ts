@@ -1,0 +1,39 @@
+/** ListViews and RebuildView, the commands that every service with a partition answers. */
+import type { Plain } from "@trainyard/contracts";
+import {
+  AcceptedSchema,
+  ListViewsSchema,
+  RebuildViewSchema,
+  ViewsListedSchema,
+  type ViewState,
+} from "@trainyard/contracts/commands";
+import { reject } from "@trainyard/kernel";
+import { type CommandSpec, command } from "../commands/commands.ts";
+import type { View } from "./view.ts";
+
+export function viewCommands(views: readonly View[]): Readonly<Record<string, CommandSpec>> {
+  return {
+    ListViews: command(ListViewsSchema, ViewsListedSchema, async () => ({
+      views: await Promise.all(views.map(shownView)),
+    })),
+    RebuildView: command(RebuildViewSchema, AcceptedSchema, async ({ view: name }) => {
+      const view = views.find(({ spec }) => spec.view === name);
+      if (view === undefined) {
+        return reject("view_not_found", `it keeps no view ${name}; \`yard view list\` shows them`);
+      }
+      view.rebuild();
+      return { position: view.position, stream: "" };
+    }),
+  };
+}
+
+export async function shownView(view: View): Promise<Plain<ViewState>> {
+  const { caughtUpOnce, buildingAt, setAside, ...state } = await view.state();
+  return {
+    view: view.spec.view,
+    ...state,
+    caughtUp: caughtUpOnce,
+    ...(buildingAt === null ? {} : { buildingAt }),
+    setAside: setAside.map(({ atMs, ...row }) => ({ ...row, setAsideAtMs: atMs })),
+  };
+}

@@ -1,0 +1,71 @@
+"""The metric that a search goes by, and whether the search decides anything by it."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional
+
+from . import _log as log
+
+# Searchers that need no value to go on. An early-stopping policy makes them need one.
+_DECIDE_BY_NO_VALUE = ("single", "random", "grid", "sobol")
+# Names of a report that a message lists.
+_NAMES_SHOWN = 16
+
+
+def metric_of(config: Mapping[str, Any]) -> Optional[str]:
+    """The name of the searcher's metric; None when the configuration does not say."""
+    metric = _searcher_of(config).get("metric")
+    return metric if isinstance(metric, str) else None
+
+
+def smaller_is_better(config: Mapping[str, Any]) -> bool:
+    """Whether a smaller value of the searcher's metric is the better one."""
+    return bool(_searcher_of(config).get("smaller_is_better", True))
+
+
+def decides_by_values(config: Mapping[str, Any]) -> bool:
+    """Whether a trial without the searcher's metric is of no use to its search."""
+    name = _searcher_of(config).get("name")
+    return bool(config.get("early_stopping")) or name not in _DECIDE_BY_NO_VALUE
+
+
+def _searcher_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    searcher = config.get("searcher")
+    return searcher if isinstance(searcher, dict) else {}
+
+
+class SearchMetricCheck:
+    """Warns once when a validation does not have the searcher's metric as a number.
+
+    The training goes on: where the search needs the metric, the platform ends the trial.
+    """
+
+    def __init__(self, metric: Optional[str]) -> None:
+        self._metric = metric
+        self._warned = False
+
+    def check(self, steps: float, metrics: Mapping[str, Any]) -> None:
+        """Looks at the metrics of a validation, as proto JSON."""
+        name = self._metric
+        if name is None or self._warned or is_number(metrics.get(name)):
+            return
+        self._warned = True
+        if name in metrics:
+            said = "the validation at step %s reports %r, the searcher's metric, as %s: report it as a number"
+            log.warning(said, steps, name, _kind_of(metrics[name]))
+            return
+        names = ", ".join(sorted(metrics)[:_NAMES_SHOWN]) or "none"
+        said = "the validation at step %s has no metric %r, the searcher's metric (there are: %s)"
+        log.warning(said, steps, name, names)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of proto JSON is charted as a number."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, (int, float)) or value in ("NaN", "Infinity", "-Infinity")
+
+
+def _kind_of(value: Any) -> str:
+    kinds = {str: "text", bool: "a truth value", list: "a list", dict: "a mapping"}
+    return "nothing" if value is None else kinds.get(type(value), type(value).__name__)

@@ -1,0 +1,180 @@
+/** What becomes of runs when the file system of the agent's folder is full: a small one, which only root can make. */
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type AgentConfig, parseConfig } from "./config.ts";
+import { type AgentService, createService } from "./service.ts";
+import { folderNameOf } from "./state/layout.ts";
+import { livingProcess } from "./state/process-identity.ts";
+import { RunFolder } from "./state/run-folder.ts";
+import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+vi.setConfig({ testTimeout: 60_000 });
+const patient = { timeout: 20_000, interval: 10 };
+
+const folder = newFolder();
+const canMount = mountSmall();
+afterAll(() => {
+  if (canMount) execFileSync("umount", ["--lazy", folder]);
+});
+
+function mountSmall(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", folder], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let hub: MemoryHub;
+let platform: ScriptedPlatform;
+let config: AgentConfig;
+let agent: AgentService;
+
+async function startAgent(): Promise<void> {
+  agent = await createService(config, {
+    bus: hub.connect("agent-rack"),
+    logger: createLogger("agent", "silent"),
+  });
+  await agent.start();
+}
+
+const ballast = join(folder, "ballast");
+const freeBytes = (): number => {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+};
+
+const emptyBytes = freeBytes();
+
+/** Leaves less than a block. */
+function fill(): void {
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+  expect(freeBytes()).toBe(0);
+}
+
+const folderOf = (launch: { allocation: string }): string =>
+  join(config.folder, "runs", folderNameOf(launch.allocation));
+
+describe.skipIf(!canMount)("on a full disk", () => {
+  beforeEach(async () => {
+    hub = createMemoryBus();
+    platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+    // A supervisor of the test before holds what was removed until it has ended.
+    await vi.waitFor(() => expect(freeBytes()).toBe(emptyBytes), patient);
+    const state = join(folder, "agent");
+    mkdirSync(state);
+    config = parseConfig({
+      PATH: process.env["PATH"] ?? "",
+      TRAINYARD_NATS_URL: "unused",
+      TRAINYARD_AGENT_NAME: "rack",
+      TRAINYARD_AGENT_DIR: state,
+      TRAINYARD_AGENT_SLOTS: "2",
+      TRAINYARD_API_URL: "http://127.0.0.1:1",
+      TRAINYARD_METRICS_URL: platform.url,
+    });
+    await startAgent();
+  });
+
+  afterEach(async () => {
+    rmSync(ballast, { force: true });
+    await agent.shutDownRuns();
+    await agent[Symbol.asyncDispose]();
+    await platform[Symbol.asyncDispose]();
+    rmSync(config.folder, { recursive: true, force: true });
+  });
+
+  test("a trial that has filled it is killed when that is wanted, and its end is told", async () => {
+    const launch = launchOf(
+      `head -c 9000000 /dev/zero > "$TRAINYARD_RUN_DIR/big"; exec sleep 1000`,
+    );
+    platform.run(launch);
+    const { pid } = await platform.up(launch);
+    await vi.waitFor(() => expect(freeBytes()).toBe(0), patient);
+    platform.kill(launch);
+    expect(await platform.ended(launch)).toMatchObject({
+      killed: true,
+      exit: { signal: "SIGKILL" },
+    });
+    expect(livingProcess(pid)).toBeNull();
+    expect(freeBytes()).toBe(0);
+    platform.unwant(launch);
+  });
+
+  test("a trial that has filled it ends by itself, and its code is told", async () => {
+    const launch = launchOf(`head -c 9000000 /dev/zero > "$TRAINYARD_RUN_DIR/big"; exit 3`);
+    platform.run(launch);
+    expect((await platform.ended(launch)).exit).toMatchObject({ code: 3 });
+    expect(freeBytes()).toBe(0);
+  });
+
+  test("a launch fails with the reason, is forgotten when that is wanted, and leaves nothing to start later", async () => {
+    fill();
+    const launch = launchOf("echo ran; exec sleep 1000");
+    platform.run(launch);
+    const ended = await platform.ended(launch);
+    expect(ended).toMatchObject({ launchFailed: true, killed: false, pid: 0, slots: ["0", "1"] });
+    expect(ended.exit?.message).toContain("the disk of its state folder is full (ENOSPC");
+    expect(platform.report).toMatchObject({ version: platform.version, diskFreeBytes: 0 });
+    rmSync(ballast);
+    platform.send();
+    await vi.waitFor(
+      () => expect(platform.report?.diskFreeBytes).toBeGreaterThan(5_000_000),
+      patient,
+    );
+    expect(platform.reported(launch.allocation)).toMatchObject({ launchFailed: true });
+    await agent[Symbol.asyncDispose]();
+    await startAgent();
+    await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
+    expect(readdirSync(join(config.folder, "runs"))).toEqual([]);
+    platform.unwant(launch);
+    await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
+  });
+
+  test("a scheduler that has just taken over is heard, and its kill is done", async () => {
+    const launch = launchOf("exec sleep 1000");
+    platform.run(launch);
+    await platform.up(launch);
+    fill();
+    platform.epoch += 1;
+    platform.kill(launch);
+    expect(await platform.ended(launch)).toMatchObject({ killed: true });
+    expect(platform.report?.epoch).toBe(platform.epoch);
+  });
+
+  test("code that does not fit fails its launch with the reason, and makes room again", async () => {
+    const contextDigest = platform.addContext(
+      await packed({
+        "train.py": "print(1)\n",
+        big: randomBytes(900).toString("hex").repeat(5_000),
+      }),
+    );
+    const launch = launchOf("exec python3 train.py", { contextDigest });
+    platform.run(launch);
+    const ended = await platform.ended(launch);
+    expect(ended).toMatchObject({ launchFailed: true, pid: 0 });
+    expect(ended.exit?.message).toContain("the disk of its state folder is full (ENOSPC");
+    expect(freeBytes()).toBeGreaterThan(5_000_000);
+    expect(existsSync(join(folderOf(launch), "exit.json"))).toBe(true);
+  });
+
+  test("a supervisor that is killed then takes its run with it, and the end is told", async () => {
+    const launch = launchOf("exec sleep 1000");
+    platform.run(launch);
+    const { pid } = await platform.up(launch);
+    fill();
+    const supervisor = RunFolder.open(folderOf(launch))?.supervisor;
+    process.kill(supervisor?.pid ?? 0, "SIGKILL");
+    expect((await platform.ended(launch)).exit?.message).toContain("supervisor was killed");
+    expect(livingProcess(pid)).toBeNull();
+  });
+});

@@ -1,0 +1,71 @@
+/** Model code over links and from registries that are slow, stand still, or are away. */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createMemoryBus } from "@trainyard/bus";
+import { createLogger, createRegistry } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { agentEvents } from "../events.ts";
+import { newFolder, removeFolders } from "../testing/examples.ts";
+import { ScriptedPlatform } from "../testing/scripted-platform.ts";
+import { Contexts } from "./contexts.ts";
+
+afterAll(removeFolders);
+vi.setConfig({ testTimeout: 30_000 });
+const patient = { timeout: 20_000, interval: 10 };
+const silenceMs = 500;
+
+let platform: ScriptedPlatform;
+let contexts: Contexts;
+const stopping = new AbortController();
+
+beforeEach(async () => {
+  const hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
+  const bus = hub.connect("agent-rack");
+  contexts = new Contexts({ folder: newFolder(), agent: "rack", bus, events, silenceMs });
+});
+
+afterEach(async () => {
+  await platform[Symbol.asyncDispose]();
+});
+
+test("a download that goes on takes as long as it takes, and shows its progress", async () => {
+  const content = randomBytes(100_000);
+  const digest = platform.addContext(content);
+  platform.drip = { bytes: 1_000, piecesMax: 1_000 };
+  const startedMs = performance.now();
+  const fetched = contexts.packed(digest, stopping.signal);
+  await vi.waitFor(() => expect(contexts.progressOf(digest).pieces).toBeGreaterThan(2), patient);
+  const { pieces } = contexts.progressOf(digest);
+  await vi.waitFor(
+    () => expect(contexts.progressOf(digest).pieces).toBeGreaterThan(pieces),
+    patient,
+  );
+  expect(readFileSync(await fetched)).toEqual(content);
+  expect(performance.now() - startedMs).toBeGreaterThan(2 * silenceMs);
+  expect(platform.downloads).toBe(1);
+});
+
+test("a download that stands still is begun anew", async () => {
+  const content = randomBytes(10_000);
+  const digest = platform.addContext(content);
+  platform.drip = { bytes: 1_000, piecesMax: 3 };
+  const fetched = contexts.packed(digest, stopping.signal);
+  await vi.waitFor(() => expect(contexts.progressOf(digest).waits).toBe(true), patient);
+  platform.drip = null;
+  expect(readFileSync(await fetched)).toEqual(content);
+  expect(platform.downloads).toBeGreaterThan(1);
+  expect(contexts.progressOf(digest).waits).toBe(false);
+});
+
+test("a registry that is away is waited for, and that is said", async () => {
+  const digest = platform.addContext(randomBytes(100));
+  platform.contextStatus = 503;
+  const fetched = contexts.packed(digest, stopping.signal);
+  await vi.waitFor(() => expect(contexts.progressOf(digest).waits).toBe(true), patient);
+  expect(contexts.progressOf(digest).pieces).toBe(0);
+  platform.contextStatus = 200;
+  await fetched;
+  expect(contexts.progressOf(digest)).toMatchObject({ waits: false });
+});

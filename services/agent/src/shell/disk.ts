@@ -1,0 +1,7 @@
+import { statfsSync } from "node:fs";
+
+/** What is left for this process on the file system of a folder. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

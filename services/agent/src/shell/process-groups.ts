@@ -1,0 +1,33 @@
+/** How this host holds the processes of runs together: what was asked for, or the best that it allows. */
+import { Fault } from "@trainyard/kernel";
+import { cgroupProblem } from "../state/cgroup.ts";
+import type { Mechanism } from "../state/run-group.ts";
+import { parentProblem } from "../supervisor/leader.ts";
+
+export type ProcessGroups = {
+  readonly mechanism: Mechanism;
+  /** Why those that hold more are not to be had. */
+  readonly problems: readonly string[];
+};
+
+/** Throws where what was asked for is not to be had here. */
+export function findProcessGroups(asked: Mechanism | "auto"): ProcessGroups {
+  const problems: string[] = [];
+  for (const [mechanism, problemOf] of better) {
+    if (asked !== "auto" && asked !== mechanism) continue;
+    const problem = problemOf();
+    if (problem === null) return { mechanism, problems };
+    problems.push(`${mechanism}: ${problem}`);
+  }
+  if (asked === "auto" || asked === "scan") return { mechanism: "scan", problems };
+  throw new Fault(
+    "no_process_groups",
+    `TRAINYARD_AGENT_PROCESS_GROUPS is ${asked}, which this host does not allow (${problems.join("; ")}): set it to auto`,
+    { retry: "never" },
+  );
+}
+
+const better: readonly (readonly [Mechanism, () => string | null])[] = [
+  ["cgroup", cgroupProblem],
+  ["parent", parentProblem],
+];

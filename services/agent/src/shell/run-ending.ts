@@ -1,0 +1,81 @@
+/** Ends the processes of one run: signals again and again until none lives, and says what cannot be killed. */
+import { pause, systemClock } from "@trainyard/runtime";
+import { describeLeft } from "../core/left.ts";
+import { limits } from "../limits.ts";
+import { isAlive } from "../state/process-identity.ts";
+import type { RunFolder } from "../state/run-folder.ts";
+import type { RunGroup } from "../state/run-group.ts";
+
+export class RunEnding {
+  readonly #folder: RunFolder;
+  readonly #onLeft: (text: string) => void;
+  /** One for each run: it remembers whom it has seen. */
+  #known: RunGroup | null = null;
+  #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number } = {
+    name: null,
+    atMs: 0,
+  };
+  /** Since when the run should be gone. */
+  #sinceMs: number | null = null;
+  #left = "";
+
+  /** `onLeft` hears each time that what cannot be killed has changed. */
+  constructor(folder: RunFolder, onLeft: (text: string) => void) {
+    this.#folder = folder;
+    this.#onLeft = onLeft;
+  }
+
+  /** What is still there long after its kill, in a sentence; empty where nothing is. */
+  get left(): string {
+    return this.#left;
+  }
+
+  get #group(): RunGroup {
+    this.#known ??= this.#folder.group;
+    return this.#known;
+  }
+
+  /** SIGKILL, again and again; at a shutdown SIGTERM first, once: a second one often means "at once". */
+  signal(): void {
+    const { process: leader, kill } = this.#folder;
+    // Before it the supervisor has recorded how the processes are found.
+    if (leader === null) return;
+    const graceful = kill?.why === "shutdown" && Date.now() - kill.atMs < limits.shutdownGraceMs;
+    const name = graceful ? "SIGTERM" : "SIGKILL";
+    const nowMs = performance.now();
+    const { name: before, atMs } = this.#signalled;
+    if (name === before && (graceful || nowMs - atMs < limits.killAgainMs)) return;
+    if (this.#group.signal(name)) this.#signalled = { name, atMs: nowMs };
+  }
+
+  /** Looks after a run whose end is not on record yet: whether anything of it should be gone and is not. */
+  look(): void {
+    const { process: leader } = this.#folder;
+    const isOverdue = this.#signalled.name === "SIGKILL" || (leader !== null && !isAlive(leader));
+    if (isOverdue) this.#look();
+  }
+
+  #look(): void {
+    const nowMs = performance.now();
+    this.#sinceMs ??= nowMs;
+    if (nowMs - this.#sinceMs < limits.tellLeftMs) return;
+    const left = describeLeft(this.#group.members());
+    if (left === this.#left) return;
+    this.#left = left;
+    this.#onLeft(left);
+  }
+
+  /** Kills what a dead supervisor has left until none of it lives; whether there was anything. Null when the signal aborts. */
+  async endOrphans(signal: AbortSignal): Promise<boolean | null> {
+    const group = this.#group;
+    const found = !group.isOver();
+    for (let looks = 0; looks < limits.looksToBeSure; looks += 1) {
+      if (group.signal("SIGKILL")) looks = -1;
+      if (looks < 0) this.#look();
+      await pause(systemClock, limits.lookMs / 10, signal);
+      if (signal.aborted) return null;
+    }
+    group.remove();
+    return found;
+  }
+}

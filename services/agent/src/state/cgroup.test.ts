@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import { cgroupOf, cgroupProblem, createCgroup, ownCgroups } from "./cgroup.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+const patient = { timeout: 10_000, interval: 10 };
+const noCgroup = cgroupProblem();
+
+test.skipIf(noCgroup !== null)(
+  "a cgroup in which only a zombie is left is over, and is removed",
+  async () => {
+    const leaf = createCgroup(`trainyard-test-${process.pid}`);
+    const code = [
+      "import os, sys, time",
+      "pid = os.fork()",
+      `if pid == 0: open("${leaf.path}/cgroup.procs", "w").write(str(os.getpid())); print(os.getpid(), flush=True); sys.stdin.read(); os._exit(0)`,
+      "time.sleep(1000)",
+    ].join("\n");
+    const keeper = spawn("python3", ["-S", "-E", "-c", code], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    try {
+      const [said] = (await once(keeper.stdout, "data")) as [Buffer];
+      const cgroup = cgroupOf(leaf.path);
+      expect(cgroup.members().map(({ pid }) => pid)).toEqual([Number(said.toString())]);
+      // A kernel without cgroup.kill: each process is sent the signal.
+      expect(cgroupOf(leaf.path, false).signal("SIGKILL")).toBe(true);
+      await vi.waitFor(() => expect(cgroup.isPopulated()).toBe(false), patient);
+      expect(readFileSync(`/proc/${said.toString().trim()}/stat`, "utf8")).toContain(" Z ");
+      expect([cgroup.members(), cgroup.signal("SIGKILL")]).toEqual([[], false]);
+      cgroup.remove();
+      expect(existsSync(leaf.path)).toBe(false);
+    } finally {
+      keeper.kill("SIGKILL");
+      cgroupOf(leaf.path).remove();
+    }
+  },
+);
+
+test("where the hierarchy lies is read from the kernel's own tables", () => {
+  const unified = "25 30 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
+  const hybrid = "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw";
+  const older = "33 31 0:30 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory";
+  const bound = "50 31 0:38 /pod/a /mnt/c\\040group rw shared:7 - cgroup2 cgroup2 rw";
+  const tables = [older, unified, hybrid, bound].join("\n");
+  expect(ownCgroups(tables, "5:memory:/x\n0::/pod/a/agent\n")).toEqual([
+    "/sys/fs/cgroup/pod/a/agent",
+    "/sys/fs/cgroup/unified/pod/a/agent",
+    "/mnt/c group/agent",
+  ]);
+  expect(ownCgroups(tables, "0::/\n")).toEqual(["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]);
+  expect(ownCgroups(bound, "0::/pod/a\n")).toEqual(["/mnt/c group"]);
+  expect(ownCgroups(older, "0::/\n")).toEqual([]);
+  expect(ownCgroups(tables, "5:memory:/x\n")).toEqual([]);
+});

@@ -1,0 +1,165 @@
+/**
+ * The cgroup2 of one run: a leaf below the cgroup in which its supervisor runs, wherever the hierarchy is mounted (alone
+ * at /sys/fs/cgroup, beside the older ones at /sys/fs/cgroup/unified, or elsewhere). It needs no controller, only leave to
+ * make folders there and to move a process, which root has, and a service manager can delegate.
+ *
+ * What is in it stays in it, whatever sessions, groups and parents it has; `populated` does not count zombies. Where the
+ * kernel is older than cgroup.kill (5.14), the leaf is frozen while each of its processes is sent the signal, so that none
+ * forks on meanwhile.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { type LivingProcess, livingProcess, sendSignal } from "./process-identity.ts";
+
+export type RunCgroup = {
+  members(): readonly LivingProcess[];
+  isPopulated(): boolean;
+  /** False where nothing lives in it. */
+  signal(name: NodeJS.Signals): boolean;
+  remove(): void;
+};
+
+/** Where this process is in the cgroup2 hierarchy, in the order in which it is worth a try; empty where there is none. */
+export function ownCgroups(
+  mountinfo: string = readText("/proc/self/mountinfo"),
+  membership: string = readText("/proc/self/cgroup"),
+): readonly string[] {
+  const own = /^0::(\/.*)$/m.exec(membership)?.[1];
+  if (own === undefined) return [];
+  return mountinfo.split("\n").flatMap((line) => {
+    // Fields of proc_pid_mountinfo(5): the fourth is the root of the mount, the fifth where it is; the type follows " - ".
+    const [fields = "", after = ""] = line.split(" - ");
+    if (after.split(" ")[0] !== "cgroup2") return [];
+    const [, , , root = "", mountPoint = ""] = fields.split(" ");
+    const below = root === "/" ? own : own.startsWith(`${root}/`) ? own.slice(root.length) : null;
+    if (below === null && own !== root) return [];
+    return [resolve(unescaped(mountPoint), `.${below ?? ""}`)];
+  });
+}
+
+/** A run's leaf, and the cgroup in which its supervisor lives. */
+export type Leaf = { readonly path: string; readonly home: string };
+
+/** Makes the leaf; throws where that is not allowed. */
+export function createCgroup(name: string): Leaf {
+  let problem: unknown = new Error("no cgroup2 is mounted here");
+  for (const home of ownCgroups()) {
+    const path = join(home, name);
+    try {
+      mkdirSync(path, { recursive: true });
+      return { path, home };
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+/** Does the work as a member of the leaf, so that a process that it starts is born in it, and comes back. */
+export function within<T>({ path, home }: Leaf, work: () => T): T {
+  enter(path);
+  try {
+    return work();
+  } finally {
+    enter(home);
+  }
+}
+
+function enter(path: string): void {
+  writeFileSync(join(path, "cgroup.procs"), String(process.pid));
+}
+
+/** Whether a leaf can be made and a process be moved there and back; else why not. Nothing is left behind. */
+export function cgroupProblem(): string | null {
+  try {
+    const leaf = createCgroup(`trainyard-probe-${process.pid}`);
+    try {
+      within(leaf, () => {});
+    } finally {
+      cgroupOf(leaf.path).remove();
+    }
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export function cgroupOf(path: string, hasKill = existsSync(join(path, "cgroup.kill"))): RunCgroup {
+  const members = (): readonly LivingProcess[] =>
+    pidsOf(path).flatMap((pid) => (pid === process.pid ? [] : (livingProcess(pid) ?? [])));
+  const isPopulated = (): boolean => /^populated 1$/m.test(readText(join(path, "cgroup.events")));
+  return {
+    members,
+    isPopulated,
+    signal(name) {
+      if (!isPopulated()) return false;
+      if (name === "SIGKILL" && hasKill) {
+        writeFileSync(join(path, "cgroup.kill"), "1");
+        return true;
+      }
+      freeze(path, true);
+      try {
+        for (const { pid } of members()) sendSignal(pid, name);
+      } finally {
+        freeze(path, false);
+      }
+      return true;
+    },
+    remove: () => removeTree(path),
+  };
+}
+
+/** Takes effect soon after: what it is worth is that fewer forks go on meanwhile, and the caller looks again. */
+function freeze(path: string, frozen: boolean): void {
+  try {
+    writeFileSync(join(path, "cgroup.freeze"), frozen ? "1" : "0");
+  } catch {
+    // Older than 5.2, or gone.
+  }
+}
+
+/** The run may have made cgroups of its own below. */
+function foldersBelow(path: string): readonly string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(path, name));
+  } catch {
+    return [];
+  }
+}
+
+function pidsOf(path: string): readonly number[] {
+  const pids = readText(join(path, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
+  return [...pids, ...foldersBelow(path).flatMap(pidsOf)];
+}
+
+function removeTree(path: string): void {
+  for (const folder of foldersBelow(path)) removeTree(folder);
+  try {
+    rmdirSync(path);
+  } catch {
+    // Gone already, or not empty yet: it costs the kernel a little memory and nobody else anything.
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function unescaped(path: string): string {
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+}

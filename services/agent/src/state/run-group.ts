@@ -1,0 +1,152 @@
+/**
+ * All processes of one run, whatever they have done to get away from their group: the port behind which three mechanisms
+ * lie. Which one is in force is on record in the run's folder before the run starts (group.json), so that whoever adopts
+ * the run finds the same processes.
+ *
+ *   cgroup   a cgroup2 of the run's own. The kernel knows who is in it, and kills all of it at once.
+ *   parent   a small Python process starts the run and adopts whatever in it loses its parent (a subreaper), so that all
+ *            of the run are its descendants, and it goes when none is left.
+ *   scan     /proc alone: the leader's session and group, whoever was started with the run's folder in its environment,
+ *            and the descendants of all these. A process that gave up both and lost its parent before anybody looked is
+ *            not found.
+ *
+ * The first two look at /proc too, for a process that was moved to another cgroup, or whose adoptive parent was killed.
+ * Zombies do not count: they hold nothing, and who does not wait for them may live for ever.
+ */
+import { cgroupOf } from "./cgroup.ts";
+import {
+  carries,
+  hasProc,
+  isAlive,
+  type LivingProcess,
+  livingProcesses,
+  type ProcessIdentity,
+  sendSignal,
+  wasReused,
+} from "./process-identity.ts";
+
+/** group.json: how the run's processes are held together. */
+export type GroupRecord =
+  | { readonly mechanism: "cgroup"; readonly path: string }
+  | { readonly mechanism: "parent"; readonly parent: ProcessIdentity }
+  | { readonly mechanism: "scan" };
+
+export type Mechanism = GroupRecord["mechanism"];
+
+export type RunGroup = {
+  readonly mechanism: Mechanism;
+  /** Who lives of the run, as far as it can be named. */
+  members(): readonly LivingProcess[];
+  /** Whether nothing of it lives. One look may miss what forks on and on: whoever rests on it looks again. */
+  isOver(): boolean;
+  /** Sends the signal to all that live; false where nothing did. */
+  signal(name: NodeJS.Signals): boolean;
+  /** Once it is over: gives back what the kernel holds for it. */
+  remove(): void;
+};
+
+export function runGroupOf(
+  runDir: string,
+  leader: () => ProcessIdentity | null,
+  record: GroupRecord,
+): RunGroup {
+  const found = new Found(runDir, leader, record.mechanism === "parent" ? record.parent : null);
+  const cgroup = record.mechanism === "cgroup" ? cgroupOf(record.path) : null;
+  return {
+    mechanism: record.mechanism,
+    members() {
+      const members = new Map(found.members().map((one) => [one.pid, one]));
+      for (const one of cgroup?.members() ?? []) members.set(one.pid, one);
+      return [...members.values()];
+    },
+    isOver: () => found.isOver() && cgroup?.isPopulated() !== true,
+    signal(name) {
+      const inCgroup = cgroup?.signal(name) ?? false;
+      return found.signal(name, new Set(cgroup?.members().map(({ pid }) => pid))) || inCgroup;
+    },
+    remove: () => cgroup?.remove(),
+  };
+}
+
+/** What /proc shows of a run. Remembers whom it has seen: their parents may end. */
+class Found {
+  readonly #runDir: string;
+  readonly #leader: () => ProcessIdentity | null;
+  /** Lives in the group's place: not of the run itself, but everything below it is. */
+  readonly #parent: ProcessIdentity | null;
+  #seen: ReadonlyMap<number, string> = new Map();
+
+  constructor(
+    runDir: string,
+    leader: () => ProcessIdentity | null,
+    parent: ProcessIdentity | null,
+  ) {
+    this.#runDir = runDir;
+    this.#leader = leader;
+    this.#parent = parent;
+  }
+
+  isOver(): boolean {
+    return this.members().length === 0 && !this.#isParentThere();
+  }
+
+  /** It goes when it has waited for all that it had adopted. */
+  #isParentThere(): boolean {
+    return this.#parent !== null && isAlive(this.#parent);
+  }
+
+  members(): readonly LivingProcess[] {
+    const leader = this.#leader();
+    if (!hasProc) {
+      if (leader === null || !isAlive(leader)) return [];
+      const { pid } = leader;
+      return [{ ...leader, parent: 0, group: pid, session: pid, name: "", state: "" }];
+    }
+    const processes = livingProcesses();
+    const session = leader === null || wasReused(leader) ? null : leader.pid;
+    const ours = new Map<number, LivingProcess>();
+    for (const one of processes) {
+      const isOurs =
+        (session !== null && (one.session === session || one.group === session)) ||
+        this.#seen.get(one.pid) === one.started ||
+        carries(one.pid, "TRAINYARD_RUN_DIR", this.#runDir);
+      if (isOurs) ours.set(one.pid, one);
+    }
+    const root = this.#isParentThere() ? (this.#parent?.pid ?? null) : null;
+    addDescendants(processes, ours, root);
+    this.#seen = new Map([...ours.values()].map(({ pid, started }) => [pid, started]));
+    return [...ours.values()];
+  }
+
+  signal(name: NodeJS.Signals, besides: ReadonlySet<number>): boolean {
+    const leader = this.#leader();
+    const isLed = leader !== null && isAlive(leader);
+    // Before the first dies: then its children have another parent.
+    const members = this.members();
+    if (isLed) sendSignal(-leader.pid, name);
+    for (const { pid, group } of members) {
+      // Those of the group have it already; a second one changes nothing for SIGKILL, and SIGTERM is for strays only.
+      if (name === "SIGKILL" || !((isLed && group === leader.pid) || besides.has(pid))) {
+        sendSignal(pid, name);
+      }
+    }
+    return members.length > 0 || this.#isParentThere();
+  }
+}
+
+/** Adds whoever descends from those that are in it, or from the root. */
+function addDescendants(
+  processes: readonly LivingProcess[],
+  ours: Map<number, LivingProcess>,
+  root: number | null,
+): void {
+  const children = Map.groupBy(processes, ({ parent }) => parent);
+  const open = [...ours.keys(), ...(root === null ? [] : [root])];
+  for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
+    for (const child of children.get(pid) ?? []) {
+      if (ours.has(child.pid)) continue;
+      ours.set(child.pid, child);
+      open.push(child.pid);
+    }
+  }
+}

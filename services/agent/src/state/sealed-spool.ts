@@ -1,0 +1,103 @@
+/**
+ * What the SDK left of a run's checkpoints in `run/spool/checkpoints`, by the rules of its README ("The run's folder"): a
+ * `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the training
+ * process's: what is no record of the SDK's is passed over.
+ */
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Plain } from "@trainyard/contracts";
+import type { SealedCheckpoint, SealedCheckpoints } from "@trainyard/contracts/events";
+import { isCheckpointId } from "@trainyard/kernel";
+import { limits } from "../limits.ts";
+
+/** What the SDK wrote of a checkpoint whose folder is whole. */
+export type Sealed = {
+  readonly checkpoint: string;
+  readonly sealedMs: number;
+  readonly stepsCompleted: number;
+  readonly metadata: object;
+  readonly manifest: readonly { readonly bytes: number }[];
+  /** Of the storage, as the process saw it; absent from older SDKs. */
+  readonly storageId?: string;
+};
+
+export class SealedSpool {
+  readonly #path: string;
+  /** What is told of a record, which never changes; null of a file that is no record. */
+  readonly #read = new Map<string, Plain<SealedCheckpoint> | null>();
+
+  constructor(runDir: string) {
+    this.#path = join(runDir, "spool", "checkpoints");
+  }
+
+  /** The sealed ones, the earliest first. */
+  sealed(): readonly Sealed[] {
+    return this.#names(".json")
+      .flatMap((checkpoint) => this.#record(checkpoint) ?? [])
+      .toSorted((a, b) => a.sealedMs - b.sealedMs);
+  }
+
+  /** Those whose folder was never whole. */
+  begun(): readonly string[] {
+    const sealed = new Set(this.#names(".json"));
+    return this.#names(".begun").filter((checkpoint) => !sealed.has(checkpoint));
+  }
+
+  /** The folder of one that was never whole is gone. */
+  forgetBegun(checkpoint: string): void {
+    rmSync(join(this.#path, `${checkpoint}.begun`), { force: true });
+  }
+
+  /** The platform has decided on it. */
+  settle(checkpoint: string): void {
+    this.forgetBegun(checkpoint);
+    rmSync(join(this.#path, `${checkpoint}.json`), { force: true });
+  }
+
+  /** What a report names: those with the most steps first, as many as are named; undefined for none. */
+  named(): Plain<SealedCheckpoints> | undefined {
+    const names = this.#names(".json");
+    for (const known of this.#read.keys()) if (!names.includes(known)) this.#read.delete(known);
+    const checkpoints = names.flatMap((checkpoint) => this.#told(checkpoint) ?? []);
+    if (checkpoints.length === 0) return undefined;
+    const latestFirst = checkpoints.toSorted((a, b) => b.step - a.step);
+    return { checkpoints: latestFirst.slice(0, limits.sealedNamedMax) };
+  }
+
+  #told(checkpoint: string): Plain<SealedCheckpoint> | null {
+    const known = this.#read.get(checkpoint);
+    if (known !== undefined) return known;
+    const record = this.#record(checkpoint);
+    const told = record === null ? null : toldOf(record);
+    this.#read.set(checkpoint, told);
+    return told;
+  }
+
+  #names(ending: string): readonly string[] {
+    // A file of that name is not the SDK's.
+    if (statSync(this.#path, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+    return readdirSync(this.#path)
+      .filter((name) => name.endsWith(ending))
+      .map((name) => basename(name, ending));
+  }
+
+  #record(checkpoint: string): Sealed | null {
+    if (!isCheckpointId(checkpoint)) return null;
+    try {
+      const sealed = JSON.parse(
+        readFileSync(join(this.#path, `${checkpoint}.json`), "utf8"),
+      ) as Sealed;
+      const { manifest, sealedMs, stepsCompleted } = sealed;
+      const isWhole =
+        Array.isArray(manifest) && Number.isFinite(sealedMs) && Number.isFinite(stepsCompleted);
+      return isWhole && sealed.checkpoint === checkpoint ? sealed : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+function toldOf({ checkpoint, stepsCompleted, manifest }: Sealed): Plain<SealedCheckpoint> {
+  const bytes = manifest.reduce((sum, file) => sum + (Number(file?.bytes) || 0), 0);
+  return { checkpoint, step: stepsCompleted, bytes };
+}

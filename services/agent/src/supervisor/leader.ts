@@ -1,0 +1,218 @@
+/**
+ * Starts a run's first process so that all of the run can be found and ended, by the best means that the host allows: in a
+ * cgroup of its own, else below a parent that adopts, else with nothing but /proc to go by (see run-group.ts). What was
+ * chosen is recorded before the run starts.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { createCgroup, within } from "../state/cgroup.ts";
+import { identityOfChild, type ProcessIdentity } from "../state/process-identity.ts";
+import type { GroupRecord, Mechanism } from "../state/run-group.ts";
+
+export type Command = {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** The folder in which the process runs. */
+  readonly work: string;
+};
+
+export type LeaderEnd = { readonly code: number | null; readonly signal: string | null };
+
+export type Leader = {
+  readonly identity: ProcessIdentity | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Null where nobody saw it: the parent that waited for it was killed. */
+  readonly end: Promise<LeaderEnd | null>;
+  /** To be called once its identity is on record; until then a parent does not wait for it. */
+  readonly recorded: () => void;
+};
+
+/** Why the command could not be started, which is a matter of the command. */
+export class StartFailure extends Error {
+  override readonly name = "StartFailure";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The mechanism is not to be had here, which is no matter of the command. */
+class NotHere extends Error {
+  override readonly name = "NotHere";
+}
+
+/** A Python that is up says so in a fraction of a second, also on a host with much to do. */
+const parentReadyMs = 10_000;
+/** Nothing of the user's Python is read: its start takes a few hundredths of a second. */
+const parentArguments = ["-I", "-S", "-E", join(import.meta.dirname, "parent.py")];
+/** The system's own before what the PATH has: that may be a shim, which is slow, or an environment of the user's. */
+const pythons = ["/usr/bin/python3", "python3"];
+const inOrder: readonly Mechanism[] = ["cgroup", "parent", "scan"];
+/** A cgroup's name is a file name: there is room for more, but whoever reads it needs the run's name only. */
+const nameCharsMax = 100;
+
+/** `record` is called before the command is started. Throws StartFailure, or why the mechanism that was asked for is not here. */
+export async function startLeader(
+  command: Command,
+  asked: Mechanism | "auto",
+  folder: string,
+  record: (group: GroupRecord) => void,
+): Promise<Leader> {
+  for (const mechanism of inOrder) {
+    if (asked !== "auto" && asked !== mechanism) continue;
+    try {
+      if (mechanism === "cgroup") return await inCgroup(command, folder, record);
+      if (mechanism === "parent") return await belowParent(command, record);
+    } catch (error) {
+      if (!(error instanceof NotHere) || asked !== "auto") throw error;
+      // In the supervisor's log: the next mechanism holds less, and somebody may want to know why it is used.
+      process.stderr.write(`${mechanism}: ${error.message}\n`);
+    }
+  }
+  record({ mechanism: "scan" });
+  return await childOf(() => spawnLeader(command));
+}
+
+async function inCgroup(
+  command: Command,
+  folder: string,
+  record: (group: GroupRecord) => void,
+): Promise<Leader> {
+  const digest = createHash("sha256").update(folder).digest("hex").slice(0, 16);
+  const name = `trainyard-${basename(folder).slice(0, nameCharsMax)}-${digest}`;
+  const leaf = orNotHere(() => {
+    const made = createCgroup(name);
+    // There and back, before anything depends on it.
+    within(made, () => {});
+    return made;
+  });
+  record({ mechanism: "cgroup", path: leaf.path });
+  return await childOf(() => within(leaf, () => spawnLeader(command)));
+}
+
+function orNotHere<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new NotHere(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function spawnLeader({ argv, environment, work }: Command): ChildProcess {
+  return spawn(argv[0] ?? "", argv.slice(1), {
+    cwd: work,
+    env: { ...environment },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function childOf(start: () => ChildProcess): Promise<Leader> {
+  let child: ChildProcess;
+  try {
+    child = start();
+  } catch (error) {
+    // What is not a matter of the file itself is thrown at once: arguments that are too long, an empty name.
+    throw failureOf(error as NodeJS.ErrnoException);
+  }
+  const end = new Promise<LeaderEnd>((resolve, reject) => {
+    child.once("error", (error) => reject(failureOf(error)));
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  if (child.pid === undefined) await end;
+  const { stdout, stderr } = child;
+  if (child.pid === undefined || stdout === null || stderr === null) {
+    throw new StartFailure("", "it has no process");
+  }
+  return { identity: identityOfChild(child.pid), stdout, stderr, end, recorded: () => {} };
+}
+
+function failureOf({ code, message }: NodeJS.ErrnoException): StartFailure {
+  return new StartFailure(code ?? "", message);
+}
+
+type Said = {
+  readonly ready?: boolean;
+  readonly pid?: number;
+  readonly error?: string;
+  readonly message?: string;
+  readonly code?: number;
+  readonly signal?: string;
+};
+
+/** Why a process cannot adopt here; null when it can. */
+export function parentProblem(): string | null {
+  // Without an order it says that it is ready, and ends.
+  const { error, stdout, stderr, output } = spawnSync(python(), parentArguments, {
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    timeout: parentReadyMs,
+    encoding: "utf8",
+  });
+  if (error !== undefined) return error.message;
+  if (output[3]?.startsWith('{"ready": true}') === true) return null;
+  return output[3] || stderr || stdout || "it said nothing";
+}
+
+function python(): string {
+  return pythons.find((path) => !path.startsWith("/") || existsSync(path)) ?? "python3";
+}
+
+async function belowParent(
+  command: Command,
+  record: (group: GroupRecord) => void,
+): Promise<Leader> {
+  const program = python();
+  const child = spawn(program, parentArguments, {
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+  });
+  const gone = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(`${program} ended with ${signal ?? code}`));
+  });
+  const said = linesOf(child.stdio[3] as Readable);
+  const timer = setTimeout(() => child.kill("SIGKILL"), parentReadyMs);
+  const first = await said.next();
+  clearTimeout(timer);
+  const parent = child.pid === undefined ? null : identityOfChild(child.pid);
+  if (first?.ready !== true || parent === null) {
+    child.kill("SIGKILL");
+    throw new NotHere(first?.message ?? (await gone));
+  }
+  record({ mechanism: "parent", parent });
+  const input = child.stdin as Writable;
+  // It may be killed at any time; that is seen where something of it is awaited.
+  input.on("error", () => {});
+  input.write(`${JSON.stringify(command)}\n`);
+  const started = await said.next();
+  if (started?.pid === undefined) {
+    throw new StartFailure(started?.error ?? "", started?.message ?? (await gone));
+  }
+  return {
+    identity: identityOfChild(started.pid),
+    stdout: child.stdout as Readable,
+    stderr: child.stderr as Readable,
+    end: said.next().then((end) => {
+      return end === null ? null : { code: end.code ?? null, signal: end.signal ?? null };
+    }),
+    recorded: () => void input.write("\n"),
+  };
+}
+
+/** What the parent says, a line each; null when it says nothing more. */
+function linesOf(stream: Readable): { next(): Promise<Said | null> } {
+  stream.on("error", () => {});
+  const lines = createInterface({ input: stream })[Symbol.asyncIterator]();
+  return {
+    async next() {
+      const { done, value } = await lines.next();
+      return done === true ? null : (JSON.parse(value) as Said);
+    },
+  };
+}

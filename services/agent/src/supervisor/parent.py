@@ -1,0 +1,199 @@
+"""The parent of a run where there is no cgroup for it: it adopts what in the run loses its own parent (a subreaper).
+
+It is started by the supervisor as `python3 -I -S -E parent.py`, and knows nothing but its order, a line of JSON on its
+input: {"argv": [...], "environment": {...}, "work": "..."}. It starts the command as the leader of a new session, says on
+descriptor 3 what became of it, a line of JSON each, and ends when none of its descendants is left:
+
+  {"ready": true}                        it adopts; nothing was started yet, and it waits for its order
+  {"pid": 12}                            the leader is up; it is not waited for before the supervisor has answered
+  {"error": "ENOENT", "message": "..."}  it could not be started
+  {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
+
+Only the standard library, and nothing newer than Python 3.6. The supervisor may die: the run goes on, and whoever finds it
+ends it. So may this process: then the run is found by /proc alone.
+"""
+import ctypes
+import errno
+import json
+import os
+import signal
+import sys
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+CONTROL = 3
+ORDER = 0
+# As the supervisor itself: what tells everybody to leave must not keep it from seeing the run's end.
+IGNORED = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+LOOK_FIRST_S = 0.0005
+LOOK_LAST_S = 0.5
+
+
+def tell(**record):
+    try:
+        os.write(CONTROL, (json.dumps(record) + "\n").encode("ascii"))
+    except OSError:
+        pass  # The supervisor is dead; what it would have done is done by the agent.
+
+
+def line_of(descriptor):
+    data = b""
+    while not data.endswith(b"\n"):
+        piece = os.read(descriptor, 65536)
+        if not piece:
+            return None
+        data += piece
+    return data
+
+
+def start(order):
+    """The leader's pid, once it is another program; raises OSError with what exec or chdir said."""
+    environment = {text(key): text(value) for key, value in order["environment"].items()}
+    arguments = [text(part) for part in order["argv"]]
+    said, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            for number in IGNORED + (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            os.chdir(text(order["work"]))
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            os.dup2(nothing, 0)
+            os.close(CONTROL)
+            os.execvpe(arguments[0], arguments, environment)
+        except OSError as problem:
+            os.write(told, str(problem.errno).encode("ascii"))
+        finally:
+            os._exit(127)
+    os.close(told)
+    problem = os.read(said, 16)
+    os.close(said)
+    if problem:
+        os.waitpid(pid, 0)
+        raise OSError(int(problem), os.strerror(int(problem)))
+    return pid
+
+
+def text(value):
+    return value.encode("utf-8", "replace")
+
+
+def tell_end(status):
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = "SIG%d" % number
+        tell(signal=name)
+    else:
+        tell(code=os.WEXITSTATUS(status))
+
+
+def children_by_parent():
+    children = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/" + name + "/stat", "rb") as file:
+                stat = file.read()
+        except OSError:
+            continue
+        fields = stat[stat.rindex(b")") + 2 :].split(None, 2)
+        children.setdefault(int(fields[1]), []).append(int(name))
+    return children
+
+
+def kill_descendants(killed):
+    children = children_by_parent()
+    waiting = [os.getpid()]
+    while waiting:
+        for pid in children.get(waiting.pop(), ()):
+            kill(pid, killed)
+            waiting.append(pid)
+
+
+def kill_children(killed):
+    """What was adopted just now, without a look at all of /proc: what forks and leaves is here for a moment only."""
+    path = "/proc/self/task/%d/children" % os.getpid()
+    try:
+        with open(path, "rb") as file:
+            pids = file.read().split()
+    except OSError:
+        return
+    for pid in pids:
+        kill(int(pid), killed)
+
+
+def kill(pid, killed):
+    killed.add(pid)
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        pass
+
+
+def wait_for_all(leader):
+    """Returns when no child is left, adopted ones included."""
+    is_over = False
+    killed = set()
+    pause = LOOK_FIRST_S
+    while True:
+        try:
+            # Before the leader's end there is nothing to do but wait.
+            pid, status = os.waitpid(-1, os.WNOHANG if is_over else 0)
+        except OSError as problem:
+            if problem.errno == errno.EINTR:
+                continue
+            return
+        if pid == leader:
+            tell_end(status)
+            is_over = True
+        if not is_over:
+            continue
+        if pid == 0:
+            kill_descendants(killed)
+            time.sleep(pause)
+            pause = min(pause * 2, LOOK_LAST_S)
+            continue
+        pause = LOOK_FIRST_S
+        # One that ended by itself may have left a child behind that does the same.
+        if pid not in killed:
+            kill_children(killed)
+        killed.discard(pid)
+
+
+def main():
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    os.set_inheritable(CONTROL, False)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        tell(error=errno.errorcode.get(number, str(number)), message="prctl: " + os.strerror(number))
+        return 1
+    tell(ready=True)
+    order = line_of(ORDER)
+    if order is None:
+        return 0
+    try:
+        leader = start(json.loads(order.decode("utf-8")))
+    except (OSError, ValueError) as problem:
+        number = getattr(problem, "errno", None)
+        tell(error=errno.errorcode.get(number, "EINVAL"), message=str(problem))
+        return 0
+    # Its output belongs to the run: it ends when the run has let go of it.
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    tell(pid=leader)
+    # So that the leader's start can be read in /proc, however soon it ends. A supervisor that is dead answers by its end.
+    line_of(ORDER)
+    wait_for_all(leader)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

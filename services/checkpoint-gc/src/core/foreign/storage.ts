@@ -1,0 +1,14 @@
+import type { AnyEvent } from "@trainyard/contracts";
+
+/** What a person said of a root: which storage lies there, and the ids that it had before. Empty while nobody has. */
+export type AdoptionFacts = { readonly id: string; readonly replaced: readonly string[] };
+
+export const notAdopted: AdoptionFacts = { id: "", replaced: [] };
+
+export function evolveAdoption(state: AdoptionFacts, event: AnyEvent): AdoptionFacts {
+  if (event.type !== "StorageAdopted") return state;
+  const { storageId, replacedIds } = event.data;
+  const replaced = new Set([...state.replaced, ...replacedIds]);
+  replaced.delete(storageId);
+  return { id: storageId, replaced: [...replaced] };
+}

@@ -1,0 +1,173 @@
+/** What this service makes of a storage that its host does not see, or sees otherwise than the writer of the checkpoints. */
+import { randomUUID } from "node:crypto";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { directoryDisk, markStorage, storageStreamId } from "@trainyard/blob";
+import { ManualClock } from "@trainyard/testing";
+import pg from "pg";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { gcLimits } from "./limits.ts";
+import { CheckpointIndex } from "./shell/index-view.ts";
+import { soon, TestGc } from "./testing/test-gc.ts";
+
+let gc: TestGc;
+
+beforeAll(async () => {
+  gc = await TestGc.open();
+}, 60_000);
+afterEach(() => gc.stop());
+afterAll(() => gc[Symbol.asyncDispose]());
+
+const condemned = ["CheckpointCondemned"];
+const deleted = ["CheckpointCondemned", "CheckpointDeletionStarted", "CheckpointDeleted"];
+
+const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
+  vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
+
+/** Why a checkpoint waits, as the table says. */
+async function why(checkpoint: string): Promise<string> {
+  const text = "select why from checkpoint_gc.retries where checkpoint = $1";
+  const [row] = await gc.stage.sql<{ why: string }>(text, [checkpoint]);
+  return row?.why ?? "";
+}
+
+describe("a storage that two hosts see differently", () => {
+  test.each([
+    ["an empty folder", "is the storage mounted here", async () => {}],
+    [
+      "another storage",
+      "is not the same storage here",
+      async () => void (await markStorage(gc.root)),
+    ],
+  ])("has nothing deleted while this host sees %s", async (_, told, asSeen) => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
+    const [checkpoint = ""] = checkpoints;
+    const share = `${gc.root}.share`;
+    await rename(gc.root, share);
+    await mkdir(gc.root);
+    await asSeen();
+    await gc.endExperiment(experiment);
+    await becomes(checkpoint, condemned);
+    await vi.waitFor(async () => expect(await why(checkpoint)).toContain(told), soon);
+    expect(await gc.retention(checkpoint)).toEqual(condemned);
+    await rm(gc.root, { recursive: true });
+    await rename(share, gc.root);
+    expect(gc.has(checkpoint)).toBe(true);
+    await becomes(checkpoint, deleted);
+    expect(gc.has(checkpoint)).toBe(false);
+  });
+
+  test("keeps what was declared without its id, says so, and deletes it once it is adopted", async () => {
+    await gc.start(0);
+    const older = { root: gc.root, storageId: "" };
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1], [], older);
+    const [checkpoint = ""] = checkpoints;
+    await gc.endExperiment(experiment);
+    await becomes(checkpoint, condemned);
+    const adopt = `yard storage adopt ${gc.root}`;
+    await vi.waitFor(async () => expect(await why(checkpoint)).toContain(adopt), soon);
+    expect(await gc.retention(checkpoint)).toEqual(condemned);
+    expect(gc.has(checkpoint)).toBe(true);
+    const { root, storageId } = gc;
+    await gc.stage.tell(`storage-${storageStreamId(root)}`, {
+      type: "StorageAdopted",
+      data: { root, storageId, replacedIds: [], by: "ada" },
+    });
+    await becomes(checkpoint, deleted);
+    expect(gc.has(checkpoint)).toBe(false);
+    expect(await why(checkpoint)).toBe("");
+  });
+
+  test("is tried again later and later", async () => {
+    await gc.start(600);
+    const older = { root: gc.root, storageId: "" };
+    const { checkpoints } = await gc.trained([0, 0, 0], [1], [], older);
+    await gc.settled();
+    await gc.stop();
+    const pool = new pg.Pool({ connectionString: gc.stage.variables["TRAINYARD_POSTGRES_URL"] });
+    try {
+      const logger = pino({ enabled: false });
+      const index = new CheckpointIndex(pool, new ManualClock(), logger, () => {});
+      const [checkpoint = ""] = checkpoints;
+      const waits: number[] = [];
+      for (let tries = 0; tries < 12; tries += 1) {
+        await index.putOff(checkpoint, 1_000_000, "away");
+        const [row] = await gc.stage.sql<{ next_ms: number }>(
+          "select next_ms from checkpoint_gc.retries where checkpoint = $1",
+          [checkpoint],
+        );
+        waits.push((row?.next_ms ?? 0) - 1_000_000);
+      }
+      const { retryFirstMs, retryLastMs } = gcLimits;
+      expect(waits.slice(0, 3)).toEqual([retryFirstMs, 2 * retryFirstMs, 4 * retryFirstMs]);
+      expect(waits.at(-1)).toBe(retryLastMs);
+      await index.forgetRetries(checkpoint);
+    } finally {
+      await pool.end();
+    }
+  });
+
+  test("with the storage gone in the middle of a deletion: that is done again when it is back", async () => {
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
+    const [gone = ""] = checkpoints;
+    let away = false;
+    const disk = {
+      ...directoryDisk,
+      removeFolder: async (folder: string) => {
+        if (!away) await rename(gc.root, `${gc.root}.away`);
+        away = true;
+        await directoryDisk.removeFolder(folder);
+      },
+    };
+    await gc.start(0, { disk });
+    await gc.endExperiment(experiment);
+    await becomes(gone, ["CheckpointCondemned", "CheckpointDeletionStarted"]);
+    await vi.waitFor(async () => expect(await why(gone)).toContain("is the storage mounted"), soon);
+    expect((await gc.retention(gone)).length).toBe(2);
+    await rename(`${gc.root}.away`, gc.root);
+    expect(gc.has(gone)).toBe(true);
+    await becomes(gone, deleted);
+    expect(gc.has(gone)).toBe(false);
+  });
+});
+
+describe("more checkpoints of a storage that is away than are looked at in one go", () => {
+  const many = gcLimits.page + 20;
+  const others = () => ({ root: gc.root, storageId: gc.storageId, firstDigit: "f" });
+  const losses = Array.from({ length: many }, () => null);
+
+  test("do not hold up those of another, before their deletion has started", async () => {
+    const away = { root: join(gc.root, "away"), storageId: randomUUID(), firstDigit: "0" };
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, [], away);
+    const other = await gc.trained([0, 0, 0], [1, 2, 3], [], others());
+    await gc.endExperiment(experiment);
+    await gc.endExperiment(other.experiment);
+    await gc.start(0);
+    for (const checkpoint of other.checkpoints) await becomes(checkpoint, deleted);
+    for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual(condemned);
+  }, 120_000);
+
+  test("do not hold up those of another, once their deletion has started", async () => {
+    const root = join(gc.root, "failing");
+    await mkdir(root);
+    const failing = { root, storageId: await markStorage(root), firstDigit: "0" };
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, [], failing);
+    const other = await gc.trained([0, 0, 0], [1, 2, 3], [], others());
+    await gc.endExperiment(experiment);
+    await gc.endExperiment(other.experiment);
+    const disk = {
+      ...directoryDisk,
+      removeFolder: async (folder: string) => {
+        if (folder.startsWith(failing.root)) throw new Error("EIO: i/o error");
+        await directoryDisk.removeFolder(folder);
+      },
+    };
+    await gc.start(0, { disk });
+    for (const checkpoint of other.checkpoints) await becomes(checkpoint, deleted);
+    for (const checkpoint of checkpoints) {
+      expect((await gc.retention(checkpoint)).includes("CheckpointDeleted")).toBe(false);
+    }
+  }, 120_000);
+});

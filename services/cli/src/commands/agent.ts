@@ -1,0 +1,108 @@
+/** The hosts: what they offer and run, and what keeps them from getting more. */
+import type { Plain } from "@trainyard/contracts";
+import { type Agent, AgentSchema, ListAgentsResponseSchema } from "@trainyard/contracts/api";
+import type { Command } from "commander";
+import { argument, type Context, withPlatform } from "../context.ts";
+import { time } from "../output.ts";
+import { UsageError } from "../usage-error.ts";
+
+export function addAgentCommands(program: Command): void {
+  const group = program.command("agent").description("the hosts that run trials");
+  group.command("list").alias("ls").description("all of them").action(withPlatform(list));
+  group
+    .command("describe")
+    .argument("<name>")
+    .description("its slots, what holds them, and what keeps it from getting runs")
+    .action(withPlatform(describe));
+  group
+    .command("trust")
+    .argument("<name>")
+    .description("forget the launches that failed there, so that runs are placed there at once")
+    .action(
+      withPlatform(async ({ client, output }, args) => {
+        await client.call("trustAgent", { name: argument(args, 0) });
+        output.note(`launches that failed on ${argument(args, 0)} are forgotten`);
+      }),
+    );
+}
+
+async function list({ client, output }: Context): Promise<void> {
+  const page = await client.call("listAgents", {});
+  if (output.json) {
+    output.message(ListAgentsResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "AGENT", value: ({ name }) => name },
+    { title: "POOL", value: ({ pool }) => pool },
+    { title: "STATE", value: ({ state }) => state },
+    { title: "SLOTS", value: ({ slots }) => String(slots.length), right: true },
+    { title: "FREE", value: ({ slots }) => String(slots.filter(isFree).length), right: true },
+    { title: "", value: trouble },
+  ]);
+}
+
+async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const name = argument(args, 0);
+  const { items } = await client.call("listAgents", {});
+  const agent = items.find((one) => one.name === name);
+  if (agent === undefined) {
+    throw new UsageError(
+      `No agent is called ${JSON.stringify(name)}; "yard agent list" names them.`,
+    );
+  }
+  if (output.json) {
+    output.message(AgentSchema, agent);
+    return;
+  }
+  const { distrust } = agent;
+  output.fields([
+    ["agent", agent.name],
+    ["pool", agent.pool],
+    ["state", agent.state],
+    ["version", agent.version],
+    ["processes of a run", held(agent)],
+    ...(trouble(agent) === "" ? [] : ([["gets no runs", trouble(agent)]] as const)),
+    ...(distrust === undefined
+      ? []
+      : ([
+          [
+            "failed launches",
+            `${distrust.failures}, of experiments ${distrust.experiments.join(", ")}`,
+          ],
+        ] as const)),
+  ]);
+  output.line("");
+  output.table(agent.slots, [
+    { title: "SLOT", value: ({ id }) => id },
+    { title: "DEVICE", value: ({ device }) => device },
+    { title: "RUN", value: ({ run }) => run },
+    { title: "", value: ({ left = "" }) => left },
+  ]);
+}
+
+function isFree({ run }: { readonly run: string }): boolean {
+  return run === "";
+}
+
+/** What keeps a connected agent from getting runs; empty for nothing. */
+function trouble({ notPlaced = "", distrust, slots }: Plain<Agent>): string {
+  if (notPlaced !== "") return notPlaced;
+  if (distrust !== undefined) {
+    return `not before ${time(distrust.untilMs)}: its last ${distrust.failures} launches failed (${distrust.reason})`;
+  }
+  return slots.find(({ left = "" }) => left !== "")?.left ?? "";
+}
+
+function held({ processGroups }: Plain<Agent>): string {
+  switch (processGroups) {
+    case "cgroup":
+      return "held by a cgroup";
+    case "parent":
+      return "held by an adopting parent";
+    case "scan":
+      return "found by scans of /proc";
+    default:
+      return "not told by this agent";
+  }
+}

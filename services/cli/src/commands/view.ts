@@ -1,0 +1,64 @@
+/** The read models that services keep, and building one anew. */
+import { ListViewsResponseSchema } from "@trainyard/contracts/api";
+import type { Command } from "commander";
+import { argument, type Context, withPlatform } from "../context.ts";
+import { time } from "../output.ts";
+
+export function addViewCommands(program: Command): void {
+  const view = program.command("view").description("what services keep folded from the log");
+  view
+    .command("list")
+    .alias("ls")
+    .description("how far each is, and what it could not apply")
+    .action(withPlatform(listViews));
+  view
+    .command("rebuild")
+    .argument("<service>")
+    .argument("<view>")
+    .description("build one anew beside the one in use, which it then takes the place of")
+    .action(withPlatform(rebuildView));
+}
+
+async function listViews({ client, output }: Context): Promise<void> {
+  const page = await client.call("listViews", {});
+  if (output.json) {
+    output.message(ListViewsResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "SERVICE", value: ({ service }) => service },
+    { title: "VIEW", value: ({ name }) => name },
+    {
+      title: "VERSION",
+      value: ({ version }) => (version === 0 ? "" : String(version)),
+      right: true,
+    },
+    {
+      title: "POSITION",
+      value: ({ name, position }) => (name === "" ? "" : position),
+      right: true,
+    },
+    { title: "BEHIND", value: ({ name, lag }) => (name === "" ? "" : lag), right: true },
+    {
+      title: "",
+      value: ({ problem, buildingAt, caughtUp }) => {
+        if (problem !== "") return problem;
+        if (buildingAt !== "") return `being built anew, at position ${buildingAt}`;
+        return caughtUp ? "" : "catching up";
+      },
+    },
+  ]);
+  for (const { service, name, setAside } of page.items) {
+    for (const { stream, eventPosition, reason, waiting, setAsideAtMs } of setAside) {
+      output.note(
+        `${service}.${name} has set aside ${stream} from position ${eventPosition} on (${waiting} more wait) at ${time(setAsideAtMs)}: ${reason}`,
+      );
+    }
+  }
+}
+
+async function rebuildView({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const [service, view] = [argument(args, 0), argument(args, 1)];
+  await client.call("rebuildView", { service, view });
+  output.note(`${service}.${view} is being built anew; \`yard view list\` shows how far it is`);
+}

@@ -1,0 +1,130 @@
+/** What a run has left when it ends: it is named, waited for, and counts when it is complete. */
+import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { fold } from "@trainyard/kernel";
+import { given } from "@trainyard/testing";
+import { describe, expect, test } from "vitest";
+import { limits } from "../../limits.ts";
+import {
+  checkpointA,
+  checkpointB,
+  runCheckpointsNamed,
+  runEnded,
+  runRequested,
+  trialCheckpointed,
+  trialCreated,
+  trialEnded,
+} from "../examples.ts";
+import { trialDecider } from "./decide.ts";
+import { evolveTrial, initialTrial } from "./evolve.ts";
+import type { TrialEvent } from "./state.ts";
+
+const running = [trialCreated(), runRequested(1)] as const;
+const sealed = (checkpoint: string, bytes = 0) => ({ checkpoint, step: 100, bytes });
+const left = (...checkpoints: readonly string[]) => ({
+  sealed: checkpoints.map((one) => sealed(one)),
+  atMs: 1_000,
+});
+const until = { awaitedUntilMs: 1_000 + limits.checkpointsWaitMs };
+const endLeaving = (...checkpoints: readonly string[]) =>
+  runEnded(1, RunEndWhy.FAILED, {
+    sealed: { checkpoints: checkpoints.map((one) => sealed(one)) },
+    ...until,
+  });
+const state = (...events: readonly TrialEvent[]) => fold(evolveTrial, initialTrial, events);
+const endRun = { kind: "end_run", run: 1, why: RunEndWhy.FAILED, exits: [], message: "" } as const;
+
+describe("the end of a run", () => {
+  test("names what it has left, and until when the next run waits for it", () => {
+    given(trialDecider, ...running)
+      .when({ ...endRun, left: left(checkpointA, checkpointB) })
+      .then(endLeaving(checkpointA, checkpointB));
+  });
+
+  test("is waited for longer where there is more to read, but not for ever", () => {
+    const waits = (bytes: number) => {
+      const command = { ...endRun, left: { sealed: [sealed(checkpointA, bytes)], atMs: 0 } };
+      const decided = trialDecider.decide(state(...running), command);
+      const [event] = Array.isArray(decided) ? (decided as readonly TrialEvent[]) : [];
+      return event?.type === "RunEnded" ? event.data.awaitedUntilMs : null;
+    };
+    expect(waits(60_000 * limits.checkpointBytesPerMs)).toBe(limits.checkpointsWaitMs + 60_000);
+    expect(waits(Number.MAX_VALUE)).toBe(limits.checkpointsWaitLastMs);
+  });
+
+  test("of an agent that does not say what is left names nothing", () => {
+    given(trialDecider, ...running)
+      .when(endRun)
+      .then(runEnded(1, RunEndWhy.FAILED));
+    expect(state(...running, runEnded(1, RunEndWhy.FAILED))).toMatchObject({
+      named: [],
+      awaitedUntilMs: 0,
+    });
+  });
+
+  test("waits for nothing that was complete before", () => {
+    const { named } = state(...running, trialCheckpointed(), endLeaving(checkpointA, checkpointB));
+    expect(named).toEqual([checkpointB]);
+  });
+});
+
+describe("what was named", () => {
+  const finished = trialEnded(TrialOutcome.COMPLETED, "finished");
+  const note = {
+    kind: "note_checkpoint",
+    noted: { checkpoint: checkpointA, run: 1, step: 100 },
+  } as const;
+
+  test("counts when it is complete, also after the trial's end, and once", () => {
+    given(trialDecider, ...running, endLeaving(checkpointA), finished)
+      .when(note)
+      .then(trialCheckpointed());
+    given(trialDecider, ...running, endLeaving(checkpointA), finished, trialCheckpointed())
+      .when(note)
+      .thenNothing();
+  });
+
+  test("of no other checkpoint counts after the trial's end", () => {
+    given(trialDecider, ...running, endLeaving(checkpointB), finished)
+      .when(note)
+      .thenNothing();
+  });
+
+  test("is forgotten when the next run is requested", () => {
+    expect(state(...running, endLeaving(checkpointA), runRequested(2))).toMatchObject({
+      named: [],
+      awaitedUntilMs: 0,
+    });
+    given(trialDecider, ...running, endLeaving(checkpointA), runRequested(2))
+      .when(note)
+      .thenNothing();
+  });
+});
+
+describe("an agent that comes back", () => {
+  const name = (run: number, ...checkpoints: readonly string[]) =>
+    ({ kind: "name_checkpoints", run, left: left(...checkpoints) }) as const;
+  const lost = runEnded(1, RunEndWhy.LOST);
+
+  test("names what the newest run has left, what is new of it, also after the trial's end", () => {
+    const named = runCheckpointsNamed(1, [sealed(checkpointA)], until.awaitedUntilMs);
+    given(trialDecider, ...running, lost)
+      .when(name(1, checkpointA))
+      .then(named);
+    given(trialDecider, ...running, lost, trialEnded(TrialOutcome.CANCELED, ""))
+      .when(name(1, checkpointA))
+      .then(named);
+    given(trialDecider, ...running, endLeaving(checkpointB))
+      .when(name(1, checkpointB, checkpointA))
+      .then(named);
+    given(trialDecider, ...running, lost, named)
+      .when(name(1, checkpointA))
+      .thenNothing();
+  });
+
+  test("names nothing of a run that another has followed", () => {
+    given(trialDecider, ...running, lost, runRequested(2))
+      .when(name(1, checkpointA))
+      .thenNothing();
+    given(trialDecider).when(name(1, checkpointA)).thenNothing();
+  });
+});

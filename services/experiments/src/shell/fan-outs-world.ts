@@ -1,0 +1,303 @@
+/**
+ * Large experiments over a log in memory, for the tests of fan-outs at any size: the reactions and the fan-outs of this
+ * service run as in a term, everybody else's events are told. It notes what was committed in which order, and can die.
+ */
+import { createMemoryBus } from "@trainyard/bus";
+import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
+import type { AllocationEndCause } from "@trainyard/contracts/events";
+import {
+  type AppendRequest,
+  createMemoryLog,
+  type EventLog,
+  type MemoryLog,
+  newEventId,
+  type StreamWrite,
+} from "@trainyard/event-log";
+import { assert, idOf, isRejection, parseTrialId } from "@trainyard/kernel";
+import {
+  EventFeed,
+  Executor,
+  emptyMeta,
+  FoldCache,
+  ReactionLoop,
+  type StreamFold,
+  systemClock,
+} from "@trainyard/runtime";
+import { pino } from "pino";
+import type { ExperimentCommand } from "../core/experiment/commands.ts";
+import { FanOuts } from "./fan-outs.ts";
+import { reactionHandlers } from "./reactions.ts";
+import { experiments } from "./streams.ts";
+
+/** The log takes as many streams in one commit; what is told is told in such pieces. */
+const streamsPerTelling = 250;
+const consumer = "experiments";
+
+/** A commit of this service: a part of a fan-out, or what a reaction has decided; of which experiment, on how many streams. */
+export type Noted = {
+  readonly kind: "part" | "reaction";
+  readonly experiment: string;
+  readonly streams: number;
+};
+
+export const configOf = (maxRestarts = 5) => ({
+  max_restarts: maxRestarts,
+  resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+});
+
+/** Counts what is looked at. */
+class CountingCache extends FoldCache {
+  looks = 0;
+  override load<State>(fold: StreamFold<State>, id: string) {
+    if (fold.category === "trial") this.looks += 1;
+    return super.load(fold, id);
+  }
+}
+
+export class FanOutsWorld {
+  readonly memory: MemoryLog;
+  readonly commits: Noted[] = [];
+  readonly #hub = createMemoryBus();
+  readonly #others: EventLog;
+  /** By whom the log is used now: a process that has died hears no answer any more. */
+  #life = 0;
+  #stop = new AbortController();
+  #cache: CountingCache | null = null;
+  #executor: Executor | null = null;
+  #fanOuts: FanOuts | null = null;
+  /** The process dies at this part, before it is written or after. */
+  #death: { readonly part: number; readonly written: boolean } | null = null;
+  #died: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #versions = new Map<string, number>();
+  /** How far the reactions have come. */
+  #done = 0;
+
+  constructor() {
+    this.memory = createMemoryLog({
+      beforeCommit: (request, role) => this.#before(request, role),
+      afterCommit: (request, result, role) => {
+        if (result.kind === "committed") return this.#after(request, role);
+        return undefined;
+      },
+    });
+    this.#others = this.memory.as("others");
+  }
+
+  get parts(): number {
+    return this.commits.filter(({ kind }) => kind === "part").length;
+  }
+
+  /** How often this process has looked at the fold of a trial. */
+  get looks(): number {
+    return this.#cache?.looks ?? 0;
+  }
+
+  async #before(request: AppendRequest, role: string): Promise<void> {
+    if (!role.startsWith(consumer)) return;
+    if (role !== `${consumer}:${this.#life}`) await never();
+    if (this.#death === null || this.#death.written || !isPart(request)) return;
+    if (this.parts + 1 >= this.#death.part) await this.#die();
+  }
+
+  async #after(request: AppendRequest, role: string): Promise<void> {
+    if (!role.startsWith(consumer) || request.writes.length === 0) return;
+    const [first] = request.writes;
+    const id = idOf(first?.stream ?? "");
+    const experiment = parseTrialId(id)?.experiment ?? id;
+    const kind = isPart(request) ? "part" : "reaction";
+    this.commits.push({ kind, experiment, streams: request.writes.length });
+    if (this.#death?.written === true && this.parts >= this.#death.part) await this.#die();
+  }
+
+  async #die(): Promise<void> {
+    this.#death = null;
+    this.#life += 1;
+    this.#stop.abort();
+    this.#died.resolve();
+    await never();
+  }
+
+  /** Resolves when the process has died at that part of its fan-outs, counted from the first of all. */
+  diesAt(part: number, written: boolean): Promise<void> {
+    this.#death = { part, written };
+    this.#died = Promise.withResolvers();
+    return this.#died.promise;
+  }
+
+  /** A process of this service begins. */
+  async start(): Promise<void> {
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const log = this.memory.as(`${consumer}:${this.#life}`);
+    this.#cache = new CountingCache(log);
+    const executor = new Executor(log, this.#cache);
+    this.#executor = executor;
+    const logger = pino({ enabled: false });
+    const deps = { log, executor, clock: systemClock, logger };
+    const fanOuts = await FanOuts.open(deps, consumer);
+    this.#fanOuts = fanOuts;
+    const feed = await EventFeed.open(
+      log,
+      this.#hub.connect(`${consumer}:${this.#life}`),
+      systemClock,
+    );
+    const loop = new ReactionLoop(
+      {
+        service: consumer,
+        consumer,
+        partition: 0,
+        handlers: reactionHandlers(systemClock, fanOuts),
+        after: (event) => {
+          fanOuts.observe(event);
+          this.#done = event.position;
+        },
+      },
+      { ...deps, feed },
+    );
+    void loop.run(signal);
+    void fanOuts.loop.run(signal);
+    const appended = this.memory.as("relay");
+    await appended.onAppended(() => feed.nudge());
+  }
+
+  /** The process dies between two commits. */
+  dies(): void {
+    this.#life += 1;
+    this.#stop.abort();
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** All that was told has been reacted to, and nothing is left to bring along. */
+  async settled(): Promise<void> {
+    for (let still = 0; still < 3; ) {
+      const head = await this.#others.head();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      const isStill = this.#done >= head && head === (await this.#others.head());
+      still = isStill && this.#fanOuts?.isIdle === true ? still + 1 : 0;
+    }
+  }
+
+  /** Resolves once this service has made so many commits of that kind for an experiment. */
+  async committed(kind: Noted["kind"], experiment: string, count: number): Promise<void> {
+    const isOf = (noted: Noted) => noted.kind === kind && noted.experiment === experiment;
+    while (this.commits.filter(isOf).length < count) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async decide(id: string, command: ExperimentCommand): Promise<void> {
+    assert(this.#executor !== null, "the process has begun");
+    const done = await this.#executor.execute(
+      { commitId: newEventId(), meta: emptyMeta },
+      async (work) => {
+        const decided = await work.decide(experiments, id, command);
+        return isRejection(decided) ? decided : undefined;
+      },
+    );
+    assert(!isRejection(done), `the command is taken: ${JSON.stringify(done)}`);
+  }
+
+  /** Tells events of many streams, each at the end of what was told of it or written to it. */
+  async tell(events: readonly (readonly [stream: string, ...AnyEvent[]])[]): Promise<void> {
+    for (let at = 0; at < events.length; at += streamsPerTelling) {
+      const writes: StreamWrite[] = [];
+      for (const [stream, ...told] of events.slice(at, at + streamsPerTelling)) {
+        const expectedVersion = this.#versions.get(stream) ?? 0;
+        this.#versions.set(stream, expectedVersion + told.length);
+        const encoded = told.map((event) => ({ id: newEventId(), ...encodeEvent(event) }));
+        writes.push({ stream, expectedVersion, events: encoded });
+      }
+      const result = await this.#others.append({
+        commitId: newEventId(),
+        writes,
+        guards: [],
+        meta: { ...emptyMeta, source: "/trainyard/world" },
+      });
+      assert(result.kind === "committed", `it is taken: ${JSON.stringify(result)}`);
+    }
+  }
+
+  /** An active experiment with so many trials that run, all of it reacted to. */
+  async begin(id: string, count: number): Promise<void> {
+    const created = { config: configOf(), configSourceDigest: "", contextDigest: "" };
+    const rest = { contextBytes: 0, seed: 7, name: "", description: "", labels: [], owner: "" };
+    await this.tell([
+      [
+        `experiment-${id}`,
+        {
+          type: "ExperimentCreated",
+          data: { ...created, ...rest, workspace: "", project: "" },
+        },
+        { type: "ExperimentActivated", data: {} },
+      ],
+    ]);
+    const numbers = Array.from({ length: count }, (_, n) => n + 1);
+    for (let at = 0; at < count; at += 1_000) {
+      const proposals = numbers.slice(at, at + 1_000).map(
+        (number): AnyEvent => ({
+          type: "TrialProposed",
+          data: { number, seed: number, searchVersion: 0, origin: "drawn" },
+        }),
+      );
+      await this.tell([[`search-${id}`, ...proposals]]);
+    }
+    await this.tell(numbers.map((n) => [`trial-${id}.${n}`, ...runningTrial(id, n)]));
+    this.#done = await this.#others.head();
+    await this.#others.moveCursor({ consumer, partition: 0, position: this.#done, part: 0 });
+  }
+
+  /** The newest events of a trial, decoded. */
+  async trial(id: string): Promise<readonly AnyEvent[]> {
+    return (await this.#others.read(`trial-${id}`, 0, 1_000)).map(decodeEvent);
+  }
+
+  async stream(name: string): Promise<readonly AnyEvent[]> {
+    return (await this.#others.read(name, 0, 100_000)).map(decodeEvent);
+  }
+}
+
+function runningTrial(experiment: string, number: number): readonly AnyEvent[] {
+  const allocation = `${experiment}.${number}#1`;
+  return [
+    {
+      type: "TrialCreated",
+      data: {
+        experiment,
+        number,
+        seed: number,
+        warmStartCheckpoint: "",
+        sourceTrial: "",
+        origin: "drawn",
+      },
+    },
+    {
+      type: "RunRequested",
+      data: {
+        run: 1,
+        fromCheckpoint: "",
+        fromStep: 0,
+        preemptible: true,
+        experiment,
+        delayMs: 0,
+      },
+    },
+    { type: "RunStarted", data: { run: 1, allocation } },
+  ];
+}
+
+export const allocationEnded = (cause: AllocationEndCause): AnyEvent => ({
+  type: "AllocationEnded",
+  data: { cause, exits: [], message: "" },
+});
+
+/** A part moves no cursor, and writes to trials. */
+function isPart({ cursor, writes }: AppendRequest): boolean {
+  return cursor === undefined && writes.some(({ stream }) => stream.startsWith("trial-"));
+}
+
+function never(): Promise<never> {
+  return new Promise<never>(() => {});
+}

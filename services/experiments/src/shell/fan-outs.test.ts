@@ -1,0 +1,199 @@
+/** What is wanted of very many trials, beside everybody else's events. */
+import type { AnyEvent } from "@trainyard/contracts";
+import {
+  AllocationEndCause,
+  ExperimentOutcome,
+  SearchCompletion,
+  StopKind,
+  StopWhy,
+} from "@trainyard/contracts/events";
+import { enumLabel } from "@trainyard/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../limits.ts";
+import { allocationEnded, FanOutsWorld } from "./fan-outs-world.ts";
+
+const large = 5_000;
+/** Of several lives, or several experiments. */
+const less = 2_000;
+const kill = { kind: "stop", stop: StopKind.KILL, reason: "enough" } as const;
+
+let world: FanOutsWorld;
+
+beforeEach(() => {
+  world = new FanOutsWorld();
+});
+
+afterEach(() => {
+  world.stop();
+});
+
+/** Why each trial of an experiment was asked to stop, one after the other, and how many trials say so. */
+async function stopsOf(id: string, count: number): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (let number = 1; number <= count; number += 1) {
+    const events = await world.trial(`${id}.${number}`);
+    const stops = events.flatMap((event) =>
+      event.type === "RunStopRequested" ? [enumLabel(StopWhy, event.data.why)] : [],
+    );
+    const key = stops.join(" then ");
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe("a large experiment that is paused", () => {
+  test("keeps nobody's events waiting for more than a few parts", async () => {
+    await world.begin("12", large);
+    await world.begin("13", 1);
+    await world.start();
+    await world.settled();
+    await world.decide("12", { kind: "pause" });
+    await world.committed("part", "12", 1);
+    const waited: number[] = [];
+    for (let run = 1; run <= 10; run += 1) {
+      const parts = world.parts;
+      // The platform has lost a run: its end is noted, and the next one is requested.
+      await world.tell([
+        [`allocation-13.1#${run}`, allocationEnded(AllocationEndCause.AGENT_LOST)],
+      ]);
+      await world.committed("reaction", "13", 2 * run - 1);
+      waited.push(world.parts - parts);
+      const started: AnyEvent = { type: "AllocationStarted", data: { starts: [] } };
+      await world.tell([[`allocation-13.1#${run + 1}`, started]]);
+      await world.committed("reaction", "13", 2 * run);
+    }
+    // All of this came while most of the trials were still to be reached.
+    expect(world.parts).toBeLessThan(large / limits.trialsPerPart / 2);
+    expect(Math.max(...waited)).toBeLessThanOrEqual(3);
+    await world.settled();
+    expect(await stopsOf("12", large)).toEqual({ pause: large });
+    expect(await stopsOf("13", 1)).toEqual({ "": 1 });
+    expect(Math.max(...world.commits.map(({ streams }) => streams))).toBe(limits.trialsPerPart);
+  });
+
+  test("and activated again meanwhile has only those trials stopped that were reached", async () => {
+    await world.begin("12", large);
+    await world.start();
+    await world.settled();
+    await world.decide("12", { kind: "pause" });
+    await world.committed("part", "12", 3);
+    await world.decide("12", { kind: "activate" });
+    await world.settled();
+    const { pause: stopped = 0, "": untouched = 0 } = await stopsOf("12", large);
+    expect(stopped + untouched).toBe(large);
+    expect(stopped).toBeGreaterThanOrEqual(3 * limits.trialsPerPart);
+    expect(stopped).toBeLessThanOrEqual(6 * limits.trialsPerPart);
+  });
+
+  test("and killed meanwhile has every trial killed, whether it was reached or not", async () => {
+    await world.begin("12", large);
+    await world.start();
+    await world.settled();
+    await world.decide("12", { kind: "pause" });
+    await world.committed("part", "12", 3);
+    await world.decide("12", kill);
+    await world.settled();
+    const { "pause then kill": harsher = 0, kill: killed = 0 } = await stopsOf("12", large);
+    expect(harsher).toBeGreaterThanOrEqual(3 * limits.trialsPerPart);
+    expect(harsher + killed).toBe(large);
+  });
+
+  test("takes turns with another one, part by part", async () => {
+    await world.begin("12", less);
+    await world.begin("14", less);
+    await world.start();
+    await world.settled();
+    await world.decide("12", { kind: "pause" });
+    await world.decide("14", { kind: "pause" });
+    await world.settled();
+    const order = world.commits
+      .filter(({ kind }) => kind === "part")
+      .map((noted) => noted.experiment);
+    const begun = order.indexOf("14");
+    expect(begun).toBeLessThanOrEqual(2);
+    const both = order.slice(begun, begun + 40);
+    for (const [n, id] of both.entries()) expect(id).toBe(n % 2 === 0 ? "14" : "12");
+    expect(await stopsOf("14", less)).toEqual({ pause: less });
+  });
+});
+
+describe("a process that dies while it brings a wish to very many trials", () => {
+  for (const part of [1, 2, 20]) {
+    for (const written of [false, true]) {
+      const at = `its part ${part} ${written ? "is written" : "is not written"}`;
+      test(`is followed by one that goes on, and asks each trial once, when ${at}`, async () => {
+        await world.begin("12", less);
+        await world.start();
+        await world.settled();
+        const died = world.diesAt(part, written);
+        await world.decide("12", { kind: "pause" });
+        await died;
+        await world.start();
+        await world.settled();
+        expect(await stopsOf("12", less)).toEqual({ pause: less });
+        // What was done before it was last saved is not looked at again.
+        const saved = part < limits.fanOutsSavedEveryParts ? 0 : limits.fanOutsSavedEveryParts - 1;
+        const looks = less - saved * limits.trialsPerPart;
+        expect(world.looks).toBeLessThanOrEqual(looks + 2 * limits.trialsPerPart);
+      });
+    }
+  }
+
+  test("is followed by one that finds the wish in the log when nothing was saved", async () => {
+    await world.begin("12", less);
+    await world.start();
+    await world.settled();
+    const died = world.diesAt(5, false);
+    await world.decide("12", { kind: "pause" });
+    await died;
+    world.memory.store.snapshots.clear();
+    await world.start();
+    await world.settled();
+    expect(await stopsOf("12", less)).toEqual({ pause: less });
+  });
+});
+
+describe("a large experiment that is stopped", () => {
+  test("ends once, after its last trial, and looks at each trial a few times at most", async () => {
+    await world.begin("12", less);
+    await world.start();
+    await world.settled();
+    await world.decide("12", kill);
+    await world.tell([
+      ["search-12", { type: "SearchCompleted", data: { reason: SearchCompletion.CANCELED } }],
+    ]);
+    await world.settled();
+    const looks = world.looks;
+    // From the last one to the first but one: no order of the ends makes it dear.
+    const ends = Array.from({ length: less - 1 }, (_, n) => less - n);
+    const end = allocationEnded(AllocationEndCause.KILLED);
+    await world.tell(ends.map((number) => [`allocation-12.${number}#1`, end]));
+    await world.settled();
+    expect((await world.stream("experiment-12")).at(-1)?.type).toBe("ExperimentStopRequested");
+    await world.tell([["allocation-12.1#1", end]]);
+    await world.settled();
+    const ended = (await world.stream("experiment-12")).filter(
+      ({ type }) => type === "ExperimentEnded",
+    );
+    expect(ended).toMatchObject([{ data: { outcome: ExperimentOutcome.CANCELED } }]);
+    expect(world.looks - looks).toBeLessThan(8 * less);
+  });
+
+  test("ends also when the process dies between the ends of its trials", async () => {
+    await world.begin("12", less);
+    await world.start();
+    await world.settled();
+    await world.decide("12", kill);
+    await world.settled();
+    const end = allocationEnded(AllocationEndCause.KILLED);
+    const numbers = Array.from({ length: less }, (_, n) => n + 1);
+    await world.tell(numbers.slice(0, less / 2).map((n) => [`allocation-12.${n}#1`, end]));
+    await world.settled();
+    world.dies();
+    await world.start();
+    await world.tell(numbers.slice(less / 2).map((n) => [`allocation-12.${n}#1`, end]));
+    await world.settled();
+    expect((await world.stream("experiment-12")).at(-1)?.type).toBe("ExperimentEnded");
+    expect(world.looks).toBeLessThan(8 * less);
+  });
+});

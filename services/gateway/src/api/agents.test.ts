@@ -1,0 +1,116 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import { TrustAgentSchema } from "@trainyard/contracts/commands";
+import { AllocationEndCause } from "@trainyard/contracts/events";
+import { reject } from "@trainyard/kernel";
+import { AcceptedSchema, command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+
+const slot = (id: string) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 });
+const joined = {
+  type: "AgentJoined",
+  data: {
+    pool: "default",
+    slots: [slot("0"), slot("1")],
+    labels: {},
+    version: "1",
+    address: "127.0.0.1",
+    processGroups: "cgroup",
+  },
+} as const;
+const granted = {
+  type: "AllocationGranted",
+  data: {
+    placements: [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "127.0.0.1" }],
+    masterAddress: "127.0.0.1",
+    masterPort: 20_000,
+    tokenKey: "k1",
+  },
+} as const;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  await gateway.append("agent-rack", joined);
+}, 60_000);
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+
+/** The agent as it is told once the event is in the read model. */
+async function after(stream: string, event: AnyEvent): Promise<object> {
+  const position = await gateway.append(stream, event);
+  return await vi.waitFor(
+    async () => {
+      const { body } = await gateway.call("GET", "/api/v1/agents");
+      expect(Number(body["position"])).toBeGreaterThanOrEqual(position);
+      return (body as unknown as { items: object[] }).items[0] ?? {};
+    },
+    { timeout: 20_000, interval: 10 },
+  );
+}
+
+const startedMs = Date.now();
+
+test("an agent is told with what holds its slots, until that has ended", async () => {
+  expect(await after("allocation-1.1#1", granted)).toMatchObject({
+    name: "rack",
+    processGroups: "cgroup",
+    slots: [{ id: "0", run: "1.1#1" }, { id: "1" }],
+  });
+  const left = { allocation: "1.1#1", message: "process 7 is still there" };
+  expect(await after("agent-rack", { type: "ProcessesLeft", data: left })).toMatchObject({
+    slots: [{ id: "0", run: "1.1#1", left: "process 7 is still there" }, { id: "1" }],
+  });
+  // What it offers has changed: it goes on with what it runs.
+  const third = { ...joined, data: { ...joined.data, slots: [slot("0"), slot("1"), slot("2")] } };
+  expect(await after("agent-rack", third)).toMatchObject({ slots: [{ run: "1.1#1" }, {}, {}] });
+  const exit = { nodeRank: 0, agent: "rack", code: 0, signal: "", message: "" };
+  const ended = {
+    type: "AllocationEnded",
+    data: { cause: AllocationEndCause.EXITED, exits: [exit], message: "" },
+  } as const;
+  const { slots } = (await after("allocation-1.1#1", ended)) as { slots: { run?: string }[] };
+  expect(slots.map(({ run = "" }) => run)).toEqual(["", "", ""]);
+});
+
+test("an agent is told with what keeps it from getting runs", async () => {
+  const data = { failures: 3, experiments: ["1", "2"], reason: "no space left", forMs: 60_000 };
+  const distrusted = (await after("agent-rack", { type: "AgentDistrusted", data })) as {
+    distrust: { untilMs: number };
+  };
+  expect(distrusted).toMatchObject({
+    distrust: { failures: 3, experiments: ["1", "2"], reason: "no space left" },
+  });
+  expect(distrusted.distrust.untilMs).toBeGreaterThan(startedMs + 59_000);
+  const low = { freeBytes: 5 * 1024 * 1024, floorBytes: 256 * 1024 * 1024 };
+  expect(await after("agent-rack", { type: "AgentDiskLow", data: low })).toMatchObject({
+    notPlaced: "its disk has 5 MB left, and a run needs 256 MB",
+  });
+  const freed = { type: "AgentDiskFreed", data: { freeBytes: 1e9 } } as const;
+  expect((await after("agent-rack", freed)) as { notPlaced?: string }).not.toHaveProperty(
+    "notPlaced",
+    expect.stringMatching(/./),
+  );
+  const trusted = { type: "AgentTrusted", data: { reason: "mended" } } as const;
+  expect(await after("agent-rack", trusted)).not.toHaveProperty("distrust");
+});
+
+test("a person's word that an agent is mended goes to the scheduler", async () => {
+  const asked: string[] = [];
+  const TrustAgent = command(TrustAgentSchema, AcceptedSchema, async ({ agent }) => {
+    asked.push(agent);
+    return agent === "rack" ? { position: 1, stream: "agent-rack" } : reject("agent_unknown", "no");
+  });
+  const logger = createLogger("scheduler", "silent");
+  await using _scheduler = await gateway.bus.serve(
+    "scheduler",
+    commandHandlers("scheduler", { TrustAgent }, logger),
+  );
+  expect(await gateway.call("POST", "/api/v1/agents/rack/trust", { body: {} })).toMatchObject({
+    status: 200,
+  });
+  expect(asked).toEqual(["rack"]);
+  expect(await gateway.call("POST", "/api/v1/agents/nobody/trust", { body: {} })).toMatchObject({
+    status: 404,
+  });
+});

@@ -1,0 +1,103 @@
+/** The read models of all services: the gateway's own, and those that services answer for over the bus. */
+import type { Plain } from "@trainyard/contracts";
+import type { RebuildViewRequest, View } from "@trainyard/contracts/api";
+import {
+  AcceptedSchema,
+  ListViewsSchema,
+  RebuildViewSchema,
+  ViewsListedSchema,
+  type ViewState,
+} from "@trainyard/contracts/commands";
+import { shownView } from "@trainyard/runtime";
+import { notFound, Problem } from "../http/problem.ts";
+import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+
+/** The services that keep read models in tables. */
+const keepers = ["checkpoint-gc", "registry"] as const;
+const own = "gateway";
+
+export function viewHandlers(backend: Backend): Handlers["unary"] {
+  return {
+    "ViewService.ListViews": async (_request: unknown, context: RequestContext) => ({
+      items: await listViews(backend, context),
+      nextPageToken: "",
+      position: backend.position,
+    }),
+    "ViewService.RebuildView": async (
+      { service, view }: Plain<RebuildViewRequest>,
+      context: RequestContext,
+    ) => ({ position: await rebuildView(backend, service, view, context) }),
+  };
+}
+
+/** A service that does not answer is listed with that. */
+export async function listViews(
+  backend: Backend,
+  context: RequestContext,
+): Promise<readonly Plain<View>[]> {
+  const others = keepers.map(async (service) => {
+    try {
+      const reply = ViewsListedSchema;
+      const { views } = await backend.command(service, ListViewsSchema, {}, reply, context);
+      return views.map((view) => shown(service, view));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return [{ ...shown(service, nothing), problem: error.message }];
+    }
+  });
+  const mine = shown(own, await shownView(backend.parts.view));
+  return [mine, ...(await Promise.all(others)).flat()];
+}
+
+/** Gives the position of the one that is in use meanwhile. */
+export async function rebuildView(
+  backend: Backend,
+  service: string,
+  name: string,
+  context: RequestContext,
+): Promise<string> {
+  if (service === own) {
+    const { view } = backend.parts;
+    if (view.spec.view !== name) throw notFound("view", `${service}.${name}`);
+    view.rebuild();
+    return backend.position;
+  }
+  if (!keepers.some((keeper) => keeper === service)) throw notFound("view", `${service}.${name}`);
+  const request = RebuildViewSchema;
+  const { position } = await backend.command(
+    service,
+    request,
+    { view: name },
+    AcceptedSchema,
+    context,
+  );
+  return String(position);
+}
+
+const nothing: Plain<ViewState> = {
+  view: "",
+  version: 0,
+  position: 0,
+  lag: 0,
+  caughtUp: false,
+  setAside: [],
+};
+
+function shown(service: string, state: Plain<ViewState>): Plain<View> {
+  const { view, version, position, lag, caughtUp, buildingAt, setAside } = state;
+  return {
+    service,
+    name: view,
+    version,
+    position: String(position),
+    lag: String(lag),
+    caughtUp,
+    buildingAt: buildingAt === undefined ? "" : String(buildingAt),
+    setAside: setAside.map(({ position: eventPosition, ...row }) => ({
+      ...row,
+      eventPosition: String(eventPosition),
+    })),
+    problem: "",
+  };
+}

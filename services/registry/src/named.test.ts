@@ -1,0 +1,179 @@
+/** What becomes of the checkpoints of runs that are over. */
+import { randomUUID } from "node:crypto";
+import { mkdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { markStorage } from "@trainyard/blob";
+import { RunEndWhy } from "@trainyard/contracts/events";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { registryLimits } from "./limits.ts";
+import {
+  experimentCreated,
+  runCheckpointsNamed,
+  runEnded,
+  runRequested,
+  TestRegistry,
+} from "./testing/test-registry.ts";
+
+let registry: TestRegistry;
+const soon = { timeout: 15_000, interval: 20 };
+
+beforeAll(async () => {
+  registry = await TestRegistry.start();
+  // What the registry declares for a run that nobody brought has no id of a storage, and counts as this one's.
+  await registry.stored(await registry.newTrial());
+  await registry.adopt(registry.storage, registry.storageId);
+}, 60_000);
+afterAll(() => registry[Symbol.asyncDispose]());
+
+const ok = { kind: "ok" };
+const rejectedAs = (code: string) => ({ kind: "rejected", rejection: { rejected: code } });
+const gone = ["CheckpointDeclared", "CheckpointAbandoned"];
+const tell = (trial: string, ...events: Parameters<TestRegistry["stage"]["tell"]>[1][]) =>
+  registry.stage.tell(`trial-${trial}`, ...events);
+const becomes = (checkpoint: string, names: readonly string[]) =>
+  vi.waitFor(async () => expect(await registry.names(checkpoint)).toEqual(names), soon);
+
+describe("after the end of its run", () => {
+  test("what was named completes, whether it was declared before or not, and is restored from", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint: declared } = await registry.declare(trial);
+    const undeclared = randomUUID();
+    const files = await registry.write(declared, { weights: "w" });
+    await registry.write(undeclared, { weights: "w" });
+    await tell(trial, runEnded(1, RunEndWhy.FINISHED, [declared, undeclared]));
+    await registry.restart();
+    expect((await registry.declare(trial, 1, undeclared)).answer).toMatchObject(ok);
+    for (const checkpoint of [declared, undeclared]) {
+      expect(await registry.complete(checkpoint, trial, files)).toMatchObject(ok);
+      expect(await registry.plan(checkpoint)).toMatchObject(ok);
+    }
+  });
+
+  test("what was not named is refused, recorded as abandoned, and cleared", async () => {
+    const trial = await registry.newTrial();
+    const checkpoint = randomUUID();
+    await registry.write(checkpoint, { weights: "w" });
+    await tell(trial, runEnded(1, RunEndWhy.FINISHED, [randomUUID()]));
+    const { answer } = await registry.declare(trial, 1, checkpoint);
+    expect(answer).toMatchObject(rejectedAs("run_ended"));
+    expect(await registry.names(checkpoint)).toEqual(gone);
+    expect((await registry.declare(trial, 1, checkpoint)).answer).toMatchObject(
+      rejectedAs("checkpoint_abandoned"),
+    );
+    await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
+  });
+
+  test("what was named is abandoned once a later run was requested without it", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint: declared } = await registry.declare(trial);
+    const undeclared = randomUUID();
+    const files = await registry.write(declared, { weights: "w" });
+    await registry.write(undeclared, { weights: "w" });
+    await tell(trial, runEnded(1, RunEndWhy.FINISHED, [declared, undeclared]), runRequested(2));
+    await becomes(declared, gone);
+    expect(await registry.complete(declared, trial, files)).toMatchObject(
+      rejectedAs("checkpoint_abandoned"),
+    );
+    // Its agent comes with all that is known of it.
+    const { answer } = await registry.declare(trial, 1, undeclared);
+    expect(answer).toMatchObject(rejectedAs("run_superseded"));
+    await becomes(undeclared, gone);
+    await vi.waitFor(() => expect(registry.has(undeclared)).toBe(false), soon);
+  });
+
+  test("what a lost run has left waits for its agent to name it", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    const files = await registry.write(checkpoint, { weights: "w" });
+    await tell(trial, runEnded(1, RunEndWhy.LOST));
+    expect(await registry.complete(checkpoint, trial, files)).toMatchObject(
+      rejectedAs("run_unheard"),
+    );
+    await tell(trial, runCheckpointsNamed(1, [checkpoint]));
+    expect(await registry.complete(checkpoint, trial, files)).toMatchObject(ok);
+  });
+
+  test("a name that is another trial's does nothing to it", async () => {
+    const [mine, other] = [await registry.newTrial(), await registry.newTrial()];
+    const { checkpoint, manifest } = await registry.stored(other);
+    const { checkpoint: open } = await registry.declare(other);
+    await tell(mine, runEnded(1, RunEndWhy.FINISHED, [checkpoint, open]), runRequested(2));
+    expect((await registry.declare(mine, 1, checkpoint)).answer).toMatchObject(
+      rejectedAs("checkpoint_exists"),
+    );
+    await becomes(open, ["CheckpointDeclared"]);
+    expect(await registry.plan(checkpoint)).toMatchObject(ok);
+    expect(await registry.complete(checkpoint, other, manifest)).toMatchObject(ok);
+  });
+});
+
+describe("what nobody completes", () => {
+  afterEach(() => registry.restart());
+
+  test("keeps its files for the grace, after it was abandoned", async () => {
+    const graceSeconds = 600;
+    await registry.restart({ graceSeconds });
+    const trial = await registry.newTrial();
+    const checkpoint = "00000000-0000-4000-8000-0000000000aa";
+    await registry.declare(trial, 1, checkpoint);
+    await registry.write(checkpoint, { weights: "w" });
+    await tell(trial, runEnded(1));
+    const isVoid = `select from registry.unfinished where checkpoint = '${checkpoint}' and state = 'void'`;
+    await vi.waitFor(async () => expect(await registry.stage.sql(isVoid)).toHaveLength(1), soon);
+    await registry.restart({ graceSeconds, aheadMs: graceSeconds * 1_000 - 60_000 });
+    // Of one pass the last, so that the first was looked at.
+    const last = "ffffffff-0000-4000-8000-0000000000aa";
+    const other = await registry.newTrial();
+    await registry.declare(other, 1, last);
+    await tell(other, runEnded(1));
+    await becomes(last, gone);
+    expect(registry.has(checkpoint, "weights")).toBe(true);
+    await registry.restart({ graceSeconds, aheadMs: graceSeconds * 1_000 });
+    await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
+  });
+
+  test("of a trial that goes no further is abandoned after the time that agents have for it", async () => {
+    const trial = await registry.newTrial();
+    const named = randomUUID();
+    const { checkpoint } = await registry.stored(trial);
+    await registry.write(named, { weights: "w" });
+    await tell(trial, runEnded(1, RunEndWhy.FINISHED, [named, checkpoint]));
+    await registry.restart({ aheadMs: registryLimits.namedMs - 60_000 });
+    await registry.stored(await registry.newTrial());
+    expect(await registry.names(named)).toEqual([]);
+    await registry.restart({ aheadMs: registryLimits.namedMs + 1_000 });
+    await becomes(named, gone);
+    await vi.waitFor(() => expect(registry.has(named)).toBe(false), soon);
+    expect(await registry.plan(checkpoint)).toMatchObject(ok);
+  });
+
+  test("is cleared behind any number of those whose storage is away, which go when it is back", async () => {
+    const away = join(registry.folder, "away");
+    await mkdir(away);
+    await markStorage(away, registry.storageId);
+    await registry.stage.tell("experiment-3", experimentCreated(away));
+    await tell("3.1", runRequested(1));
+    const ids = Array.from(
+      { length: registryLimits.unfinishedPage + 5 },
+      (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`,
+    );
+    for (const id of ids) await registry.declare("3.1", 1, id);
+    const trial = await registry.newTrial();
+    const last = "ffffffff-0000-4000-8000-000000000001";
+    await registry.declare(trial, 1, last);
+    await registry.write(last, { weights: "w" });
+    await rename(away, `${away}.gone`);
+    await tell("3.1", runEnded(1));
+    await tell(trial, runEnded(1));
+    await vi.waitFor(() => expect(registry.has(last)).toBe(false), soon);
+    const left = async () =>
+      (await registry.stage.sql(`select from registry.unfinished where state = 'void'`)).length;
+    await vi.waitFor(async () => expect(await left()).toBe(ids.length), soon);
+    expect(await registry.stage.verify()).toEqual({
+      "registry.unfinished": "",
+      "registry.placed": "",
+    });
+    await rename(`${away}.gone`, away);
+    await vi.waitFor(async () => expect(await left()).toBe(0), { ...soon, timeout: 40_000 });
+  });
+});

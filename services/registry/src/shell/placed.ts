@@ -1,0 +1,120 @@
+/** Which storages checkpoints were declared in, by root: a fold of the log, for people and for what they adopt. */
+import { checkpointRoot } from "@trainyard/blob";
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import { type Clock, Fault, idOf } from "@trainyard/kernel";
+import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
+import type { EventLog } from "@trainyard/event-log";
+import type { Pool } from "pg";
+import { registryLimits } from "../limits.ts";
+
+/** The checkpoints of a root that were declared with the same id. */
+export type PlacedGroup = {
+  readonly root: string;
+  readonly storageId: string;
+  readonly checkpoints: number;
+  readonly condemned: number;
+  readonly leftOver: number;
+  /** Complete ones. */
+  readonly examples: readonly string[];
+};
+
+export type PlacedDeps = {
+  readonly log: EventLog;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+export class Placed {
+  readonly #deps: PlacedDeps;
+  readonly view: View;
+
+  constructor(deps: PlacedDeps) {
+    this.#deps = deps;
+    const spec: ViewSpec = {
+      schema: "registry",
+      view: "placed",
+      version: 1,
+      tables: [{ name: "placed" }],
+      apply: async (client, events, table) => {
+        for (const event of events) {
+          const change = changeOf(decodeEvent(event), idOf(event.stream), table("placed"));
+          if (change !== null) await client.query(change.text, change.values);
+        }
+      },
+    };
+    this.view = new View(spec, deps.pool, deps.clock, deps.logger);
+  }
+
+  /** All that is on the log by now, root by root. */
+  async groups(): Promise<readonly PlacedGroup[]> {
+    const { log, pool } = this.#deps;
+    await this.view.reach(await log.head());
+    const { storagesShownMax, storageExamplesMax } = registryLimits;
+    try {
+      const { rows } = await pool.query<PlacedGroup>(
+        `select root, storage_id as "storageId", checkpoints, condemned, "leftOver",
+           array(select checkpoint from registry.placed e
+             where e.root = g.root and e.storage_id = g.storage_id and e.state = 'complete'
+             order by checkpoint limit $2) as examples
+         from (
+           select p.root, p.storage_id,
+             (count(*) filter (where p.state <> 'void'))::int as checkpoints,
+             (count(*) filter (where p.state = 'condemned'))::int as condemned,
+             count(u.checkpoint)::int as "leftOver"
+           from registry.placed p
+           left join registry.unfinished u
+             on p.state = 'void' and u.checkpoint = p.checkpoint and u.state = 'void'
+           group by p.root, p.storage_id
+         ) g
+         where checkpoints + "leftOver" > 0 order by root, storage_id limit $1`,
+        [storagesShownMax, storageExamplesMax],
+      );
+      return rows;
+    } catch (cause) {
+      throw new Fault("database_away", "the table of storages does not answer", {
+        retry: "later",
+        cause,
+      });
+    }
+  }
+}
+
+type Change = { readonly text: string; readonly values: unknown[] };
+
+/** Applied again in the same order, the events end in the same rows. */
+function changeOf(event: AnyEvent, id: string, table: string): Change | null {
+  switch (event.type) {
+    case "CheckpointDeclared": {
+      const { storage, storageId } = event.data;
+      const root = checkpointRoot(storage ?? {});
+      if (root === null) return null;
+      return {
+        text: `insert into ${table} (checkpoint, root, storage_id, state)
+               values ($1, $2, $3, 'declared')
+               on conflict (checkpoint) do update set storage_id = excluded.storage_id`,
+        values: [id, root, storageId ?? ""],
+      };
+    }
+    case "CheckpointCompleted":
+    case "CheckpointSpared":
+      return stateOf(table, id, "complete");
+    case "CheckpointCondemned":
+    case "CheckpointDeletionStarted":
+      return stateOf(table, id, "condemned");
+    case "CheckpointFailed":
+    case "CheckpointAbandoned":
+      return stateOf(table, id, "void");
+    case "CheckpointDeleted":
+      return { text: `delete from ${table} where checkpoint = $1`, values: [id] };
+    default:
+      return null;
+  }
+}
+
+function stateOf(table: string, checkpoint: string, state: string): Change {
+  return {
+    text: `update ${table} set state = $2 where checkpoint = $1`,
+    values: [checkpoint, state],
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * What is left of checkpoints that were never completed, as rows: a fold over the events of their own streams and of their
+ * trials. declared → named → run_over → void. A declared one whose run ends is over, unless the run's end names it, or the
+ * platform lost the run: its agent may yet come back and name it. What is named may have been declared or not. A later
+ * run is the end of all before it.
+ */
+import type { AnyEvent, Plain } from "@trainyard/contracts";
+import { RunEndWhy, type SealedCheckpoint } from "@trainyard/contracts/events";
+
+export type Change = { readonly text: string; readonly values: unknown[] };
+
+/** An event of the stream with this id, as it was told at this time. */
+export type Told = { readonly event: AnyEvent; readonly id: string; readonly timeMs: number };
+
+/** Events that were applied already change nothing, save that a cleared checkpoint may be cleared again. */
+export function changesOf({ event, id, timeMs }: Told, table: string): readonly Change[] {
+  switch (event.type) {
+    case "CheckpointDeclared": {
+      const { trial, run, step, storage } = event.data;
+      return [
+        {
+          text: `insert into ${table} as row (checkpoint, trial, run, step, storage, state)
+                 values ($1, $2, $3, $4, $5, 'declared')
+                 on conflict (checkpoint) do update set storage = excluded.storage
+                 where row.storage is null and row.trial = excluded.trial and row.run = excluded.run`,
+          values: [id, trial, run, step, JSON.stringify(storage ?? {})],
+        },
+      ];
+    }
+    case "CheckpointCompleted":
+      return [{ text: `delete from ${table} where checkpoint = $1`, values: [id] }];
+    case "CheckpointFailed":
+    case "CheckpointAbandoned":
+      return [
+        {
+          text: `update ${table} set state = 'void', since_ms = $2 where checkpoint = $1`,
+          values: [id, timeMs],
+        },
+      ];
+    case "RunEnded": {
+      const { run, why, sealed } = event.data;
+      const named = (sealed?.checkpoints ?? []).map((one) => name(table, id, run, one, timeMs));
+      const state = why === RunEndWhy.LOST ? "named" : "run_over";
+      return [...named, leave(table, id, run, ["declared"], state, timeMs)];
+    }
+    case "RunCheckpointsNamed": {
+      const { run, checkpoints } = event.data;
+      return checkpoints.map((one) => name(table, id, run, one, timeMs));
+    }
+    case "RunRequested":
+      return [leave(table, id, event.data.run - 1, ["declared", "named"], "run_over", timeMs)];
+    default:
+      return [];
+  }
+}
+
+function name(
+  table: string,
+  trial: string,
+  run: number,
+  { checkpoint, step }: Plain<SealedCheckpoint>,
+  timeMs: number,
+): Change {
+  return {
+    text: `insert into ${table} as row (checkpoint, trial, run, step, state, since_ms)
+           values ($1, $2, $3, $4, 'named', $5)
+           on conflict (checkpoint) do update set state = 'named', since_ms = excluded.since_ms
+           where row.state = 'declared' and row.trial = excluded.trial and row.run = excluded.run`,
+    values: [checkpoint, trial, run, step, timeMs],
+  };
+}
+
+/** What the trial's runs up to this one have left in these states. */
+function leave(
+  table: string,
+  trial: string,
+  run: number,
+  from: readonly string[],
+  to: string,
+  timeMs: number,
+): Change {
+  return {
+    text: `update ${table} set state = $3, since_ms = $4
+           where trial = $1 and run <= $2 and state = any($5)`,
+    values: [trial, run, to, timeMs, from],
+  };
+}

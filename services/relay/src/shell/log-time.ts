@@ -1,0 +1,19 @@
+import { pause } from "@trainyard/runtime";
+import { relayLimits } from "../limits.ts";
+import type { RelayDeps } from "./relay.ts";
+
+/** Tells again and again how far the log's time is ahead of the database's clock, until the signal aborts; never throws. */
+export async function watchLogTime(
+  { log, clock, events }: Pick<RelayDeps, "log" | "clock" | "events">,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const aheadMs = await log.timeAheadMs();
+      events.logAhead(aheadMs, aheadMs >= relayLimits.logAheadMs);
+    } catch {
+      // The relay itself tells that the log is away.
+    }
+    await pause(clock, relayLimits.logTimeMs, signal);
+  }
+}

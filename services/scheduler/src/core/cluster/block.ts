@@ -1,0 +1,18 @@
+/** Why an agent that is there gets nothing, in the words that people see. */
+import type { Block } from "@trainyard/scheduling";
+import { limits } from "../../limits.ts";
+import type { Agent } from "./state.ts";
+
+export function blockOf({ id, trust, diskLowBytes }: Agent, isCooling: boolean): Block | null {
+  if (diskLowBytes !== null) {
+    const detail = `${id} has ${megabytes(diskLowBytes)} MB of disk left, and nothing is placed below ${megabytes(limits.diskFloorBytes)} MB`;
+    return { kind: "low_disk", detail };
+  }
+  if (!isCooling) return null;
+  const detail = `the last ${trust.failures} launches failed on ${id}, which is not tried for a while (${trust.reason})`;
+  return { kind: "distrusted", detail };
+}
+
+function megabytes(bytes: number): number {
+  return Math.floor(bytes / (1024 * 1024));
+}

@@ -1,0 +1,38 @@
+/** What an agent's report says of its host: whether its disk has room, and what cannot be killed there. */
+import type { AgentCommand } from "../agent/state.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Agent } from "../cluster/state.ts";
+import { limits } from "../../limits.ts";
+import type { Observed, ObservedAgent } from "./observed.ts";
+
+export function judgeHost(
+  cluster: Cluster,
+  observed: Observed,
+  id: string,
+): readonly AgentCommand[] {
+  const agent = cluster.agents.get(id);
+  const seen = observed.agent(id);
+  if (agent === undefined || agent.status !== "present" || seen === undefined) return [];
+  return [...diskOf(agent, seen), ...leftOf(agent, seen)];
+}
+
+/** An agent of an older version says nothing of its disk, and is taken to have room. */
+function diskOf({ diskLowBytes }: Agent, { report }: ObservedAgent): readonly AgentCommand[] {
+  const freeBytes = report.diskFreeBytes;
+  const isLow = diskLowBytes !== null;
+  const low =
+    freeBytes !== undefined && freeBytes < (isLow ? limits.diskFreedBytes : limits.diskFloorBytes);
+  return low === isLow ? [] : [{ kind: "note_disk", low, freeBytes: freeBytes ?? 0 }];
+}
+
+function leftOf({ left }: Agent, { allocations }: ObservedAgent): readonly AgentCommand[] {
+  const commands: AgentCommand[] = [];
+  const ids = new Set([...Object.keys(left), ...allocations.keys()]);
+  for (const allocation of ids) {
+    const message = (allocations.get(allocation)?.left ?? "").slice(0, limits.messageCharsMax);
+    if (message !== (left[allocation] ?? "")) {
+      commands.push({ kind: "note_left", allocation, message });
+    }
+  }
+  return commands;
+}

@@ -1,0 +1,68 @@
+import { createMemoryLog } from "@trainyard/event-log";
+import { encodeEvent } from "@trainyard/contracts";
+import { newEventId } from "@trainyard/event-log";
+import type { Logger } from "@trainyard/runtime";
+import { expect, test } from "vitest";
+import { limits } from "../limits.ts";
+import { ClusterFollower } from "./follower.ts";
+
+const meta = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+function stage() {
+  const memory = createMemoryLog();
+  const { store } = memory;
+  const log = memory.as("scheduler");
+  const told: unknown[] = [];
+  const logger = { error: (fields: unknown) => told.push(fields) } as unknown as Logger;
+  const write = async (pool: string, count: number): Promise<void> => {
+    const stream = `pool-${pool}`;
+    const events = Array.from({ length: count }, () => ({
+      id: newEventId(),
+      ...encodeEvent({ type: "PoolRemoved", data: {} }),
+    }));
+    const writes = [{ stream, expectedVersion: store.version(stream), events }];
+    await log.append({ commitId: newEventId(), writes, guards: [], meta });
+  };
+  const open = () => ClusterFollower.open(log, logger);
+  return { store, told, write, open };
+}
+
+test("a saved cluster is gone on from", async () => {
+  const { store, told, write, open } = stage();
+  await write("a", limits.snapshotPositions);
+  await (await open()).saveWhenDue(0);
+  expect(store.snapshots.size).toBe(1);
+  await write("a", 3);
+  expect((await open()).cluster.position).toBe(limits.snapshotPositions + 3);
+  expect(told).toEqual([]);
+});
+
+test("a cluster that was saved of a log which went back is told in a sentence, and folded afresh", async () => {
+  const { store, told, write, open } = stage();
+  await write("a", limits.snapshotPositions - 5);
+  const restore = store.backup();
+  await write("a", 5);
+  const stale = await open();
+  restore();
+  // A process that has not noticed yet saves what it has.
+  await stale.saveWhenDue(0);
+  const said = {
+    position: limits.snapshotPositions,
+    detail: expect.stringMatching(
+      /^the saved fold of the cluster ends with an event that the log does not have at /,
+    ),
+  };
+  expect((await open()).cluster.position).toBe(limits.snapshotPositions - 5);
+  expect(told).toEqual([said]);
+  // Nor does it count once the log has come that far again.
+  await write("b", 5);
+  expect((await open()).cluster.position).toBe(limits.snapshotPositions);
+  expect(told).toEqual([said, said]);
+});

@@ -1,0 +1,144 @@
+/** The hazards of checkpoints that a run stored and that are still on their way when it ends. */
+import type { AnyEvent, EventOf } from "@trainyard/contracts";
+import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
+import type { Hazard } from "./hazards.ts";
+import type { Scene } from "./scene.ts";
+import { single } from "./submissions.ts";
+
+const started = { type: "AllocationStarted", data: { starts: [] } } as const;
+const late = "cccccccc-0000-4000-8000-000000000003";
+const sealed = [{ checkpoint: late, step: 10, bytes: 1 }];
+/** Longer than a next run waits for what its predecessor has left. */
+const beyondWaitMs = 15 * 60_000;
+
+/** The end of a run whose checkpoint is on its way. */
+function ended(code: number, reason: EndReason): EventOf<"AllocationEnded"> {
+  const exits = [{ nodeRank: 0, agent: "a1", code, signal: "", message: "" }];
+  const endRecord = { reason, message: "" };
+  const cause = AllocationEndCause.EXITED;
+  const left = { sealed: { checkpoints: sealed } };
+  return { type: "AllocationEnded", data: { cause, exits, message: "", endRecord, ...left } };
+}
+
+const crashed = ended(1, EndReason.ERROR);
+const finished = ended(0, EndReason.FINISHED);
+const agentLost: AnyEvent = {
+  type: "AllocationEnded",
+  data: { cause: AllocationEndCause.AGENT_LOST, exits: [], message: "" },
+};
+
+async function running(scene: Scene): Promise<void> {
+  await scene.create(single);
+  await scene.settle();
+  await scene.tell(scene.allocation(1), started);
+  await scene.settle();
+}
+
+async function complete(scene: Scene): Promise<void> {
+  const about = { trial: `${scene.id}.1`, run: 1, step: 10 };
+  await scene.tell(`checkpoint-${late}`, {
+    type: "CheckpointCompleted",
+    data: { ...about, manifestDigest: "d", files: 1, bytes: 1 },
+  });
+}
+
+/** The run that is wanted now trains to its end, and has delivered everything. */
+async function finish(scene: Scene): Promise<void> {
+  await scene.settle();
+  const run = scene.unended()?.run;
+  if (run === undefined) return;
+  const { sealed: _sealed, ...data } = finished.data;
+  await scene.tell(scene.allocation(run), started, { type: "AllocationEnded", data });
+}
+
+function startsAre(scene: Scene, wanted: readonly number[]): readonly string[] {
+  const found = scene.requests().map(({ fromStep }) => fromStep);
+  const same = JSON.stringify(found) === JSON.stringify(wanted);
+  return same ? [] : [`the runs start from ${found}, wanted ${wanted}`];
+}
+
+export const checkpointHazards: readonly Hazard[] = [
+  {
+    name: "a run that fails while its checkpoint is on its way",
+    async script(scene) {
+      await running(scene);
+      await scene.tell(scene.allocation(1), crashed);
+      await scene.settle();
+      await complete(scene);
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => startsAre(scene, [0, 10]),
+  },
+  {
+    name: "a run that fails, and nobody brings its checkpoint",
+    long: true,
+    async script(scene) {
+      await running(scene);
+      await scene.tell(scene.allocation(1), crashed);
+      await scene.until(() => scene.requests().length === 2, "the wait ends", beyondWaitMs);
+      await complete(scene);
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => startsAre(scene, [0, 0]),
+  },
+  {
+    name: "a checkpoint that is refused ends the wait for it",
+    async script(scene) {
+      await running(scene);
+      const declared = { trial: `${scene.id}.1`, run: 1, step: 10, format: "" };
+      const stream = `checkpoint-${late}`;
+      await scene.tell(stream, { type: "CheckpointDeclared", data: declared });
+      await scene.tell(scene.allocation(1), crashed);
+      await scene.settle();
+      await scene.tell(stream, { type: "CheckpointFailed", data: { reason: "" } });
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => startsAre(scene, [0, 0]),
+  },
+  {
+    name: "a trial that finishes while its checkpoint is on its way",
+    async script(scene) {
+      await running(scene);
+      await scene.tell(scene.allocation(1), finished);
+      await scene.settle();
+      await complete(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => {
+      const names = scene.events(scene.trial()).map(({ type }) => type);
+      const last = names.slice(-2).join();
+      return last === "TrialEnded,TrialCheckpointed" ? [] : [`the trial's last are ${last}`];
+    },
+  },
+  {
+    name: "an agent that comes back with the checkpoint of a run that was given up in a pause",
+    async script(scene) {
+      await running(scene);
+      await scene.pause();
+      await scene.tell(scene.allocation(1), agentLost);
+      await scene.settle();
+      const runs = [
+        { allocation: scene.allocation(1).slice("allocation-".length), checkpoints: sealed },
+      ];
+      await scene.tell("agent-a1", {
+        type: "AgentReturned",
+        data: { occupations: [], slots: [], left: { runs } },
+      });
+      await scene.settle();
+      await scene.activate();
+      await scene.settle();
+      await complete(scene);
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => startsAre(scene, [0, 10]),
+  },
+];
