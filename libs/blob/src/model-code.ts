@@ -10,7 +10,7 @@ import { Parser, type ReadEntry } from "tar";
 export const modelCodeLimits = {
   /** Training code has thousands of files at most; more is a dataset or an environment that was packed along. */
   entriesMax: 100_000,
-  /** Of what it unpacks to, so that a small archive cannot fill an agent's disk. */
+  /** Of what its files unpack to, so that a small archive cannot fill an agent's disk. */
   unpackedBytesMax: 2 * 1024 * 1024 * 1024,
   /** Of what is no file's content: so many entries have some 2 KiB each, with the extended headers of long names. */
   headerBytesMax: 256 * 1024 * 1024,
@@ -80,7 +80,6 @@ class Look {
     let first: Buffer | null = Buffer.alloc(0);
     for await (const piece of unpacked) {
       this.#unpackedBytes += piece.length;
-      if (this.#unpackedBytes > modelCodeLimits.unpackedBytesMax) throw new Refused(tooLarge);
       if (this.#unpackedBytes - this.#promisedBytes > modelCodeLimits.headerBytesMax) {
         throw new Refused("its headers have more than 256 MiB");
       }
