@@ -28,6 +28,7 @@ export const longestFirst: readonly string[] = [
   "test/sdk-python/sdk-python.test.ts",
   "test/e2e/several-ranks.test.ts",
   "test/e2e/several-agents.test.ts",
+  "test/edges/edges.test.ts",
   "test/e2e/halving.test.ts",
   "test/e2e/profile.test.ts",
   "test/e2e/hostile-ends.test.ts",

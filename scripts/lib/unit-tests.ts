@@ -17,6 +17,7 @@ export function unitTests(files: readonly string[]): readonly string[] {
   const slow = [
     "test/sim/",
     "test/e2e/",
+    "test/edges/",
     "test/chaos/",
     "test/world/",
     "test/bench/",

@@ -38,7 +38,7 @@ async function list({ client, output }: Context): Promise<void> {
     { title: "STATE", value: ({ state }) => state },
     { title: "SLOTS", value: ({ slots }) => String(slots.length), right: true },
     { title: "FREE", value: ({ slots }) => String(slots.filter(isFree).length), right: true },
-    { title: "", value: trouble },
+    { title: "", value: (agent) => trouble(agent) || (agent.nameRefused ?? "") },
   ]);
 }
 
@@ -63,6 +63,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["version", agent.version],
     ["processes of a run", held(agent)],
     ...(trouble(agent) === "" ? [] : ([["gets no runs", trouble(agent)]] as const)),
+    ...((agent.nameRefused ?? "") === "" ? [] : ([["its name", agent.nameRefused ?? ""]] as const)),
     ...(distrust === undefined
       ? []
       : ([

@@ -17,6 +17,7 @@ export const agentProjections: Projections = {
       state: "CONNECTED",
       slots,
       version,
+      nameRefused: "",
       ...(processGroups === undefined ? {} : { processGroups }),
     };
     documents.put({ kind: "agent", id, parent: pool, ordinal: 0, doc });
