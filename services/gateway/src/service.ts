@@ -107,9 +107,8 @@ export async function createService(
   });
   const address = (): string => {
     const bound = server.server.address();
-    return bound === null || typeof bound === "string"
-      ? ""
-      : `http://${config.http.host}:${bound.port}`;
+    if (bound === null || typeof bound === "string") return "";
+    return `http://${config.http.host}:${bound.port}`;
   };
 
   return {

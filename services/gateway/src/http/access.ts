@@ -34,6 +34,7 @@ const readsWithoutReadModel: ReadonlySet<string> = new Set([
   "ClusterService.WatchEvents",
   "RunService.GetSignals",
   "CheckpointService.PlanDownload",
+  "ViewService.ListViews",
 ]);
 
 const nobody: Caller = { kind: "user", authid: "" };

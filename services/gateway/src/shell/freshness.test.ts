@@ -119,7 +119,9 @@ test("a read model that falls behind answers no reads beyond the limit, says so,
   expect(await behind.text()).toMatch(/the read model is \d+ s behind the log/);
   const unknown = `ty_${"0".repeat(16)}_${"A".repeat(43)}`;
   expect((await read(url, "/api/v1/events", unknown)).status).toBe(503);
-  expect((await read(url, "/api/v1/events?noFollow=true")).status).toBe(200);
+  for (const path of ["/api/v1/events?noFollow=true", "/api/v1/views", "/api/v1/parked"]) {
+    expect((await read(url, path)).status, path).toBe(200);
+  }
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   await expectRunServed(url, 3);
   await release();
