@@ -179,7 +179,8 @@ export class View {
     this.#goal ??= await feed.head();
     let cursor = await readCursor(pool, spec, liveSlot(spec), "");
     if (cursor !== null && cursor.version < spec.version) {
-      this.#tell({ from: cursor.version, to: spec.version }, "view_version_changed");
+      const view = `${spec.schema}.${spec.view}`;
+      this.#logger.info({ view, from: cursor.version, to: spec.version }, "view_version_changed");
       if (!(await this.#build(feed, signal))) return null;
       cursor = await readCursor(pool, spec, liveSlot(spec), "");
     }
