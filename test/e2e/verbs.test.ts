@@ -187,12 +187,13 @@ describe("yard", () => {
     writeFileSync(kept, "soon");
     expect((await world.yard("log", "verify", "--anchor", kept)).code).toBe(2);
     expect(((await world.json("parked", "list")) as Page<never>).items).toEqual([]);
-    const views = ((await world.json("view", "list")) as Page<{ service: string; problem: string }>)
-      .items;
-    expect(views.map(({ service, problem }) => `${service}${problem}`)).toEqual([
-      "gateway",
-      "checkpoint-gc",
-      "registry",
+    type View = Record<"service" | "name" | "problem", string>;
+    const views = ((await world.json("view", "list")) as Page<View>).items;
+    expect(views.map(({ service, name, problem }) => `${service} ${name}${problem}`)).toEqual([
+      "gateway documents",
+      "checkpoint-gc checkpoints",
+      "registry unfinished",
+      "registry placed",
     ]);
     expect((await world.yard("view", "rebuild", "registry", "unfinished")).code).toBe(0);
     expect((await world.yard("view", "rebuild", "registry", "nothing")).code).not.toBe(0);

@@ -74,7 +74,7 @@ describe("the compiled codec agrees with the runtime's own", () => {
 describe("writing in full", () => {
   it("leaves no default out", () => {
     const codec = codecOf<unknown>(ValidationReportedSchema);
-    const empty = { trial: "", run: 0, step: 0, scalars: {}, reportKey: "" };
+    const empty = { trial: "", run: 0, step: 0, scalars: {}, reportKey: "", nonNumeric: [] };
     expect(codec.toFullJson(codec.decode("{}"))).toEqual(empty);
     expect(codec.toJson(codec.decode("{}"))).toEqual({});
   });
@@ -88,6 +88,7 @@ describe("reading", () => {
       step: 0,
       scalars: {},
       reportKey: "",
+      nonNumeric: [],
     });
   });
 

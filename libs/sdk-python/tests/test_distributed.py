@@ -10,6 +10,7 @@ import unittest
 from unittest import mock
 
 from fake_platform import wait_until
+from ports import free_port
 from test_context import ContextCase
 
 import trainyard
@@ -23,12 +24,6 @@ import os, signal, sys, trainyard
 together = trainyard.DistributedContext.from_torch_distributed()
 rank = together.rank
 """
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def links():

@@ -15,7 +15,7 @@ from contextlib import redirect_stderr
 from unittest import mock
 
 from test_context import SRC, ContextCase
-from test_distributed import free_port
+from ports import free_port
 
 from trainyard.launch import _failure, torch
 from trainyard.launch._options import UsageError, parse
@@ -268,8 +268,9 @@ class Dying(LaunchCase):
         first, second = [
             self.node(script, node=n, nodes=2, slots=1, TRAINYARD_MASTER_PORT=port) for n in (0, 1)
         ]
-        self.assertIn("up", first.stdout.readline())
-        second.stdout.readline()
+        for process in (first, second):
+            if "up" not in process.stdout.readline():
+                self.fail(process.communicate()[1])
         second.send_signal(signal.SIGKILL)
         _, err = self.finish(first, 1)
         self.assert_first(err, r"another node of the run is gone \(node 1 has ended")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from test_distributed import free_port
+from ports import free_port
 from test_launch import LaunchCase
 
 TRAINING = """

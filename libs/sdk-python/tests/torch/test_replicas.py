@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import socket
 import sys
 import unittest
 
 import replica_script
 import torch
+from ports import free_port
 from training import TrainerCase
 
 SIZE = 2
@@ -28,12 +28,6 @@ def rank_of(place, said, arguments):
         os.dup2(file.fileno(), 2)
     sys.argv = ["replica_script.py", *arguments]
     replica_script.main()
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Replicas(TrainerCase):

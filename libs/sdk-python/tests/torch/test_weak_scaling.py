@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,18 +14,13 @@ from pathlib import Path
 from unittest import mock
 
 import scaling_trial
+from ports import free_port
 
 SCRIPT = Path(__file__).parent / "scaling_trial.py"
 SRC = Path(__file__).parents[2] / "src"
 BATCHES = 40
 TOLERANCE = 1e-4
 LIMIT_S = 120
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def start(folder: Path, slots: int, nodes: int, node: int, port: int) -> subprocess.Popen:
