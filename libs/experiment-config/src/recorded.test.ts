@@ -51,7 +51,7 @@ describe("recordedConfig", () => {
         const read = recordedConfig(recorded(value));
         expect(typeof read.searcher.metric).toBe("string");
         expect(Number.isInteger(read.resources.slots_per_trial)).toBe(true);
-        expect(["directory", "shared_fs"]).toContain(read.checkpoint_storage.type);
+        expect(typeof read.checkpoint_storage.save_trial_best).toBe("number");
         // What it gave, recorded, is read the same: nothing in it is of a wrong type.
         expect(recordedConfig(recorded(read))).toEqual(read);
       }),
@@ -122,6 +122,15 @@ describe("recordedConfig", () => {
       metric: "loss",
       smaller_is_better: true,
       k: 1,
+    });
+  });
+
+  it("keeps the kind of a storage that this version does not have", () => {
+    const storage = { type: "s3", bucket: "b", save_trial_best: 4 };
+    expect(recordedConfig({ checkpoint_storage: storage }).checkpoint_storage).toEqual({
+      ...storage,
+      save_experiment_best: 0,
+      save_trial_latest: 1,
     });
   });
 
