@@ -84,7 +84,7 @@ async function refuseTooManySlots(
 ): Promise<void> {
   const { slots_per_trial: slots, resource_pool: pool } = config.resources;
   const rows = await backend.parts.documents.list(backend.parts.pool, "agent", {
-    parent: pool === "" ? "default" : pool,
+    parent: pool,
     limit: 100_000,
   });
   if (slots <= rows.reduce((sum, { doc }) => sum + doc.slots.length, 0)) return;

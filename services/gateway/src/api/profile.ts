@@ -14,6 +14,7 @@ import {
   QuerySystemPointsSchema,
   SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { ExperimentDocument, TrialDocument } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";
@@ -100,7 +101,7 @@ function unaryHandlers(backend: Backend, checkpointDir: string): Handlers["unary
       const { totals, paces } = await backend.command("metrics", ...request, context);
       const profile: Plain<TrialProfile> = {
         trial: id,
-        enabled: isEnabled(experiment),
+        enabled: recordedConfig(experiment.config).profiling?.enabled === true,
         summaries: totals.map((total) => ({
           ...total,
           agent: agentOf(trial, total.run, total.node),
@@ -111,16 +112,6 @@ function unaryHandlers(backend: Backend, checkpointDir: string): Handlers["unary
       return profile;
     },
   };
-}
-
-function sectionOf(experiment: ExperimentDocument, name: string) {
-  const section: unknown = experiment.config?.[name];
-  const isSection = typeof section === "object" && section !== null && !Array.isArray(section);
-  return isSection ? (section as Readonly<Record<string, unknown>>) : null;
-}
-
-function isEnabled(experiment: ExperimentDocument): boolean {
-  return sectionOf(experiment, "profiling")?.["enabled"] === true;
 }
 
 /** Empty while the placement is not known. */
@@ -135,7 +126,10 @@ function tensorboardPlace(
   trial: string,
   checkpointDir: string,
 ): { readonly root: string | null; readonly below: string } {
-  const storage = checkpointStorage(sectionOf(experiment, "checkpoint_storage"), checkpointDir);
+  const storage = checkpointStorage(
+    recordedConfig(experiment.config).checkpoint_storage,
+    checkpointDir,
+  );
   const below = join("tensorboard", "experiment", experiment.id, "trial", trial);
   return { root: checkpointRoot(storage), below };
 }
