@@ -30,7 +30,8 @@ def sentences(count: int, seed: int) -> List[Tuple[Tensor, int]]:
     draw = random.Random(seed)
     written = [sentence(draw) for _ in range(count)]
     return [
-        (torch.tensor([NUMBERS[word] for word in words]), int(praises)) for words, praises in written
+        (torch.tensor([NUMBERS[word] for word in words]), int(praises))
+        for words, praises in written
     ]
 
 

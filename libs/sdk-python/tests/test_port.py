@@ -110,7 +110,10 @@ class Searcher(Ported):
         self.assertEqual(self.reports()[0]["metrics"], {"progress": 0.5})
 
     def test_its_unit(self):
-        for searcher, unit in (({"max_length": {"epochs": 3}}, "EPOCHS"), ({"max_length": 3}, None)):
+        for searcher, unit in (
+            ({"max_length": {"epochs": 3}}, "EPOCHS"),
+            ({"max_length": 3}, None),
+        ):
             with det.init(local_config={"searcher": searcher}) as core_context:
                 found = core_context.searcher.get_configured_units()
                 self.assertEqual(found.value if found else None, unit)
@@ -150,7 +153,9 @@ class Elsewhere(Ported):
     def test_names_of_the_package_too(self):
         for name, remedy in (("core_v2", "trainyard.init"), ("ExperimentConfig", "info.config")):
             with self.subTest(name=name):
-                with self.assertRaisesRegex(ImportError, f"{name}, which Determined has: .*{remedy}"):
+                with self.assertRaisesRegex(
+                    ImportError, f"{name}, which Determined has: .*{remedy}"
+                ):
                     exec(f"from trainyard import {name}")
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
             det.nonsense

@@ -164,7 +164,12 @@ class Sampling(unittest.TestCase):
     def sample(self, source, samples_per_report, steps=lambda: 5.0, window=Window(0, None)):
         reports = []
         sampler = Sampler(
-            [source], lambda *report: reports.append(report), steps, 0.001, samples_per_report, window
+            [source],
+            lambda *report: reports.append(report),
+            steps,
+            0.001,
+            samples_per_report,
+            window,
         )
         sampler.start()
         self.assertTrue(source.done.wait(20))

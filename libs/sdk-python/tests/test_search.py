@@ -112,7 +112,9 @@ class Running(unittest.TestCase):
         self.assertEqual(("1", "exhausted", 2, 0.2), tuple(result))
         self.assertEqual(EXPECTED, method.calls)
         kinds = [next(key for key in one if key != "id") for one in self.search.operations]
-        wanted = "propose propose progress stop resume progress progress stop progress finish progress"
+        wanted = (
+            "propose propose progress stop resume progress progress stop progress finish progress"
+        )
         self.assertEqual(sorted(wanted.split()), sorted(kinds))
 
     def test_a_client_killed_at_any_post_goes_on_with_the_same_operations(self) -> None:

@@ -16,6 +16,7 @@ import warnings
 
 import optuna
 
+
 def has_gp():
     """Whether what the GP sampler needs is there; it takes seconds to import, and is when first used."""
     return all(importlib.util.find_spec(name) for name in ("scipy", "torch"))

@@ -67,7 +67,9 @@ def absent(owner: str, name: str, instead: Dict[str, str]) -> AttributeError:
     return AttributeError(f"{owner} has no {name}, which Determined has: {instead[name]}")
 
 
-def absent_name(package: str, name: str, instead: Dict[str, str]) -> Union[AttributeError, ImportError]:
+def absent_name(
+    package: str, name: str, instead: Dict[str, str]
+) -> Union[AttributeError, ImportError]:
     """The same for a package: an AttributeError would lose its text in ``from package import name``."""
     error = absent(package, name, instead)
     return ImportError(str(error), name=f"{package}.{name}") if name in instead else error

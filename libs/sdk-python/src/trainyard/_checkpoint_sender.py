@@ -219,7 +219,9 @@ class CheckpointSender:
             # It is not complete, and the refusal says that it never will be. All of it was stored, so that is for
             # the platform to remove, which keeps it for a while: this host may not be the one that is right.
             folder = self.root / record.uuid
-            return type(refusal)(f"{refusal}; its files stay in {folder} until the platform removes them")
+            return type(refusal)(
+                f"{refusal}; its files stay in {folder} until the platform removes them"
+            )
         return refusal
 
     def _post(self, path: str, message: object) -> Reply:

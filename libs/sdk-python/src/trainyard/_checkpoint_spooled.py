@@ -21,7 +21,9 @@ from ._storage import FileEntry, Plan
 class SpooledStore:
     """The platform's registry, behind the run's spool."""
 
-    def __init__(self, remote: RemoteStore, spool: CheckpointSpool, sender: CheckpointSender) -> None:
+    def __init__(
+        self, remote: RemoteStore, spool: CheckpointSpool, sender: CheckpointSender
+    ) -> None:
         self._remote = remote
         self._spool = spool
         self._sender = sender
@@ -60,7 +62,9 @@ class SpooledStore:
         except _storage_marker.MarkerError as error:
             if not self._marker_noted:
                 self._marker_noted = True
-                said = "%s; checkpoints are stored all the same, and the platform deletes none of them"
+                said = (
+                    "%s; checkpoints are stored all the same, and the platform deletes none of them"
+                )
                 log.warning(said, error)
             return ""
 

@@ -69,7 +69,9 @@ def get_cluster_info() -> Optional[ClusterInfo]:
     info = _info.info_of(os.environ)
     data = info.config.get("data")
     return ClusterInfo(
-        trial=TrialInfo(_number_of(info.trial_id), info.experiment_id, info.trial_seed, info.hparams),
+        trial=TrialInfo(
+            _number_of(info.trial_id), info.experiment_id, info.trial_seed, info.hparams
+        ),
         latest_checkpoint=info.latest_checkpoint,
         slot_ids=info.slots,
         container_rank=info.rank,

@@ -58,7 +58,9 @@ def init(
     env = os.environ
     together = distributed if distributed is not None else alone()
     if distributed is None and env.get("RANK", "0") != "0" and env.get("LOCAL_RANK") is not None:
-        said = "init() on rank %s was not given distributed=: what it reports counts beside rank 0's"
+        said = (
+            "init() on rank %s was not given distributed=: what it reports counts beside rank 0's"
+        )
         log.warning(said, env["RANK"])
     if _info.in_task(env):
         return _open_in_task(env, together, preempt_mode)

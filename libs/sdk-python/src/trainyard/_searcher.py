@@ -48,7 +48,9 @@ class SearcherOperation:
         ``ctx.train.report_validation_metrics``, not by ``searcher_metric``.
         """
         if self._completed:
-            raise RuntimeError("op.report_completed() was called twice: call it once for an operation")
+            raise RuntimeError(
+                "op.report_completed() was called twice: call it once for an operation"
+            )
         self._completed = True
 
 

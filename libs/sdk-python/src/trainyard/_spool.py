@@ -172,7 +172,9 @@ class Spool:
             self._write_held()
         except OSError as error:
             count = len(self._held) + self._lost
-            log.warning("%s took no reports to the end (%s): %d are lost", self.folder, error, count)
+            log.warning(
+                "%s took no reports to the end (%s): %d are lost", self.folder, error, count
+            )
         finally:
             unlock(self._fd)
 

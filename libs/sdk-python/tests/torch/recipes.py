@@ -12,7 +12,17 @@ OPTIMIZERS = (
     "sgd", "nesterov", "adam", "fused", "amsgrad", "rmsprop", "adagrad", "nadam", "radam", "adadelta",
     "asgd", "rprop", "lbfgs",
 )  # fmt: skip
-SCHEDULERS = ("step", "cosine", "one-cycle", "plateau", "sequential", "chained", "lambda", "cyclic", "warm")
+SCHEDULERS = (
+    "step",
+    "cosine",
+    "one-cycle",
+    "plateau",
+    "sequential",
+    "chained",
+    "lambda",
+    "cyclic",
+    "warm",
+)
 NETS = ("dropout", "batch-norm", "recurrent", "tied", "spectral", "weight-norm", "convolution")
 SAMPLING = (
     "plain", "shuffle", "weighted", "replacement", "generator", "batch-sampler", "tuples", "whole",
@@ -32,7 +42,9 @@ def recipe_of(seed: int) -> Dict[str, Any]:
     return {
         "seed": seed,
         # Each rank's own loss says how often LBFGS computes it, and all have to do so together.
-        "ranks": 1 if any(part["optimizer"] == "lbfgs" for part in parts) else draw.choice((1, 1, 2)),
+        "ranks": 1
+        if any(part["optimizer"] == "lbfgs" for part in parts)
+        else draw.choice((1, 1, 2)),
         "parts": parts,
         "frequency": draw.choice((1, 1, 1, 2, 3, 5)),
         "precision": draw.choice((None, None, "amp", "scaler")),

@@ -31,9 +31,7 @@ class Noisy(Dataset):
 
 
 def loaded(loader, skip, rank=0, replicas=1):
-    return loader.get_data_loader(
-        repeat=True, skip=skip, num_replicas=replicas, rank=rank, seed=4
-    )
+    return loader.get_data_loader(repeat=True, skip=skip, num_replicas=replicas, rank=rank, seed=4)
 
 
 class Shuffling(IterableDataset):
@@ -76,7 +74,10 @@ class LoadingProcesses(unittest.TestCase):
         together = type("Together", (Noisy,), {"__getitems__": at_once})()
         described = {
             "tuples": lambda n: pytorch.DataLoader(
-                Noisy(), batch_sampler=Tuples(by_four.sampler, 4, False), num_workers=n, collate_fn=list
+                Noisy(),
+                batch_sampler=Tuples(by_four.sampler, 4, False),
+                num_workers=n,
+                collate_fn=list,
             ),
             "samples that are batches": lambda n: pytorch.DataLoader(
                 Noisy(), batch_size=None, num_workers=n

@@ -220,9 +220,7 @@ class Example(LightningCase):
             assert "lightning" not in sys.modules
         """
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(script)], env=environment, check=True
-        )
+        subprocess.run([sys.executable, "-c", textwrap.dedent(script)], env=environment, check=True)
 
 
 class Loaders(LightningCase):

@@ -65,12 +65,16 @@ class Recipes(FrameworkCase):
         timed = is_timed(recipe)
         said = self.folder / "said"
         codes = self.run_once(recipe, "whole")
-        self.assertEqual(codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else "")
+        self.assertEqual(
+            codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else ""
+        )
         for kill in recipe["kills"]:
             codes = self.run_once(recipe, "killed", kill)
             self.assertTrue(-9 in codes or not any(codes), said.read_text()[-3000:])
         codes = self.run_once(recipe, "killed")
-        self.assertEqual(codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else "")
+        self.assertEqual(
+            codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else ""
+        )
         whole, killed = self.reports_of("whole", timed), self.reports_of("killed", timed)
         if timed:
             # What goes by the clock comes at other batches, where the weights are the same.

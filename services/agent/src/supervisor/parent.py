@@ -12,6 +12,7 @@ descriptor 3 what became of it, a line of JSON each, and ends when none of its d
 Only the standard library, and nothing newer than Python 3.6. The supervisor may die: the run goes on, and whoever finds it
 ends it. So may this process: then the run is found by /proc alone.
 """
+
 import ctypes
 import errno
 import json
@@ -172,7 +173,9 @@ def main():
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         number = ctypes.get_errno()
-        tell(error=errno.errorcode.get(number, str(number)), message="prctl: " + os.strerror(number))
+        tell(
+            error=errno.errorcode.get(number, str(number)), message="prctl: " + os.strerror(number)
+        )
         return 1
     tell(ready=True)
     order = line_of(ORDER)

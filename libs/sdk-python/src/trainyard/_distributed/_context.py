@@ -219,7 +219,9 @@ class DistributedContext:
             self._branches += 1
             name = f"{self._meeting.name}+{self._branches}"
             meeting = self._meeting._replace(name=name, port_file=None)
-            branch._star, branch._local_star = join_again(self._place, meeting, self._star.broadcast)
+            branch._star, branch._local_star = join_again(
+                self._place, meeting, self._star.broadcast
+            )
         _living.add(branch)
         return branch
 

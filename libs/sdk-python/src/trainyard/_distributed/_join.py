@@ -78,9 +78,7 @@ def _join_all(
     with listener or _listen(meeting.listens_on(), meeting.port) as listener:
         meeting.publish(listener.getsockname()[1])
         try:
-            links, guests = _host(
-                place, listener, meeting, lambda theirs: theirs.rank, place.size
-            )
+            links, guests = _host(place, listener, meeting, lambda theirs: theirs.rank, place.size)
         finally:
             meeting.retract()
     hosts = {place.cross_rank: local_port} if place.local_rank == 0 else {}

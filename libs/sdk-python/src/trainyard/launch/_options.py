@@ -82,7 +82,9 @@ def _option(word: str, rest: List[str]) -> "tuple[str, str]":
     if name in _FLAGS:
         return name, value
     if name not in _WITH_EFFECT and name not in _WITHOUT_EFFECT:
-        raise UsageError(f"{flag} is no option of the launcher: put the script's own after its name")
+        raise UsageError(
+            f"{flag} is no option of the launcher: put the script's own after its name"
+        )
     if equals:
         return name, value
     if not rest:

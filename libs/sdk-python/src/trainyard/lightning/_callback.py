@@ -81,8 +81,7 @@ class Callback(callbacks.Checkpoint):
             return trainer.fit(model, *more, ckpt_path=path, **arguments)
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        """Compares the trainer's processes with the run's, and lets the loggers know the trainer.
-        """
+        """Compares the trainer's processes with the run's, and lets the loggers know the trainer."""
         check_processes(self._ctx, trainer.world_size, "Trainer")
         for logger in trainer.loggers:
             if isinstance(logger, Logger):

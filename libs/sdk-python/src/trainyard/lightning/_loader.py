@@ -93,7 +93,6 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
         return {"epoch": self.sampler.epoch, "batches": self._given}
 
     def load_state_dict(self, state: Dict[str, int]) -> None:
-        """Continues where another loader of the same data was; a finished epoch is not continued.
-        """
+        """Continues where another loader of the same data was; a finished epoch is not continued."""
         self.sampler.set_epoch(state["epoch"])
         self._skip = state["batches"] if state["batches"] < len(self) else 0

@@ -97,9 +97,7 @@ class ProfilerContext:
         end = section.get("end_after_batch")
         self._start(1.0, 10, section.get("begin_on_batch") or 0, end)
 
-    def _start(
-        self, interval_s: float, samples: int, begin: float, end: Optional[float]
-    ) -> None:
+    def _start(self, interval_s: float, samples: int, begin: float, end: Optional[float]) -> None:
         self.off()
         if self._local_rank > 0 or not self._lock():
             return

@@ -28,9 +28,7 @@ class Gpus(Source):
         self._handles = handles
 
     def read(self, now_s: float) -> List[Reading]:
-        readings = [
-            (self.group, device, self._values(handle)) for device, handle in self._handles
-        ]
+        readings = [(self.group, device, self._values(handle)) for device, handle in self._handles]
         return [reading for reading in readings if reading[2]]
 
     def close(self) -> None:
@@ -53,9 +51,7 @@ class Gpus(Source):
         if self._library.nvmlDeviceGetPowerUsage(handle, ctypes.byref(number)) == 0:
             values["power_watts"] = number.value / 1000
         if (
-            self._library.nvmlDeviceGetTemperature(
-                handle, _TEMPERATURE_GPU, ctypes.byref(number)
-            )
+            self._library.nvmlDeviceGetTemperature(handle, _TEMPERATURE_GPU, ctypes.byref(number))
             == 0
         ):
             values["temperature_celsius"] = float(number.value)

@@ -12,9 +12,7 @@ from ._throughput import Throughput
 PROC = Path("/proc")
 
 
-def sources_here(
-    throughput: Throughput, proc: Path = PROC
-) -> Tuple[List[Source], List[str]]:
+def sources_here(throughput: Throughput, proc: Path = PROC) -> Tuple[List[Source], List[str]]:
     """The sources of this machine, and the groups that it has none for."""
     found: List[Source] = []
     missing: List[str] = []

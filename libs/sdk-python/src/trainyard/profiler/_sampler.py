@@ -140,9 +140,7 @@ class Sampler:
                 self._flush()
         return True
 
-    def _read(
-        self, source: Source, now_s: float
-    ) -> List[Tuple[str, str, Dict[str, float]]]:
+    def _read(self, source: Source, now_s: float) -> List[Tuple[str, str, Dict[str, float]]]:
         try:
             return source.read(now_s)
         except (OSError, ValueError, IndexError) as error:

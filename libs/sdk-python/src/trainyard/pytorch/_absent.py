@@ -8,7 +8,9 @@ from .._absent import absent_from
 
 _BATCHES = "current_train_batch() is the batch at hand"
 _TENSORBOARD = "pytorch.init(enable_tensorboard_logging=…) decides"
-_LAUNCHER = "processes are started by python3 -m trainyard.launch.torch, and distributed says how many"
+_LAUNCHER = (
+    "processes are started by python3 -m trainyard.launch.torch, and distributed says how many"
+)
 
 CONTEXT: Dict[str, str] = {
     "_current_batch_idx": _BATCHES,

@@ -148,7 +148,9 @@ def _tell_of_hooks_that_are_none(name: str, callback: PyTorchCallback) -> None:
         if not hook.startswith("on_") or hasattr(PyTorchCallback, hook):
             continue
         close = difflib.get_close_matches(hook, dir(PyTorchCallback), 1)
-        instead = WITHDRAWN.get(hook) or (close[0] if close else "a hook of pytorch.PyTorchCallback")
+        instead = WITHDRAWN.get(hook) or (
+            close[0] if close else "a hook of pytorch.PyTorchCallback"
+        )
         _log.warning(
             "the callback %r has a method %s, which is never called: use %s", name, hook, instead
         )

@@ -72,7 +72,9 @@ class PyTorchTrialContext(TrialQueries):
         if not isinstance(model, torch.nn.Module):
             raise TypeError(f"wrap_model() takes a torch.nn.Module, not {type(model).__name__}")
         if any(_models.inner(one) is _models.inner(model) for one in self.models):
-            raise ValueError("wrap_model() was called twice with the same model: wrap each one once")
+            raise ValueError(
+                "wrap_model() was called twice with the same model: wrap each one once"
+            )
         if _models.is_sharded(model):
             raise TypeError(
                 "wrap_model() takes a model that is whole, and fully_shard has sharded this one: "
@@ -210,9 +212,7 @@ class PyTorchTrialContext(TrialQueries):
         if auto is not None:
             loss = auto.scale(loss)
         self._passes += 1
-        loss.backward(
-            gradient=gradient, retain_graph=retain_graph, create_graph=create_graph
-        )
+        loss.backward(gradient=gradient, retain_graph=retain_graph, create_graph=create_graph)
 
     def step_optimizer(
         self,

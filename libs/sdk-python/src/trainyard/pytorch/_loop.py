@@ -34,9 +34,7 @@ _log = logging.getLogger("trainyard.pytorch")
 class Loop:
     """One call of ``Trainer.fit``."""
 
-    def __init__(
-        self, trial: PyTorchTrial, context: Any, plan: Plan, counters: Counters
-    ) -> None:
+    def __init__(self, trial: PyTorchTrial, context: Any, plan: Plan, counters: Counters) -> None:
         self._trial = trial
         self._context = context
         self._plan = plan

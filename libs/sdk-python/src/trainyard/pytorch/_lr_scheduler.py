@@ -25,7 +25,9 @@ class LRScheduler:
         MANUAL_STEP = 3
         """Never: the trial calls ``step``."""
 
-    def __init__(self, scheduler: Any, step_mode: "LRScheduler.StepMode", frequency: int = 1) -> None:
+    def __init__(
+        self, scheduler: Any, step_mode: "LRScheduler.StepMode", frequency: int = 1
+    ) -> None:
         """``frequency`` makes every n-th of these moments count."""
         if not callable(getattr(scheduler, "step", None)):
             raise TypeError(
@@ -35,7 +37,10 @@ class LRScheduler:
             raise TypeError(
                 f"wrap_lr_scheduler(step_mode={step_mode!r}) takes one of LRScheduler.StepMode"
             )
-        if isinstance(scheduler, ReduceLROnPlateau) and step_mode is not LRScheduler.StepMode.MANUAL_STEP:
+        if (
+            isinstance(scheduler, ReduceLROnPlateau)
+            and step_mode is not LRScheduler.StepMode.MANUAL_STEP
+        ):
             raise ValueError(
                 "wrap_lr_scheduler() takes ReduceLROnPlateau with MANUAL_STEP only, since it steps by "
                 "a metric: call its step(metric) in on_validation_end of a callback"

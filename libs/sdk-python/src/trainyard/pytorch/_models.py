@@ -103,7 +103,8 @@ def replicate(
 
 def _check_same(model: torch.nn.Module, distributed: Any) -> None:
     mine = [
-        (name, tuple(value.shape), str(value.dtype)) for name, value in model.state_dict().items()
+        (name, tuple(value.shape), str(value.dtype))
+        for name, value in model.state_dict().items()
         if isinstance(value, torch.Tensor)
     ]
     everyone = distributed.allgather(mine)

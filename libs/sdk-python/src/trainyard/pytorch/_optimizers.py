@@ -109,9 +109,7 @@ def _scale_schedule(
                 rates[group] = rates[group] * ratio
 
 
-def compress_gradients(
-    models: List[torch.nn.Module], parameters: List[torch.nn.Parameter]
-) -> None:
+def compress_gradients(models: List[torch.nn.Module], parameters: List[torch.nn.Parameter]) -> None:
     """Lets the replicas that hold these parameters exchange their gradients as float16."""
     held = {id(one) for one in parameters}
     for model in models:

@@ -68,4 +68,3 @@ class Profiling:
             self._started = False
             self._core.profiler.off()
         self.counts = False
-

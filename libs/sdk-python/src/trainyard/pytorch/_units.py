@@ -38,9 +38,7 @@ class TrainUnit:
         if isinstance(value, (list, tuple, set, frozenset, range)):
             return frozenset(TrainUnit._checked(self, each) for each in value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(
-                f"pytorch.{name}() takes a whole number of at least 1, not {value!r}"
-            )
+            raise TypeError(f"pytorch.{name}() takes a whole number of at least 1, not {value!r}")
         if value < 1:
             raise ValueError(
                 f"pytorch.{name}({value}) is no period: give at least 1, or None for never"

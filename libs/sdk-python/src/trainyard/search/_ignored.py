@@ -43,7 +43,9 @@ def _rule(line: str) -> Optional[_Rule]:
     text = text.rstrip("/") if folders_only else text
     # A slash at the beginning or inside binds the pattern to the folder; else it is of any depth.
     anywhere = "/" not in text
-    pattern = re.compile(("(?:.*/)?" if anywhere else "") + _expression(text.lstrip("/")), re.DOTALL)
+    pattern = re.compile(
+        ("(?:.*/)?" if anywhere else "") + _expression(text.lstrip("/")), re.DOTALL
+    )
     return _Rule(pattern, folders_only, keeps)
 
 

@@ -69,7 +69,9 @@ class SearchRunner:
         your choice the same call made again, also by another process, goes on with the experiment
         that the first one made.
         """
-        text = json.dumps(config) if isinstance(config, Mapping) else Path(config).read_text("utf-8")
+        text = (
+            json.dumps(config) if isinstance(config, Mapping) else Path(config).read_text("utf-8")
+        )
         context = base64.b64encode(packed(Path(model_dir))).decode("ascii")
         api = SearchApi(self._url, self._token)
         try:

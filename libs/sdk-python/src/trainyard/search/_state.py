@@ -119,7 +119,9 @@ class SearcherState:
         self.random = random.Random(self.seed)
         return [Call("initial_operations", ())]
 
-    def _TrialProposed(self, data: Mapping[str, Any], request_id: Optional[RequestId]) -> List[Call]:
+    def _TrialProposed(
+        self, data: Mapping[str, Any], request_id: Optional[RequestId]
+    ) -> List[Call]:
         number = int(data["number"])
         name: RequestId = f"trial-{number}" if request_id is None else request_id
         target = self._targets.pop(operation_of(data), None)

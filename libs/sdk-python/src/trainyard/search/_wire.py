@@ -121,9 +121,7 @@ def _merged(operations: Iterable[Operation], state: SearcherState) -> List[_Step
             goals[operation.request_id] = goal
             steps.append(goal)
         elif isinstance(operation, (ValidateAfter, Resume)):
-            target = (
-                operation.length if isinstance(operation, ValidateAfter) else operation.target
-            )
+            target = operation.length if isinstance(operation, ValidateAfter) else operation.target
             known = goals.get(operation.request_id)
             if known is None:
                 known = goals[operation.request_id] = _Goal(operation.request_id, target)

@@ -81,9 +81,7 @@ class TensorBoardContext:
         """
         self._mirrors = True
 
-    def _reported(
-        self, group: str, steps: Union[int, float], metrics: Mapping[str, Any]
-    ) -> None:
+    def _reported(self, group: str, steps: Union[int, float], metrics: Mapping[str, Any]) -> None:
         if not self._mirrors or self._failed:
             return
         scalars = {

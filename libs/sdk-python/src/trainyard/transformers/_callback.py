@@ -154,8 +154,7 @@ class Callback(transformers.TrainerCallback):
     def _restore_best(
         self, args: Any, state: Any, latest: str, metadata: Mapping[str, Any]
     ) -> None:
-        """The Trainer looks for its best checkpoint in its own folder, which may be another host's.
-        """
+        """The Trainer looks for its best checkpoint in its own folder, which may be another host's."""
         if state.best_global_step is None or state.best_model_checkpoint:
             return
         itself = metadata.get("best_steps") == metadata["steps_completed"]

@@ -155,9 +155,7 @@ class DataLoader:
         loading = self._loading(seed, rank)
         if are_rows(self._torch, plan.order):
             loading["collate_fn"] = as_it_is
-            return torch.utils.data.DataLoader(
-                Rows(self.dataset), batch_sampler=steps, **loading
-            )
+            return torch.utils.data.DataLoader(Rows(self.dataset), batch_sampler=steps, **loading)
         return torch.utils.data.DataLoader(self.dataset, batch_sampler=steps, **loading)
 
     def __iter__(self) -> Iterator[Any]:

@@ -122,9 +122,7 @@ def _named(known: _Known, found: Any) -> Mapping[str, Any]:
             )
         return {name: _plain(value) for name, value in found.items()}
     if isinstance(found, Mapping):
-        raise TypeError(
-            f"{known} returned a dict: return one value, or give wrap_reducer no name"
-        )
+        raise TypeError(f"{known} returned a dict: return one value, or give wrap_reducer no name")
     return {known.name: _plain(found)}
 
 
