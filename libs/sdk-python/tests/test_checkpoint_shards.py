@@ -11,7 +11,6 @@ from fake_platform import problem
 from test_checkpoint import CheckpointCase, tree
 from test_distributed import DistributedCase
 
-import trainyard
 from trainyard._storage_marker import NAME
 
 

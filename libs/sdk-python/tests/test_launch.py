@@ -14,8 +14,8 @@ import unittest
 from contextlib import redirect_stderr
 from unittest import mock
 
-from test_context import SRC, ContextCase
 from ports import free_port
+from test_context import SRC, ContextCase
 
 from trainyard.launch import _failure, torch
 from trainyard.launch._options import UsageError, parse
@@ -166,7 +166,19 @@ class Options(unittest.TestCase):
 
     def test_torchruns_are_taken(self):
         options = parse(
-            "--nnodes 1:2 --node_rank=1 --rdzv_endpoint=a:7 --max_restarts 0 -r 3 -- t.py -x".split(),
+            [
+                "--nnodes",
+                "1:2",
+                "--node_rank=1",
+                "--rdzv_endpoint=a:7",
+                "--max_restarts",
+                "0",
+                "-r",
+                "3",
+                "--",
+                "t.py",
+                "-x",
+            ],
             1.0,
         )
         self.assertEqual((options.nnodes, options.node_rank), (2, 1))

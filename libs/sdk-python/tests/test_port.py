@@ -73,7 +73,14 @@ class Core(Ported):
         self.assertEqual(logging.Formatter(det.LOG_FORMAT).format(made), "INFO: [7] a: b")
 
     def test_the_chief_by_determineds_name(self):
-        place = dict(rank=0, size=1, local_rank=0, local_size=1, cross_rank=0, cross_size=1)
+        place = {
+            "rank": 0,
+            "size": 1,
+            "local_rank": 0,
+            "local_size": 1,
+            "cross_rank": 0,
+            "cross_size": 1,
+        }
         det.core.DistributedContext(chief_ip="10.0.0.1", **place).close()
 
 

@@ -80,7 +80,7 @@ def net_of(kind):
 
 
 def optimizer_of(part, model):
-    optim, made = torch.optim, [one for one in model.parameters()]
+    optim, made = torch.optim, list(model.parameters())
     if part["groups"] == 2 and part["optimizer"] != "lbfgs":
         made = [{"params": made[:1], "lr": 0.003}, {"params": made[1:]}]
     return {

@@ -166,10 +166,11 @@ class RecipeTrial(pytorch.PyTorchTrial):
             metrics[f"loss{n}" if n else "loss"] = loss
             if part["scheduler"] is not None:
                 metrics[f"rate{n}"] = optimizer.param_groups[0]["lr"]
-        if self.scaler is not None and (batch_idx + 1) % self.recipe["frequency"] == 0:
-            if any(part["optimizer"] != "lbfgs" for part in self.recipe["parts"]):
-                self.scaler.update()
-                metrics["scale"] = self.scaler.get_scale()
+        steps = (batch_idx + 1) % self.recipe["frequency"] == 0
+        scales = any(part["optimizer"] != "lbfgs" for part in self.recipe["parts"])
+        if self.scaler is not None and steps and scales:
+            self.scaler.update()
+            metrics["scale"] = self.scaler.get_scale()
         if self.reducer is not None:
             self.reducer.update(float(metrics["loss"].detach()))
         self.fuse.burn("stepped")

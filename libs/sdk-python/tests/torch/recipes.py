@@ -5,7 +5,7 @@ everything about a trial, its data, its periods and the moments at which its pro
 from __future__ import annotations
 
 import random
-from typing import Any, Dict, List
+from typing import Any
 
 BATCHES = 22
 OPTIMIZERS = (
@@ -31,7 +31,7 @@ SAMPLING = (
 EVENTS = ("batch", "stepped", "evaluating", "reported", "copied", "writing", "completing", "stored")
 
 
-def recipe_of(seed: int) -> Dict[str, Any]:
+def recipe_of(seed: int) -> dict[str, Any]:
     """The recipe of a seed."""
     draw = random.Random(seed)
     count = draw.choice((1, 1, 2, 3))
@@ -60,7 +60,7 @@ def recipe_of(seed: int) -> Dict[str, Any]:
     }
 
 
-def _part(draw: random.Random, by_clock: bool) -> Dict[str, Any]:
+def _part(draw: random.Random, by_clock: bool) -> dict[str, Any]:
     """A model with its optimizer, and perhaps a scheduler."""
     # What is trained depends on when validations are where a scheduler goes by them.
     schedulers = [kind for kind in SCHEDULERS if kind != "plateau" or not by_clock]
@@ -77,7 +77,7 @@ def _part(draw: random.Random, by_clock: bool) -> Dict[str, Any]:
     return found
 
 
-def _data(draw: random.Random) -> Dict[str, Any]:
+def _data(draw: random.Random) -> dict[str, Any]:
     sampling = draw.choice(SAMPLING)
     streams = sampling in ("stream", "drawing-stream", "endless")
     return {
@@ -91,7 +91,7 @@ def _data(draw: random.Random) -> Dict[str, Any]:
     }
 
 
-def _fit(draw: random.Random, has_epochs: bool) -> Dict[str, Any]:
+def _fit(draw: random.Random, has_epochs: bool) -> dict[str, Any]:
     batches, seconds = ("Batch", 6), ("Second", 6)
     if has_epochs:
         batches = draw.choice((batches, ("Epoch", 2)))
@@ -110,7 +110,7 @@ def _fit(draw: random.Random, has_epochs: bool) -> Dict[str, Any]:
     }
 
 
-def _kills(draw: random.Random) -> List[Any]:
+def _kills(draw: random.Random) -> list[Any]:
     """Which rank dies at which of its events: ``(rank, event, how many before)``."""
     kills = []
     for _ in range(draw.choice((1, 1, 2, 3))):
@@ -120,6 +120,6 @@ def _kills(draw: random.Random) -> List[Any]:
     return kills
 
 
-def is_timed(recipe: Dict[str, Any]) -> bool:
+def is_timed(recipe: dict[str, Any]) -> bool:
     """Whether something goes by the clock, which begins anew when a process does."""
     return any(isinstance(unit, tuple) and unit[0] == "Second" for unit in recipe["fit"].values())

@@ -111,7 +111,7 @@ class LoadingProcesses(unittest.TestCase):
                 self.assertEqual(list(itertools.islice(loaded(loader, 7), 2)), whole[7:])
                 self.assertNotEqual(whole[:3], whole[6:])
                 other = [list(itertools.islice(loaded(loader, 0, rank, 2), 3)) for rank in (0, 1)]
-                self.assertEqual(sorted(sum([*other[0], *other[1]], [])), list(range(12)))
+                self.assertEqual(sorted(itertools.chain(*other[0], *other[1])), list(range(12)))
         random.seed(1)
         expected = [random.random() for _ in range(3)]
         random.seed(1)

@@ -120,7 +120,7 @@ def differences(one, other, place):
             return [f"{place}: {len(one)} and {len(other)}"]
         pairs = enumerate(zip(one, other))
         return [each for n, (a, b) in pairs for each in differences(a, b, f"{place} {n}")]
-    if callable(one) or type(one) is type(other) and (one == other or one != one):
+    if callable(one) or (type(one) is type(other) and (one == other or one != one)):
         return []
     return [f"{place}: {one!r} and {other!r}"]
 
