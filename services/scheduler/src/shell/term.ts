@@ -18,10 +18,17 @@ import type { SchedulerSettings } from "./settings.ts";
 const utf8 = new TextDecoder();
 const reports = codecOf<Plain<Report>>(ReportSchema);
 
-export async function beginTerm(
+export function beginTerm(
   deps: PartitionDeps & { readonly telemetry: Telemetry },
   settings: SchedulerSettings,
-  { executor, epoch }: TermContext,
+): (context: TermContext) => Promise<Term> {
+  return (context) => termOf(deps, settings, context);
+}
+
+async function termOf(
+  deps: PartitionDeps & { readonly telemetry: Telemetry },
+  settings: SchedulerSettings,
+  { executor, epoch, owner }: TermContext,
 ): Promise<Term> {
   const { log, bus, clock, logger, telemetry } = deps;
   const follower = await ClusterFollower.open(log, logger);
@@ -33,6 +40,7 @@ export async function beginTerm(
     follower,
     executor,
     epoch,
+    owner,
     settings,
   });
   return {
