@@ -1,7 +1,7 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
 /** `config["key"]`, `config?.[key]`, and a pattern taken from it. */
-const readsByHand = /\bconfig\)?!?(?:\?\.)?\[|\} = (?:[\w?]+\.)*config(?: \?\? \{\})?;/;
+const readsByHand = /\bconfig\)?!?(?:\?\.)?\[|\} = [\w?.]+\.config(?: \?\? \{\})?;/;
 
 export const oneConfigurationReader: Rule = {
   name: "a service reads a recorded configuration through recordedConfig alone",
