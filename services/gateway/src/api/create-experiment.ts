@@ -83,7 +83,7 @@ async function refuseTooManySlots(
 ): Promise<void> {
   const { slots_per_trial: slots, resource_pool: pool } = config.resources;
   const { documents, pool: database } = backend.parts;
-  const agents = documents.each(database, "agent", { parent: pool === "" ? "default" : pool });
+  const agents = documents.each(database, "agent", { parent: pool });
   let known = 0;
   for await (const agent of agents) {
     known += agent.slots.length;

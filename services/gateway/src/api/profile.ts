@@ -7,6 +7,7 @@ import {
   QuerySystemPointsSchema,
   SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { ExperimentDocument, TrialDocument } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
@@ -82,7 +83,7 @@ function unaryHandlers(backend: Backend, checkpointDir: string) {
       const { totals, paces } = await backend.command("metrics", ...request, context);
       return {
         trial: id,
-        enabled: isEnabled(experiment),
+        enabled: recordedConfig(experiment.config).profiling?.enabled === true,
         summaries: totals.map((total) => ({
           ...total,
           agent: agentOf(trial, total.run, total.node),
@@ -92,16 +93,6 @@ function unaryHandlers(backend: Backend, checkpointDir: string) {
       };
     },
   } satisfies Partial<UnaryHandlers>;
-}
-
-function sectionOf(experiment: ExperimentDocument, name: string) {
-  const section: unknown = experiment.config?.[name];
-  const isSection = typeof section === "object" && section !== null && !Array.isArray(section);
-  return isSection ? (section as Readonly<Record<string, unknown>>) : null;
-}
-
-function isEnabled(experiment: ExperimentDocument): boolean {
-  return sectionOf(experiment, "profiling")?.["enabled"] === true;
 }
 
 /** Empty while the placement is not known. */
@@ -116,7 +107,10 @@ function tensorboardPlace(
   trial: string,
   checkpointDir: string,
 ): { readonly root: string | null; readonly below: string } {
-  const storage = checkpointStorage(sectionOf(experiment, "checkpoint_storage"), checkpointDir);
+  const storage = checkpointStorage(
+    recordedConfig(experiment.config).checkpoint_storage,
+    checkpointDir,
+  );
   const below = join("tensorboard", "experiment", experiment.id, "trial", trial);
   return { root: checkpointRoot(storage), below };
 }

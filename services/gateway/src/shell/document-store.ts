@@ -1,5 +1,7 @@
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { documentOfText, textOfDocument } from "../core/views/document-text.ts";
 import {
@@ -20,6 +22,19 @@ type Stored = { kind: DocumentKind; id: string; parent: string; ordinal: string;
 
 function rowOf({ kind, id, parent, ordinal, doc }: Stored): DocumentRow {
   return { kind, id, parent, ordinal: Number(ordinal), doc: documentOfText(doc) } as DocumentRow;
+}
+
+/** The gateway's read model: every event folded into the table of documents. */
+export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
+  const spec: ViewSpec = {
+    schema: "gateway",
+    view: "documents",
+    // 2: documents are written in an encoding that nobody's value can forge.
+    version: 2,
+    tables: [{ name: "documents" }],
+    apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
+  };
+  return new View(spec, pool, clock, logger);
 }
 
 export type ListOptions = {
