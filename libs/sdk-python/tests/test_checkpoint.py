@@ -22,7 +22,7 @@ import trainyard
 from trainyard import _checkpoint_store, _storage, _storage_marker
 from trainyard._checkpoint import CheckpointContext
 from trainyard._checkpoint_sender import CheckpointSender
-from trainyard._checkpoint_spool import CheckpointSpool, Record
+from trainyard._checkpoint_spool import CheckpointSpool
 from trainyard._checkpoint_spooled import SpooledStore
 
 
@@ -374,22 +374,6 @@ class Killed(CheckpointCase):
         self.assertEqual([path.name for path in spool.folder.iterdir()], [f"{uuid}.begun"])
         with self.assertRaises(trainyard.CheckpointError):
             self.checkpoint.download(uuid, self.folder / "copy")
-
-    def test_a_settled_checkpoint_is_never_left_as_one_that_was_never_whole(self):
-        spool = CheckpointSpool(self.folder / "run" / "spool")
-        spool.begin("whole")
-        spool.seal(Record("whole", 1, {}, []))
-        # A disk that has errors does not let go of it.
-        begun = spool.folder / "whole.begun"
-        begun.mkdir()
-        spool.settle("whole")
-        self.assertEqual(
-            sorted(path.name for path in spool.folder.iterdir()), ["whole.begun", "whole.json"]
-        )
-        begun.rmdir()
-        begun.touch()
-        spool.settle("whole")
-        self.assertEqual(list(spool.folder.iterdir()), [])
 
     def test_ctrl_c_ends_a_waiting_call(self):
         self.platform.stop()
