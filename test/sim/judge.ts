@@ -1,4 +1,5 @@
 import { decidedOtherwise, proposalsOf, violationsOf } from "./invariants.ts";
+import { deadlineViolations } from "./rules/deadlines.ts";
 import { runWorld, type World } from "./world.ts";
 
 export type Judgement = { readonly violations: readonly string[]; readonly world: World };
@@ -6,7 +7,10 @@ export type Judgement = { readonly violations: readonly string[]; readonly world
 /** Runs the world of a seed, and the same submissions without hardship, and says what is wrong. */
 export async function judge(seed: number, scheduler = false): Promise<Judgement> {
   const world = await runWorld({ seed, scheduler });
-  const violations = [...(await violationsOf(world.log))];
+  const violations = [
+    ...(await violationsOf(world.log)),
+    ...deadlineViolations(world.log.store.events, world.moments, false),
+  ];
   if (!world.ended) {
     violations.unshift(`still running after ${world.virtualMs / 3_600_000} hours of virtual time`);
   }

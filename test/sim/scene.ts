@@ -57,7 +57,7 @@ export class Scene {
     const clock = new ManualClock();
     const log = createMemoryLog({ clock });
     const hub = createMemoryBus({ clock });
-    await startRelay(log, hub);
+    startRelay(log, hub, clock);
     const platform = new Platform({
       clock,
       log,
