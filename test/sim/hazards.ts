@@ -21,6 +21,8 @@ export type Hazard = {
   readonly experiment: string;
   /** It takes seconds: a short run strikes fewer places. */
   readonly long?: boolean;
+  /** What happens together with the trouble that strikes. */
+  readonly onTrouble?: (scene: Scene) => void;
   /** What else is wrong; empty for nothing. */
   readonly check?: (scene: Scene) => readonly string[];
 };

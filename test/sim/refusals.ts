@@ -12,7 +12,7 @@ import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
 export type Refusals = {
   /** What is refused of the experiments: all commits of a category, or of allocations the places and the ends. */
   readonly what: "search" | "trial" | "allocation" | "place";
-  readonly experiments: readonly string[];
+  readonly experiments: "all" | readonly string[];
   /** An agent whose joining is refused; empty for none. */
   readonly agent: string;
   readonly untilMs: number;
@@ -30,7 +30,8 @@ export function refusalOf(
   const isRefused = writes.some(({ stream, events }) => {
     const id = idOf(stream);
     if (categoryOf(stream) === "agent") return id === agent;
-    if (!experiments.includes(/^\d+/.exec(id)?.[0] ?? "")) return false;
+    const experiment = /^\d+/.exec(id)?.[0] ?? "";
+    if (experiments !== "all" && !experiments.includes(experiment)) return false;
     if (what !== "place") return categoryOf(stream) === what;
     return events.some(({ type }) => placing.has(shortNameOf(type)));
   });
