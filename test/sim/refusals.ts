@@ -10,15 +10,13 @@ import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
 
 export type Refusals = {
-  /** What is refused of the experiments: all commits of a category, or of allocations the places and the ends. */
+  /** What is refused of the experiments: all commits of a category, or those that give a run its place. */
   readonly what: "search" | "trial" | "allocation" | "place";
   readonly experiments: "all" | readonly string[];
   /** An agent whose joining is refused; empty for none. */
   readonly agent: string;
   readonly untilMs: number;
 };
-
-const placing: ReadonlySet<string> = new Set(["AllocationGranted", "AllocationEnded"]);
 
 /** What the log says to a commit; null where it takes it. */
 export function refusalOf(
@@ -33,7 +31,7 @@ export function refusalOf(
     const experiment = /^\d+/.exec(id)?.[0] ?? "";
     if (experiments !== "all" && !experiments.includes(experiment)) return false;
     if (what !== "place") return categoryOf(stream) === what;
-    return events.some(({ type }) => placing.has(shortNameOf(type)));
+    return events.some(({ type }) => shortNameOf(type) === "AllocationGranted");
   });
   return isRefused ? { kind: "refused", code: "body_too_large", detail: "too large" } : null;
 }

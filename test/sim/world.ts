@@ -41,8 +41,8 @@ export type Hazards = {
   readonly outage?: Outage;
   /** The log goes back. Only with the scheduler: the model of the cluster remembers runs that never were. */
   readonly restores?: readonly Restore[];
-  /** The wall clocks of the log and of every host are wrong, and jump. */
-  readonly wrongClocks?: boolean;
+  /** Wall clocks that are wrong, and jump: of every host of a service or an agent, or of the log's server as well. */
+  readonly wrongClocks?: "hosts" | "all";
   readonly refusals?: Refusals;
 };
 
@@ -115,10 +115,12 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     });
   }
   void people.submitAll(submissions);
-  const lastRestoreMs = Math.max(0, ...(hazards.restores ?? []).map((one) => one.restoreMs));
+  const restoresMs = (hazards.restores ?? []).map(({ restoreMs }) => restoreMs);
+  const lastHazardMs = Math.max(0, refusals?.untilMs ?? 0, ...restoresMs);
   const isOver = () =>
-    clock.monotonicMs() > lastRestoreMs &&
+    clock.monotonicMs() > lastHazardMs &&
     people.content &&
+    log.store.parked(undefined).length === 0 &&
     people.submitted.every((id) => hasEnded(log, id));
   while (!isOver() && clock.monotonicMs() < stuckAfterMs) await clock.step();
   const virtualMs = clock.monotonicMs();
@@ -138,18 +140,21 @@ export async function runWorld(options: WorldOptions): Promise<World> {
 /** A third of the worlds each: wrong clocks, a log that goes back, neither. */
 function drawHazards(seed: number, scheduler: boolean): Hazards {
   const chance = new Chance(seed, "hazards");
-  if (seed % 3 === 0) return { wrongClocks: true };
+  if (seed % 3 === 0) return { wrongClocks: "all" };
   return seed % 3 === 1 && scheduler ? { restores: drawRestores(chance) } : {};
 }
 
 /** The wall clock of each host by its name. */
 function clocksOf(
-  { wrongClocks = false }: Hazards,
+  { wrongClocks }: Hazards,
   clock: ManualClock,
   seed: number,
 ): (host: string) => Clock {
-  if (!wrongClocks) return () => clock;
-  return (host) => wanderingClock(clock, new Chance(seed, `clock of ${host}`), hardshipMs);
+  if (wrongClocks === undefined) return () => clock;
+  return (host) =>
+    host === "log" && wrongClocks === "hosts"
+      ? clock
+      : wanderingClock(clock, new Chance(seed, `clock of ${host}`), hardshipMs);
 }
 
 function goBack(

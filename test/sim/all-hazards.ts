@@ -1,0 +1,16 @@
+import { checkpointHazards } from "./checkpoint-hazards.ts";
+import { clockHazards } from "./clock-hazards.ts";
+import { type Hazard, hazards } from "./hazards.ts";
+import { refusalHazards } from "./refusal-hazards.ts";
+import { reportHazards } from "./report-hazards.ts";
+import { restoredHazards } from "./restored-hazards.ts";
+
+/** Every script, whatever it is about. */
+export const allHazards: readonly Hazard[] = [
+  ...hazards,
+  ...reportHazards,
+  ...checkpointHazards,
+  ...restoredHazards,
+  ...clockHazards,
+  ...refusalHazards,
+];
