@@ -1,6 +1,7 @@
 import { checkpointHazards } from "./checkpoint-hazards.ts";
 import { clockHazards } from "./clock-hazards.ts";
-import { type Hazard, hazards } from "./hazards.ts";
+import type { Hazard } from "./hazard.ts";
+import { hazards } from "./hazards.ts";
 import { refusalHazards } from "./refusal-hazards.ts";
 import { reportHazards } from "./report-hazards.ts";
 import { restoredHazards } from "./restored-hazards.ts";

@@ -4,12 +4,14 @@ import { allHazards } from "./all-hazards.ts";
 import { Chance } from "./chance.ts";
 import { hazardWorlds, judgeHazardWorld } from "./hazard-worlds.ts";
 import { judge } from "./judge.ts";
+import { judgeStorageWorld } from "./storage-world.ts";
 import { sweep } from "./sweep.ts";
 
 /** Of each kind: with the modelled and with the real scheduler. */
 const worlds = 150;
 /** Of each hazard that befalls worlds in which nothing else is wrong. */
 const worldsOfHazard = 25;
+const storageWorlds = 100;
 const progressEvery = 25;
 /** Places of a hazard's script where a trouble strikes: all of them, but for what takes seconds each time. */
 const strikes = 400;
@@ -28,7 +30,8 @@ async function run({ seed, log }: Parameters<Campaign["run"]>[0]): ReturnType<Ca
   const ofHazards = await sweepAll(seed, log);
   const ofOne = await visitHazardWorlds(seed, log);
   const ofWorlds = await visitWorlds(seed, log);
-  const results = [ofHazards, ofOne, ofWorlds];
+  const ofStorages = await visitStorageWorlds(seed, log);
+  const results = [ofHazards, ofOne, ofStorages, ofWorlds];
   return {
     violations: results.flatMap(({ violations }) => violations),
     summary: results.map(({ summary }) => summary).join("; "),
@@ -66,6 +69,18 @@ async function visitHazardWorlds(seed: number, log: Log): Promise<Result> {
   }
   const visited = hazardWorlds.length * worldsOfHazard;
   return { violations, summary: `${visited} worlds with one hazard each` };
+}
+
+async function visitStorageWorlds(seed: number, log: Log): Promise<Result> {
+  const violations: string[] = [];
+  const seeds = new Chance(seed, "storages");
+  for (let n = 1; n <= storageWorlds; n += 1) {
+    const worldSeed = n === 1 ? seed : seeds.between(0, 2 ** 31);
+    const found = await judgeStorageWorld(worldSeed);
+    violations.push(...found.map((what) => `storage world ${worldSeed}: ${what}`));
+  }
+  log(`${storageWorlds} storage worlds, ${violations.length} violations`);
+  return { violations, summary: `${storageWorlds} storage worlds` };
 }
 
 async function visitWorlds(seed: number, log: Log): Promise<Result> {

@@ -1,7 +1,8 @@
 /** The hazards of wall clocks that are hours ahead or behind, of the log's server and of the services' hosts. */
 import type { EventOf } from "@trainyard/contracts";
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
-import { type Hazard, hazards } from "./hazards.ts";
+import type { Hazard } from "./hazard.ts";
+import { hazards } from "./hazards.ts";
 import type { Scene } from "./scene.ts";
 import { single } from "./submissions.ts";
 

@@ -6,6 +6,7 @@ import type { MemoryLog } from "@trainyard/event-log";
 import { Chance } from "./chance.ts";
 import { drawRestores } from "./hardships.ts";
 import { eventsOf, violationsOf } from "./invariants.ts";
+import { relayViolations } from "./judge.ts";
 import type { Refusals } from "./refusals.ts";
 import { deadlineViolations } from "./rules/deadlines.ts";
 import { configOf, random, type Submission } from "./submissions.ts";
@@ -82,6 +83,7 @@ export async function judgeHazardWorld(
     ...(ended ? [] : [`still running after ${virtualMs / 3_600_000} hours of virtual time`]),
     ...(await violationsOf(log)),
     ...deadlineViolations(log.store.events, moments, isOneTerm),
+    ...relayViolations(world),
     ...lostAgents(log),
     ...(check?.(world) ?? []),
   ];

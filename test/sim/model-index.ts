@@ -13,12 +13,14 @@ type Row = {
   graceEndMs: number;
 };
 
-const retryMs = 1_000;
+const retryFirstMs = 1_000;
+const retryLastMs = 10 * 60_000;
 
 export class ModelIndex implements Index {
   readonly #log: MemoryLog;
   readonly #rows = new Map<string, Row>();
   readonly #retryMs = new Map<string, number>();
+  readonly #tries = new Map<string, number>();
   readonly #onChange: (adopted: boolean) => void;
   #position = 0;
   readonly view = { reach: async () => this.level() };
@@ -93,11 +95,16 @@ export class ModelIndex implements Index {
   }
 
   async putOff(checkpoint: string, nowMs: number): Promise<void> {
-    this.#retryMs.set(checkpoint, nowMs + retryMs);
+    const tries = (this.#tries.get(checkpoint) ?? 0) + 1;
+    this.#tries.set(checkpoint, tries);
+    this.#retryMs.set(checkpoint, nowMs + Math.min(retryFirstMs * 2 ** (tries - 1), retryLastMs));
   }
 
   async forgetRetries(checkpoint: string | null): Promise<void> {
-    if (checkpoint === null) this.#retryMs.clear();
-    else this.#retryMs.delete(checkpoint);
+    const forgotten = checkpoint === null ? [...this.#tries.keys()] : [checkpoint];
+    for (const one of forgotten) {
+      this.#tries.delete(one);
+      this.#retryMs.delete(one);
+    }
   }
 }

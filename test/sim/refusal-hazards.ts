@@ -1,9 +1,9 @@
 /** The hazards of commits that the log refuses for good: each is its own experiment's alone, until somebody mends it. */
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
-import type { Hazard } from "./hazards.ts";
+import type { Hazard } from "./hazard.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Scene } from "./scene.ts";
-import { random, single } from "./submissions.ts";
+import { random, single, wide } from "./submissions.ts";
 
 const started = { type: "AllocationStarted", data: { starts: [] } } as const;
 const exits = [{ nodeRank: 0, agent: "a1", code: 0, signal: "", message: "" }];
@@ -17,6 +17,11 @@ const finished = {
   },
 } as const;
 
+const agentLost = {
+  type: "AllocationEnded",
+  data: { cause: AllocationEndCause.AGENT_LOST, exits: [], message: "" },
+} as const;
+const forEver = Number.POSITIVE_INFINITY;
 /** As many as stop a loop that takes each for a fault of its own. */
 const refused = 3;
 
@@ -34,7 +39,7 @@ async function finishAll(scene: Scene, experiment: string): Promise<void> {
 /** Experiments whose commits are refused, and one after them that is as any other; the others follow once it is mended. */
 async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
   const refuse = (experiments: Refusals["experiments"]): void =>
-    scene.refuse({ what, experiments, agent: "", untilMs: Number.POSITIVE_INFINITY });
+    scene.refuse({ what, experiments, agent: "", untilMs: forEver });
   const experiments: string[] = [];
   refuse("all");
   for (let n = 0; n < refused; n += 1) {
@@ -54,6 +59,43 @@ async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
   scene.id = experiments[0] ?? "";
 }
 
+/** An agent returns with more than one commit takes; the first part of a retry is taken, and the rest refused once more. */
+async function returnsWithMany(scene: Scene): Promise<void> {
+  await scene.create(wide);
+  await scene.settle();
+  await scene.pause();
+  await scene.settle();
+  for (const number of trials(scene)) await scene.tell(scene.allocation(1, number), agentLost);
+  await scene.settle();
+  const refuse = (fromTrial: number): void =>
+    scene.refuse({ what: "trial", experiments: "all", agent: "", fromTrial, untilMs: forEver });
+  refuse(0);
+  const runs = trials(scene).map((number) => {
+    const checkpoint = `eeeeeeee-0000-4000-8000-${String(number).padStart(12, "0")}`;
+    const checkpoints = [{ checkpoint, step: 10, bytes: 1 }];
+    return { allocation: `${scene.id}.${number}#1`, checkpoints };
+  });
+  const data = { occupations: [], slots: [], left: { runs } };
+  await scene.tell("agent-a1", { type: "AgentReturned", data });
+  await scene.rest();
+  refuse(runs.length - 5);
+  scene.driveAgain();
+  await scene.until(() => isNamed(scene, 1), "the first part is taken");
+  await scene.pass(10_000);
+  scene.refuse(null);
+  await scene.operate();
+  await scene.settle();
+}
+
+function isNamed(scene: Scene, number: number): boolean {
+  return scene.events(scene.trial(number)).some(({ type }) => type === "RunCheckpointsNamed");
+}
+
+function trials(scene: Scene): readonly number[] {
+  const proposed = scene.events(scene.search).filter(({ type }) => type === "TrialProposed");
+  return proposed.map((_, n) => n + 1);
+}
+
 export const refusalHazards: readonly Hazard[] = [
   {
     name: "searches whose events the log refuses, beside another",
@@ -66,5 +108,16 @@ export const refusalHazards: readonly Hazard[] = [
     script: (scene) => beside(scene, "trial"),
     trial: "completed",
     experiment: "completed",
+  },
+  {
+    name: "the return of an agent with very many runs that was parked, and is refused in part when it is driven again",
+    long: true,
+    script: returnsWithMany,
+    trial: "not ended",
+    experiment: "not ended",
+    check(scene) {
+      const missing = trials(scene).filter((number) => !isNamed(scene, number));
+      return missing.length === 0 ? [] : [`trials ${missing.join()} were not told what is left`];
+    },
   },
 ];

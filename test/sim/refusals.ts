@@ -15,12 +15,14 @@ export type Refusals = {
   readonly experiments: "all" | readonly string[];
   /** An agent whose joining is refused; empty for none. */
   readonly agent: string;
+  /** Of trials, only those with this number or a higher one. */
+  readonly fromTrial?: number;
   readonly untilMs: number;
 };
 
 /** What the log says to a commit; null where it takes it. */
 export function refusalOf(
-  { what, experiments, agent, untilMs }: Refusals,
+  { what, experiments, agent, untilMs, fromTrial = 0 }: Refusals,
   { writes }: AppendRequest,
   nowMs: number,
 ): AppendResult | null {
@@ -30,6 +32,7 @@ export function refusalOf(
     if (categoryOf(stream) === "agent") return id === agent;
     const experiment = /^\d+/.exec(id)?.[0] ?? "";
     if (experiments !== "all" && !experiments.includes(experiment)) return false;
+    if (Number(/\.(\d+)/.exec(id)?.[1] ?? fromTrial) < fromTrial) return false;
     if (what !== "place") return categoryOf(stream) === what;
     return events.some(({ type }) => shortNameOf(type) === "AllocationGranted");
   });

@@ -1,6 +1,6 @@
 /** The hazards of a log that goes back under running services, as when a backup is restored or a failover loses commits. */
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
-import type { Hazard } from "./hazards.ts";
+import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
 import { random, single, wide } from "./submissions.ts";
 

@@ -110,13 +110,15 @@ export class Scene {
     this.#refusing.now = refusals;
   }
 
-  /** What is parked is driven again. */
+  /** An operator has what is parked driven again, until nothing is. */
+  driveAgain(): void {
+    void operate(this.log, this.#hub.connect("operator"), this.#clock);
+  }
+
   operate(): Promise<void> {
-    let done = false;
-    void operate(this.log, this.#hub.connect("operator"), this.#clock).then(() => {
-      done = true;
-    });
-    return this.until(() => done, "nothing is parked any more");
+    this.driveAgain();
+    const { store } = this.log;
+    return this.until(() => store.parked(undefined).length === 0, "nothing is parked any more");
   }
 
   /** The wall clocks of the log's server and of the services' hosts; what they say when neither is named is right. */
@@ -197,9 +199,13 @@ export class Scene {
     while (head !== this.log.store.head) {
       head = this.log.store.head;
       await this.settle();
-      const startMs = this.#clock.monotonicMs();
-      while (this.#clock.monotonicMs() - startMs < quietMs) await this.#clock.step();
+      await this.pass(quietMs);
     }
+  }
+
+  async pass(ms: number): Promise<void> {
+    const startMs = this.#clock.monotonicMs();
+    while (this.#clock.monotonicMs() - startMs < ms) await this.#clock.step();
   }
 
   events(stream: string): readonly AnyEvent[] {

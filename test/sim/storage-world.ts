@@ -10,11 +10,11 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createMemoryBlobStore, markStorage, storageStreamId } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
-import { isFault, isRejection } from "@trainyard/kernel";
+import { idOf, isFault, isRejection } from "@trainyard/kernel";
 import { emptyMeta, Executor, FoldCache } from "@trainyard/runtime";
 import { Deletion } from "@trainyard/service-checkpoint-gc/deletion";
 import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
@@ -256,8 +256,14 @@ class StorageWorld {
     const fresh = this.#log.store.events.slice(this.#checked);
     this.#checked += fresh.length;
     for (const stored of fresh) {
-      if (decodeEvent(stored).type === "CheckpointFailed") {
-        this.violations.push(`${stored.stream} is judged as failed`);
+      const { type } = decodeEvent(stored);
+      if (type === "CheckpointFailed") this.violations.push(`${stored.stream} is judged as failed`);
+      const folder = this.#stored.find(({ id }) => id === idOf(stored.stream))?.folder ?? "";
+      // Views change only after the look at what followed from the last ones.
+      if (type === "CheckpointDeletionStarted" && dirname(folder) !== this.#hosts.gc.root) {
+        this.violations.push(
+          `${stored.stream}: its deletion begins on a host that does not see it`,
+        );
       }
     }
     for (const { id, folder } of this.#stored) {

@@ -70,6 +70,8 @@ export type World = {
   readonly virtualMs: number;
   readonly moments: Moments;
   readonly hazards: Hazards;
+  /** The id of the last event that the bus holds. */
+  readonly relayed: string;
 };
 
 export async function runWorld(options: WorldOptions): Promise<World> {
@@ -134,6 +136,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     virtualMs,
     moments: surroundings.moments,
     hazards,
+    relayed: hub.last?.id ?? "",
   };
 }
 
