@@ -26,6 +26,10 @@ export class Host implements StorageDisk {
   readonly #name: string;
   readonly #pending: Pending;
   view: View = "share";
+  /** What it has looked at since the last check. */
+  readonly looked = new Set<string>();
+  /** What it sees after its next look; null for the same. */
+  afterLook: View | null = null;
 
   private constructor(folder: string, name: string, pending: Pending) {
     this.#folder = folder;
@@ -50,8 +54,12 @@ export class Host implements StorageDisk {
     return this.#at(this.view);
   }
 
-  seen(): ReturnType<StorageDisk["seen"]> {
-    return this.#pending.during(directoryDisk.seen(this.root));
+  async seen(): ReturnType<StorageDisk["seen"]> {
+    this.looked.add(this.root);
+    const seen = await this.#pending.during(directoryDisk.seen(this.root));
+    this.view = this.afterLook ?? this.view;
+    this.afterLook = null;
+    return seen;
   }
 
   mark(_root: string, id: string): Promise<string> {

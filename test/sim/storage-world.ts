@@ -139,6 +139,7 @@ class StorageWorld {
     for (const host of Object.values(this.#hosts)) {
       if (chance.happens(0.3)) host.view = chance.pick(views);
     }
+    if (chance.happens(0.3)) this.#hosts.gc.afterLook = chance.pick(views);
     if (chance.happens(0.5)) await this.#store(step);
     await this.#completeAll();
     if (chance.happens(0.4)) await this.#sweep();
@@ -225,7 +226,10 @@ class StorageWorld {
 
   /** Everybody sees the share, and a person says of the root that it lies there. */
   async #mend(): Promise<void> {
-    for (const host of Object.values(this.#hosts)) host.view = "share";
+    for (const host of Object.values(this.#hosts)) {
+      host.view = "share";
+      host.afterLook = null;
+    }
     const storageId = await markStorage(this.#hosts.writer.root);
     await this.#pass(longMs);
     this.#check();
@@ -259,13 +263,14 @@ class StorageWorld {
       const { type } = decodeEvent(stored);
       if (type === "CheckpointFailed") this.violations.push(`${stored.stream} is judged as failed`);
       const folder = this.#stored.find(({ id }) => id === idOf(stored.stream))?.folder ?? "";
-      // Views change only after the look at what followed from the last ones.
-      if (type === "CheckpointDeletionStarted" && dirname(folder) !== this.#hosts.gc.root) {
+      const hasSeen = this.#hosts.gc.looked.has(dirname(folder));
+      if (type === "CheckpointDeletionStarted" && !hasSeen) {
         this.violations.push(
           `${stored.stream}: its deletion begins on a host that does not see it`,
         );
       }
     }
+    this.#hosts.gc.looked.clear();
     for (const { id, folder } of this.#stored) {
       const names = this.#names(`retention-${id}`);
       const isThere = existsSync(folder);
