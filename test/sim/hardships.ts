@@ -7,8 +7,6 @@ import type { Trouble, Troubles } from "./mortal-log.ts";
 /** Hardship ends after this, so that what is left can be seen to come to an end. */
 export const hardshipMs = 10 * 60_000;
 
-export const noTroubles: Troubles = () => null;
-
 /** Every third world is gentle, so that what only long runs without deaths reach is reached too. */
 export function drawTroubles(chance: Chance, clock: ManualClock): Troubles {
   const scale = chance.pick([1, 5, 25]);
@@ -59,6 +57,19 @@ export function breakOnce(
 
 /** The log goes back to where it was at a moment: a backup that is restored, or a failover with loss. */
 export type Restore = { readonly backupMs: number; readonly restoreMs: number };
+
+/** Processes die between a backup and its restore: agents have heard of terms then that the log does not know. */
+export function dyingBetween(
+  restores: readonly Restore[],
+  chance: Chance,
+  clock: ManualClock,
+): Troubles {
+  return () => {
+    const nowMs = clock.monotonicMs();
+    const isLost = restores.some((one) => one.backupMs <= nowMs && nowMs < one.restoreMs);
+    return isLost && chance.happens(0.02) ? { kind: "death" } : null;
+  };
+}
 
 /** Once or more, one after the other; most lose seconds, some minutes. */
 export function drawRestores(chance: Chance): readonly Restore[] {

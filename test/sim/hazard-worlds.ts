@@ -19,6 +19,8 @@ export type HazardWorld = {
   readonly submissions?: readonly Submission[];
 };
 
+/** They take some minutes. */
+const stuckAfterMs = 40 * 60_000;
 /** Longer than five experiments of three trials take, and than a refused decision is set aside. */
 const mendedMs = 150_000;
 /** As many as stop a loop that takes each for a fault of its own. */
@@ -75,6 +77,7 @@ export async function judgeHazardWorld(
     fickle: rest.submissions === undefined,
     scheduler: true,
     hazards,
+    stuckAfterMs,
     ...rest,
   });
   const { log, moments, ended, virtualMs } = world;

@@ -13,9 +13,9 @@ import {
   breakTheBus,
   drawRestores,
   drawTroubles,
+  dyingBetween,
   fateOf,
   hardshipMs,
-  noTroubles,
   type Outage,
   type Restore,
 } from "./hardships.ts";
@@ -31,8 +31,8 @@ import { drawSubmissions, type Submission } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 import { wanderingClock } from "./wrong-clocks.ts";
 
-/** After this much virtual time a world that still runs is stuck: a pause's grace is an hour, and several may follow. */
-const stuckAfterMs = 6 * 3_600_000;
+/** By default, as a pause's grace is an hour, and several may follow. */
+const stuckByDefaultMs = 6 * 3_600_000;
 /** What is on its way when the last experiment has ended arrives within this. */
 const afterglowMs = 20_000;
 
@@ -58,6 +58,8 @@ export type WorldOptions = {
   readonly scheduler?: boolean;
   /** By default as the seed has it. */
   readonly submissions?: readonly Submission[];
+  /** A world that still runs after this is stuck. */
+  readonly stuckAfterMs?: number;
 };
 
 export type World = {
@@ -78,6 +80,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   const { seed, calm = false, scheduler = false, fickle = !calm } = options;
   const clock = new ManualClock();
   const hardship = new Chance(seed, "hardship");
+  const { stuckAfterMs = stuckByDefaultMs } = options;
   const hazards = options.hazards ?? (calm ? {} : drawHazards(seed, scheduler));
   const clockOf = clocksOf(hazards, clock, seed);
   const log = createMemoryLog({ clock: clockOf("log") });
@@ -86,7 +89,9 @@ export async function runWorld(options: WorldOptions): Promise<World> {
     ...(calm ? {} : { fate: (delivery: Delivery) => fateOf(delivery, hardship) }),
   });
   const surroundings = await surround(options, { clock, log, hub, clockOf, hazards });
-  const troubles = calm ? noTroubles : drawTroubles(hardship, clock);
+  const troubles = calm
+    ? dyingBetween(hazards.restores ?? [], hardship, clock)
+    : drawTroubles(hardship, clock);
   const { refusals } = hazards;
   const platform = new Platform({
     clock,
