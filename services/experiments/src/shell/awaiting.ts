@@ -7,7 +7,7 @@
  * here, beside the time of the newest event, is counted on the monotonic clock. A new holder knows of no time that has
  * passed since that event: a wait that it finds under way ends at most a whole wait after it has taken over.
  */
-import { decodeEvent } from "@trainyard/contracts";
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
 import {
@@ -19,34 +19,36 @@ import {
 } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
+import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
+import { isOfOneDecision } from "./one-decision.ts";
 
-/** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
-export const awaitingStream = "trial-awaiting";
-export const awaitingSchema = "awaiting-trials/1";
-/** The column that holds the version is a 32-bit integer; the text holds the position exactly. */
-const versionMax = 0x7fffffff;
-
-export type Saved = {
-  readonly position: number;
-  readonly untilMs: Readonly<Record<string, number>>;
+export const awaitingPlace: LogFoldPlace = {
+  stream: "trial-awaiting",
+  schema: "awaiting-trials/1",
+  what: "the trials that wait",
 };
 
-export const nothing: Saved = { position: 0, untilMs: {} };
+export type Saved = LogFold & { readonly untilMs: Readonly<Record<string, number>> };
+
+export const nothing: Saved = { event: "", position: 0, untilMs: {} };
 
 /** The fold: of each trial that waits, until when. */
 export class AwaitingTrials {
   readonly #untilMs: Map<string, number>;
+  #event: string;
   #position: number;
   /** Of the newest event, by the log's clock. */
   #timeMs = 0;
 
-  constructor({ position, untilMs }: Saved) {
+  constructor({ event, position, untilMs }: Saved) {
+    this.#event = event;
     this.#position = position;
     this.#untilMs = new Map(Object.entries(untilMs));
   }
 
   get saved(): Saved {
-    return { position: this.#position, untilMs: Object.fromEntries(this.#untilMs) };
+    const untilMs = Object.fromEntries(this.#untilMs);
+    return { event: this.#event, position: this.#position, untilMs };
   }
 
   get position(): number {
@@ -79,17 +81,13 @@ export class AwaitingTrials {
     if (stored.position <= this.#position) return false;
     this.#position = stored.position;
     this.passed(stored.timeMs);
+    this.#event = stored.id;
     if (categoryOf(stored.stream) !== "trial") return false;
-    const event = decodeEvent(stored);
     const id = idOf(stored.stream);
-    switch (event.type) {
+    switch (shortNameOf(stored.type)) {
       case "RunEnded":
-      case "RunCheckpointsNamed": {
-        const { awaitedUntilMs } = event.data;
-        if (awaitedUntilMs === undefined) return false;
-        this.#untilMs.set(id, Math.max(awaitedUntilMs, this.#untilMs.get(id) ?? 0));
-        return true;
-      }
+      case "RunCheckpointsNamed":
+        return this.#wait(id, stored);
       case "RunRequested":
       case "TrialEnded":
         this.#untilMs.delete(id);
@@ -98,6 +96,15 @@ export class AwaitingTrials {
         return false;
     }
   }
+
+  #wait(id: string, stored: StoredEvent): boolean {
+    const event = decodeEvent(stored);
+    if (event.type !== "RunEnded" && event.type !== "RunCheckpointsNamed") return false;
+    const { awaitedUntilMs = 0 } = event.data;
+    if (awaitedUntilMs === 0) return false;
+    this.#untilMs.set(id, Math.max(awaitedUntilMs, this.#untilMs.get(id) ?? 0));
+    return true;
+  }
 }
 
 async function timeOf(log: EventLog, position: number): Promise<number> {
@@ -105,9 +112,13 @@ async function timeOf(log: EventLog, position: number): Promise<number> {
   return (await log.readAll(position - 1, 1))[0]?.timeMs ?? 0;
 }
 
-export async function savedAwaiting(log: EventLog): Promise<Saved | null> {
-  const saved = await log.loadSnapshot(awaitingStream, awaitingSchema);
-  return saved === null ? null : (JSON.parse(saved.body) as Saved);
+/** What the next holder would start from; null where nothing was ever saved. One of another history is none of the log. */
+export async function savedAwaiting(
+  deps: Pick<AwaitingDeps, "log" | "logger">,
+): Promise<Saved | null> {
+  const found = await loadLogFold<Saved>(deps, awaitingPlace);
+  if (found === "none") return null;
+  return found === "another_history" ? nothing : found;
 }
 
 export type AwaitingDeps = {
@@ -141,9 +152,9 @@ export class Awaiting implements Waits {
   static async open(deps: AwaitingDeps): Promise<Awaiting> {
     const { log } = deps;
     const head = await log.head();
-    const saved = await savedAwaiting(log);
+    const saved = await savedAwaiting(deps);
     // No event before the first save made anybody wait: none is older than the code that saves.
-    const trials = new AwaitingTrials(saved ?? { ...nothing, position: head });
+    const trials = new AwaitingTrials(saved ?? { ...nothing, position: Math.max(head - 1, 0) });
     await trials.readTo(log, head);
     if (trials.timeMs === 0) trials.passed(await timeOf(log, trials.position));
     const awaiting = new Awaiting(deps, trials);
@@ -166,13 +177,7 @@ export class Awaiting implements Waits {
   async save(): Promise<void> {
     const { saved } = this.#trials;
     this.#savedPosition = saved.position;
-    const version = Math.min(saved.position, versionMax);
-    await this.#deps.log.saveSnapshot(
-      awaitingStream,
-      version,
-      awaitingSchema,
-      JSON.stringify(saved),
-    );
+    await saveLogFold(this.#deps.log, awaitingPlace, saved);
   }
 
   /** Gives the milliseconds until the next time comes. */
@@ -209,9 +214,17 @@ export class Awaiting implements Waits {
   }
 
   async #advance(trial: string, untilMs: number): Promise<void> {
-    const { executor } = this.#deps;
+    const { executor, logger } = this.#deps;
     const meta = { ...emptyMeta, source: "/trainyard/experiments" };
-    await executor.execute({ commitId: newEventId(), meta }, (work) => advance(work, trial, this));
+    try {
+      await executor.execute({ commitId: newEventId(), meta }, (work) =>
+        advance(work, trial, this),
+      );
+    } catch (error) {
+      if (!isOfOneDecision(error)) throw error;
+      // Its run is not requested; the others' are.
+      logger.error({ err: error, trial }, "awaiting_trial_left_out");
+    }
     this.#over.set(trial, untilMs);
   }
 }
