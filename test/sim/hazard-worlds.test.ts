@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { hazardWorlds, judgeHazardWorld } from "./hazard-worlds.ts";
 
 /** Of each hazard; the campaign visits many more. */
-const seeds = [2, 3];
+const seeds = [3];
 
 test.each(hazardWorlds.map((world) => [world.name, world] as const))(
   "%s: every experiment ends, nobody is lost, and the log holds nothing that may not be",
@@ -11,5 +11,5 @@ test.each(hazardWorlds.map((world) => [world.name, world] as const))(
       expect(await judgeHazardWorld(world, seed), `seed ${seed}`).toEqual([]);
     }
   },
-  60_000,
+  240_000,
 );
