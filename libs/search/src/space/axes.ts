@@ -2,13 +2,13 @@
  * A space seen as a box: each hyperparameter that has a choice is an axis from 0 to 1. Log parameters are scaled in the
  * exponent; an int of k values, or a categorical of k, has k cells of equal length.
  */
-import { isMapping } from "@trainyard/kernel";
 import type {
   HyperparameterSpace,
   Json,
   JsonObject,
   TypedHyperparameter,
 } from "@trainyard/experiment-config";
+import { isMapping } from "@trainyard/kernel";
 import { log } from "../numeric/math.ts";
 import { pointOf, valueAtShare } from "./space.ts";
 
