@@ -33,6 +33,7 @@ class CheckpointStore(Protocol):
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
+        raise NotImplementedError
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Says that all files are there. Only then can the checkpoint be restored from."""
@@ -42,6 +43,7 @@ class CheckpointStore(Protocol):
 
     def plan(self, uuid: str) -> Plan:
         """Where a complete checkpoint is."""
+        raise NotImplementedError
 
     def close(self, timeout_s: float) -> None:
         """Ends the storing, waiting that long for what the platform has not decided on."""

@@ -63,8 +63,8 @@ class Watching(unittest.TestCase):
     def test_who_comes_back_takes_it_back(self):
         said, place = queue.SimpleQueue(), Place()
         context = SimpleNamespace(_place=place, distributed=SimpleNamespace(size=2, rank=1))
-        quick = {"STALL_S": 0.05, "STALL_LOOK_S": 0.01}
-        with mock.patch.multiple(_watch, **quick), redirect_stderr(io.StringIO()) as printed:
+        quick = mock.patch.multiple(_watch, STALL_S=0.05, STALL_LOOK_S=0.01)
+        with quick, redirect_stderr(io.StringIO()) as printed:
             with mock.patch.object(_watch._end, "tell_stall", said.put):
                 watch = _watch.Watch(context)
                 watch.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast, overload
 
 import torch
 
@@ -17,7 +17,16 @@ from ._profiling import Profiling
 from ._progress import Place
 from ._queries import TrialQueries
 from .data import to_device
-from .metrics import MetricReducers
+from .metrics import MetricReducer, MetricReducers
+
+if TYPE_CHECKING:
+    from .._context import Context
+    from .metrics._reducers import AReducer, FunctionReducer
+
+AModel = TypeVar("AModel", bound="torch.nn.Module")
+AnOptimizer = TypeVar("AnOptimizer", bound="torch.optim.Optimizer")
+AScheduler = TypeVar("AScheduler")
+AScaler = TypeVar("AScaler", bound="torch.amp.GradScaler")
 
 
 class PyTorchTrialContext(TrialQueries):
@@ -30,7 +39,7 @@ class PyTorchTrialContext(TrialQueries):
 
     def __init__(
         self,
-        core: Any,
+        core: Context,
         hparams: dict[str, Any] | None,
         config: dict[str, Any] | None,
         device: torch.device,
@@ -42,13 +51,13 @@ class PyTorchTrialContext(TrialQueries):
         self.device = device
         self.models: list[torch.nn.Module] = []
         self.lr_schedulers: list[LRScheduler] = []
-        self.scalers: list[Any] = []
+        self.scalers: list[torch.amp.GradScaler] = []
         self.experimental = Experimental(self)
         self._wrapped: list[Wrapped] = []
         self._reducers = MetricReducers(core.distributed)
         self._aggregation_frequency = aggregation_frequency
         self._profiling = Profiling(core)
-        self._writer: Any | None = None
+        self._writer: Any = None
         if enable_tensorboard_logging:
             core.tensorboard.mirror_metrics()
         self._passes = 0
@@ -60,9 +69,7 @@ class PyTorchTrialContext(TrialQueries):
         """The wrapped optimizers, in their order."""
         return [one.optimizer for one in self._wrapped]
 
-    def wrap_model(
-        self, model: torch.nn.Module, *, ddp: dict[str, Any] | None = None
-    ) -> torch.nn.Module:
+    def wrap_model(self, model: AModel, *, ddp: dict[str, Any] | None = None) -> AModel:
         """Puts a model on the device and returns the one to use from then on. With several
         processes it is a replica whose gradients are averaged; ``ddp`` is passed to PyTorch's
         DistributedDataParallel (``{"find_unused_parameters": True}``).
@@ -88,17 +95,19 @@ class PyTorchTrialContext(TrialQueries):
             )
         model = model.to(self.device)
         if self.distributed.size > 1:
-            model = _models.replicate(model, self.device, self.distributed, dict(ddp or {}))
+            replica = _models.replicate(model, self.device, self.distributed, dict(ddp or {}))
+            # It has the attributes of the model, too.
+            model = cast(AModel, replica)
         self.models.append(model)
         return model
 
     def wrap_optimizer(
         self,
-        optimizer: torch.optim.Optimizer,
+        optimizer: AnOptimizer,
         backward_passes_per_step: int = 1,
         fp16_compression: bool | None = None,
         average_aggregated_gradients: bool | None = None,
-    ) -> torch.optim.Optimizer:
+    ) -> AnOptimizer:
         """Returns the optimizer to use from then on, which is the same.
 
         ``fp16_compression`` lets the processes exchange the gradients of its parameters as float16.
@@ -129,8 +138,8 @@ class PyTorchTrialContext(TrialQueries):
         return optimizer
 
     def wrap_lr_scheduler(
-        self, lr_scheduler: Any, step_mode: LRScheduler.StepMode, frequency: int = 1
-    ) -> Any:
+        self, lr_scheduler: AScheduler, step_mode: LRScheduler.StepMode, frequency: int = 1
+    ) -> AScheduler:
         """Returns the scheduler itself, which the trainer steps as ``step_mode`` says from then on."""
         self._check_early("wrap_lr_scheduler")
         if isinstance(lr_scheduler, LRScheduler):
@@ -147,7 +156,7 @@ class PyTorchTrialContext(TrialQueries):
         self.lr_schedulers.append(LRScheduler(lr_scheduler, step_mode, frequency))
         return lr_scheduler
 
-    def wrap_scaler(self, scaler: Any) -> Any:
+    def wrap_scaler(self, scaler: AScaler) -> AScaler:
         """Returns a ``torch.amp.GradScaler`` to use from then on; it is stored with checkpoints. Pass
         it to ``step_optimizer(scaler=…)``, and call its ``update`` after that; at batches at which the
         optimizers take no step it does nothing.
@@ -169,13 +178,31 @@ class PyTorchTrialContext(TrialQueries):
         scaler.update = update
         return scaler
 
+    @overload
     def wrap_reducer(
         self,
-        reducer: Any,
+        reducer: AReducer,
         name: str | None = None,
         for_training: bool = True,
         for_validation: bool = True,
-    ) -> Any:
+    ) -> AReducer: ...
+
+    @overload
+    def wrap_reducer(
+        self,
+        reducer: Callable[[list[Any]], Any],
+        name: str | None = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> FunctionReducer: ...
+
+    def wrap_reducer(
+        self,
+        reducer: MetricReducer | Callable[[list[Any]], Any],
+        name: str | None = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> MetricReducer:
         """Registers a ``pytorch.MetricReducer``, or a function of a list of what was updated, whose
         result is reported as the metric ``name``; without a name it returns a dict of metrics.
         """
@@ -220,7 +247,7 @@ class PyTorchTrialContext(TrialQueries):
         optimizer: torch.optim.Optimizer,
         clip_grads: Callable[[Iterable[torch.nn.Parameter]], Any] | None = None,
         auto_zero_grads: bool = True,
-        scaler: Any | None = None,
+        scaler: torch.amp.GradScaler | None = None,
     ) -> None:
         """Takes a step, at every ``aggregation_frequency``-th batch; at the others it does nothing.
 
@@ -343,7 +370,7 @@ class Experimental:
     def __init__(self, context: PyTorchTrialContext) -> None:
         self._context = context
         self.amp = False
-        self.scaler: Any | None = None
+        self.scaler: torch.amp.GradScaler | None = None
         self.reproducibility_checks_disabled = False
         self.moves_batches = True
 

@@ -112,18 +112,16 @@ class Repeated(Source):
             for _ in range(place["in_pass"]):
                 next(self)
 
-    def _begin(self) -> None:
+    def _begin(self) -> Iterator[Any]:
         self._random = _seeds.capture()
         self._in_pass = 0
         self._iterator = iter(self._loader)
+        return self._iterator
 
     def __next__(self) -> Any:
-        if self._iterator is None:
-            self._begin()
-        batch = next(self._iterator, _END)
+        batch = next(self._iterator or self._begin(), _END)
         if batch is _END:
-            self._begin()
-            batch = next(self._iterator, _END)
+            batch = next(self._begin(), _END)
             if batch is _END:
                 raise ValueError(
                     "build_training_data_loader() returned a loader that gives no batch the second "

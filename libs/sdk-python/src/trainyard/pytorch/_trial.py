@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Union
 
 import torch
@@ -43,9 +44,11 @@ class PyTorchTrial:
         """
         raise NotImplementedError(missing("train_batch"))
 
-    def evaluate_batch(self, batch: Any, batch_idx: int = 0) -> dict[str, Any]:
-        """Measures one batch of the validation data, without gradients. Returns a dict from names
-        to numbers and tensors of one element, which ``evaluation_reducer`` combines.
+    def evaluate_batch(self, batch: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Measures one batch of the validation data, without gradients. Write it as
+        ``evaluate_batch(self, batch)`` or ``evaluate_batch(self, batch, batch_idx)``; the latter counts
+        from 0. Returns a dict from names to numbers and tensors of one element, which
+        ``evaluation_reducer`` combines.
         """
         raise NotImplementedError(missing("evaluate_batch"))
 
@@ -55,7 +58,7 @@ class PyTorchTrial:
         """
         raise NotImplementedError(missing("evaluate_full_dataset"))
 
-    def evaluation_reducer(self) -> Reducer | dict[str, Reducer]:
+    def evaluation_reducer(self) -> Reducer | Mapping[str, Reducer]:
         """How the results of ``evaluate_batch`` become one: the same for all metrics, or a dict
         from names.
         """
@@ -67,7 +70,7 @@ class PyTorchTrial:
         """
         return data_length(batch)
 
-    def build_callbacks(self) -> dict[str, PyTorchCallback]:
+    def build_callbacks(self) -> Mapping[str, PyTorchCallback]:
         """Returns the callbacks by names that stay the same: their state is stored under them."""
         return {}
 
