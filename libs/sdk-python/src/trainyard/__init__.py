@@ -14,7 +14,7 @@ with trainyard.init() as ctx:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
 from . import core
 from ._checkpoint import CheckpointContext, DownloadMode
@@ -65,9 +65,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """For what Determined's package has and this one has not: says what takes its place."""
-    # Loaded here: a script that runs asks for nothing that is not there.
-    from ._absent import PACKAGE, absent_name
+if not TYPE_CHECKING:
 
-    raise absent_name("trainyard", name, PACKAGE)
+    def __getattr__(name: str) -> NoReturn:
+        """For what Determined's package has and this one has not: says what takes its place."""
+        # Loaded here: a script that runs asks for nothing that is not there.
+        from ._absent import PACKAGE, absent_name
+
+        raise absent_name("trainyard", name, PACKAGE)

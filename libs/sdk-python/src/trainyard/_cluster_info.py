@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import _absent, _info
 
@@ -23,8 +23,10 @@ class TrialInfo(NamedTuple):
     hparams: dict[str, Any]
     """The trial's hyperparameters, nested as in the configuration."""
 
-    def __getattr__(self, name: str) -> Any:
-        raise _absent.absent("the info of the trial", name, _absent.TRIAL_INFO)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _absent.absent("the info of the trial", name, _absent.TRIAL_INFO)
 
 
 class ClusterInfo(NamedTuple):
@@ -46,10 +48,19 @@ class ClusterInfo(NamedTuple):
     master_addr: str = "127.0.0.1"
     """Where node 0 can be reached by the others."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "container_addrs" and self.nnodes == 1:
+    @property
+    def container_addrs(self) -> tuple[str, ...]:
+        """The addresses of all nodes, which are known where there is one. Raises AttributeError
+        elsewhere.
+        """
+        if self.nnodes == 1:
             return (self.master_addr,)
-        raise _absent.absent("the info of the task", name, _absent.CLUSTER_INFO)
+        raise _absent.absent("the info of the task", "container_addrs", _absent.CLUSTER_INFO)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _absent.absent("the info of the task", name, _absent.CLUSTER_INFO)
 
 
 def _number_of(trial_id: str) -> int:

@@ -62,11 +62,11 @@ class Hanging(LaunchCase):
 class Watching(unittest.TestCase):
     def test_who_comes_back_takes_it_back(self):
         said, place = queue.SimpleQueue(), Place()
-        context = SimpleNamespace(_place=place, distributed=SimpleNamespace(size=2, rank=1))
+        distributed = SimpleNamespace(size=2, rank=1)
         quick = mock.patch.multiple(_watch, STALL_S=0.05, STALL_LOOK_S=0.01)
         with quick, redirect_stderr(io.StringIO()) as printed:
             with mock.patch.object(_watch._end, "tell_stall", said.put):
-                watch = _watch.Watch(context)
+                watch = _watch.Watch(place, distributed)
                 watch.start()
                 where = said.get(timeout=20)
                 self.assertRegex(
@@ -81,8 +81,7 @@ class Watching(unittest.TestCase):
         self.assertIn('File "', printed.getvalue())
 
     def test_alone_there_is_nobody_to_wait_for(self):
-        context = SimpleNamespace(_place=Place(), distributed=SimpleNamespace(size=1, rank=0))
-        watch = _watch.Watch(context)
+        watch = _watch.Watch(Place(), SimpleNamespace(size=1, rank=0))
         watch.start()
         self.assertIsNone(watch._thread)
         watch.stop()

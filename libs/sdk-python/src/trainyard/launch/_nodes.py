@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from .._distributed import DistributedContext
-from .._distributed._context import alone
+from .._distributed._context import alone, group_of
 from ..errors import DistributedError
 from ._failure import Failure
 from ._judge import Judge, Verdict
@@ -56,7 +56,7 @@ class Nodes:
     def look(self) -> None:
         """Takes what the others have told."""
         try:
-            for what, value in self._together._take_notes():
+            for what, value in group_of(self._together).take_notes():
                 self._take(what, value)
         except DistributedError as error:
             self._lose(str(error))
@@ -112,7 +112,7 @@ class Nodes:
 
     def _note(self, what: str, value: Any) -> None:
         try:
-            self._together._note((what, value))
+            group_of(self._together).note((what, value))
         except DistributedError as error:
             self._lose(str(error))
 

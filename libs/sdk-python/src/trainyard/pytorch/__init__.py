@@ -11,7 +11,7 @@ with pytorch.init() as context:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
 from .._absent import absent_name
 from . import _absent, samplers
@@ -51,6 +51,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """For what ``determined.pytorch`` has and this module has not: says what takes its place."""
-    raise absent_name("trainyard.pytorch", name, _absent.PACKAGE)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        """For what ``determined.pytorch`` has and this module has not: says what takes its place."""
+        raise absent_name("trainyard.pytorch", name, _absent.PACKAGE)

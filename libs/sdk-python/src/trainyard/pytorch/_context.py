@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast, overload
 
 import torch
 
@@ -13,14 +12,13 @@ from .._absent import absent
 from . import _absent, _models
 from ._lr_scheduler import LRScheduler
 from ._optimizers import Wrapped, compress_gradients
-from ._profiling import Profiling
 from ._progress import Place
 from ._queries import TrialQueries
+from ._training import Core, Training
 from .data import to_device
-from .metrics import MetricReducer, MetricReducers
+from .metrics import MetricReducer
 
 if TYPE_CHECKING:
-    from .._context import Context
     from .metrics._reducers import AReducer, FunctionReducer
 
 AModel = TypeVar("AModel", bound="torch.nn.Module")
@@ -39,7 +37,7 @@ class PyTorchTrialContext(TrialQueries):
 
     def __init__(
         self,
-        core: Context,
+        core: Core,
         hparams: dict[str, Any] | None,
         config: dict[str, Any] | None,
         device: torch.device,
@@ -53,21 +51,16 @@ class PyTorchTrialContext(TrialQueries):
         self.lr_schedulers: list[LRScheduler] = []
         self.scalers: list[torch.amp.GradScaler] = []
         self.experimental = Experimental(self)
-        self._wrapped: list[Wrapped] = []
-        self._reducers = MetricReducers(core.distributed)
-        self._aggregation_frequency = aggregation_frequency
-        self._profiling = Profiling(core)
+        self._training = Training(core, place, aggregation_frequency)
         self._writer: Any = None
         if enable_tensorboard_logging:
             core.tensorboard.mirror_metrics()
-        self._passes = 0
         self._warned_types: set[type] = set()
-        self._fit_began = False
 
     @property
     def optimizers(self) -> list[torch.optim.Optimizer]:
         """The wrapped optimizers, in their order."""
-        return [one.optimizer for one in self._wrapped]
+        return [one.optimizer for one in self._training.wrapped]
 
     def wrap_model(self, model: AModel, *, ddp: dict[str, Any] | None = None) -> AModel:
         """Puts a model on the device and returns the one to use from then on. With several
@@ -134,7 +127,7 @@ class PyTorchTrialContext(TrialQueries):
         wrapped = Wrapped(optimizer, average_aggregated_gradients is not False)
         if fp16_compression:
             compress_gradients(self.models, wrapped.parameters())
-        self._wrapped.append(wrapped)
+        self._training.wrapped.append(wrapped)
         return optimizer
 
     def wrap_lr_scheduler(
@@ -172,7 +165,7 @@ class PyTorchTrialContext(TrialQueries):
                 plain(new_scale)
             except AssertionError:
                 # It has seen no step since the latest update, as is right while gradients add up.
-                if self._is_step_due:
+                if self._training.is_step_due:
                     raise
 
         scaler.update = update
@@ -206,11 +199,11 @@ class PyTorchTrialContext(TrialQueries):
         """Registers a ``pytorch.MetricReducer``, or a function of a list of what was updated, whose
         result is reported as the metric ``name``; without a name it returns a dict of metrics.
         """
-        return self._reducers.wrap_reducer(reducer, name, for_training, for_validation)
+        return self._training.reducers.wrap_reducer(reducer, name, for_training, for_validation)
 
     def reset_reducers(self) -> None:
         """Lets every reducer forget what it was fed; the trainer does so by itself."""
-        self._reducers.reset_reducers()
+        self._training.reducers.reset_reducers()
 
     def autocast(self, **arguments: Any) -> Any:
         """``torch.autocast`` for the context's device: bfloat16 on a CPU, else float16, or the
@@ -239,7 +232,7 @@ class PyTorchTrialContext(TrialQueries):
         auto = self.experimental.scaler
         if auto is not None:
             loss = auto.scale(loss)
-        self._passes += 1
+        self._training.passes += 1
         loss.backward(gradient=gradient, retain_graph=retain_graph, create_graph=create_graph)
 
     def step_optimizer(
@@ -258,25 +251,27 @@ class PyTorchTrialContext(TrialQueries):
         in a batch without a ``backward`` between.
         """
         wrapped = self._find(optimizer)
-        if wrapped.stepped_at == self._passes:
+        if wrapped.stepped_at == self._training.passes:
             raise RuntimeError(
                 "step_optimizer() was called twice with the same optimizer: call it once for each "
                 "batch, or context.backward(loss) between"
             )
-        wrapped.stepped_at = self._passes
-        if not self._is_step_due:
+        wrapped.stepped_at = self._training.passes
+        if not self._training.is_step_due:
             return
-        if wrapped.averages and self._aggregation_frequency > 1:
-            wrapped.average(self._aggregation_frequency)
+        if wrapped.averages and self._training.aggregation_frequency > 1:
+            wrapped.average(self._training.aggregation_frequency)
         wrapped.step(clip_grads, scaler if scaler is not None else self.experimental.scaler)
         if auto_zero_grads:
             optimizer.zero_grad()
 
-    def __getattr__(self, name: str) -> Any:
-        raise absent("the context", name, _absent.CONTEXT)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise absent("the context", name, _absent.CONTEXT)
 
     def _find(self, optimizer: Any) -> Wrapped:
-        for one in self._wrapped:
+        for one in self._training.wrapped:
             if one.optimizer is optimizer:
                 return one
         raise ValueError(
@@ -290,7 +285,7 @@ class PyTorchTrialContext(TrialQueries):
         TensorBoard files. Without a ``schedule`` the third to the fifth batch of the run are traced.
         """
         self._check_early("set_profiler")
-        self._profiling.trace(arguments)
+        self._training.profiling.trace(arguments)
 
     set_torch_profiler = set_profiler
 
@@ -298,70 +293,29 @@ class PyTorchTrialContext(TrialQueries):
         """A folder for TensorBoard files and whatever else is to stay: it lies with the checkpoints
         and is the same for all runs of the trial. Each process has its own.
         """
-        return self._core.tensorboard.path
+        return self._training.core.tensorboard.path
 
     def get_tensorboard_writer(self) -> Any:
         """The ``torch.utils.tensorboard.SummaryWriter`` of this process, into that folder. Raises
         ImportError where the package tensorboard is missing.
         """
         if self._writer is None:
-            self._writer = self._core.tensorboard.writer()
+            self._writer = self._training.core.tensorboard.writer()
             # Where Determined had it once, around which it had a class of its own.
             self._writer.writer = self._writer
         return self._writer
 
-    @property
-    def _is_step_due(self) -> bool:
-        """Whether the optimizers take their step at this batch."""
-        return (self._place.batch + 1) % self._aggregation_frequency == 0
-
-    def _check_optimizers(self) -> None:
-        """Raises ValueError for an optimizer that trains parameters of no wrapped model: they would be
-        in no checkpoint, and different on each rank.
-        """
-        known = {id(one) for model in self.models for one in model.parameters()}
-        for wrapped in self._wrapped:
-            strange = [one for one in wrapped.parameters() if id(one) not in known]
-            if not strange:
-                continue
-            shape, name = list(strange[0].shape), type(wrapped.optimizer).__name__
-            count = len(strange)
-            raise ValueError(
-                f"an optimizer ({name}) trains {count} {'parameter' if count == 1 else 'parameters'} "
-                f"that no wrapped model has (the first has the shape {shape}), which no checkpoint "
-                "would hold and no other rank would share: call "
-                "model = context.wrap_model(model) in the trial's __init__, before the optimizer is made"
-            )
-
     def _check_early(self, method: str) -> None:
-        if self._fit_began:
+        if self._training.began:
             raise RuntimeError(
                 f"context.{method}() was called after the training had begun: "
                 "call it in the trial's __init__"
             )
 
-    def _begin_batch(self, batch_idx: int) -> bool:
-        """Moves on to a batch, and says whether ``_around_batch`` has anything to do for it."""
-        self._place.batch = batch_idx
-        self._passes = 0
-        for one in self._wrapped:
-            one.stepped_at = None
-        return self.experimental.amp or (self.distributed.size > 1 and not self._is_step_due)
 
-    @contextlib.contextmanager
-    def _around_batch(self) -> Any:
-        """What surrounds a ``train_batch``: mixed precision, and no exchange of gradients while they
-        are only added up.
-        """
-        due = self._is_step_due
-        with contextlib.ExitStack() as stack:
-            if not due and self.distributed.size > 1:
-                stack.enter_context(_models.without_sync(self.models))
-            if self.experimental.amp:
-                stack.enter_context(self.autocast())
-            yield
-        if due and self.experimental.scaler is not None:
-            self.experimental.scaler.update()
+def training_of(context: PyTorchTrialContext) -> Training:
+    """What only the trainer needs of a context."""
+    return context._training  # noqa: SLF001 — the only way to it
 
 
 class Experimental:

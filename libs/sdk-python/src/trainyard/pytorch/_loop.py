@@ -13,14 +13,17 @@ import time
 from functools import partial
 from typing import Any, Callable
 
+from .._context import Context
 from .._end import describe
 from . import _schedulers, _seeds
 from ._callback import Callbacks
+from ._context import PyTorchTrialContext
 from ._plan import Plan, batches_of
 from ._progress import Counters
 from ._pulse import QUIET, News, Pulse, is_due, next_due, timed_of
 from ._reports import Reports
 from ._source import Source, loading_told, source_of
+from ._training import Training
 from ._trial import PyTorchTrial
 from ._units import Second
 from ._validation import Validation
@@ -34,20 +37,32 @@ _log = logging.getLogger("trainyard.pytorch")
 class Loop:
     """One call of ``Trainer.fit``."""
 
-    def __init__(self, trial: PyTorchTrial, context: Any, plan: Plan, counters: Counters) -> None:
+    def __init__(
+        self,
+        trial: PyTorchTrial,
+        context: PyTorchTrialContext,
+        training: Training,
+        core: Context,
+        plan: Plan,
+        counters: Counters,
+    ) -> None:
         self._trial = trial
         self._context = context
+        self._training = training
+        self._core = core
         self._plan = plan
         self._counters = counters
-        self._place = context._place
+        self._place = training.place
         self._callbacks = Callbacks(trial.build_callbacks())
         self._source: Source = source_of(trial.build_training_data_loader(), context)
         plan.check_against(self._source.length)
         self._place.epoch_length = self._source.length
-        self._validation = Validation(trial, context, self._callbacks, counters)
-        self._reports = Reports(context, counters, self._callbacks)
-        self._watch = Watch(context)
-        self._saver = Saver(trial, context, self._callbacks, counters)
+        self._validation = Validation(
+            trial, context, training, core.train, self._callbacks, counters
+        )
+        self._reports = Reports(training, core.train, counters, self._callbacks)
+        self._watch = Watch(training.place, context.distributed)
+        self._saver = Saver(trial, context, core.checkpoint, self._callbacks, counters)
         self._parts: dict[str, Any] = {"source": self._source, "reports": self._reports}
         self._began_s = 0.0
         # Nothing that is counted in batches or epochs is due before so many batches.
@@ -105,10 +120,15 @@ class Loop:
             _seeds.seed_rank(context, 0)
 
     def _train(self) -> None:
-        plan, counters, profiling = self._plan, self._counters, self._context._profiling
+        plan, counters, profiling = self._plan, self._counters, self._training.profiling
         self._began_s = time.monotonic() - counters.seconds
-        pulse = Pulse(self._context, timed_of(**plan.units()), {"max_length": self._began_s})
-        profiling.start(plan.profiling_enabled)
+        pulse = Pulse(
+            self._context,
+            self._core.preempt,
+            timed_of(**plan.units()),
+            {"max_length": self._began_s},
+        )
+        profiling.start(self._core.profiler, plan.profiling_enabled)
         try:
             ended = self._is_long_enough(QUIET)
             while not ended:
@@ -132,20 +152,21 @@ class Loop:
 
     def _step(self, batch_idx: int) -> None:
         """Trains on one batch."""
-        context, place, counters = self._context, self._place, self._counters
+        context, training, counters = self._context, self._training, self._counters
+        place = self._place
         epoch = place.epoch_of(batch_idx)
-        plain = not context._begin_batch(batch_idx)
+        plain = not training.begin_batch(context, batch_idx)
         if place.starts_epoch(batch_idx):
             self._callbacks.call("on_training_epoch_start", epoch)
         batch = next(self._source)
-        if context._profiling.counts:
-            context._profiling.count(self._trial, batch)
+        if training.profiling.counts:
+            training.profiling.count(self._trial, batch)
         if context.experimental.moves_batches:
             batch = context.to_device(batch)
         if plain:
             found = self._trial.train_batch(batch, epoch, batch_idx)
         else:
-            with context._around_batch():
+            with training.around_batch(context):
                 found = self._trial.train_batch(batch, epoch, batch_idx)
         metrics = metrics_of(found, "train_batch")
         if self._plan.reporting_period is not None:
@@ -158,7 +179,7 @@ class Loop:
                 counters.batches,
                 epoch + 1,
                 ended,
-                context._aggregation_frequency,
+                training.aggregation_frequency,
             )
         if ended:
             self._callbacks.call("on_training_epoch_end", epoch)
@@ -199,7 +220,7 @@ class Loop:
         """Validates, and says whether this was better than all before by the searcher's metric; so
         is each where there is none.
         """
-        if self._context._reducers.reducers and not self._reports.is_empty:
+        if self._training.reducers.reducers and not self._reports.is_empty:
             # Reducers may serve both: what they have of the training is reported before.
             self._reports.report()
         metrics = self._validation.run(self._plan.test_mode)
@@ -257,4 +278,4 @@ class Loop:
             part = (time.monotonic() - self._began_s) / length.value
         else:
             part = counters.batches / batches_of(length, self._place.epoch_length)
-        self._context._core.train.report_progress(1.0 if done else min(1.0, part))
+        self._core.train.report_progress(1.0 if done else min(1.0, part))

@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple
 
+from .._preempt import PreemptContext
+from ._context import PyTorchTrialContext
 from ._units import Epoch, Second
 
 # A stop is to be seen within a second; an exchange takes well under a millisecond on a host.
@@ -38,7 +40,8 @@ class Pulse:
 
     def __init__(
         self,
-        context: Any,
+        context: PyTorchTrialContext,
+        preempt: PreemptContext,
         timed: dict[str, Second],
         since: dict[str, float],
         clock: Callable[[], float] | None = None,
@@ -46,7 +49,7 @@ class Pulse:
         """``since`` says of some of the timed when their time began; that of the others does now."""
         self._context = context
         self._distributed = context.distributed
-        self._preempt = context._core.preempt
+        self._preempt = preempt
         self._alone = context.distributed.size == 1
         self._timed = timed
         self._clock = clock or time.monotonic

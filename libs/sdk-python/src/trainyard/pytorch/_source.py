@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _seeds
+from ._context import PyTorchTrialContext
 
 
 @contextlib.contextmanager
@@ -148,7 +149,7 @@ class Repeated(Source):
 _END = object()
 
 
-def source_of(loader: Any, context: Any) -> Source:
+def source_of(loader: Any, context: PyTorchTrialContext) -> Source:
     """The batches of what ``build_training_data_loader`` returned."""
     check_loader(loader, context, "build_training_data_loader")
     if callable(getattr(loader, "get_data_loader", None)):
@@ -166,7 +167,7 @@ def source_of(loader: Any, context: Any) -> Source:
     return source
 
 
-def validation_of(loader: Any, context: Any) -> Any:
+def validation_of(loader: Any, context: PyTorchTrialContext) -> Any:
     """What this process validates of what ``build_validation_data_loader`` returned."""
     check_loader(loader, context, "build_validation_data_loader")
     _check_has_batch(loader)
@@ -195,7 +196,7 @@ def _check_has_batch(loader: Any) -> None:
         )
 
 
-def check_loader(loader: Any, context: Any, method: str) -> None:
+def check_loader(loader: Any, context: PyTorchTrialContext, method: str) -> None:
     """Raises TypeError for a loader whose place cannot be found again, unless that is wanted."""
     if callable(getattr(loader, "get_data_loader", None)):
         return

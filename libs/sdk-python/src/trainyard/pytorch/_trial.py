@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import torch
 
 from ._callback import PyTorchCallback
 from .data import data_length
 from .metrics import Reducer
+
+if TYPE_CHECKING:
+    from ._context import PyTorchTrialContext
 
 Metrics = Union[torch.Tensor, dict[str, Any]]
 
@@ -23,7 +26,7 @@ class PyTorchTrial:
     training, mixed precision and checkpoints need.
     """
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: PyTorchTrialContext) -> None:
         self.context = context
 
     def build_training_data_loader(self) -> Any:

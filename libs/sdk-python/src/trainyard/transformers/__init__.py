@@ -12,7 +12,7 @@ with trainyard.init() as ctx:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
 from .._absent import absent_name
 from ._arguments import training_arguments
@@ -29,6 +29,8 @@ _INSTEAD = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """For what ``determined.transformers`` has and this module has not: says what takes its place."""
-    raise absent_name("trainyard.transformers", name, _INSTEAD)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        """For what ``determined.transformers`` has and this module has not: says what takes its place."""
+        raise absent_name("trainyard.transformers", name, _INSTEAD)

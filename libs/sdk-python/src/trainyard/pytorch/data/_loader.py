@@ -91,7 +91,7 @@ class DataLoader:
                 f"{type(loader).__name__}"
             )
         described = cls.__new__(cls)
-        described._settle(loader)
+        cls._settle(described, loader)
         return described
 
     def _settle(self, loader: torch.utils.data.DataLoader) -> None:

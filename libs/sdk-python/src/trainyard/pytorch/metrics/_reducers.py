@@ -7,6 +7,7 @@ from typing import Any, Callable, NamedTuple, TypeVar, overload
 
 import torch
 
+from ..._distributed import Ranks
 from ._reducer import FunctionReducer, MetricReducer
 
 AReducer = TypeVar("AReducer", bound=MetricReducer)
@@ -34,7 +35,7 @@ class MetricReducers:
     gathering for all reducers.
     """
 
-    def __init__(self, distributed: Any) -> None:
+    def __init__(self, distributed: Ranks) -> None:
         self._distributed = distributed
         self._known: list[_Known] = []
 
