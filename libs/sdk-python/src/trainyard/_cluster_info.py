@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from . import _absent, _info
+from . import _info, _missing_names
 
 # More than any experiment has.
 _TRIALS = 10_000_000
@@ -26,7 +26,9 @@ class TrialInfo(NamedTuple):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise _absent.absent("the info of the trial", name, _absent.TRIAL_INFO)
+            raise _missing_names.missing_name(
+                "the info of the trial", name, _missing_names.TRIAL_INFO
+            )
 
 
 class ClusterInfo(NamedTuple):
@@ -55,12 +57,16 @@ class ClusterInfo(NamedTuple):
         """
         if self.nnodes == 1:
             return (self.master_addr,)
-        raise _absent.absent("the info of the task", "container_addrs", _absent.CLUSTER_INFO)
+        raise _missing_names.missing_name(
+            "the info of the task", "container_addrs", _missing_names.CLUSTER_INFO
+        )
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise _absent.absent("the info of the task", name, _absent.CLUSTER_INFO)
+            raise _missing_names.missing_name(
+                "the info of the task", name, _missing_names.CLUSTER_INFO
+            )
 
 
 def _number_of(trial_id: str) -> int:

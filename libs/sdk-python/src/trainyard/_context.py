@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _absent, _end, _info, _local
+from . import _end, _info, _local, _missing_names
 from . import _log as log
 from ._checkpoint import CheckpointContext, background_of
-from ._checkpoint_sender import CheckpointSender
-from ._checkpoint_spool import CheckpointSpool
-from ._checkpoint_spooled import SpooledStore
-from ._checkpoint_store import CheckpointStore, RemoteStore
+from ._checkpoint._sender import CheckpointSender
+from ._checkpoint._spool import CheckpointSpool
+from ._checkpoint._spooled_store import SpooledStore
+from ._checkpoint._store import CheckpointStore, RemoteStore
 from ._distributed import DistributedContext
 from ._distributed._context import alone
 from ._files import PathLike
@@ -201,7 +201,7 @@ class Context:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise _absent.absent("the context", name, _absent.CONTEXT)
+            raise _missing_names.missing_name("the context", name, _missing_names.CONTEXT)
 
     def _fail(self, message: str, error: BaseException | None) -> None:
         follows = error is not None and _end.is_of_lost_peer(error)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _absent, _end, _values
+from . import _end, _missing_names, _values
 from ._search_metric import SearchMetricCheck
 from ._sender import Sender
 from ._spool import Spool
@@ -131,7 +131,7 @@ class TrainContext:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise _absent.absent("ctx.train", name, _absent.TRAIN)
+            raise _missing_names.missing_name("ctx.train", name, _missing_names.TRAIN)
 
     def report_early_exit(self, reason: EarlyExitReason) -> None:
         """Says why the script is about to end; the script still has to end by itself."""

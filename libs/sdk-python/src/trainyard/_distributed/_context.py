@@ -1,6 +1,6 @@
 """What the processes of one run tell each other, before and beside torch.distributed.
 
-The processes form a star around the chief, rank 0, over TCP (_join.py, _star.py, _wire.py), and those
+The processes form a star around the chief, rank 0, over TCP (_join.py, _collectives.py, _wire.py), and those
 of one host another around its first. It is meant for what a training script coordinates (an answer, a
 path, a count), not for tensors: everything passes through the chief.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DistributedError
 from ._group import Group
-from ._place import Place, check
+from ._topology import Topology, check
 
 if TYPE_CHECKING:
     pass
@@ -45,17 +45,17 @@ class DistributedContext:
         chief_port: int | None = None,
         chief_ip: str | None = None,
     ) -> None:
-        place = Place(rank, size, local_rank, local_size, cross_rank, cross_size)
-        check(place)
+        topology = Topology(rank, size, local_rank, local_size, cross_rank, cross_size)
+        check(topology)
         if size == 1:
-            self._group = Group(place)
+            self._group = Group(topology)
         else:
             # Loaded here: a process that is alone needs none of it.
             from ._join import join
-            from ._meeting import meeting_of
+            from ._rendezvous import rendezvous_of
 
-            meeting = meeting_of(os.environ, cross_size, chief_addr or chief_ip, chief_port)
-            self._group = Group(place, meeting, *join(place, meeting))
+            rendezvous = rendezvous_of(os.environ, cross_size, chief_addr or chief_ip, chief_port)
+            self._group = Group(topology, rendezvous, *join(topology, rendezvous))
 
     @classmethod
     def from_torch_distributed(
@@ -84,32 +84,32 @@ class DistributedContext:
     @property
     def rank(self) -> int:
         """This process's number in the run, from 0. Rank 0 is the chief."""
-        return self._group.place.rank
+        return self._group.topology.rank
 
     @property
     def size(self) -> int:
         """How many processes the run has."""
-        return self._group.place.size
+        return self._group.topology.size
 
     @property
     def local_rank(self) -> int:
         """This process's number on its host, from 0."""
-        return self._group.place.local_rank
+        return self._group.topology.local_rank
 
     @property
     def local_size(self) -> int:
         """How many processes of the run this host has."""
-        return self._group.place.local_size
+        return self._group.topology.local_size
 
     @property
     def cross_rank(self) -> int:
         """This host's number, from 0."""
-        return self._group.place.cross_rank
+        return self._group.topology.cross_rank
 
     @property
     def cross_size(self) -> int:
         """How many hosts the run has."""
-        return self._group.place.cross_size
+        return self._group.topology.cross_size
 
     def get_rank(self) -> int:
         """``rank``, by the name that scripts for Determined use."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast, overlo
 
 import torch
 
-from .._absent import absent
-from . import _absent, _models
+from .._missing_names import missing_name
+from . import _missing_names, _models
 from ._lr_scheduler import LRScheduler
 from ._optimizers import Wrapped, compress_gradients
 from ._progress import Place
@@ -268,7 +268,7 @@ class PyTorchTrialContext(TrialQueries):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise absent("the context", name, _absent.CONTEXT)
+            raise missing_name("the context", name, _missing_names.CONTEXT)
 
     def _find(self, optimizer: Any) -> Wrapped:
         for one in self._training.wrapped:

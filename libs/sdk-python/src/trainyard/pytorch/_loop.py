@@ -18,16 +18,16 @@ from .._end import describe
 from . import _schedulers, _seeds
 from ._callback import Callbacks
 from ._context import PyTorchTrialContext
+from ._coordinator import NO_SIGNALS, Coordinator, Signals, is_due, next_due, timed_of
 from ._plan import Plan, batches_of
 from ._progress import Counters
-from ._pulse import QUIET, News, Pulse, is_due, next_due, timed_of
 from ._reports import Reports
 from ._source import Source, loading_told, source_of
 from ._training import Training
 from ._trial import PyTorchTrial
 from ._units import Second
 from ._validation import Validation
-from ._watch import Watch
+from ._watchdog import Watchdog
 from .checkpointing import Saver, latest_of
 from .metrics import metrics_of
 
@@ -61,7 +61,7 @@ class Loop:
             trial, context, training, core.train, self._callbacks, counters
         )
         self._reports = Reports(training, core.train, counters, self._callbacks)
-        self._watch = Watch(training.place, context.distributed)
+        self._watchdog = Watchdog(training.place, context.distributed)
         self._saver = Saver(trial, context, core.checkpoint, self._callbacks, counters)
         self._parts: dict[str, Any] = {"source": self._source, "reports": self._reports}
         self._began_s = 0.0
@@ -78,7 +78,7 @@ class Loop:
             if uuid is not None:
                 begin = self._saver.restore(uuid, self._parts)
         self._place.initial = self._place.batch = counters.batches
-        self._watch.start()
+        self._watchdog.start()
         try:
             callbacks.call("on_trial_startup", counters.batches, uuid)
             with loading_told():
@@ -95,7 +95,7 @@ class Loop:
         """
         first: Exception | None = None
         shutdown = partial(self._callbacks.call, "on_trial_shutdown")
-        for act in (self._watch.stop, self._source.close, self._saver.close, shutdown):
+        for act in (self._watchdog.stop, self._source.close, self._saver.close, shutdown):
             try:
                 act()
             except Exception as error:
@@ -122,7 +122,7 @@ class Loop:
     def _train(self) -> None:
         plan, counters, profiling = self._plan, self._counters, self._training.profiling
         self._began_s = time.monotonic() - counters.seconds
-        pulse = Pulse(
+        coordinator = Coordinator(
             self._context,
             self._core.preempt,
             timed_of(**plan.units()),
@@ -130,24 +130,24 @@ class Loop:
         )
         profiling.start(self._core.profiler, plan.profiling_enabled)
         try:
-            ended = self._is_long_enough(QUIET)
+            ended = self._is_long_enough(NO_SIGNALS)
             while not ended:
                 self._step(counters.batches)
                 profiling.step()
-                news = pulse.after(counters.batches)
-                self._do_what_is_due(news, pulse)
-                ended = self._is_long_enough(news)
-                if not ended and (news.preempted or news.stop_requested):
-                    self._stop(news)
+                signals = coordinator.after(counters.batches)
+                self._do_what_is_due(signals, coordinator)
+                ended = self._is_long_enough(signals)
+                if not ended and (signals.preempted or signals.stop_requested):
+                    self._stop(signals)
                     return
         finally:
             profiling.stop()
         self._finish()
 
-    def _is_long_enough(self, news: News) -> bool:
+    def _is_long_enough(self, signals: Signals) -> bool:
         length = self._plan.max_length
         if isinstance(length, Second):
-            return "max_length" in news.due
+            return "max_length" in signals.due
         return self._counters.batches >= batches_of(length, self._place.epoch_length)
 
     def _step(self, batch_idx: int) -> None:
@@ -184,33 +184,33 @@ class Loop:
         if ended:
             self._callbacks.call("on_training_epoch_end", epoch)
 
-    def _do_what_is_due(self, news: News, pulse: Pulse) -> None:
+    def _do_what_is_due(self, signals: Signals, coordinator: Coordinator) -> None:
         """Reports, validates and stores, each where it is due after this batch."""
         plan, place, batches = self._plan, self._place, self._counters.batches
-        if batches < self._next_due and not news.due:
+        if batches < self._next_due and not signals.due:
             return
         self._next_due = next_due(plan.units().values(), batches, place.epoch_length)
         ended = place.ends_epoch(batches - 1)
         epochs = place.epoch_of(batches - 1) + 1 if ended else 0
 
         def due(name: str, unit: Any) -> bool:
-            return is_due(unit, batches, epochs, ended, name in news.due)
+            return is_due(unit, batches, epochs, ended, name in signals.due)
 
         busy = False
         if due("reporting_period", plan.reporting_period):
             self._reports.report()
-            pulse.done("reporting_period")
+            coordinator.done("reporting_period")
             busy = True
         store = due("checkpoint_period", plan.checkpoint_period)
         if due("validation_period", plan.validation_period):
             better = self._validate()
-            pulse.done("validation_period")
+            coordinator.done("validation_period")
             policy = plan.checkpoint_policy
             store = store or policy == "all" or (policy == "best" and better)
             busy = True
         if store:
             self._save()
-            pulse.done("checkpoint_period")
+            coordinator.done("checkpoint_period")
             busy = True
         if busy:
             self._saver.tell()
@@ -253,9 +253,9 @@ class Loop:
         self._counters.seconds = time.monotonic() - self._began_s
         self._saver.save(self._parts)
 
-    def _stop(self, news: News) -> None:
+    def _stop(self, signals: Signals) -> None:
         """Ends before the plan does. What a later run goes on with is reported by that."""
-        if not news.preempted and not self._reports.is_empty:
+        if not signals.preempted and not self._reports.is_empty:
             self._reports.report()
         if self._counters.stored_at != self._counters.batches:
             self._save()

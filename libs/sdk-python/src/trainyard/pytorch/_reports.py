@@ -12,7 +12,7 @@ import torch
 from .._train import TrainContext
 from ._callback import Callbacks
 from ._progress import Counters, Place
-from ._told import tell
+from ._report_line import print_report
 from ._training import Training
 from .metrics import average_training_metrics, join_metrics
 
@@ -51,7 +51,7 @@ class Reports:
         counters.reported_at = counters.batches
         times = times_of(training.place, counters.batches)
         self._train.report_training_metrics(counters.batches, {**times, **metrics})
-        tell(distributed.rank, "training", times, metrics)
+        print_report(distributed.rank, "training", times, metrics)
         if self._callbacks.listening("on_training_workload_end"):
             each = [{name: float(value) for name, value in one.items()} for one in self._pending]
             self._callbacks.call("on_training_workload_end", dict(metrics), each)

@@ -47,13 +47,18 @@ class PyTorchTrial:
         """
         raise NotImplementedError(missing("train_batch"))
 
-    def evaluate_batch(self, batch: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Measures one batch of the validation data, without gradients. Write it as
-        ``evaluate_batch(self, batch)`` or ``evaluate_batch(self, batch, batch_idx)``; the latter counts
-        from 0. Returns a dict from names to numbers and tensors of one element, which
-        ``evaluation_reducer`` combines.
-        """
-        raise NotImplementedError(missing("evaluate_batch"))
+    if TYPE_CHECKING:
+        # With and without batch_idx: a type checker takes both.
+        def evaluate_batch(self, batch: Any, *args: Any, **kwargs: Any) -> dict[str, Any]: ...
+
+    else:
+
+        def evaluate_batch(self, batch: Any, batch_idx: int = 0) -> dict[str, Any]:
+            """Measures one batch of the validation data, without gradients. Returns a dict from names
+            to numbers and tensors of one element, which ``evaluation_reducer`` combines. It may be
+            written without ``batch_idx``, which counts from 0.
+            """
+            raise NotImplementedError(missing("evaluate_batch"))
 
     def evaluate_full_dataset(self, data_loader: Any) -> dict[str, Any]:
         """Measures all of the validation data, without gradients, instead of ``evaluate_batch``. In

@@ -14,9 +14,9 @@ from . import _models, _seeds
 from ._callback import Callbacks
 from ._context import PyTorchTrialContext
 from ._progress import Counters
+from ._report_line import print_report
 from ._reports import times_of
 from ._source import check_loader, validation_of
-from ._told import tell
 from ._training import Training
 from ._trial import PyTorchTrial, overrides
 from .metrics import join_metrics, metrics_of, reduce_validation_metrics
@@ -71,7 +71,7 @@ class Validation:
         counters.validated_at = counters.batches
         times = times_of(training.place, counters.batches)
         self._train.report_validation_metrics(counters.batches, {**times, **metrics})
-        tell(self._context.distributed.rank, "validation", times, metrics)
+        print_report(self._context.distributed.rank, "validation", times, metrics)
         self._callbacks.call("on_validation_end", dict(metrics))
         return metrics
 

@@ -9,7 +9,7 @@ from typing import Any
 from .. import _log as log
 from .._info import Info
 from ._files import TensorBoardFiles
-from ._place import folder_of, is_kept
+from ._folder import folder_of, is_kept
 
 # A run that is killed loses what its writers held back, which is this many seconds' worth.
 FLUSH_S = 10

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from .._absent import absent_name
+from .._missing_names import missing_import
 from ._arguments import training_arguments
 from ._callback import Callback
 from ._resume import resume_from_checkpoint
@@ -33,4 +33,4 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:
         """For what ``determined.transformers`` has and this module has not: says what takes its place."""
-        raise absent_name("trainyard.transformers", name, _INSTEAD)
+        raise missing_import("trainyard.transformers", name, _INSTEAD)

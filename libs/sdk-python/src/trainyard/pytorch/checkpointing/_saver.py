@@ -11,8 +11,7 @@ from typing import Any, Callable
 
 import torch
 
-from ..._checkpoint import CheckpointContext
-from ..._checkpoint_background import StoredCheckpoint
+from ..._checkpoint import CheckpointContext, StoredCheckpoint
 from .. import _seeds
 from .._callback import Callbacks
 from .._context import PyTorchTrialContext, training_of

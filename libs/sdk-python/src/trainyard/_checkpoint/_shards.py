@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
-from . import _storage, _values
-from ._checkpoint_store import CheckpointStore
-from ._distributed import RankGroup
-from ._files import sync_folder
-from ._storage import FileEntry
-from .errors import CheckpointError, DistributedError
+from .. import _storage, _values
+from .._distributed import RankGroup
+from .._files import sync_folder
+from .._storage import FileEntry
+from ..errors import CheckpointError, DistributedError
+from ._store import CheckpointStore
 
 
 class Place(NamedTuple):

@@ -11,9 +11,9 @@ import collections
 import threading
 from typing import Callable
 
-from ._distributed import DistributedContext
-from ._distributed._context import group_of
-from ._distributed._group import Group
+from .._distributed import DistributedContext
+from .._distributed._context import group_of
+from .._distributed._group import Group
 
 
 class _Job:

@@ -35,7 +35,7 @@ _TOGETHER = (
 )
 
 
-class Watch:
+class Watchdog:
     """Watches the thread that made it, from ``start`` to ``stop``. Alone it does nothing."""
 
     def __init__(self, place: Place, distributed: Ranks) -> None:
@@ -48,7 +48,7 @@ class Watch:
     def start(self) -> None:
         """Begins."""
         if self._distributed.size > 1:
-            name = "trainyard-watch"
+            name = "trainyard-watchdog"
             self._thread = threading.Thread(target=self._run, name=name, daemon=True)
             self._thread.start()
 

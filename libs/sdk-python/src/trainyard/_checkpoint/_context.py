@@ -16,15 +16,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
-from . import _absent, _storage, _values
-from ._checkpoint_background import Background, StoredCheckpoint
-from ._checkpoint_shards import check_metadata, store_shard
-from ._checkpoint_store import CheckpointStore
-from ._distributed import DistributedContext
-from ._distributed._context import alone
-from ._files import PathLike
-from ._storage import Plan, Selector
-from .errors import CheckpointError
+from .. import _missing_names, _storage, _values
+from .._distributed import DistributedContext
+from .._distributed._context import alone
+from .._files import PathLike
+from .._storage import Plan, Selector
+from ..errors import CheckpointError
+from ._background import Background, StoredCheckpoint
+from ._shards import check_metadata, store_shard
+from ._store import CheckpointStore
 
 
 class DownloadMode(enum.Enum):
@@ -185,7 +185,7 @@ class CheckpointContext:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise _absent.absent("ctx.checkpoint", name, _absent.CHECKPOINT)
+            raise _missing_names.missing_name("ctx.checkpoint", name, _missing_names.CHECKPOINT)
 
     @contextlib.contextmanager
     def _store_alone(
