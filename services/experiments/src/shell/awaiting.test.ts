@@ -1,5 +1,7 @@
 /** The times until which trials wait for checkpoints: folded, saved, and acted on by whoever holds the lease then. */
-import { createMemoryLog } from "@trainyard/event-log";
+import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import { emptyMeta } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
@@ -14,10 +16,10 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { limits } from "../limits.ts";
-import { Awaiting, awaitingSchema, awaitingStream, savedAwaiting } from "./awaiting.ts";
+import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 let clock: ManualClock;
 let stage: Stage;
@@ -26,31 +28,38 @@ const sealed = { checkpoints: [{ checkpoint: checkpointA, step: 10, bytes: 0 }] 
 
 beforeEach(async () => {
   clock = new ManualClock();
+  await begin(clock);
+});
+
+async function begin(ofLog: ManualClock): Promise<void> {
   stage = new Stage(
     "experiments",
-    () => reactionHandlers(clock, noFanOuts),
-    createMemoryLog({ clock }).as("experiments"),
+    () => reactionHandlers(waitsBy(clock), noFanOuts),
+    createMemoryLog({ clock: ofLog }).as("experiments"),
   );
   await stage.tell("experiment-12", experimentCreated(), activated);
   await stage.tell("search-12", trialProposed());
   await stage.tell("allocation-12.1#1", allocationStarted);
   await stage.settle();
-});
+}
 
-const open = () => Awaiting.open({ log: stage.log, executor: stage.executor, clock, logger });
-const requests = async () =>
-  (await stage.names("trial-12.1")).filter((name) => name === "RunRequested").length;
+const { stream, schema } = awaitingPlace;
+const saved = () => savedAwaiting({ log: stage.log, logger });
+const open = (host: Clock = clock) =>
+  Awaiting.open({ log: stage.log, executor: stage.executor, clock: host, logger });
+const requests = async (trial = "12.1") =>
+  (await stage.names(`trial-${trial}`)).filter((name) => name === "RunRequested").length;
 
-async function fails(): Promise<void> {
+async function fails(trial = "12.1"): Promise<void> {
   const data = { ...crashed.data, sealed };
-  await stage.tell("allocation-12.1#1", { type: "AllocationEnded", data });
+  await stage.tell(`allocation-${trial}#1`, { type: "AllocationEnded", data });
   await stage.settle();
 }
 
 /** Lets the loop of a holder run until nothing is due any more. */
-async function holding(ms: number): Promise<void> {
+async function holding(ms: number, host: Clock = clock): Promise<void> {
   const stop = new AbortController();
-  const awaiting = await open();
+  const awaiting = await open(host);
   const running = awaiting.loop.run(stop.signal);
   await clock.advance(ms);
   stop.abort();
@@ -64,12 +73,33 @@ test("a run that nobody brings the checkpoint for is requested when its time has
   await holding(limits.checkpointsWaitMs - 1);
   expect(await requests()).toBe(1);
   stage.afresh();
+  // By the newest event the next holder sees how much of the time is over.
+  await stage.tell("experiment-13", experimentCreated());
   await holding(2);
   expect(await requests()).toBe(2);
   expect((await stage.stream("trial-12.1")).at(-1)).toMatchObject({
     data: { run: 2, fromCheckpoint: "" },
   });
 });
+
+test.each([-26, -1, 1, 26])(
+  "a run waits as long on a host whose clock is %d hours beside the log's",
+  async (hours) => {
+    await open();
+    await fails();
+    const wall = { nowMs: () => clock.nowMs() + hours * 3_600_000 };
+    const host: Clock = {
+      ...wall,
+      monotonicMs: () => clock.monotonicMs(),
+      timer: (ms, callback) => clock.timer(ms, callback),
+    };
+    await holding(limits.checkpointsWaitMs - 1, host);
+    expect(await requests()).toBe(1);
+    await stage.tell("experiment-13", experimentCreated());
+    await holding(2, host);
+    expect(await requests()).toBe(2);
+  },
+);
 
 test("a trial that has finished waits for nothing", async () => {
   await open();
@@ -83,18 +113,20 @@ test("a trial that has finished waits for nothing", async () => {
 
 test("what is saved is what the log folds to, and an altered one is found", async () => {
   await open();
-  const before = await savedAwaiting(stage.log);
+  const before = await saved();
   await fails();
   const awaiting = await open();
   for (const stored of await stage.log.readAll(0, 1_000)) awaiting.observe(stored);
-  expect(await savedAwaiting(stage.log)).toEqual(before);
+  expect(await saved()).toEqual(before);
   await awaiting.save();
-  const saved = await savedAwaiting(stage.log);
-  expect(Object.keys(saved?.untilMs ?? {})).toEqual(["12.1"]);
-  expect((await awaitingCheck(stage.log).run(new AbortController().signal)).finding).toBe("");
-  const altered = JSON.stringify({ ...saved, untilMs: {} });
-  await stage.log.saveSnapshot(awaitingStream, 1_000_000, awaitingSchema, altered);
-  const { finding } = await awaitingCheck(stage.log).run(new AbortController().signal);
+  const last = await saved();
+  expect(Object.keys(last?.untilMs ?? {})).toEqual(["12.1"]);
+  expect((await awaitingCheck(stage.log, logger).run(new AbortController().signal)).finding).toBe(
+    "",
+  );
+  const altered = JSON.stringify({ ...last, untilMs: {} });
+  await stage.log.saveSnapshot(stream, 1_000_000, schema, altered);
+  const { finding } = await awaitingCheck(stage.log, logger).run(new AbortController().signal);
   expect(finding).toContain("folded afresh");
 });
 
@@ -107,4 +139,45 @@ test("a run waits for a checkpoint that is complete before the trial's stream ha
   expect((await stage.stream("trial-12.1")).at(-1)).toMatchObject({
     data: { run: 2, fromCheckpoint: checkpointA, fromStep: 10 },
   });
+});
+
+test("a trial that cannot be folded holds up no other trial that waits", async () => {
+  await open();
+  await stage.tell("search-12", trialProposed(2));
+  await stage.settle();
+  await fails("12.1");
+  await fails("12.2");
+  const alien = { id: newEventId(), type: "dev.trainyard.trial.Sang.v1", body: "{}" };
+  const { length } = await stage.stream("trial-12.1");
+  const appended = await stage.log.append({
+    commitId: newEventId(),
+    writes: [{ stream: "trial-12.1", expectedVersion: length, events: [alien] }],
+    guards: [],
+    meta: emptyMeta,
+  });
+  expect(appended.kind).toBe("committed");
+  stage.afresh();
+  await holding(limits.checkpointsWaitMs + 1);
+  expect(await requests("12.2")).toBe(2);
+});
+
+test("what was saved of another history is not gone on from: the log is folded from its beginning", async () => {
+  await open();
+  await fails();
+  const { length } = await stage.log.readAll(0, 1_000);
+  // A process that had not seen yet that the log was restored has saved this into it.
+  const text = JSON.stringify({ event: newEventId(), position: length, untilMs: {} });
+  await stage.log.saveSnapshot(stream, length, schema, text);
+  stage.afresh();
+  await holding(limits.checkpointsWaitMs + 1);
+  expect(await requests()).toBe(2);
+});
+
+test("a log whose time is ahead makes no run wait for longer", async () => {
+  const ahead = new ManualClock(clock.nowMs() + 365 * 24 * 60 * 60 * 1_000);
+  await begin(ahead);
+  await open();
+  await fails();
+  await holding(limits.checkpointsWaitMs + 1);
+  expect(await requests()).toBe(2);
 });

@@ -120,7 +120,8 @@ function endRun(state: TrialState, command: EndRun): Decision {
 }
 
 function awaitedUntilMs({ sealed, atMs }: Left): number {
-  const bytes = sealed.reduce((sum, one) => sum + one.bytes, 0);
+  // What is no size adds nothing: a time that is none would be waited for until for ever.
+  const bytes = sealed.reduce((sum, one) => sum + (one.bytes > 0 ? one.bytes : 0), 0);
   const waitMs = limits.checkpointsWaitMs + bytes / limits.checkpointBytesPerMs;
   return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);
 }
@@ -134,7 +135,8 @@ function nameCheckpoints(
   const known = new Set([...state.named, ...state.checkpoints.map((one) => one.checkpoint)]);
   const checkpoints = left.sealed.filter(({ checkpoint }) => !known.has(checkpoint));
   if (checkpoints.length === 0) return alreadySo;
-  const untilMs = awaitedUntilMs({ ...left, sealed: checkpoints });
+  // The end of a trial waits for nothing.
+  const untilMs = state.status === "ended" ? 0 : awaitedUntilMs({ ...left, sealed: checkpoints });
   return [{ type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: untilMs } }];
 }
 

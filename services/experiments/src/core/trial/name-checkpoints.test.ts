@@ -49,6 +49,10 @@ describe("the end of a run", () => {
     };
     expect(waits(60_000 * limits.checkpointBytesPerMs)).toBe(limits.checkpointsWaitMs + 60_000);
     expect(waits(Number.MAX_VALUE)).toBe(limits.checkpointsWaitLastMs);
+    expect(waits(Number.POSITIVE_INFINITY)).toBe(limits.checkpointsWaitLastMs);
+    for (const none of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) {
+      expect(waits(none)).toBe(limits.checkpointsWaitMs);
+    }
   });
 
   test("of an agent that does not say what is left names nothing", () => {
@@ -110,9 +114,10 @@ describe("an agent that comes back", () => {
     given(trialDecider, ...running, lost)
       .when(name(1, checkpointA))
       .then(named);
+    // Nobody waits for what a trial that has ended has left.
     given(trialDecider, ...running, lost, trialEnded(TrialOutcome.CANCELED, ""))
       .when(name(1, checkpointA))
-      .then(named);
+      .then(runCheckpointsNamed(1, [sealed(checkpointA)], 0));
     given(trialDecider, ...running, endLeaving(checkpointB))
       .when(name(1, checkpointB, checkpointA))
       .then(named);
