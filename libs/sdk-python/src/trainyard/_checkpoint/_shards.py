@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
-from . import _storage, _values
-from ._checkpoint_store import CheckpointStore
-from ._distributed import DistributedContext
-from ._files import sync_folder
-from ._storage import FileEntry
-from .errors import CheckpointError, DistributedError
+from .. import _storage, _values
+from .._distributed import RankGroup
+from .._files import sync_folder
+from .._storage import FileEntry
+from ..errors import CheckpointError, DistributedError
+from ._store import CheckpointStore
 
 
 class Place(NamedTuple):
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 @contextlib.contextmanager
 def store_shard(
-    store: CheckpointStore, together: DistributedContext, uuid: str | None, metadata: Any
+    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any
 ) -> Iterator[tuple[Path, str]]:
     """Yields this rank's folder and the UUID; called by every rank in the same order."""
     place = _begin(store, together, uuid, metadata)
@@ -61,9 +61,7 @@ def store_shard(
     _agree(together, None, None, lambda _: store.complete(place.uuid, manifest))
 
 
-def _begin(
-    store: CheckpointStore, together: DistributedContext, uuid: str | None, metadata: Any
-) -> Place:
+def _begin(store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any) -> Place:
     plain: dict[str, Any] = {}
     failure = _attempt(lambda: plain.update(_values.metrics_of(metadata, "metadata")))
 
@@ -106,7 +104,7 @@ def _attempt(action: Callable[[], Any]) -> BaseException | None:
 
 
 def _agree(
-    together: DistributedContext,
+    together: RankGroup,
     failure: BaseException | None,
     part: Any,
     decide: Callable[[list[Any]], Any],
@@ -125,7 +123,7 @@ def _agree(
 
 
 def _answer(
-    together: DistributedContext,
+    together: RankGroup,
     told: list[tuple[str | None, Any]],
     failure: BaseException | None,
     decide: Callable[[list[Any]], Any],

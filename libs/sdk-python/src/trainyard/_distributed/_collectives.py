@@ -24,7 +24,7 @@ _FAILED = "failed"
 NOTE = "note"
 
 
-class Star:
+class Collectives:
     """``links`` are by member, from 1 for the hub, and the hub's only for the others. ``names`` say
     each member's rank in the run.
     """

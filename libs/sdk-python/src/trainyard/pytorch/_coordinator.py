@@ -3,7 +3,7 @@ by the clock.
 
 Alone, a process looks after every batch; that costs nothing. Several processes exchange what they
 know at batches that they agree on: at each exchange the first one says how many batches the next is
-away, so that exchanges come about PULSE_S apart however fast the batches are.
+away, so that exchanges come about EXCHANGE_S apart however fast the batches are.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ import time
 from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple
 
+from .._preempt import PreemptContext
+from ._context import PyTorchTrialContext
 from ._units import Epoch, Second
 
 # A stop is to be seen within a second; an exchange takes well under a millisecond on a host.
-PULSE_S = 0.3
+EXCHANGE_S = 0.3
 # A batch may become slower at any time, for example by a validation.
-PULSE_BATCHES_MAX = 1_000
+EXCHANGE_BATCHES_MAX = 1_000
 
 
-class News(NamedTuple):
+class Signals(NamedTuple):
     """What is to be done after a batch that the batch itself does not say."""
 
     preempted: bool
@@ -30,15 +32,16 @@ class News(NamedTuple):
     """The names of what is due by the clock."""
 
 
-QUIET = News(False, False, [])
+NO_SIGNALS = Signals(False, False, [])
 
 
-class Pulse:
+class Coordinator:
     """Says after each batch what is new; the same in all processes."""
 
     def __init__(
         self,
-        context: Any,
+        context: PyTorchTrialContext,
+        preempt: PreemptContext,
         timed: dict[str, Second],
         since: dict[str, float],
         clock: Callable[[], float] | None = None,
@@ -46,7 +49,7 @@ class Pulse:
         """``since`` says of some of the timed when their time began; that of the others does now."""
         self._context = context
         self._distributed = context.distributed
-        self._preempt = context._core.preempt
+        self._preempt = preempt
         self._alone = context.distributed.size == 1
         self._timed = timed
         self._clock = clock or time.monotonic
@@ -55,15 +58,15 @@ class Pulse:
         self._latest = self._clock()
         self._latest_batch = 0
 
-    def after(self, batches: int) -> News:
+    def after(self, batches: int) -> Signals:
         """What is new after so many batches."""
         if self._alone:
             stop = self._context.get_stop_requested()
             due = self._due_by_clock() if self._timed else []
             preempted = self._preempt.should_preempt()
-            return News(preempted, stop, due) if preempted or stop or due else QUIET
+            return Signals(preempted, stop, due) if preempted or stop or due else NO_SIGNALS
         if batches < self._next_at:
-            return QUIET
+            return NO_SIGNALS
         return self._exchange(batches)
 
     def done(self, name: str) -> None:
@@ -71,13 +74,13 @@ class Pulse:
         if name in self._since:
             self._since[name] = self._clock()
 
-    def _exchange(self, batches: int) -> News:
+    def _exchange(self, batches: int) -> Signals:
         preempted = self._preempt.should_preempt()
         mine = (self._context.get_stop_requested(), self._due_by_clock(), self._away(batches))
         everyone = self._distributed.allgather(mine)
         _, due, away = everyone[0]
         self._next_at = batches + away
-        return News(preempted, any(stop for stop, _, _ in everyone), due)
+        return Signals(preempted, any(stop for stop, _, _ in everyone), due)
 
     def _away(self, batches: int) -> int:
         now = self._clock()
@@ -85,7 +88,7 @@ class Pulse:
         self._latest, self._latest_batch = now, batches
         if done <= 0 or took <= 0:
             return 1
-        return max(1, min(PULSE_BATCHES_MAX, int(PULSE_S * done / took)))
+        return max(1, min(EXCHANGE_BATCHES_MAX, int(EXCHANGE_S * done / took)))
 
     def _due_by_clock(self) -> list[str]:
         now = self._clock()

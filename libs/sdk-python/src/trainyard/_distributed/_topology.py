@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class Topology(NamedTuple):
     """A process's place among the others."""
 
     rank: int
@@ -16,12 +16,12 @@ class Place(NamedTuple):
     cross_size: int
 
 
-def check(place: Place) -> None:
-    """Raises TypeError or ValueError for a place that cannot be."""
+def check(topology: Topology) -> None:
+    """Raises TypeError or ValueError for a topology that cannot be."""
     for name, rank, count in (
-        ("rank", place.rank, place.size),
-        ("local_rank", place.local_rank, place.local_size),
-        ("cross_rank", place.cross_rank, place.cross_size),
+        ("rank", topology.rank, topology.size),
+        ("local_rank", topology.local_rank, topology.local_size),
+        ("cross_rank", topology.cross_rank, topology.cross_size),
     ):
         of = name.replace("rank", "size")
         for value in (rank, count):
@@ -31,8 +31,8 @@ def check(place: Place) -> None:
             raise ValueError(
                 f"DistributedContext needs {name}= from 0 to {of}= - 1, not {rank} of {count}"
             )
-    if place.size < max(place.local_size, place.cross_size):
+    if topology.size < max(topology.local_size, topology.cross_size):
         raise ValueError(
-            f"DistributedContext cannot have {place.local_size} processes on one of "
-            f"{place.cross_size} hosts and {place.size} in all: mend size= or local_size="
+            f"DistributedContext cannot have {topology.local_size} processes on one of "
+            f"{topology.cross_size} hosts and {topology.size} in all: mend size= or local_size="
         )

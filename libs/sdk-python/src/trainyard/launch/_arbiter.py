@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
     traceback: str
 
 
-class Judge:
+class Arbiter:
     """Takes what the nodes tell."""
 
     def __init__(self, nodes: int) -> None:

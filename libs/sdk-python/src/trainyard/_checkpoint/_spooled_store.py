@@ -2,7 +2,7 @@
 
 The storage's root is known from the launch, and a checkpoint's folder is ``<root>/<uuid>``; so its files
 can be written, and their manifest be made and put into the run's spool, while the platform is away.
-Declaring and completing follow in the background (see _checkpoint_sender), as soon as that can be.
+Declaring and completing follow in the background (see _sender), as soon as that can be.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from . import _log as log
-from . import _storage_marker
-from ._checkpoint_sender import CheckpointSender
-from ._checkpoint_spool import CheckpointSpool, Record
-from ._checkpoint_store import RemoteStore
-from ._storage import FileEntry, Plan
+from .. import _log as log
+from .. import _storage_marker
+from .._storage import FileEntry, Plan
+from ._sender import CheckpointSender
+from ._spool import CheckpointSpool, Record
+from ._store import RemoteStore
 
 
 class SpooledStore:

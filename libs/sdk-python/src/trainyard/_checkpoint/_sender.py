@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import NamedTuple, Union
 from urllib.parse import quote
 
-from . import _log as log
-from . import _values
-from ._checkpoint_spool import CheckpointSpool, Record
-from ._checkpoint_store import folder_of, is_defect, is_final, refusal_of
-from ._http import Backoff, HttpConnection, Reply, UnreachableError
-from ._limits import (
+from .. import _log as log
+from .. import _values
+from .._http import Backoff, HttpConnection, Reply, UnreachableError
+from .._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
     CHECKPOINT_WAIT_S,
     SEND_TIMEOUT_S,
 )
-from .errors import CheckpointError
+from ..errors import CheckpointError
+from ._spool import CheckpointSpool, Record
+from ._store import folder_of, is_defect, is_final, refusal_of
 
 
 class Undecided(NamedTuple):

@@ -3,7 +3,7 @@
 A call of the RemoteStore waits until the platform has answered, through an outage of up to an hour, and
 raises when the answer is a refusal that would be the same tomorrow, or when the hour is over. That is
 right for reading, which a script cannot go on without. Storing goes through the spool (see
-_checkpoint_spooled) wherever the storage's root is known, so that training does not wait.
+_spooled_store) wherever the storage's root is known, so that training does not wait.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from . import _log as log
-from . import _storage_marker, _values
-from ._http import Backoff, HttpConnection, Reply, UnreachableError
-from ._limits import (
+from .. import _log as log
+from .. import _storage_marker, _values
+from .._http import Backoff, HttpConnection, Reply, UnreachableError
+from .._limits import (
     CHECKPOINT_BACKOFF_FIRST_S,
     CHECKPOINT_BACKOFF_MAX_S,
     CHECKPOINT_DEFECT_S,
@@ -24,8 +24,8 @@ from ._limits import (
     CHECKPOINT_PATIENCE_S,
     CHECKPOINT_TIMEOUT_S,
 )
-from ._storage import FileEntry, Plan
-from .errors import CheckpointError, RunSupersededError
+from .._storage import FileEntry, Plan
+from ..errors import CheckpointError, RunSupersededError
 
 
 class CheckpointStore(Protocol):
@@ -33,6 +33,7 @@ class CheckpointStore(Protocol):
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
+        raise NotImplementedError
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Says that all files are there. Only then can the checkpoint be restored from."""
@@ -42,6 +43,7 @@ class CheckpointStore(Protocol):
 
     def plan(self, uuid: str) -> Plan:
         """Where a complete checkpoint is."""
+        raise NotImplementedError
 
     def close(self, timeout_s: float) -> None:
         """Ends the storing, waiting that long for what the platform has not decided on."""

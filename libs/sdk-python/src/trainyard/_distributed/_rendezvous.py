@@ -24,7 +24,7 @@ from ..errors import DistributedError
 CHIEF_PORT_OFFSET = 2
 
 
-class Meeting(NamedTuple):
+class Rendezvous(NamedTuple):
     """How to find the chief."""
 
     name: str
@@ -60,10 +60,10 @@ class Meeting(NamedTuple):
                 self.port_file.unlink()
 
 
-def meeting_of(
+def rendezvous_of(
     env: Mapping[str, str], hosts: int, chief_addr: str | None, chief_port: int | None
-) -> Meeting:
-    """The meeting of this environment. Raises DistributedError naming what is missing."""
+) -> Rendezvous:
+    """The rendezvous of this environment. Raises DistributedError naming what is missing."""
     host = chief_addr or env.get("MASTER_ADDR") or env.get("TRAINYARD_MASTER_ADDR") or "127.0.0.1"
     secret = _secret(env, hosts)
     if chief_port is None and hosts == 1:
@@ -71,16 +71,16 @@ def meeting_of(
         if not of_torch and run_dir:
             # A task whose script has a launcher of its own.
             Path(run_dir).mkdir(parents=True, exist_ok=True)
-            return Meeting(run_dir, secret, "127.0.0.1", 0, Path(run_dir) / "chief.port")
+            return Rendezvous(run_dir, secret, "127.0.0.1", 0, Path(run_dir) / "chief.port")
         if not of_torch:
             raise DistributedError(
                 "DistributedContext needs chief_port= where MASTER_PORT is not set: "
                 "a free port, the same on every rank"
             )
         name = f"port-{of_torch}"
-        return Meeting(name, secret, "127.0.0.1", 0, _own_folder(env) / f"{name}.chief")
+        return Rendezvous(name, secret, "127.0.0.1", 0, _own_folder(env) / f"{name}.chief")
     port = chief_port if chief_port is not None else _port(env)
-    return Meeting(f"chief-{port}", secret, host, port, None)
+    return Rendezvous(f"chief-{port}", secret, host, port, None)
 
 
 def _port(env: Mapping[str, str]) -> int:

@@ -15,12 +15,13 @@ import threading
 import time
 import traceback
 from types import FrameType
-from typing import Any
 
 import torch
 
 from .. import _end
+from .._distributed import Ranks
 from .._limits import STALL_LOOK_S, STALL_S
+from ._progress import Place
 
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _SDK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
@@ -34,12 +35,12 @@ _TOGETHER = (
 )
 
 
-class Watch:
+class Watchdog:
     """Watches the thread that made it, from ``start`` to ``stop``. Alone it does nothing."""
 
-    def __init__(self, context: Any) -> None:
-        self._place = context._place
-        self._distributed = context.distributed
+    def __init__(self, place: Place, distributed: Ranks) -> None:
+        self._place = place
+        self._distributed = distributed
         self._watched = threading.get_ident()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -47,7 +48,7 @@ class Watch:
     def start(self) -> None:
         """Begins."""
         if self._distributed.size > 1:
-            name = "trainyard-watch"
+            name = "trainyard-watchdog"
             self._thread = threading.Thread(target=self._run, name=name, daemon=True)
             self._thread.start()
 
@@ -70,7 +71,7 @@ class Watch:
                 self._tell(now - since)
 
     def _tell(self, stalled_s: float) -> None:
-        frame = sys._current_frames().get(self._watched)
+        frame = sys._current_frames().get(self._watched)  # noqa: SLF001 — documented by Python
         if frame is None:
             return
         together, where = _is_together(frame), _where(frame)

@@ -58,25 +58,27 @@ TRIAL_INFO = {
 }
 
 
-def absent(owner: str, name: str, instead: dict[str, str]) -> AttributeError:
+def missing_name(owner: str, name: str, instead: dict[str, str]) -> AttributeError:
     """The error for a name that ``owner`` does not have, with what to use in its place."""
     if name not in instead:
         return AttributeError(f"{owner} has no attribute {name!r}")
     return AttributeError(f"{owner} has no {name}, which Determined has: {instead[name]}")
 
 
-def absent_name(package: str, name: str, instead: dict[str, str]) -> AttributeError | ImportError:
+def missing_import(
+    package: str, name: str, instead: dict[str, str]
+) -> AttributeError | ImportError:
     """The same for a package: an AttributeError would lose its text in ``from package import name``."""
-    error = absent(package, name, instead)
+    error = missing_name(package, name, instead)
     return ImportError(str(error), name=f"{package}.{name}") if name in instead else error
 
 
-def absent_from(package: str, name: str, instead: dict[str, str]) -> ImportError:
+def missing_module_of(package: str, name: str, instead: dict[str, str]) -> ImportError:
     """The error for a module that ``package`` does not have."""
     said = f"{package} has no module {name}, which Determined has: {instead[name]}"
     return ImportError(said, name=f"{package}.{name}")
 
 
-def absent_module(name: str) -> ImportError:
+def missing_module(name: str) -> ImportError:
     """The same for a module of ``trainyard`` itself."""
-    return absent_from("trainyard", name, PACKAGE)
+    return missing_module_of("trainyard", name, PACKAGE)

@@ -14,17 +14,17 @@ import enum
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
-from . import _absent, _storage, _values
-from ._checkpoint_background import Background, StoredCheckpoint
-from ._checkpoint_shards import check_metadata, store_shard
-from ._checkpoint_store import CheckpointStore
-from ._distributed import DistributedContext
-from ._distributed._context import alone
-from ._files import PathLike
-from ._storage import Plan, Selector
-from .errors import CheckpointError
+from .. import _missing_names, _storage, _values
+from .._distributed import DistributedContext
+from .._distributed._context import alone
+from .._files import PathLike
+from .._storage import Plan, Selector
+from ..errors import CheckpointError
+from ._background import Background, StoredCheckpoint
+from ._shards import check_metadata, store_shard
+from ._store import CheckpointStore
 
 
 class DownloadMode(enum.Enum):
@@ -57,8 +57,6 @@ class CheckpointContext:
         self._store = store
         self._distributed = distributed if distributed is not None else alone()
         self._background = Background()
-        # The ranks' threads agree on their own connections, at their own moments.
-        self._branch: DistributedContext | None = None
 
     def upload(
         self,
@@ -127,9 +125,7 @@ class CheckpointContext:
                 uuid, lambda: _fill(self._store_alone(plain, steps, uuid), write)
             )
         part = _values.metrics_of(metadata, "metadata")
-        if self._branch is None:
-            self._branch = self._distributed._new_branch()
-        branch = self._branch
+        branch = self._background.branch_of(self._distributed)
         uuid = self._distributed.broadcast(_new_uuid() if self._distributed.rank == 0 else None)
         return self._background.submit(
             uuid, lambda: _fill(store_shard(self._store, branch, uuid, part), write)
@@ -186,8 +182,10 @@ class CheckpointContext:
         self._background.drain()
         return self._store.plan(_check_uuid(uuid)).metadata
 
-    def __getattr__(self, name: str) -> Any:
-        raise _absent.absent("ctx.checkpoint", name, _absent.CHECKPOINT)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _missing_names.missing_name("ctx.checkpoint", name, _missing_names.CHECKPOINT)
 
     @contextlib.contextmanager
     def _store_alone(
@@ -244,13 +242,10 @@ class CheckpointContext:
             raise CheckpointError(error)
         return found
 
-    def _finish(self, timeout_s: float | None) -> None:
-        """Waits for what is stored in the background. Raises the first error that nobody has seen."""
-        self._background.drain(timeout_s)
 
-    def _close(self) -> None:
-        if self._branch is not None:
-            self._branch.close()
+def background_of(checkpoints: CheckpointContext) -> Background:
+    """What only the end of a run does with the checkpoints that are being stored."""
+    return checkpoints._background  # noqa: SLF001 — the only way to it
 
 
 def _fill(

@@ -11,7 +11,7 @@ from unittest import mock
 
 from test_launch import LaunchCase
 
-from trainyard.pytorch import _watch
+from trainyard.pytorch import _watchdog
 from trainyard.pytorch._progress import Place
 
 TRAINING = """
@@ -21,10 +21,10 @@ TRAINING = """
 
     import torch
     from trainyard import pytorch
-    from trainyard.pytorch import _watch
+    from trainyard.pytorch import _watchdog
 
     torch.set_num_threads(1)
-    _watch.STALL_S, _watch.STALL_LOOK_S = 0.3, 0.05
+    _watchdog.STALL_S, _watchdog.STALL_LOOK_S = 0.3, 0.05
     sys.path.insert(0, {tests!r})
     from training import LineTrial
 
@@ -62,11 +62,11 @@ class Hanging(LaunchCase):
 class Watching(unittest.TestCase):
     def test_who_comes_back_takes_it_back(self):
         said, place = queue.SimpleQueue(), Place()
-        context = SimpleNamespace(_place=place, distributed=SimpleNamespace(size=2, rank=1))
-        quick = {"STALL_S": 0.05, "STALL_LOOK_S": 0.01}
-        with mock.patch.multiple(_watch, **quick), redirect_stderr(io.StringIO()) as printed:
-            with mock.patch.object(_watch._end, "tell_stall", said.put):
-                watch = _watch.Watch(context)
+        distributed = SimpleNamespace(size=2, rank=1)
+        quick = mock.patch.multiple(_watchdog, STALL_S=0.05, STALL_LOOK_S=0.01)
+        with quick, redirect_stderr(io.StringIO()) as printed:
+            with mock.patch.object(_watchdog._end, "tell_stall", said.put):
+                watch = _watchdog.Watchdog(place, distributed)
                 watch.start()
                 where = said.get(timeout=20)
                 self.assertRegex(
@@ -81,8 +81,7 @@ class Watching(unittest.TestCase):
         self.assertIn('File "', printed.getvalue())
 
     def test_alone_there_is_nobody_to_wait_for(self):
-        context = SimpleNamespace(_place=Place(), distributed=SimpleNamespace(size=1, rank=0))
-        watch = _watch.Watch(context)
+        watch = _watchdog.Watchdog(Place(), SimpleNamespace(size=1, rank=0))
         watch.start()
         self.assertIsNone(watch._thread)
         watch.stop()

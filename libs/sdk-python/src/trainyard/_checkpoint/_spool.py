@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import _values
-from ._files import write_by_rename
-from ._storage import FileEntry
+from .. import _values
+from .._files import write_by_rename
+from .._storage import FileEntry
 
 FOLDER = "checkpoints"
 

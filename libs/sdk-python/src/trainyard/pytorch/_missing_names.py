@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._absent import absent_from
+from .._missing_names import missing_module_of
 
 _BATCHES = "current_train_batch() is the batch at hand"
 _TENSORBOARD = "pytorch.init(enable_tensorboard_logging=…) decides"
@@ -38,6 +38,6 @@ MODULES: dict[str, str] = {
 }
 
 
-def absent_module(name: str) -> ImportError:
+def missing_module(name: str) -> ImportError:
     """The error for a module that is not carried over."""
-    return absent_from("trainyard.pytorch", name, MODULES)
+    return missing_module_of("trainyard.pytorch", name, MODULES)
