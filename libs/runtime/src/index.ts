@@ -41,7 +41,13 @@ export {
 export { FoldCache } from "./folds/fold-cache.ts";
 export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
-export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
+export {
+  answerHealth,
+  type HealthChecks,
+  type HttpAddress,
+  type Listening,
+  listenHttp,
+} from "./service/health-server.ts";
 export { BodyBudget, HeldBody } from "./service/body-budget.ts";
 export { LogFollower } from "./folds/log-follower.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
@@ -57,6 +63,7 @@ export {
 export {
   type Overrides,
   openParts,
+  openServingParts,
   openTables,
   type Parts,
   type TableOverrides,
@@ -70,6 +77,7 @@ export {
 export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
+export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
 export { tableFault } from "./service/table-fault.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";

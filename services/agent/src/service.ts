@@ -9,7 +9,7 @@ import {
   type Logger,
   openBus,
   type Service,
-  startHealthServer,
+  serviceOf,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
 import { agentEvents } from "./events.ts";
@@ -70,25 +70,11 @@ export async function createService(
     processGroups,
   };
   const agent = stack.use(new Agent(deps));
-  let state: "starting" | "ready" | "draining" = "starting";
-  const readiness = (): string | null => {
-    if (state !== "ready") return state;
-    return agent.problem;
-  };
-  return {
-    name,
-    async start() {
-      stack.use(await startHealthServer(config.http, { readiness }, registry));
-      await agent.start();
-      state = "ready";
-    },
-    readiness,
-    shutDownRuns: () => agent.shutDown(),
-    async [Symbol.asyncDispose]() {
-      state = "draining";
-      await stack.disposeAsync();
-    },
-  };
+  const service = serviceOf(
+    { name, stack, bus, logger, registry },
+    { http: config.http, started: () => agent.start(), unready: () => agent.problem },
+  );
+  return { ...service, shutDownRuns: () => agent.shutDown() };
 }
 
 function identityOf({
