@@ -10,6 +10,7 @@ import {
   openBus,
   type Service,
   serviceOf,
+  version,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
 import { agentEvents } from "./events.ts";
@@ -20,7 +21,6 @@ import { findProcessGroups } from "./shell/process-groups.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
-import { version } from "./version.ts";
 
 const name = "agent";
 
