@@ -9,7 +9,8 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import process from "node:process";
 
-export const markVariable = "TY_TEST_RUN";
+const markVariable = "TY_TEST_RUN";
+const parentLookMs = 500;
 
 /** Call once in the process that runs the tests, before it starts anything. Returns the mark. */
 export function endWithRunner(): string {
@@ -25,6 +26,14 @@ export function endWithRunner(): string {
   (watcher.stdin as unknown as { unref(): void }).unref();
   process.env[markVariable] = mark;
   return mark;
+}
+
+/** Ends this process when the one that started it was killed: nobody waits for its result any more. */
+export function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit(143);
+  }, parentLookMs).unref();
 }
 
 /** For a vitest `globalSetup`. */
