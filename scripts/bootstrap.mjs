@@ -61,10 +61,6 @@ const child = spawn(node, [join(root, "scripts", "tasks", `${task}.ts`), ...rest
 // Ctrl-C reaches the whole process group: this process only waits for the child to end its own way.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-// npm that was killed tells nobody: a run of tests ends with it, and what the tests started ends with the run.
-const parent = process.ppid;
-const orphaned = () => process.ppid !== parent && child.kill("SIGTERM");
-if (["test", "campaign", "bench"].includes(task)) setInterval(orphaned, 500).unref();
 child.on("exit", (code, signal) => {
   process.exitCode = signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 0);
 });
