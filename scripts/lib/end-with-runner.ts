@@ -37,6 +37,6 @@ export function endWithParent(): void {
 }
 
 /** For a vitest `globalSetup`. */
-export default function setup(): void {
+export function setup(): void {
   endWithRunner();
 }

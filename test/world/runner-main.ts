@@ -34,7 +34,7 @@ await world.submit(
 );
 const pidIn = (file: string): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
 await eventually("the trial runs", async () => pidIn(files.escaped) > 0 && pidIn(files.trial) > 0);
-const cluster = (await world.processes()).map(({ name, pid }) => [name, pid ?? 0]);
+const cluster = (await world.processes()).map(({ name, pid }) => [name, pid ?? 0] as const);
 const running: Running = {
   mark,
   folder: world.folder,
