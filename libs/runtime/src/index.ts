@@ -80,6 +80,7 @@ export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
 export { tableFault } from "./service/table-fault.ts";
+export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";

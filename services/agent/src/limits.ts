@@ -1,5 +1,10 @@
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
+  /**
+   * The longest wait between two attempts to reach NATS. The scheduler counts an agent as lost 30 s after it hears NATS
+   * again: until then each agent must have tried. 1,000 agents then dial about 70 times a second.
+   */
+  dialWaitLastMs: 20_000,
   /** A report goes out this often without a change; the scheduler's own beat is as long. */
   beatMs: 1_000,
   /** Changes of a folder are announced by the kernel; this is how long one that was not is missed. */

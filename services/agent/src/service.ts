@@ -10,16 +10,17 @@ import {
   openBus,
   type Service,
   serviceOf,
+  version,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
 import { agentEvents } from "./events.ts";
+import { limits } from "./limits.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
 import { findProcessGroups } from "./shell/process-groups.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
-import { version } from "./version.ts";
 
 const name = "agent";
 
@@ -41,7 +42,11 @@ export async function createService(
   stack.use(await lockFolder(folder));
   checkVersion(folder);
   const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
-  const bus = overrides.bus ?? stack.use(await openBus(config, config.name, logger));
+  const bus =
+    overrides.bus ??
+    stack.use(
+      await openBus(config, config.name, logger, { dialWaitLastMs: limits.dialWaitLastMs }),
+    );
   const registry = createRegistry(name);
   const events = agentEvents(logger, registry);
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;

@@ -10,9 +10,9 @@
  */
 import { linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { readText, writeAtomically } from "./atomic-file.ts";
+import { readText, writeAtomically } from "../home/atomic-file.ts";
 import { errorCode } from "../cluster-error.ts";
-import { identityOf, isAlive, type ProcessIdentity } from "../processes/process-identity.ts";
+import { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
 
 export type LockResult =
   | { readonly held: true; readonly lock: Disposable }

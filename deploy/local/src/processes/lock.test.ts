@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { lockHolder, tryLock } from "./lock.ts";
-import { identityOf } from "../processes/process-identity.ts";
+import { identityOf } from "./process-identity.ts";
 import { endProcess, temporaryHome } from "../testing.ts";
 import { waitUntil } from "../processes/wait.ts";
 
