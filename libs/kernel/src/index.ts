@@ -34,6 +34,7 @@ export {
   trialId,
 } from "./ids.ts";
 export { limits } from "./limits.ts";
+export { Backoff, type RetryPolicy, retrying } from "./retry.ts";
 export { storableText } from "./text.ts";
 export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
-export type { Clock } from "./time.ts";
+export { atMost, type Clock, pause } from "./time.ts";

@@ -1,6 +1,5 @@
 export { Batches, type BatchLimits } from "./batches.ts";
 export type { Check, Verdict } from "./verification/check.ts";
-export { pause, systemClock } from "./clock.ts";
 export {
   AcceptedSchema,
   accepted,

@@ -1,4 +1,5 @@
 /** What becomes of runs when the file system of the agent's folder is full: a small one, which only root can make. */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -175,7 +176,7 @@ describe("on a full disk", () => {
     platform.run(launch);
     const { pid } = await platform.up(launch);
     fill();
-    const supervisor = RunFolder.open(folderOf(launch))?.supervisor;
+    const supervisor = RunFolder.open(folderOf(launch), systemClock)?.supervisor;
     process.kill(supervisor?.pid ?? 0, "SIGKILL");
     expect((await platform.ended(launch)).exit?.message).toContain("supervisor was killed");
     expect(livingProcess(pid)).toBeNull();

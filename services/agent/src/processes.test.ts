@@ -1,4 +1,5 @@
 /** A run is over when none of its processes lives: with each mechanism, real processes that try to get away. */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
@@ -214,7 +215,7 @@ describe.each(mechanisms)("with %s, nothing of a run lives once its end is told"
     const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
     platform.run(launch);
     await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-    process.kill(RunFolder.open(folderOf(launch))?.supervisor?.pid ?? 0, "SIGKILL");
+    process.kill(RunFolder.open(folderOf(launch), systemClock)?.supervisor?.pid ?? 0, "SIGKILL");
     const ended = await platform.ended(launch);
     expect(ended.exit?.message).toContain("supervisor was killed");
     expectGone(launch, marker);

@@ -1,3 +1,4 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
@@ -299,7 +300,7 @@ test("lists that are older than what was processed change nothing", async () => 
   expect(platform.report?.allocations.map(({ allocation }) => allocation)).toEqual([
     first.allocation,
   ]);
-  expect(RunFolder.open(folderOf(first))?.kill).toBeNull();
+  expect(RunFolder.open(folderOf(first), systemClock)?.kill).toBeNull();
 });
 
 test("reports that a process left are delivered before its end is told, and its last word goes along", async () => {
@@ -361,7 +362,7 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   );
   platform.run(launch);
   expect((await platform.ended(launch)).exit?.code).toBe(0);
-  expect(RunFolder.open(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+  expect(RunFolder.open(folderOf(launch), systemClock)?.delivered).toEqual({ reports: "refused" });
 });
 
 test("what stands in the spool behind reports of a superseded run is delivered all the same", async () => {
@@ -373,7 +374,7 @@ test("what stands in the spool behind reports of a superseded run is delivered a
   platform.run(launch);
   expect((await platform.ended(launch)).exit?.code).toBe(0);
   expect(platform.received.map(({ key }) => key)).toEqual(["0-1001"]);
-  expect(RunFolder.open(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+  expect(RunFolder.open(folderOf(launch), systemClock)?.delivered).toEqual({ reports: "refused" });
 });
 
 test("a supervisor that was killed takes its run with it, and nobody claims to know how it would have ended", async () => {
@@ -381,7 +382,7 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
   platform.run(launch);
   await platform.up(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-  const supervisor = RunFolder.open(folderOf(launch))?.supervisor;
+  const supervisor = RunFolder.open(folderOf(launch), systemClock)?.supervisor;
   process.kill(supervisor?.pid ?? 0, "SIGKILL");
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: false, launchFailed: false, exit: { signal: "" } });
@@ -392,5 +393,7 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
 });
 
 test("no two agents use one folder", async () => {
-  await expect(lockFolder(config.folder, 0)).rejects.toMatchObject({ code: "folder_in_use" });
+  await expect(lockFolder(config.folder, systemClock, 0)).rejects.toMatchObject({
+    code: "folder_in_use",
+  });
 });

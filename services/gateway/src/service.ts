@@ -43,7 +43,7 @@ export async function createService(
   const documents = new DocumentStore();
   const view = documentsView(pool, clock, logger);
   viewGauges(registry, () => [view]);
-  const blobs = await openDirectoryBlobStore(config.blobDir);
+  const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const feeds = {
     view: stack.use(await EventFeed.open(log, bus, clock, logger)),
     follower: stack.use(await EventFeed.open(log, bus, clock, logger)),

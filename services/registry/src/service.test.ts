@@ -1,3 +1,4 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash } from "node:crypto";
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -304,7 +305,7 @@ describe("model code", () => {
     registry.stage.ask([PlanContextDownloadSchema, { digest: asked }], ContextPlanSchema);
 
   beforeAll(async () => {
-    const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"));
+    const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"), systemClock);
     async function* content() {
       yield Buffer.from(code);
     }

@@ -36,7 +36,7 @@ export async function createService(
   const thread = stack.use(new VerifyThread());
   const verifier = new Verifier((place, files) => thread.verify(place, files), clock, events);
   const manifests = new ManifestTable(pool);
-  const blobs = await openDirectoryBlobStore(config.blobDir);
+  const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
   const shared = { clock, events, checkpointDir };
   const begin = async ({ executor }: TermContext): Promise<Term> => {

@@ -56,7 +56,7 @@ test("a follower whose log went back forgets what it has folded, and follows wha
   restore();
   await clock.advance(runtimeLimits.silentBusMs);
   expect(follower.position).toBe(0);
-  await clock.advance(runtimeLimits.retryFirstMs);
+  await clock.advance(runtimeLimits.retry.firstMs);
   expect(follower.position).toBe(1);
   expect((await cache.load(counted, "1")).state).toBe(1);
   await tell(1);

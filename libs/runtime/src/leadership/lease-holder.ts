@@ -6,8 +6,7 @@
  * run, and the fence in every append refuses what it has decided before they do.
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
-import { pause } from "../clock.ts";
+import { type Clock, pause } from "@trainyard/kernel";
 import { firstAbort } from "./first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";

@@ -1,3 +1,4 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { encodeEvent } from "@trainyard/contracts";
 import {
@@ -8,7 +9,6 @@ import {
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
 import { command, encodeRequest } from "../commands/commands.ts";
 import { emptyMeta } from "../reactions/story.ts";
 import { Partition, type Term } from "./partition.ts";

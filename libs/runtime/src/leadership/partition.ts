@@ -5,9 +5,8 @@
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog, Fence } from "@trainyard/event-log";
-import { type Clock, isFault } from "@trainyard/kernel";
+import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "../verification/check.ts";
-import { pause } from "../clock.ts";
 import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
 import { EventFeed } from "../reactions/event-feed.ts";
 import { Executor, LeaseLost } from "../commands/executor.ts";
@@ -175,6 +174,6 @@ export class Partition {
       { err: error },
       error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",
     );
-    await pause(clock, runtimeLimits.retryLastMs, signal);
+    await pause(clock, runtimeLimits.retry.lastMs, signal);
   }
 }

@@ -1,10 +1,10 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent, type EventOf } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { Fault, idOf } from "@trainyard/kernel";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
 import { EventFeed } from "./event-feed.ts";
 import { Executor } from "../commands/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";

@@ -1,4 +1,5 @@
 /** A view over a real PostgreSQL, with a log in memory: counts how often each experiment was paused. */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -7,7 +8,6 @@ import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { type Logger, pino } from "pino";
 import type { Check } from "../verification/check.ts";
-import { systemClock } from "../clock.ts";
 import { EventFeed } from "../reactions/event-feed.ts";
 import { within } from "../views/transaction.ts";
 import { viewCheck } from "../verification/verify-view.ts";

@@ -1,4 +1,5 @@
 /** Model code over links and from registries that are slow, stand still, or are away. */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createMemoryBus } from "@trainyard/bus";
@@ -23,7 +24,14 @@ beforeEach(async () => {
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
   const bus = hub.connect("agent-rack");
-  contexts = new Contexts({ folder: newFolder(), agent: "rack", bus, events, silenceMs });
+  contexts = new Contexts({
+    folder: newFolder(),
+    agent: "rack",
+    bus,
+    clock: systemClock,
+    events,
+    silenceMs,
+  });
 });
 
 afterEach(async () => {

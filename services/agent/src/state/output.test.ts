@@ -1,3 +1,4 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { appendFileSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
@@ -32,7 +33,7 @@ function readAll(reader: OutputReader): readonly string[] {
 
 test("lines are read in their order from what was acknowledged, by a new reader too", () => {
   const { folder, output } = newRun();
-  const writer = new OutputWriter(output);
+  const writer = new OutputWriter(output, systemClock);
   writer.write([line("a"), { source: 2, atMs: 6, text: "b\n\u2028", continued: true }]);
   const reader = new OutputReader(folder);
   const first = reader.read({ ...limits, lines: 1 });
@@ -45,23 +46,23 @@ test("lines are read in their order from what was acknowledged, by a new reader 
 
 test("numbers go on in a writer that comes after one that was killed inside its write", () => {
   const { folder, output } = newRun();
-  new OutputWriter(output).write([line("a"), line("b")]);
+  new OutputWriter(output, systemClock).write([line("a"), line("b")]);
   appendFileSync(join(output, segmentName(1)), '[1,5,"tor');
-  const writer = new OutputWriter(output);
+  const writer = new OutputWriter(output, systemClock);
   writer.write([line("c")]);
   expect(readAll(new OutputReader(folder))).toEqual(["a", "b", "c"]);
 });
 
 test("files have a bounded size, and those that were fetched go", () => {
   const { folder, output } = newRun();
-  const writer = new OutputWriter(output);
+  const writer = new OutputWriter(output, systemClock);
   const text = "x".repeat(16 * 1024);
   for (let n = 0; n < 40; n += 1) writer.write(Array.from({ length: 64 }, () => line(text)));
   expect(readdirSync(output).length).toBe(3);
   const reader = new OutputReader(folder);
   expect(readAll(reader)).toHaveLength(40 * 64);
   expect(readdirSync(output).length).toBe(1);
-  const resumed = new OutputWriter(output);
+  const resumed = new OutputWriter(output, systemClock);
   resumed.write([line("last")]);
   expect(reader.read(limits).lines).toEqual([{ sequence: 40 * 64 + 1, ...line("last") }]);
 });
@@ -69,7 +70,7 @@ test("files have a bounded size, and those that were fetched go", () => {
 test("what nobody fetches is dropped beyond a gibibyte, and a line says how much", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   const { folder, output } = newRun();
-  const writer = new OutputWriter(output);
+  const writer = new OutputWriter(output, systemClock);
   writer.write(Array.from({ length: 1_100 }, () => line("y".repeat(16 * 1024))));
   const first = join(output, segmentName(1));
   const { size } = statSync(first);

@@ -1,3 +1,4 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
@@ -13,7 +14,7 @@ const patient = { timeout: 20_000, interval: 10 };
 const variables = { PATH: process.env["PATH"] ?? "" };
 
 function newRun() {
-  const folder = RunFolder.create(newFolder(), launchOf("unused"));
+  const folder = RunFolder.create(newFolder(), launchOf("unused"), systemClock);
   const order = (script: string) => ({
     argv: ["sh", "-c", script],
     environment: { ...variables, TRAINYARD_RUN_DIR: folder.runDir },

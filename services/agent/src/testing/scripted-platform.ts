@@ -2,6 +2,8 @@
  * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service and
  * a registry on the bus, and the HTTP of registry and metrics.
  */
+import { pause } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
@@ -24,7 +26,7 @@ import {
   PlanContextDownloadSchema,
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
-import { command, commandHandlers, createLogger, pause, systemClock } from "@trainyard/runtime";
+import { command, commandHandlers, createLogger } from "@trainyard/runtime";
 import { vi } from "vitest";
 
 type Wish = { readonly state: WantedState; readonly launch: Plain<Launch> };

@@ -2,6 +2,7 @@
  * Large experiments over a log in memory, for the tests of fan-outs at any size: the reactions and the fan-outs of this
  * service run as in a term, everybody else's events are told. It notes what was committed in which order, and can die.
  */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
 import type { AllocationEndCause } from "@trainyard/contracts/events";
@@ -21,7 +22,6 @@ import {
   FoldCache,
   ReactionLoop,
   type StreamFold,
-  systemClock,
 } from "@trainyard/runtime";
 import { pino } from "pino";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";

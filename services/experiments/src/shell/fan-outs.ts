@@ -22,6 +22,7 @@ import {
   idOf,
   isFault,
   parseTrialId,
+  pause,
   trialId,
 } from "@trainyard/kernel";
 import {
@@ -30,7 +31,6 @@ import {
   type Executor,
   foldOf,
   type Logger,
-  pause,
   reactionMeta,
   runtimeLimits,
   type Work,

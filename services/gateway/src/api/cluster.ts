@@ -1,3 +1,4 @@
+import { pause } from "@trainyard/kernel";
 import type { Plain } from "@trainyard/contracts";
 import type {
   RetryParkedRequest,
@@ -6,7 +7,7 @@ import type {
   WatchEventsRequest,
 } from "@trainyard/contracts/api";
 import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
-import { experimentKey, pause } from "@trainyard/runtime";
+import { experimentKey } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";

@@ -1,8 +1,8 @@
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import type { GetSignalsRequest, GetSignalsResponse } from "@trainyard/contracts/api";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
-import { parseRunId } from "@trainyard/kernel";
-import { pause, type StreamFold } from "@trainyard/runtime";
+import { parseRunId, pause } from "@trainyard/kernel";
+import { type StreamFold } from "@trainyard/runtime";
 import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext } from "../http/request-context.ts";

@@ -1,3 +1,4 @@
+import { pause } from "@trainyard/kernel";
 import type { Plain } from "@trainyard/contracts";
 import type {
   FollowExperimentLogsRequest,
@@ -11,7 +12,6 @@ import {
   QueryLinesSchema,
   type StoredLine,
 } from "@trainyard/contracts/commands";
-import { pause } from "@trainyard/runtime";
 import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";

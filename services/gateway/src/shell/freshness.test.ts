@@ -1,3 +1,4 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import {
   CompleteCheckpointSchema,
@@ -5,7 +6,7 @@ import {
   DeclareCheckpointSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
-import { command, systemClock } from "@trainyard/runtime";
+import { command } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { created, requested, trialCreated } from "../testing/example-events.ts";

@@ -1,10 +1,11 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BlobStore, openDirectoryBlobStore } from "@trainyard/blob";
-import { createLogger, createRegistry, systemClock } from "@trainyard/runtime";
+import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { registryEvents } from "../events.ts";
 import { startHttpServer } from "./http.ts";
@@ -60,7 +61,7 @@ async function openFiles(): Promise<readonly string[]> {
 const served = async (address: string) => (await fetch(`${address}/livez`)).status;
 
 async function withCode(): Promise<BlobStore> {
-  const blobs = await openDirectoryBlobStore(scratch);
+  const blobs = await openDirectoryBlobStore(scratch, systemClock);
   async function* content(): AsyncGenerator<Buffer> {
     yield code;
   }

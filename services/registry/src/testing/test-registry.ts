@@ -1,4 +1,5 @@
 /** The registry over a real PostgreSQL and real folders, and what others' events make of it. */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -19,7 +20,7 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
-import { type ListeningService, systemClock } from "@trainyard/runtime";
+import { type ListeningService } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";
 import { parseConfig } from "../config.ts";

@@ -1,3 +1,4 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import {
   type AppendRequest,
@@ -7,7 +8,7 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { type Clock, Fault } from "@trainyard/kernel";
-import { createLogger, createRegistry, systemClock } from "@trainyard/runtime";
+import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { relayEvents } from "../events.ts";
 import { relayLimits } from "../limits.ts";
