@@ -12,13 +12,18 @@ export {
   readRejected,
 } from "./commands/commands.ts";
 export {
+  type BusConfig,
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  type DatabaseConfig,
   leaseOwner,
   openBus,
   openLog,
   openPool,
+  type ProcessConfig,
+  processOf,
+  processVariables,
 } from "./service/connections.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";

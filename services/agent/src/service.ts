@@ -23,7 +23,6 @@ import { layoutVersion, makeFolder, names } from "./state/layout.ts";
 import { version } from "./version.ts";
 
 const name = "agent";
-const sdkPath = resolve(import.meta.dirname, "../../../libs/sdk-python/src");
 
 /** Given ones are the caller's to close. */
 export type Overrides = {
@@ -47,8 +46,8 @@ export async function createService(
   const folder = makeFolder(resolve(config.folder));
   stack.use(await lockFolder(folder, clock));
   checkVersion(folder);
-  const bus =
-    overrides.bus ?? stack.use(await openBus({ ...config, postgresUrl: "" }, config.name, logger));
+  const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
+  const bus = overrides.bus ?? stack.use(await openBus(config, config.name, logger));
   const registry = createRegistry(name);
   const events = agentEvents(logger, registry);
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
@@ -96,6 +95,17 @@ function identityOf({
       return { id: String(n), device: "cpu", uuid: "", memoryBytes };
     }),
   };
+}
+
+/** Throws where the folder has no SDK: each run would end at its import. */
+function sdkFolder(path: string): string {
+  const folder = resolve(path);
+  if (existsSync(join(folder, "trainyard", "__init__.py"))) return folder;
+  throw new Fault(
+    "no_sdk",
+    `TRAINYARD_SDK_PATH is ${path}, and there is no Python package trainyard in that folder`,
+    { retry: "never" },
+  );
 }
 
 function checkVersion(folder: string): void {

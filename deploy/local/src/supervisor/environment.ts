@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
 import { writeAtomically } from "../home/atomic-file.ts";
-import type { Home } from "../home/home.ts";
+import { checkout, type Home } from "../home/home.ts";
 import type { Ports } from "./ports.ts";
 import { postgresUrl } from "../servers/postgres.ts";
 import type { Secrets } from "../home/secrets.ts";
@@ -77,6 +77,7 @@ export function agentEnvironment(
     TRAINYARD_AGENT_SLOTS: String(agent.slots ?? availableParallelism()),
     TRAINYARD_POOL: "default",
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
+    TRAINYARD_SDK_PATH: join(checkout, "libs", "sdk-python", "src"),
   };
 }
 

@@ -39,7 +39,7 @@ function newAgent(folder: string) {
     contexts,
     ...urls,
     checkpointDir: "",
-    sdkPath: "",
+    sdkPath: null,
     inherited: {},
     processGroups,
   });
