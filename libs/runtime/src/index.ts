@@ -73,7 +73,7 @@ export {
   ReactionLoop,
   type ReactionSpec,
 } from "./reactions/reactions.ts";
-export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
+export { emptyMeta, experimentKey, reactionMeta, serviceMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
@@ -90,4 +90,5 @@ export { shownView } from "./views/view-commands.ts";
 export { viewGauges } from "./views/view-telemetry.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
+export { WorkerCall } from "./worker/worker-call.ts";
 export { BufferedWork, MovedStream, type Work } from "./reactions/work.ts";

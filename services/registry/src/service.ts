@@ -11,8 +11,10 @@ import {
   type Term,
   type TermContext,
   viewCheck,
+  WorkerCall,
 } from "@trainyard/runtime";
 import type { RegistryConfig } from "./config.ts";
+import type { Manifest } from "./core/manifest.ts";
 import { registryEvents } from "./events.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
@@ -20,8 +22,10 @@ import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
-import { VerifyThread } from "./shell/verify-thread.ts";
+import type { Place, Verdict } from "./shell/verify-files.ts";
+import type { VerifyQuestion } from "./shell/verify-worker.ts";
 
+const verifyWorker = new URL("./shell/verify-worker.ts", import.meta.url);
 const migrations = join(import.meta.dirname, "../migrations");
 
 export async function createService(
@@ -33,8 +37,11 @@ export async function createService(
   const { http, checkpointDir, urlKey, abandonedGraceMs: graceMs } = config;
   const pool = openTables(parts, config, overrides);
   const events = registryEvents(logger, registry);
-  const thread = stack.use(new VerifyThread());
-  const verifier = new Verifier((place, files) => thread.verify(place, files), clock, events);
+  const hashing = stack.use(
+    new WorkerCall<VerifyQuestion, Verdict>(verifyWorker, "verifies files"),
+  );
+  const verify = (place: Place, manifest: Manifest) => hashing.ask({ place, manifest });
+  const verifier = new Verifier(verify, clock, events);
   const manifests = new ManifestTable(pool);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();

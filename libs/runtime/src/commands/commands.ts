@@ -11,9 +11,9 @@ import {
   type Rejected,
   RejectedSchema,
 } from "@trainyard/contracts/commands";
-import type { CommitMeta } from "@trainyard/event-log";
 import { isFault, isRejection, type Rejection } from "@trainyard/kernel";
 import { type CommitIdentity, CommitRefused, type Committed } from "./executor.ts";
+import { serviceMeta } from "../reactions/story.ts";
 import type { Logger } from "../service/logging.ts";
 import { childOf } from "../traceparent.ts";
 
@@ -87,14 +87,12 @@ function handlerOf(
 }
 
 function contextOf(service: string, { headers }: CommandRequest): CommandContext {
-  const meta: CommitMeta = {
-    source: `/trainyard/${service}`,
-    workspace: "",
+  const meta = serviceMeta(service, {
     correlationid: headers.correlationid,
     causationid: headers.commitId,
     authid: headers.authid,
     traceparent: childOf(headers.traceparent),
-  };
+  });
   return { identity: { commitId: headers.commitId, meta }, authid: headers.authid };
 }
 

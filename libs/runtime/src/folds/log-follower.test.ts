@@ -8,15 +8,7 @@ import { EventFeed } from "../reactions/event-feed.ts";
 import { createLogger } from "../service/logging.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { LogFollower } from "./log-follower.ts";
-
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+import { emptyMeta } from "../reactions/story.ts";
 
 test("a follower whose log went back forgets what it has folded, and follows what the log has", async () => {
   const clock = new ManualClock();
@@ -29,7 +21,7 @@ test("a follower whose log went back forgets what it has folded, and follows wha
       ...encodeEvent({ type: "ExperimentPaused", data: {} }),
     }));
     const writes = [{ stream, expectedVersion: store.store.version(stream), events }];
-    await log.append({ commitId: newEventId(), writes, guards: [], meta });
+    await log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   };
   const counted = {
     name: "counted",

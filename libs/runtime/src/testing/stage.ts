@@ -13,6 +13,7 @@ import { type Committed, Executor } from "../commands/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { type ReactionHandlers, ReactionLoop } from "../reactions/reactions.ts";
 import type { Work } from "../reactions/work.ts";
+import { emptyMeta } from "../reactions/story.ts";
 
 export class Stage {
   readonly log: EventLog;
@@ -41,14 +42,17 @@ export class Stage {
         },
       ],
       guards: [],
-      meta: { ...nobody, source: "/trainyard/stage" },
+      meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
     assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
   }
 
   /** Decides as a command does. */
   async command(handler: (work: Work) => Promise<Rejection | void>): Promise<Committed> {
-    const result = await this.executor.execute({ commitId: newEventId(), meta: nobody }, handler);
+    const result = await this.executor.execute(
+      { commitId: newEventId(), meta: emptyMeta },
+      handler,
+    );
     assert(!isRejection(result), `the command is accepted: ${JSON.stringify(result)}`);
     return result;
   }
@@ -93,12 +97,3 @@ export class Stage {
     return (await this.stream(stream)).map(({ type }) => type);
   }
 }
-
-const nobody = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};

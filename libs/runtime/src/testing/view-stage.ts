@@ -13,16 +13,9 @@ import { within } from "../views/transaction.ts";
 import { viewCheck } from "../verification/verify-view.ts";
 import { View } from "../views/view.ts";
 import type { TableNames, ViewSpec } from "../views/view-spec.ts";
+import { emptyMeta } from "../reactions/story.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 const patienceMs = 20_000;
 
 export type Variant = {
@@ -112,7 +105,7 @@ export class ViewStage implements AsyncDisposable {
       this.#versions.set(stream, expectedVersion + 1);
       const events = [{ id: newEventId(), ...encodeEvent(paused) }];
       const writes = [{ stream, expectedVersion, events }];
-      await this.log.append({ commitId: newEventId(), writes, guards: [], meta });
+      await this.log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
     }
   }
 

@@ -23,7 +23,14 @@ import {
   parseTrialId,
   streamName,
 } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger, type Work } from "@trainyard/runtime";
+import {
+  EffectLoop,
+  type Executor,
+  foldOf,
+  type Logger,
+  serviceMeta,
+  type Work,
+} from "@trainyard/runtime";
 import { condemned } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
 import type { CheckpointIndex } from "./index-view.ts";
@@ -39,14 +46,7 @@ export type DeletionDeps = {
   readonly disk: StorageDisk;
 };
 
-const meta = {
-  source: "/trainyard/checkpoint-gc",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+const meta = serviceMeta("checkpoint-gc");
 
 export class Deletion {
   readonly #deps: DeletionDeps;

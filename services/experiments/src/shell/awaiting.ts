@@ -8,10 +8,10 @@ import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-lo
 import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
 import {
   EffectLoop,
-  emptyMeta,
   type Executor,
   type Logger,
   runtimeLimits,
+  serviceMeta,
 } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
 import { advance } from "./advance.ts";
@@ -163,7 +163,7 @@ export class Awaiting {
 
   async #advance(trial: string, untilMs: number): Promise<void> {
     const { executor, clock } = this.#deps;
-    const meta = { ...emptyMeta, source: "/trainyard/experiments" };
+    const meta = serviceMeta("experiments");
     await executor.execute({ commitId: newEventId(), meta }, (work) =>
       advance(work, trial, clock.nowMs()),
     );

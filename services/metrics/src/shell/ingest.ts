@@ -15,7 +15,7 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Point, PointSchema } from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { isRejection, type RunParts, reject, runId, streamName } from "@trainyard/kernel";
-import { Batches, type Executor, newTraceparent } from "@trainyard/runtime";
+import { Batches, type Executor, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { type Report, validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { valuesOf } from "../core/values.ts";
@@ -121,14 +121,11 @@ export class Ingest {
   async #announce(run: RunContext, report: Report): Promise<boolean> {
     const identity = {
       commitId: deriveCommitId("report", run.id, report.key),
-      meta: {
-        source: "/trainyard/metrics",
-        workspace: "",
+      meta: serviceMeta("metrics", {
         correlationid: `experiment-${run.experiment}`,
-        causationid: "",
         authid: `run:${run.id}`,
         traceparent: newTraceparent(),
-      },
+      }),
     };
     const result = await this.#executor.execute(identity, async (work) => {
       const history = await work.guard(runHistoryFold, run.trial);

@@ -10,10 +10,10 @@ import { newEventId } from "@trainyard/event-log";
 import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
 import {
   EffectLoop,
-  emptyMeta,
   type Executor,
   foldOf,
   type Logger,
+  serviceMeta,
   View,
   type ViewSpec,
   type Work,
@@ -150,7 +150,7 @@ export class Unfinished {
   async #abandon(row: Row): Promise<void> {
     const { executor, events } = this.#deps;
     const { checkpoint, trial } = row;
-    const meta = { ...emptyMeta, source: "/trainyard/registry" };
+    const meta = serviceMeta("registry");
     const found: { outcome: "abandoned" | "settled" | "open" } = { outcome: "open" };
     executor.cache.forget(streamName("trial", trial));
     await executor.execute({ commitId: newEventId(), meta }, async (work) => {

@@ -8,20 +8,11 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { type Clock, Fault } from "@trainyard/kernel";
-import { createLogger, createRegistry } from "@trainyard/runtime";
+import { createLogger, createRegistry, emptyMeta } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { relayEvents } from "../events.ts";
 import { relayLimits } from "../limits.ts";
 import { relay } from "./relay.ts";
-
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 
 let clock: Clock = systemClock;
 let log = createMemoryLog();
@@ -68,7 +59,7 @@ async function append(count: number, writer: EventLog = log.as("writer")): Promi
       commitId: newEventId(),
       writes: [{ stream, expectedVersion, events }],
       guards: [],
-      meta,
+      meta: emptyMeta,
     };
     expect((await writer.append(request)).kind).toBe("committed");
     versions.set(stream, expectedVersion + size);
