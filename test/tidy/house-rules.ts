@@ -1,4 +1,5 @@
 import type { Rule } from "./rule.ts";
+import { timeFromClock } from "./rules/clock.ts";
 import { contractsHold, linksHold } from "./rules/documents.ts";
 import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
@@ -25,6 +26,7 @@ export const houseRules: readonly Rule[] = [
   pureCores,
   reasonedSuppressions,
   environmentInConfig,
+  timeFromClock,
   catalogued,
   foldsVerified,
   serviceShape,

@@ -1,8 +1,8 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { describe, expect, test } from "vitest";
 import { blobStoreContract } from "./contract.ts";
 import { openDirectoryBlobStore } from "./directory-store.ts";

@@ -33,13 +33,8 @@ export function pause(clock: Clock, ms: number, signal?: Signal): Promise<void> 
 }
 
 /** Resolves when the work has ended, well or not, or when the time is over; the work goes on then. Never rejects. */
-export function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer[Symbol.dispose]();
-      resolve();
-    };
-    const timer = clock.timer(Math.max(0, ms), done);
-    work.then(done, done);
-  });
+export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  using _timer = clock.timer(Math.max(0, ms), over.resolve);
+  await Promise.race([over.promise, work.catch(() => {})]);
 }

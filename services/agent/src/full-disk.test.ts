@@ -1,16 +1,16 @@
 /** What becomes of runs when the file system of the agent's folder is full: a small one, which only root can make. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
-import { livingProcess } from "./state/process-identity.ts";
+import { livingProcess } from "@trainyard/kernel/process-identity";
 import { RunFolder } from "./state/run-folder.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";

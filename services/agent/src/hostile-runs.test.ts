@@ -1,8 +1,8 @@
 /** Whatever a training process leaves in its folder, its run ends, and its neighbours stay reported. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { limits } from "./limits.ts";

@@ -1,18 +1,23 @@
 /** A run is over when none of its processes lives: with each mechanism, real processes that try to get away. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { AllocationReportState } from "@trainyard/contracts/agent";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { cgroupProblem } from "./state/cgroup.ts";
 import { folderNameOf } from "./state/layout.ts";
-import { carries, identityOfChild, isAlive, livingProcesses } from "./state/process-identity.ts";
+import {
+  carries,
+  identityOfChild,
+  isAlive,
+  livingProcesses,
+} from "@trainyard/kernel/process-identity";
 import { RunFolder } from "./state/run-folder.ts";
 import { type Mechanism, runGroupOf } from "./state/run-group.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";

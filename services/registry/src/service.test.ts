@@ -1,4 +1,3 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash } from "node:crypto";
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,6 +10,7 @@ import {
   RebuildViewSchema,
   ViewsListedSchema,
 } from "@trainyard/contracts/commands";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { entry, runEnded, runRequested, TestRegistry } from "./testing/test-registry.ts";
 

@@ -2,10 +2,10 @@
  * The whole log read again: a read model folded from its first event beside bare keyset pages of the same rows; and whether
  * appending slows down as the log grows.
  */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { EventFeed } from "@trainyard/runtime";
 import type pg from "pg";
 import { appendOurs, fillLog } from "../support/append.ts";

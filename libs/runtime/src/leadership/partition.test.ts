@@ -1,4 +1,3 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { encodeEvent } from "@trainyard/contracts";
 import {
@@ -7,6 +6,7 @@ import {
   RetryParkedSchema,
 } from "@trainyard/contracts/commands";
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { command, encodeRequest } from "../commands/commands.ts";

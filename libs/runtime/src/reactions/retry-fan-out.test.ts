@@ -1,8 +1,8 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { encodeEvent, type EventOf } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { Executor } from "../commands/executor.ts";

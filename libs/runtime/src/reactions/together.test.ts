@@ -1,8 +1,8 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent, type EventOf } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { Fault, idOf } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { EventFeed } from "./event-feed.ts";

@@ -1,8 +1,8 @@
 /** The parts of a service: opened as configured, or given by the caller. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Pool } from "pg";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
 import { createLogger, type Logger } from "./logging.ts";

@@ -2,11 +2,11 @@
  * A stage for tests of reactions: a log in memory, the other services' events told to it by the test, and the reactions of
  * one service run over it until nothing is left to react to. `afresh` is what a crash leaves: the log and the cursor.
  */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, isRejection, type Rejection } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { EventFeed } from "../reactions/event-feed.ts";
 import { type Committed, Executor } from "../commands/executor.ts";

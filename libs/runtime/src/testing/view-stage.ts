@@ -1,9 +1,9 @@
 /** A view over a real PostgreSQL, with a log in memory: counts how often each experiment was paused. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { type Logger, pino } from "pino";

@@ -14,7 +14,7 @@ export function answerCalls<Question, Answer>(
 ): void {
   const port = parentPort;
   assert(port !== null, "this module runs as a worker");
-  port.on("message", async ({ id, question }: Asked<Question>) => {
+  const respond = async ({ id, question }: Asked<Question>): Promise<void> => {
     try {
       const answered = await answer(question);
       const message: Answered<Answer> = { id, answer: answered };
@@ -24,5 +24,6 @@ export function answerCalls<Question, Answer>(
       const message: Answered<Answer> = { id, error: text };
       port.postMessage(message);
     }
-  });
+  };
+  port.on("message", (asked: Asked<Question>) => void respond(asked));
 }

@@ -1,7 +1,7 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
 import { agentEvents } from "../events.ts";

@@ -7,7 +7,6 @@
  * A run is recorded on disk before a report echoes the list that launched it, so that an echo without the run's name
  * means for ever that the run is not here.
  */
-import { type Clock, pause } from "@trainyard/kernel";
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +21,7 @@ import {
   WantedState,
 } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
+import { type Clock, pause } from "@trainyard/kernel";
 import { refusalOf } from "../core/exit.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";

@@ -1,8 +1,8 @@
 /** Model code over links and from registries that are slow, stand still, or are away. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createMemoryBus } from "@trainyard/bus";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { agentEvents } from "../events.ts";

@@ -2,11 +2,11 @@
  * Sends a run's lines to the logs service, in order and one batch after the other; a batch counts once it is
  * acknowledged, and sending it twice changes nothing there, since lines are known by their numbers.
  */
-import { Backoff, type Clock, pause } from "@trainyard/kernel";
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type WriteLines, WriteLinesSchema } from "@trainyard/contracts/commands";
+import { Backoff, type Clock, pause } from "@trainyard/kernel";
 import { encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";

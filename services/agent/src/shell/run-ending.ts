@@ -2,7 +2,7 @@
 import { type Clock, pause } from "@trainyard/kernel";
 import { describeLeft } from "../core/left.ts";
 import { limits } from "../limits.ts";
-import { isAlive } from "../state/process-identity.ts";
+import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { RunGroup } from "../state/run-group.ts";
 

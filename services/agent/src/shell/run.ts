@@ -9,18 +9,18 @@
  * reports that the process left are delivered and its last lines sent, each for a bounded time, so that validations come
  * before the end that is decided on; what did not get through in that time is sent later, also after a restart.
  */
-import { atMost, type Clock, pause } from "@trainyard/kernel";
 import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
+import { atMost, type Clock, pause } from "@trainyard/kernel";
 import { argvOf, environmentOf } from "../core/environment.ts";
 import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
-import { isAlive } from "../state/process-identity.ts";
+import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";

@@ -1,6 +1,6 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { appendFileSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, expect, test } from "vitest";
 import { newFolder, removeFolders } from "../testing/examples.ts";
 import { OutputReader } from "./output-reader.ts";

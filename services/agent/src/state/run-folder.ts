@@ -24,7 +24,7 @@ import {
 } from "./layout.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import { readRunFile } from "./run-file.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
+import type { ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 
 type Spec = { readonly version: number; readonly launch: object };

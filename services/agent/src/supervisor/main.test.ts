@@ -1,9 +1,9 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, expect, test, vi } from "vitest";
 import { SupervisorProcess } from "../shell/supervisor-process.ts";
-import { isAlive } from "../state/process-identity.ts";
+import { isAlive } from "@trainyard/kernel/process-identity";
 import { RunFolder } from "../state/run-folder.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 

@@ -15,7 +15,7 @@ import { describeLeft } from "../core/left.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
-import { identityOf, type ProcessIdentity } from "../state/process-identity.ts";
+import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { type GroupRecord, type Mechanism, type RunGroup, runGroupOf } from "../state/run-group.ts";
 import { type Command, type Leader, StartFailure, startLeader } from "./leader.ts";
 import { LineSplitter } from "./line-splitter.ts";

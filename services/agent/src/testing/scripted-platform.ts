@@ -2,8 +2,6 @@
  * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service and
  * a registry on the bus, and the HTTP of registry and metrics.
  */
-import { pause } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
@@ -26,6 +24,8 @@ import {
   PlanContextDownloadSchema,
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
+import { pause } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { command, commandHandlers, createLogger } from "@trainyard/runtime";
 import { vi } from "vitest";
 

@@ -2,7 +2,6 @@
  * Large experiments over a log in memory, for the tests of fan-outs at any size: the reactions and the fan-outs of this
  * service run as in a term, everybody else's events are told. It notes what was committed in which order, and can die.
  */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
 import type { AllocationEndCause } from "@trainyard/contracts/events";
@@ -15,6 +14,7 @@ import {
   type StreamWrite,
 } from "@trainyard/event-log";
 import { assert, idOf, isRejection, parseTrialId } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   EventFeed,
   Executor,

@@ -1,11 +1,11 @@
 /** The hazards of the conversations, each by name: what others' events, in awkward orders, make of a trial. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   ExperimentOutcome,
   SearchCompletion,
   StopKind,
   TrialOutcome,
 } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,3 @@
-import { pause } from "@trainyard/kernel";
 import type { Plain } from "@trainyard/contracts";
 import type {
   RetryParkedRequest,
@@ -7,6 +6,7 @@ import type {
   WatchEventsRequest,
 } from "@trainyard/contracts/api";
 import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
+import { pause } from "@trainyard/kernel";
 import { experimentKey } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
 import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";

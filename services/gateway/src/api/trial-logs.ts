@@ -1,4 +1,3 @@
-import { pause } from "@trainyard/kernel";
 import type { Plain } from "@trainyard/contracts";
 import type {
   FollowExperimentLogsRequest,
@@ -12,6 +11,7 @@ import {
   QueryLinesSchema,
   type StoredLine,
 } from "@trainyard/contracts/commands";
+import { pause } from "@trainyard/kernel";
 import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";

@@ -1,4 +1,3 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import {
   CompleteCheckpointSchema,
@@ -6,6 +5,7 @@ import {
   DeclareCheckpointSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { command } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { gatewayLimits } from "../limits.ts";

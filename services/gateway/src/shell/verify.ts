@@ -4,7 +4,6 @@
  * the gateway's own read model here, that of each other service by that service. A service that does not answer leaves
  * its part unverified, and the whole does not hold.
  */
-import { pause } from "@trainyard/kernel";
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { VerifyLogRequest, VerifyProgress } from "@trainyard/contracts/api";
@@ -15,6 +14,7 @@ import {
   type ViewVerdict,
 } from "@trainyard/contracts/commands";
 import type { LogAnchor } from "@trainyard/event-log";
+import { pause } from "@trainyard/kernel";
 import { runChecks, viewCheck } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, StreamItem } from "../http/request-context.ts";

@@ -1,10 +1,10 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BlobStore, openDirectoryBlobStore } from "@trainyard/blob";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { registryEvents } from "../events.ts";

@@ -1,5 +1,4 @@
 /** The registry over a real PostgreSQL and real folders, and what others' events make of it. */
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -20,6 +19,7 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { type ListeningService } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";

@@ -1,4 +1,3 @@
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createMemoryBus } from "@trainyard/bus";
 import {
   type AppendRequest,
@@ -8,6 +7,7 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { type Clock, Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry, emptyMeta } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { relayEvents } from "../events.ts";
