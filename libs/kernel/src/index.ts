@@ -20,6 +20,7 @@ export {
   isExperimentId,
   isName,
   isRunId,
+  isSuperseded,
   isTrialId,
   type PoolId,
   parseRunId,

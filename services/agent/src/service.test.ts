@@ -10,14 +10,7 @@ import { type AgentService, createService } from "./service.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { runGroupOf } from "./state/run-group.ts";
-import {
-  handmade,
-  launchOf,
-  newFolder,
-  openRun,
-  packed,
-  removeFolders,
-} from "./testing/examples.ts";
+import { handmade, launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -308,7 +301,7 @@ test("lists that are older than what was processed change nothing", async () => 
   expect(platform.report?.allocations.map(({ allocation }) => allocation)).toEqual([
     first.allocation,
   ]);
-  expect(openRun(folderOf(first))?.kill).toBeNull();
+  expect(runAt(folderOf(first))?.kill).toBeNull();
 });
 
 test("reports that a process left are delivered before its end is told, and its last word goes along", async () => {
@@ -370,7 +363,7 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   );
   platform.run(launch);
   expect((await platform.ended(launch)).exit?.code).toBe(0);
-  expect(openRun(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+  expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
 test("what stands in the spool behind reports of a superseded run is delivered all the same", async () => {
@@ -382,7 +375,7 @@ test("what stands in the spool behind reports of a superseded run is delivered a
   platform.run(launch);
   expect((await platform.ended(launch)).exit?.code).toBe(0);
   expect(platform.received.map(({ key }) => key)).toEqual(["0-1001"]);
-  expect(openRun(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+  expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
 test("a supervisor that was killed takes its run with it, and nobody claims to know how it would have ended", async () => {
@@ -390,7 +383,7 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
   platform.run(launch);
   await platform.up(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-  const supervisor = openRun(folderOf(launch))?.supervisor;
+  const supervisor = runAt(folderOf(launch))?.supervisor;
   process.kill(supervisor?.pid ?? 0, "SIGKILL");
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: false, launchFailed: false, exit: { signal: "" } });

@@ -30,7 +30,7 @@ export function removeFolders(): void {
 }
 
 /** Null for a folder whose run was never recorded. */
-export function openRun(path: string): RunFolder | null {
+export function runAt(path: string): RunFolder | null {
   return RunFolder.open(path, systemClock);
 }
 
