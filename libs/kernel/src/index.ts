@@ -34,6 +34,7 @@ export {
   type TrialParts,
   trialId,
 } from "./ids.ts";
+export { isMapping, type Json, type JsonObject } from "./json.ts";
 export { limits } from "./limits.ts";
 export { Backoff, type RetryPolicy, retrying } from "./retry.ts";
 export { storableText } from "./text.ts";

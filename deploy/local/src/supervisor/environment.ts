@@ -4,12 +4,13 @@ import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
+import { roleOf } from "@trainyard/service-migrate";
 import { writeAtomically } from "../home/atomic-file.ts";
 import { checkout, type Home } from "../home/home.ts";
 import type { Ports } from "./ports.ts";
 import { postgresUrl } from "../servers/postgres.ts";
 import type { Secrets } from "../home/secrets.ts";
-import { roleOf, type ServiceEntry } from "./services.ts";
+import type { ServiceEntry } from "./services.ts";
 
 export type Values = Readonly<Record<string, string>>;
 
