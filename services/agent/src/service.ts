@@ -13,7 +13,7 @@ import {
   serviceOf,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
-import { agentEvents } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
 import { findProcessGroups } from "./shell/process-groups.ts";
@@ -49,7 +49,7 @@ export async function createService(
   const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
   const bus = overrides.bus ?? stack.use(await openBus(config, config.name, logger));
   const registry = createRegistry(name);
-  const events = agentEvents(logger, registry);
+  const events = createTelemetry(logger, registry);
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
   // Each run finds out anew what it gets; this is what is told, and where less is allowed than was asked for, the end.
   const { mechanism, problems } = findProcessGroups(config.processGroups);

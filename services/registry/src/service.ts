@@ -15,7 +15,7 @@ import {
 } from "@trainyard/runtime";
 import type { RegistryConfig } from "./config.ts";
 import type { Manifest } from "./core/manifest.ts";
-import { registryEvents } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
@@ -36,7 +36,7 @@ export async function createService(
   const { name, stack, log, bus, clock, logger, registry } = parts;
   const { http, checkpointDir, urlKey, abandonedGraceMs: graceMs } = config;
   const pool = openTables(parts, config, overrides);
-  const events = registryEvents(logger, registry);
+  const events = createTelemetry(logger, registry);
   const hashing = stack.use(
     new WorkerCall<VerifyQuestion, Verdict>(verifyWorker, "verifies files"),
   );

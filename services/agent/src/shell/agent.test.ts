@@ -4,7 +4,7 @@ import { createMemoryBus } from "@trainyard/bus";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
-import { agentEvents } from "../events.ts";
+import { createTelemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
@@ -17,7 +17,7 @@ afterAll(removeFolders);
 
 function newAgent(folder: string) {
   const bus = createMemoryBus().connect("agent-rack");
-  const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
+  const events = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
   const contexts = new Contexts({
     folder: join(folder, "contexts"),
     agent: "rack",

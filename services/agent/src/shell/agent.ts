@@ -23,7 +23,7 @@ import {
 import type { Slot } from "@trainyard/contracts/events";
 import { type Clock, pause } from "@trainyard/kernel";
 import { refusalOf } from "../core/exit.ts";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { FolderIdentity } from "../state/folder-identity.ts";
 import { isDiskFull, makeFolder, names, readRecord, textOf, writeRecord } from "../state/layout.ts";
@@ -53,7 +53,7 @@ export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly contexts: Contexts;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
 };
 
 const wanteds = codecOf<Plain<Wanted>>(WantedSchema);

@@ -16,7 +16,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { Backoff, type Clock } from "@trainyard/kernel";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
@@ -27,7 +27,7 @@ export type CheckpointDeps = {
   readonly apiUrl: string;
   /** The registry's own default; empty where this host does not know it. */
   readonly checkpointDir: string;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
   readonly clock: Clock;
 };
 

@@ -10,7 +10,7 @@ import type { Bus } from "@trainyard/bus";
 import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
 import { Backoff, type Clock, limits as common } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, makeFolder } from "../state/layout.ts";
 
@@ -37,7 +37,7 @@ export type ContextsDeps = {
   readonly folder: string;
   readonly agent: string;
   readonly bus: Bus;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
   readonly clock: Clock;
   /** For tests; a download that brings nothing for this long is begun anew. */
   readonly silenceMs?: number;

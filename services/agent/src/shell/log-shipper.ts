@@ -8,7 +8,7 @@ import type { Plain } from "@trainyard/contracts";
 import { type WriteLines, WriteLinesSchema } from "@trainyard/contracts/commands";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
 import { encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { type Batch, OutputReader } from "../state/output-reader.ts";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -17,7 +17,7 @@ import type { Wake } from "./wake.ts";
 export type ShipperDeps = {
   readonly agent: string;
   readonly bus: Bus;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
   readonly folder: RunFolder;
   readonly wake: Wake;
   readonly clock: Clock;

@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Backoff, type Clock } from "@trainyard/kernel";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -14,7 +14,7 @@ import { openRunFile, readRunFile } from "../state/run-file.ts";
 export type DeliveryDeps = {
   readonly folder: RunFolder;
   readonly metricsUrl: string;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
   readonly clock: Clock;
 };
 

@@ -17,7 +17,7 @@ import { atMost, type Clock, pause } from "@trainyard/kernel";
 import { argvOf, environmentOf } from "../core/environment.ts";
 import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
@@ -38,7 +38,7 @@ export type RunDeps = {
   readonly agent: string;
   readonly bus: Bus;
   readonly clock: Clock;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
   readonly contexts: Contexts;
   readonly apiUrl: string;
   readonly metricsUrl: string;

@@ -36,7 +36,7 @@ import { gcLimits } from "../limits.ts";
 import type { CheckpointIndex } from "./index-view.ts";
 import { needOf } from "./needs.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
-import { adoptions, checkpoints, experiments, retentions } from "./streams.ts";
+import { adoptions, checkpoints, experiments, retentions } from "../streams.ts";
 
 export type DeletionDeps = {
   readonly executor: Executor;

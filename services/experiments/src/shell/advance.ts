@@ -5,7 +5,7 @@ import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/policy/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
-import { checkpoints, experiments, retentions, searches, trials } from "./streams.ts";
+import { checkpoints, experiments, retentions, searches, trials } from "../streams.ts";
 
 export async function advance(work: Work, id: string, nowMs: number): Promise<void> {
   const trial = await work.load(foldOf(trials), id);

@@ -30,7 +30,7 @@ import { pino } from "pino";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { experiments } from "./streams.ts";
+import { experiments } from "../streams.ts";
 
 /** The log takes as many streams in one commit; what is told is told in such pieces. */
 const streamsPerTelling = 250;

@@ -41,7 +41,7 @@ import { advance } from "./advance.ts";
 import { decideEnd } from "./end-experiment.ts";
 import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
 import { isOfOneDecision } from "./one-decision.ts";
-import { experiments, searches, trials } from "./streams.ts";
+import { experiments, searches, trials } from "../streams.ts";
 
 export const fanOutsPlace: LogFoldPlace = {
   stream: "experiment-fan-outs",

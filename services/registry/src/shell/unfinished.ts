@@ -20,11 +20,11 @@ import {
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { refusalOf } from "../core/foreign/trial.ts";
-import type { RegistryEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
 import { storageOf } from "./storages.ts";
-import { checkpoints, trialRuns } from "./streams.ts";
+import { checkpoints, trialRuns } from "../streams.ts";
 import { changesOf } from "./unfinished-rows.ts";
 
 type Row = {
@@ -42,7 +42,7 @@ export type UnfinishedDeps = {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly events: RegistryEvents;
+  readonly events: Telemetry;
   readonly checkpointDir: string;
   /** How long the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;

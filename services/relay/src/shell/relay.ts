@@ -16,14 +16,14 @@ import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-lo
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import { LogHistory, runtimeLimits } from "@trainyard/runtime";
 import { refillAfter, whereToStart } from "../core/start.ts";
-import type { RelayEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { relayLimits } from "../limits.ts";
 
 export type RelayDeps = {
   readonly log: EventLog;
   readonly bus: Bus;
   readonly clock: Clock;
-  readonly events: RelayEvents;
+  readonly events: Telemetry;
 };
 
 /** Where tailing begins, and the epoch of the stream that it goes on with. */

@@ -16,7 +16,7 @@ import {
 import { commitsOf, type Decision } from "../core/reconcile/decision.ts";
 import { shorter } from "../core/reconcile/refused.ts";
 import { limits } from "../limits.ts";
-import { agents, allocations, pools } from "./aggregates.ts";
+import { agents, allocations, pools } from "../streams.ts";
 
 type Pending = {
   readonly commitId: string;

@@ -20,7 +20,7 @@ import { isBelievable, Observed } from "../core/reconcile/observed.ts";
 import { SetAside } from "../core/reconcile/refused.ts";
 import { ReportParts } from "../core/reconcile/report-parts.ts";
 import { addresseeOf, planWanted, refusalsOf, wantedOf } from "../core/reconcile/wanted.ts";
-import type { Telemetry } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { Committer } from "./committer.ts";
 import type { ClusterFollower } from "./follower.ts";

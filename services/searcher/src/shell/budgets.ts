@@ -8,7 +8,7 @@ import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
 import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
 import { limits } from "../limits.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 type BudgetDeps = {
   readonly executor: Executor;

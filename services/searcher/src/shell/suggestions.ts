@@ -14,17 +14,17 @@ import {
   type Question,
   questionOf,
 } from "@trainyard/search";
-import type { SearcherTelemetry } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { AskingSearches } from "./asking-searches.ts";
 import type { SuggestingModel } from "./model/model.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 export type SuggestionsDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly telemetry: Pick<SearcherTelemetry, "suggestionTook">;
+  readonly telemetry: Pick<Telemetry, "suggestionTook">;
   readonly model: SuggestingModel;
   readonly asking: AskingSearches;
 };

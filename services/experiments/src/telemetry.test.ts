@@ -3,11 +3,11 @@ import { RunEndWhy } from "@trainyard/contracts/events";
 import { createRegistry, emptyMeta } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { runEnded, trialProposed } from "./core/examples.ts";
-import { createTelemetry } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 
 test("own events are counted by what they say, others' are not looked at", async () => {
   const registry = createRegistry("experiments");
-  const count = createTelemetry(registry);
+  const { count } = createTelemetry(registry);
   const stored = { position: 1, version: 1, id: "", timeMs: 0, commitId: "" };
   count({
     ...stored,
