@@ -5,6 +5,7 @@ import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
 import { namedExports } from "./rules/exports.ts";
 import { foldsVerified } from "./rules/folds.ts";
+import { foldersInOneDirection } from "./rules/folders.ts";
 import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
@@ -23,6 +24,7 @@ export const houseRules: readonly Rule[] = [
   namedExports,
   layers,
   packageWalls,
+  foldersInOneDirection,
   pureCores,
   reasonedSuppressions,
   environmentInConfig,

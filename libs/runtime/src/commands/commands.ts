@@ -12,9 +12,9 @@ import {
   RejectedSchema,
 } from "@trainyard/contracts/commands";
 import { isFault, isRejection, type Rejection } from "@trainyard/kernel";
-import { type CommitIdentity, CommitRefused, type Committed } from "./executor.ts";
-import { serviceMeta } from "../reactions/story.ts";
-import type { Logger } from "../service/logging.ts";
+import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
+import { serviceMeta } from "../work/story.ts";
+import type { Logger } from "../logging.ts";
 import { childOf } from "../traceparent.ts";
 
 /** How long a caller should wait before it asks again, when the service could not. */

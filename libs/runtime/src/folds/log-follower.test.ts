@@ -4,11 +4,11 @@ import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { runtimeLimits } from "../limits.ts";
-import { EventFeed } from "../reactions/event-feed.ts";
-import { createLogger } from "../service/logging.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { createLogger } from "../logging.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { LogFollower } from "./log-follower.ts";
-import { emptyMeta } from "../reactions/story.ts";
+import { emptyMeta } from "../work/story.ts";
 
 test("a follower whose log went back forgets what it has folded, and follows what the log has", async () => {
   const clock = new ManualClock();

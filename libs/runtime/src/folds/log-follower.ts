@@ -8,8 +8,8 @@ import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import { LogRewound } from "../history/log-history.ts";
 import { PositionWaiters } from "../history/position-waiters.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { EventFeed } from "../reactions/event-feed.ts";
-import type { Logger } from "../service/logging.ts";
+import type { EventFeed } from "../history/event-feed.ts";
+import type { Logger } from "../logging.ts";
 import type { FoldCache } from "./fold-cache.ts";
 
 export class LogFollower {

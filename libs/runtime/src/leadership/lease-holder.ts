@@ -7,9 +7,9 @@
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";
-import { firstAbort } from "./first-abort.ts";
+import { firstAbort } from "../first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 export type HeldLease = { readonly fence: Fence; readonly lost: AbortSignal };
 

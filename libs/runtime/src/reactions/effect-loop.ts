@@ -3,9 +3,9 @@
  * falls due, or after a fault. It remembers nothing itself, so a crash at any point is a repeat.
  */
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
-import { LeaseLost } from "../commands/executor.ts";
+import { LeaseLost } from "../work/executor.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 export class EffectLoop {
   readonly #name: string;

@@ -12,10 +12,10 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import { type CommitIdentity, type Executor, LeaseLost } from "../commands/executor.ts";
+import { type CommitIdentity, type Executor, LeaseLost } from "../work/executor.ts";
 import type { Reaction } from "./reactions.ts";
-import { reactionMeta, serviceMeta } from "./story.ts";
-import type { Work } from "./work.ts";
+import { reactionMeta, serviceMeta } from "../work/story.ts";
+import type { Work } from "../work/work.ts";
 
 export type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;
 

@@ -5,12 +5,12 @@ import { Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EventFeed } from "./event-feed.ts";
-import { Executor } from "../commands/executor.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
-import { emptyMeta } from "./story.ts";
+import { emptyMeta } from "../work/story.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 

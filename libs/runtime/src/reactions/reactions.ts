@@ -11,21 +11,21 @@
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, Fault, idOf, isFault, pause, retrying } from "@trainyard/kernel";
-import type { EventFeed } from "./event-feed.ts";
+import type { EventFeed } from "../history/event-feed.ts";
 import {
   type CommitIdentity,
   CommitRefused,
   CursorBehind,
   type Executor,
   LeaseLost,
-} from "../commands/executor.ts";
-import { firstAbort } from "../leadership/first-abort.ts";
+} from "../work/executor.ts";
+import { firstAbort } from "../first-abort.ts";
 import { LogRewound } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
-import { experimentKey, reactionMeta, runOfStory } from "./story.ts";
-import type { Work } from "./work.ts";
+import { experimentKey, reactionMeta, runOfStory } from "../work/story.ts";
+import type { Work } from "../work/work.ts";
 
 export type Reaction<Name extends EventName> = {
   readonly stored: StoredEvent;

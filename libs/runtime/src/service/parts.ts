@@ -5,7 +5,7 @@ import type { Clock } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Pool } from "pg";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
-import { createLogger, type Logger } from "./logging.ts";
+import { createLogger, type Logger } from "../logging.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
 
 /** Given ones are the caller's to close. */

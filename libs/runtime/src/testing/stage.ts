@@ -8,12 +8,12 @@ import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@t
 import { assert, isRejection, type Rejection } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
-import { EventFeed } from "../reactions/event-feed.ts";
-import { type Committed, Executor } from "../commands/executor.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { type Committed, Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { type ReactionHandlers, ReactionLoop } from "../reactions/reactions.ts";
-import type { Work } from "../reactions/work.ts";
-import { emptyMeta } from "../reactions/story.ts";
+import type { Work } from "../work/work.ts";
+import { emptyMeta } from "../work/story.ts";
 
 export class Stage {
   readonly log: EventLog;

@@ -8,12 +8,12 @@ import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { type Logger, pino } from "pino";
 import type { Check } from "../verification/check.ts";
-import { EventFeed } from "../reactions/event-feed.ts";
+import { EventFeed } from "../history/event-feed.ts";
 import { within } from "../views/transaction.ts";
 import { viewCheck } from "../verification/verify-view.ts";
 import { View } from "../views/view.ts";
 import type { TableNames, ViewSpec } from "../views/view-spec.ts";
-import { emptyMeta } from "../reactions/story.ts";
+import { emptyMeta } from "../work/story.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const patienceMs = 20_000;

@@ -14,7 +14,7 @@ import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "./check.ts";
 import { type CommandSpec, command } from "../commands/commands.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 type Running = {
   readonly verdicts: Plain<ViewVerdict>[];

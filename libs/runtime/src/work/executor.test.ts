@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { Executor } from "./executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
-import { emptyMeta } from "../reactions/story.ts";
+import { emptyMeta } from "./story.ts";
 
 type Event = EventOf<"ExperimentActivated" | "ExperimentPaused">;
 

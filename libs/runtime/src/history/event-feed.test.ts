@@ -8,10 +8,10 @@ import {
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
-import { LogRewound } from "../history/log-history.ts";
+import { LogRewound } from "./log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import { EventFeed } from "./event-feed.ts";
-import { emptyMeta } from "./story.ts";
+import { emptyMeta } from "../work/story.ts";
 
 const never = new AbortController().signal;
 
