@@ -1,5 +1,6 @@
 import type { Rule } from "./rule.ts";
 import { timeFromClock } from "./rules/clock.ts";
+import { oneConfigurationReader } from "./rules/configurations.ts";
 import { contractsHold, linksHold } from "./rules/documents.ts";
 import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
@@ -29,6 +30,7 @@ export const houseRules: readonly Rule[] = [
   reasonedSuppressions,
   environmentInConfig,
   timeFromClock,
+  oneConfigurationReader,
   catalogued,
   foldsVerified,
   serviceShape,

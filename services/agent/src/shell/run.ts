@@ -32,7 +32,7 @@ import { RunEnding } from "./run-ending.ts";
 import { SupervisorProcess } from "./supervisor-process.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
-import { watching } from "./waiting.ts";
+import { watching } from "./watching.ts";
 
 export type RunDeps = {
   readonly agent: string;
