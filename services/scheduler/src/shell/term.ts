@@ -7,7 +7,6 @@ import { defaults } from "@trainyard/experiment-config/recorded";
 import { isName } from "@trainyard/kernel";
 import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
-import { limits } from "../limits.ts";
 import { schedulerCommands } from "./commands.ts";
 import { ClusterFollower } from "./follower.ts";
 import { reactions } from "./reactions.ts";
