@@ -18,8 +18,7 @@ export const limits = {
   /** How long the logs service has for a batch. */
   writeLinesMs: 10_000,
   /** Waiting between attempts after a fault of the world. */
-  retryFirstMs: 100,
-  retryLastMs: 5_000,
+  retry: { firstMs: 100, lastMs: 5_000, spread: 0.25 },
   /** How long an exit waits for the reports that the process left, so that its validations come before its end … */
   reportsBeforeEndMs: 10_000,
   /** … and for its last lines, so that who follows the log sees them before the end. */

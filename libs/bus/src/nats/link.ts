@@ -6,7 +6,8 @@
  */
 import { errors, type NatsConnection, type Status } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
-import type { Fault } from "@trainyard/kernel";
+import { atMost, type Fault, pause } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { busAway, callbackThrew, loginRefused, notPermitted, serverProblem } from "../faults.ts";
 import { busLimits } from "../limits.ts";
 import { DialWaits } from "./dial-waits.ts";
@@ -47,10 +48,9 @@ export class Link implements AsyncDisposable {
     const link = new Link(config);
     const tried = new Promise<void>((resolve) => {
       link.#firstTry = resolve;
-      setTimeout(resolve, busLimits.firstConnectMs).unref();
     });
     link.#keeping = link.#keep();
-    await tried;
+    await atMost(systemClock, busLimits.firstConnectMs, tried);
     return link;
   }
 
@@ -94,7 +94,7 @@ export class Link implements AsyncDisposable {
     while (!this.#closing.signal.aborted) {
       const connection = await this.#dial();
       if (connection === null) {
-        await this.#wait();
+        await pause(systemClock, this.#waits.next(), this.#closing.signal);
         continue;
       }
       this.#waits.reset();
@@ -183,29 +183,12 @@ export class Link implements AsyncDisposable {
     }
   }
 
-  #wait(): Promise<void> {
-    if (this.#closing.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#closing.signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, this.#waits.next());
-      this.#closing.signal.addEventListener("abort", done);
-    });
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#firstTry();
     // What was published last is still on its way; a link that is half open must not hold up the end.
-    await Promise.race([this.settled(), pause(busLimits.closeFlushMs)]);
+    await atMost(systemClock, busLimits.closeFlushMs, this.settled());
     await this.#connection?.close();
     await this.#keeping;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }

@@ -9,7 +9,7 @@ import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import pg from "pg";
 import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "./logging.ts";
+import type { Logger } from "../logging.ts";
 
 /** For the zod schema of a process without a database: `z.object({ ...processVariables, … })`. */
 export const processVariables = {

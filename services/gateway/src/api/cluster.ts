@@ -1,6 +1,7 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
-import { experimentKey, pause, version } from "@trainyard/runtime";
+import { pause } from "@trainyard/kernel";
+import { experimentKey, version } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";

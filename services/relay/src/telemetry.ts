@@ -2,7 +2,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Logger, Registry } from "@trainyard/runtime";
 
 /** What the relay tells of itself: one function per thing that happens. */
-export type RelayEvents = {
+export type Telemetry = {
   published(events: number, position: number): void;
   resumed(after: number): void;
   refilling(after: number, head: number, epoch: string): void;
@@ -12,7 +12,7 @@ export type RelayEvents = {
   logAhead(aheadMs: number, isTooMuch: boolean): void;
 };
 
-export function relayEvents(logger: Logger, registry: Registry): RelayEvents {
+export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
   const registers = [registry];
   const published = new Counter({
     name: "trainyard_relay_published_events_total",

@@ -6,11 +6,17 @@ import { categoryOf } from "@trainyard/kernel";
 import { enumLabel, type Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
-/** Counts an event of this service; others' it ignores. After a takeover the last few may be counted again. */
-export function createTelemetry(registry: Registry): (event: StoredEvent) => void {
+export type Telemetry = {
+  /** Counts an event of this service; others' it ignores. After a takeover the last few may be counted again. */
+  readonly count: (event: StoredEvent) => void;
+};
+
+export function createTelemetry(registry: Registry): Telemetry {
   const count = counters(registry);
-  return (stored) => {
-    if (categoryOwners[categoryOf(stored.stream)] === "experiments") count(decodeEvent(stored));
+  return {
+    count: (stored) => {
+      if (categoryOwners[categoryOf(stored.stream)] === "experiments") count(decodeEvent(stored));
+    },
   };
 }
 

@@ -2,14 +2,14 @@ import type { Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
 /** What the service tells of itself: one function per thing that happens. */
-export type LogsEvents = {
+export type Telemetry = {
   /** Lines that were acknowledged; repeats are those that had been stored before. */
   taken(stored: number, repeats: number): void;
   /** A batch that does not prove that it may write the lines of its runs. */
   unproven(): void;
 };
 
-export function logsEvents(registry: Registry): LogsEvents {
+export function createTelemetry(registry: Registry): Telemetry {
   const registers = [registry];
   const stored = new Counter({
     name: "trainyard_logs_lines_stored_total",

@@ -8,23 +8,27 @@ export type AnsweredRequest = {
   readonly status: number;
 };
 
-/** Counts what was answered. */
-export function createTelemetry(registry: Registry): (request: AnsweredRequest) => void {
+export type Telemetry = {
+  readonly answered: (request: AnsweredRequest) => void;
+};
+
+/** `behindMs` says how long ago the log ended where the read model is not yet. */
+export function createTelemetry(registry: Registry, behindMs: () => number): Telemetry {
+  const registers = [registry];
   const answered = new Counter({
     name: "trainyard_http_requests_total",
     help: "Requests answered",
     labelNames: ["method", "route", "status"],
-    registers: [registry],
+    registers,
   });
-  return ({ method, route, status }) => answered.inc({ method, route, status: String(status) });
-}
-
-/** Shows how far the read model is behind the log. */
-export function showLag(registry: Registry, behindMs: () => number): void {
-  const gauge: Gauge = new Gauge({
+  const lag: Gauge = new Gauge({
     name: "trainyard_read_model_lag_seconds",
     help: "How long ago the log ended where the read model is not yet",
-    registers: [registry],
-    collect: (): void => gauge.set(behindMs() / 1000),
+    registers,
+    collect: (): void => lag.set(behindMs() / 1000),
   });
+  return {
+    answered: ({ method, route, status }) =>
+      answered.inc({ method, route, status: String(status) }),
+  };
 }

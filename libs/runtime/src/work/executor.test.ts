@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { Executor } from "./executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
+import { emptyMeta } from "./story.ts";
 
 type Event = EventOf<"ExperimentActivated" | "ExperimentPaused">;
 
@@ -22,15 +23,6 @@ const switches: Aggregate<boolean, "on" | "off" | "on_once", Event> = {
   },
 };
 
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
-
 function replicas() {
   const log = createMemoryLog();
   const [one, two] = ["one", "two"].map((name) => {
@@ -39,7 +31,7 @@ function replicas() {
   });
   if (one === undefined || two === undefined) throw new Error("there are two");
   const tell = (executor: Executor, command: "on" | "off" | "on_once") =>
-    executor.execute({ commitId: newEventId(), meta }, async (work) => {
+    executor.execute({ commitId: newEventId(), meta: emptyMeta }, async (work) => {
       const decided = await work.decide(switches, "1", command);
       return isRejection(decided) ? decided : undefined;
     });

@@ -1,7 +1,8 @@
 /**
- * Which process a number stands for: a pid is used again after a while, so a process is named by its pid together with
- * the moment of its start and the boot. A zombie is dead. Without /proc (macOS) the pid alone must do.
+ * Which process a pid names. A pid is used again after a while, so a process is identified by its pid, its start (clock
+ * ticks since the boot) and the boot. A zombie is dead. Without /proc (macOS) the start is the time that ps prints.
  */
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 export type ProcessIdentity = {
@@ -12,16 +13,16 @@ export type ProcessIdentity = {
 
 const boot = (readOrNull("/proc/sys/kernel/random/boot_id") ?? "").trim();
 
+/** Null when no living process has this pid. */
 export function identityOf(pid: number): ProcessIdentity | null {
-  const process = identityOfChild(pid);
-  return process === null || statOf(pid)?.isLiving === false ? null : process;
+  const start = startOf(pid);
+  return start?.isLiving === true ? { pid, started: start.started, boot } : null;
 }
 
 /** Of a child that was not waited for, which is itself also when it has ended already. */
 export function identityOfChild(pid: number): ProcessIdentity | null {
-  if (!hasProc) return answers(pid) ? { pid, started: "", boot } : null;
-  const stat = statOf(pid);
-  return stat === null ? null : { pid, started: stat.started, boot };
+  const start = startOf(pid);
+  return start === null ? null : { pid, started: start.started, boot };
 }
 
 export function isAlive(identity: ProcessIdentity): boolean {
@@ -38,7 +39,7 @@ export type LivingProcess = ProcessIdentity & {
   readonly state: string;
 };
 
-/** Whether there is a /proc to look at; without one (macOS) a pid alone must do. */
+/** Whether there is a /proc to look at. */
 export const hasProc = boot !== "";
 
 /** All that live on this host but this process itself, the newest first: what forks on is where it is about to be. */
@@ -97,12 +98,22 @@ function statOf(pid: number): Stat | null {
   return { isLiving, name, state, started: fields[19] ?? "", ...numbers };
 }
 
-function answers(pid: number): boolean {
+type Start = { readonly started: string; readonly isLiving: boolean };
+
+function startOf(pid: number): Start | null {
+  return hasProc ? statOf(pid) : startByPs(pid);
+}
+
+function startByPs(pid: number): Start | null {
   try {
-    process.kill(pid, 0);
-    return true;
+    const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+    return { isLiving: !line.startsWith("Z"), started: line.slice(line.indexOf(" ") + 1).trim() };
   } catch {
-    return false;
+    // There is no such process.
+    return null;
   }
 }
 

@@ -17,16 +17,23 @@ export const emptyMeta: CommitMeta = {
   traceparent: "",
 };
 
+/** Of a commit of a service; without fields, of one that has no cause outside of it. */
+export function serviceMeta(service: string, fields: Partial<CommitMeta> = {}): CommitMeta {
+  return { ...emptyMeta, source: `/trainyard/${service}`, ...fields };
+}
+
 /** What an event caused belongs to the same story: correlation, workspace and trace go on. */
 export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
-  return {
-    source: `/trainyard/${service}`,
-    workspace: event.meta.workspace,
-    correlationid: event.meta.correlationid,
-    causationid: event.id,
-    authid: event.meta.authid,
-    traceparent: childOf(event.meta.traceparent),
-  };
+  const { workspace, correlationid, authid, traceparent } = event.meta;
+  const causationid = event.id;
+  const trace = childOf(traceparent);
+  return serviceMeta(service, {
+    workspace,
+    correlationid,
+    causationid,
+    authid,
+    traceparent: trace,
+  });
 }
 
 type Look = { readonly handled: boolean; readonly stops: boolean };

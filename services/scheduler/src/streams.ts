@@ -1,24 +1,24 @@
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
-import { agentDecider } from "../core/agent/decide.ts";
-import type { AgentCommand, AgentEvent, AgentState } from "../core/agent/state.ts";
-import { allocationDecider } from "../core/allocation/decide.ts";
+import { agentDecider } from "./core/agent/decide.ts";
+import type { AgentCommand, AgentEvent, AgentState } from "./core/agent/state.ts";
+import { allocationDecider } from "./core/allocation/decide.ts";
 import type {
   AllocationCommand,
   AllocationEvent,
   AllocationState,
-} from "../core/allocation/state.ts";
+} from "./core/allocation/state.ts";
 import {
   type ExperimentCode,
   evolveExperiment,
   initialExperiment,
-} from "../core/foreign/experiment.ts";
-import { evolveTrial, initialTrial, type TrialWork } from "../core/foreign/trial.ts";
+} from "./core/foreign/experiment.ts";
+import { evolveTrial, initialTrial, type TrialWork } from "./core/foreign/trial.ts";
 import {
   type PoolCommand,
   type PoolEvent,
   type PoolState,
   poolDecider,
-} from "../core/pool/decide.ts";
+} from "./core/pool/decide.ts";
 
 export const allocations: Aggregate<AllocationState, AllocationCommand, AllocationEvent> = {
   name: "allocation",

@@ -2,7 +2,7 @@ import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Histogram } from "prom-client";
 
 /** What the registry tells of itself: one function per thing that happens. */
-export type RegistryEvents = {
+export type Telemetry = {
   declared(checkpoint: string): void;
   completed(checkpoint: string, files: number, bytes: number): void;
   refused(checkpoint: string, reason: string): void;
@@ -14,7 +14,7 @@ export type RegistryEvents = {
   requestFailed(error: unknown): void;
 };
 
-export function registryEvents(logger: Logger, registry: Registry): RegistryEvents {
+export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
   const registers = [registry];
   const checkpoints = new Counter({
     name: "trainyard_registry_checkpoints_total",

@@ -8,11 +8,10 @@
  */
 import type { Bus, EventOrigin } from "@trainyard/bus";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
-import { pause } from "../clock.ts";
-import { LogHistory } from "../history/log-history.ts";
+import { type Clock, pause } from "@trainyard/kernel";
+import { LogHistory } from "./log-history.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 type Live = { readonly event: StoredEvent; readonly origin: EventOrigin };
 

@@ -1,13 +1,13 @@
 /** The streams that this service owns, and those of others that its decisions rest on. */
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
-import type { ExperimentCommand } from "../core/experiment/commands.ts";
-import { experimentDecider } from "../core/experiment/decide.ts";
-import type { ExperimentEvent, ExperimentState } from "../core/experiment/state.ts";
+import type { ExperimentCommand } from "./core/experiment/commands.ts";
+import { experimentDecider } from "./core/experiment/decide.ts";
+import type { ExperimentEvent, ExperimentState } from "./core/experiment/state.ts";
 import {
   type AllocationState,
   evolveAllocation,
   initialAllocation,
-} from "../core/foreign/allocation.ts";
+} from "./core/foreign/allocation.ts";
 import {
   type CheckpointState,
   evolveCheckpoint,
@@ -15,11 +15,11 @@ import {
   initialCheckpoint,
   initialRetention,
   type RetentionState,
-} from "../core/foreign/checkpoint.ts";
-import { evolveSearch, initialSearch, type SearchState } from "../core/foreign/search.ts";
-import type { TrialCommand } from "../core/trial/commands.ts";
-import { trialDecider } from "../core/trial/decide.ts";
-import type { TrialEvent, TrialState } from "../core/trial/state.ts";
+} from "./core/foreign/checkpoint.ts";
+import { evolveSearch, initialSearch, type SearchState } from "./core/foreign/search.ts";
+import type { TrialCommand } from "./core/trial/commands.ts";
+import { trialDecider } from "./core/trial/decide.ts";
+import type { TrialEvent, TrialState } from "./core/trial/state.ts";
 
 export const experiments: Aggregate<ExperimentState, ExperimentCommand, ExperimentEvent> = {
   name: "experiment",

@@ -8,19 +8,12 @@ import {
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
-import { LogRewound } from "../history/log-history.ts";
+import { LogRewound } from "./log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import { EventFeed } from "./event-feed.ts";
+import { emptyMeta } from "../work/story.ts";
 
 const never = new AbortController().signal;
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 
 let clock: ManualClock;
 let hub: MemoryHub;
@@ -51,7 +44,7 @@ async function write(into: MemoryLog, ...streams: readonly string[]): Promise<vo
     const expectedVersion = into.store.events.filter((event) => event.stream === stream).length;
     const events = [{ id: newEventId(), type: "dev.trainyard.pool.PoolRemoved.v1", body: "{}" }];
     const writes = [{ stream, expectedVersion, events }];
-    await into.as("writer").append({ commitId: newEventId(), writes, guards: [], meta });
+    await into.as("writer").append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { assertNever, Bug, Fault, isRejection, type Rejection } from "@trainyard/kernel";
 import type { FoldCache } from "../folds/fold-cache.ts";
 import { runtimeLimits } from "../limits.ts";
-import { BufferedWork, MovedStream, type Work } from "../reactions/work.ts";
+import { BufferedWork, MovedStream, type Work } from "./work.ts";
 
 export type Committed = {
   /** The position of the last event; 0 when nothing had to change. */

@@ -4,17 +4,17 @@ import {
   type CheckpointFacts,
   evolveCheckpoint,
   unknownCheckpoint,
-} from "../core/foreign/checkpoint.ts";
+} from "./core/foreign/checkpoint.ts";
 import {
   type ExperimentFacts,
   evolveExperiment,
   unknownExperiment,
-} from "../core/foreign/experiment.ts";
-import { type AdoptionFacts, evolveAdoption, notAdopted } from "../core/foreign/storage.ts";
-import { evolveTrial, type TrialFacts, unknownTrial } from "../core/foreign/trial.ts";
-import type { RetentionCommand } from "../core/retention/commands.ts";
-import { retentionDecider } from "../core/retention/decide.ts";
-import type { RetentionEvent, RetentionState } from "../core/retention/state.ts";
+} from "./core/foreign/experiment.ts";
+import { type AdoptionFacts, evolveAdoption, notAdopted } from "./core/foreign/storage.ts";
+import { evolveTrial, type TrialFacts, unknownTrial } from "./core/foreign/trial.ts";
+import type { RetentionCommand } from "./core/retention/commands.ts";
+import { retentionDecider } from "./core/retention/decide.ts";
+import type { RetentionEvent, RetentionState } from "./core/retention/state.ts";
 
 export const retentions: Aggregate<RetentionState, RetentionCommand, RetentionEvent> = {
   name: "retention",

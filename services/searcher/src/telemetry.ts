@@ -6,14 +6,14 @@ import { categoryOf } from "@trainyard/kernel";
 import { enumLabel, type Registry } from "@trainyard/runtime";
 import { Counter, Histogram } from "prom-client";
 
-export type SearcherTelemetry = {
+export type Telemetry = {
   /** Counts an event of a search; others' it ignores. After a takeover the last few may be counted again. */
   readonly count: (event: StoredEvent) => void;
   /** From a question to the model's answer, the wait for others' answers included. */
   readonly suggestionTook: (ms: number) => void;
 };
 
-export function createTelemetry(registry: Registry): SearcherTelemetry {
+export function createTelemetry(registry: Registry): Telemetry {
   const count = counters(registry);
   const suggestions = new Histogram({
     name: "trainyard_suggestion_seconds",

@@ -4,8 +4,8 @@ import {
   type MeasurementCommand,
   type MeasurementEvent,
   measurement,
-} from "../core/measurement/measurement.ts";
-import { evolveRunHistory, noRuns, type RunHistory } from "../core/run-history.ts";
+} from "./core/measurement/measurement.ts";
+import { evolveRunHistory, noRuns, type RunHistory } from "./core/run-history.ts";
 
 export const runHistoryFold: StreamFold<RunHistory> = {
   name: "run-history",

@@ -2,9 +2,9 @@ import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Gauge } from "prom-client";
 
 /** What the agent tells of itself: one function per thing that happens. */
-export type AgentEvents = ReturnType<typeof agentEvents>;
+export type Telemetry = ReturnType<typeof createTelemetry>;
 
-export function agentEvents(logger: Logger, registry: Registry) {
+export function createTelemetry(logger: Logger, registry: Registry) {
   const registers = [registry];
   const counter = (name: string, help: string): Counter =>
     new Counter({ name: `trainyard_agent_${name}_total`, help, registers });

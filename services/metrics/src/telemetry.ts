@@ -2,11 +2,11 @@ import type { Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
 /** What the service tells of itself: one function per thing that happens. */
-export type MetricsEvents = {
+export type Telemetry = {
   taken(stored: number, refused: number): void;
 };
 
-export function metricsEvents(registry: Registry): MetricsEvents {
+export function createTelemetry(registry: Registry): Telemetry {
   const registers = [registry];
   const stored = new Counter({
     name: "trainyard_metrics_reports_acknowledged_total",
