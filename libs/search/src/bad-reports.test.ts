@@ -44,7 +44,7 @@ describe("a report", () => {
 
   it("without the metric fails a trial of random search under a policy that compares values", () => {
     const search = new DrivenSearch();
-    const early_stopping = [{ type: "no_improvement", patience: 3 }] as never;
+    const early_stopping = [{ name: "no_improvement", patience: 3 }] as never;
     search.start({ ...configOf(randomOf(2, 2)), early_stopping });
     expect(search.send(validation(1, 10, { accuracy: 1 }))).toMatchObject([
       { type: "ObservationRecorded" },

@@ -6,15 +6,14 @@
 import {
   type HyperparameterSpace,
   isTyped,
-  type Json,
   type JsonObject,
   sortedKeys,
   whyNoValue,
 } from "@trainyard/experiment-config";
 import { type FieldProblem, isMapping } from "@trainyard/kernel";
-import { fullPoint } from "../space/space.ts";
 import { valueAtKeys, withoutAbsent } from "../space/rules/conditions.ts";
 import { brokenConstraints, type SearchedSpace } from "../space/rules/constraints.ts";
+import { fullPoint } from "../space/space.ts";
 
 export type GivenPoint =
   | { readonly point: JsonObject }
