@@ -2,7 +2,7 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
-import { FoldCache, type StreamFold } from "@trainyard/runtime";
+import { FoldCache, serviceMeta, type StreamFold } from "@trainyard/runtime";
 import {
   decodeSearch,
   encodeSearch,
@@ -21,14 +21,7 @@ const reports = 20;
 const concurrent = 64;
 const perCommit = 500;
 const stream = "search-1";
-const meta = {
-  source: "/trainyard/searcher",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+const meta = serviceMeta("searcher");
 
 const searches: StreamFold<SearchState> = {
   name: "search",

@@ -5,18 +5,17 @@
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog, Fence } from "@trainyard/event-log";
-import { type Clock, isFault } from "@trainyard/kernel";
+import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "../verification/check.ts";
-import { pause } from "../clock.ts";
 import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
-import { EventFeed } from "../reactions/event-feed.ts";
-import { Executor, LeaseLost } from "../commands/executor.ts";
-import { firstAbort } from "./first-abort.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { Executor, LeaseLost } from "../work/executor.ts";
+import { firstAbort } from "../first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { LogRewound } from "../history/log-history.ts";
 import { LeaseHolder } from "./lease-holder.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
 import type { View } from "../views/view.ts";
@@ -38,7 +37,7 @@ export type Term = {
 export type TermContext = {
   readonly executor: Executor;
   readonly epoch: number;
-  /** This process, as it asks for the lease. */
+  /** This term of this process, as it asks for the lease. */
   readonly owner: string;
   /** Aborts when the lease is lost or the service drains. */
   readonly signal: AbortSignal;
@@ -91,9 +90,9 @@ export class Partition {
     const { log, clock, logger } = this.#deps;
     const lease = `${this.#service}/${this.#partition}`;
     const holder = new LeaseHolder(log, clock, logger, lease, owner);
-    await holder.run(signal, async ({ fence, lost }) => {
+    await holder.run(signal, async ({ fence, owner: ofTerm, lost }) => {
       try {
-        await this.#term(fence, owner, lost);
+        await this.#term(fence, ofTerm, lost);
       } catch (error) {
         await this.#ended(error, lost, signal);
       } finally {
@@ -175,6 +174,6 @@ export class Partition {
       { err: error },
       error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",
     );
-    await pause(clock, runtimeLimits.retryLastMs, signal);
+    await pause(clock, runtimeLimits.retry.lastMs, signal);
   }
 }

@@ -15,7 +15,7 @@ import {
   foldOf,
 } from "@trainyard/runtime";
 import { operationResults } from "@trainyard/search";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 export function commandTable(executor: Executor): Readonly<Record<string, CommandSpec>> {
   return {
