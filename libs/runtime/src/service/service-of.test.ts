@@ -111,5 +111,5 @@ test("a service with its own HTTP server learns at once that it drains", async (
   await service.start();
   expect(service.address()).toBe("http://own");
   await service[Symbol.asyncDispose]();
-  expect(heard).toEqual(["draining", "loop ended", "closed"]);
+  expect(heard).toEqual(["draining", "closed", "loop ended"]);
 });

@@ -1,9 +1,9 @@
 /**
  * The life of every service, starting → ready → draining → stopped, around what is its own: the plan.
  *
- * Start: the tables are migrated, the HTTP server listens (the health server, unless the service has one of its own), the
- * loops run and commands are served. Drain, in reverse: readiness fails at once, commands are no longer taken, the loops
- * end, the server closes, and the connections close. So /readyz answers "draining" until the last loop has ended.
+ * Start: the tables are migrated, the health server listens, the loops run, the service's own HTTP server listens where it
+ * has one (in place of the health server), and commands are served. Drain, in reverse: readiness fails at once, commands are
+ * no longer taken, requests end before the loops that they wait for, and the connections close.
  *
  * A loop that throws is a bug: it is logged, and its unhandled rejection ends the process, which is then started again.
  */
@@ -58,7 +58,10 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
   let address = "";
   const readiness = (): string | null =>
     state === "ready" ? (partition?.unready() ?? plan.unready?.() ?? null) : state;
-  const listen = plan.listen ?? ((serving) => startHealthServer(http, serving, registry));
+  const healthServer = (serving: Serving) => startHealthServer(http, serving, registry);
+  const open = async (listen: (serving: Serving) => Promise<Listening>): Promise<void> => {
+    ({ address } = stack.use(await listen({ readiness, draining: draining.signal })));
+  };
   const loops = [...(plan.loops ?? [])];
   if (partition !== undefined) {
     viewGauges(registry, () => partition.views);
@@ -73,8 +76,9 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
         await migrate(tables.pool, name.replaceAll("-", "_"), tables.migrations);
       }
       await plan.prepare?.();
-      ({ address } = stack.use(await listen({ readiness, draining: draining.signal })));
+      if (plan.listen === undefined) await open(healthServer);
       stack.use(runLoops(loops, parts));
+      if (plan.listen !== undefined) await open(plan.listen);
       if (commands !== undefined) {
         stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
       }
