@@ -7,7 +7,7 @@ test("a connection that breaks between two queries of a transaction fails the ne
   await using server = await startTestPostgres();
   const config = { postgresUrl: server.url() };
   const pool = openPool(config, "test", pino({ enabled: false }));
-  const uncaught = vi.fn();
+  const uncaught = vi.fn<(error: unknown) => void>();
   process.on("uncaughtException", uncaught);
   try {
     const client = await pool.connect();
