@@ -23,7 +23,6 @@ export {
 } from "./analysis/record.ts";
 export { operationResults } from "./custom/decide.ts";
 export type { OperationResult, SearchOperation } from "./custom/operations.ts";
-export { searchDecider } from "./decider.ts";
 export { EarlierReader, type EarlierTrial, type EarlierTrials } from "./earlier.ts";
 export type { SearchEvent } from "./events.ts";
 export {
@@ -58,7 +57,7 @@ export {
   type TrialResult,
   type World,
 } from "./simulation/simulate.ts";
-export { decodeSearch, encodeSearch } from "./snapshot.ts";
+export { SearchMachine } from "./machine.ts";
 export { timesOf } from "./persistent/times.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space/space.ts";
 export {

@@ -2,14 +2,8 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
-import { FoldCache, type StreamFold } from "@trainyard/runtime";
-import {
-  decodeSearch,
-  encodeSearch,
-  type SearchEvent,
-  searchDecider,
-  type SearchState,
-} from "@trainyard/search";
+import { FoldCache, type MachineFold } from "@trainyard/runtime";
+import { type SearchCommand, type SearchEvent, SearchMachine } from "@trainyard/search";
 import { exampleOf } from "@trainyard/search/examples";
 import { draw } from "@trainyard/kernel";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
@@ -30,12 +24,15 @@ const meta = {
   traceparent: "",
 };
 
-const searches: StreamFold<SearchState> = {
+const searches: MachineFold<SearchMachine> = {
   name: "search",
   category: "search",
-  initial: searchDecider.initial,
-  evolve: (state, event) => searchDecider.evolve(state, event as SearchEvent),
-  snapshot: { schema: "search", encode: encodeSearch, decode: decodeSearch },
+  create: () => new SearchMachine(),
+  snapshot: {
+    schema: "search",
+    encode: (search) => search.snapshot(),
+    decode: (text) => SearchMachine.restored(text),
+  },
 };
 
 export async function measureOpening({ size, say }: BenchContext): Promise<readonly BenchResult[]> {
@@ -48,7 +45,7 @@ export async function measureOpening({ size, say }: BenchContext): Promise<reado
   await fill(log, eventsOf(trials));
   const fromEvents: number[] = [];
   for (let round = 0; round < rounds; round += 1) fromEvents.push(await opened(log, trials));
-  await new FoldCache(log).saveSnapshot(searches, "1");
+  await new FoldCache(log).saveMachine(searches, "1");
   const fromSnapshot: number[] = [];
   for (let round = 0; round < rounds; round += 1) fromSnapshot.push(await opened(log, trials));
   const bar = (id: string) => ({ id, unit: "ms", floor: null, goal: 1 });
@@ -73,12 +70,10 @@ function eventsOf(trials: number): readonly SearchEvent[] {
   const { searcher, ...config } = exampleOf("random");
   const larger = { ...searcher, max_trials: trials, max_concurrent_trials: concurrent };
   const events: SearchEvent[] = [];
-  let state = searchDecider.initial;
-  const send = (command: Parameters<typeof searchDecider.decide>[1]): void => {
-    for (const event of searchDecider.decide(state, command) as readonly SearchEvent[]) {
-      state = searchDecider.evolve(state, event);
-      events.push(event);
-    }
+  const search = new SearchMachine();
+  const send = (command: SearchCommand): void => {
+    events.push(...(search.take(command) as readonly SearchEvent[]));
+    search.keep();
   };
   send({
     type: "StartSearch",
@@ -120,13 +115,14 @@ async function fill(log: EventLog, events: readonly SearchEvent[]): Promise<void
 /** Milliseconds until a searcher that knows nothing has decided on the end of a trial. */
 async function opened(log: EventLog, trials: number): Promise<number> {
   const startMs = performance.now();
-  const { state } = await new FoldCache(log).load(searches, "1");
   const command = {
     type: "RecordOutcome",
     trial: trials,
     outcome: TrialOutcome.COMPLETED,
   } as const;
-  const decided = searchDecider.decide(state, command) as readonly SearchEvent[];
+  const decided = (await new FoldCache(log).look(searches, "1", (search) =>
+    search.decide(command),
+  )) as readonly SearchEvent[];
   if (decided.length === 0) throw new Error("the search decides on the end of a trial");
   for (const event of decided) decodeEvent(encodeEvent(event));
   return performance.now() - startMs;

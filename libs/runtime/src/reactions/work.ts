@@ -10,6 +10,7 @@ import { newEventId, type StreamGuard, type StreamWrite } from "@trainyard/event
 import { isRejection, type Rejection, streamName } from "@trainyard/kernel";
 import type { FoldCache } from "../folds/fold-cache.ts";
 import { type Aggregate, foldOf, type StreamFold } from "../folds/folds.ts";
+import type { Machine, MachineFold, SharedMachine } from "../folds/machines.ts";
 
 export interface Work {
   /** A stream's state, with what this work has decided so far. */
@@ -22,6 +23,18 @@ export interface Work {
     id: string,
     command: Command,
   ): Promise<readonly Event[] | Rejection>;
+  /** The same on a stream that a machine folds. */
+  decide<State extends Machine>(
+    fold: MachineFold<State>,
+    id: string,
+    command: Parameters<State["decide"]>[0],
+  ): Promise<ReturnType<State["decide"]>>;
+  /** Looks at a machine, with what this work has decided so far. The machine moves on afterwards: `look` must not keep it. */
+  look<State extends Machine, Seen>(
+    fold: MachineFold<State>,
+    id: string,
+    look: (machine: State) => Seen,
+  ): Promise<Seen>;
   /** A place where a large fan-out may be committed so far. What follows must not rest on what was loaded before. */
   part(): Promise<void>;
 }
@@ -33,6 +46,7 @@ export class BufferedWork implements Work {
   readonly #cache: FoldCache;
   readonly #onPart: (work: BufferedWork) => Promise<void>;
   readonly #states = new Map<string, Map<string, Held>>();
+  readonly #machines = new Map<string, Map<string, SharedMachine>>();
   readonly #versions = new Map<string, number>();
   readonly #pending = new Map<string, Pending>();
   readonly #guards = new Set<string>();
@@ -47,10 +61,7 @@ export class BufferedWork implements Work {
     const held = this.#states.get(stream)?.get(fold.name);
     if (held !== undefined) return held.state as State;
     const { state, version } = await this.#cache.load(fold, id);
-    const known = this.#versions.get(stream);
-    // Two folds of one stream must rest on one version, or the commit would vouch for the wrong one.
-    if (known !== undefined && known !== version) throw new MovedStream(stream);
-    this.#versions.set(stream, version);
+    this.#restOn(stream, version);
     let current = state;
     for (const event of this.#pending.get(stream)?.events ?? [])
       current = fold.evolve(current, event);
@@ -66,21 +77,70 @@ export class BufferedWork implements Work {
     return state;
   }
 
-  async decide<State, Command, Event extends AnyEvent>(
+  decide<State, Command, Event extends AnyEvent>(
+    aggregate: Aggregate<State, Command, Event>,
+    id: string,
+    command: Command,
+  ): Promise<readonly Event[] | Rejection>;
+  decide<State extends Machine>(
+    fold: MachineFold<State>,
+    id: string,
+    command: Parameters<State["decide"]>[0],
+  ): Promise<ReturnType<State["decide"]>>;
+  async decide<State extends Machine, Command, Event extends AnyEvent>(
+    decided: Aggregate<State, Command, Event> | MachineFold<State>,
+    id: string,
+    command: Command & Parameters<State["decide"]>[0],
+  ): Promise<readonly AnyEvent[] | Rejection> {
+    const stream = streamName(decided.category, id);
+    const events =
+      "create" in decided
+        ? await this.look(decided, id, (machine) => machine.decide(command))
+        : await this.#decidedOn(decided, id, command);
+    if (!isRejection(events) && events.length > 0) this.#record(stream, events);
+    return events;
+  }
+
+  async #decidedOn<State, Command, Event extends AnyEvent>(
     aggregate: Aggregate<State, Command, Event>,
     id: string,
     command: Command,
   ): Promise<readonly Event[] | Rejection> {
-    const stream = streamName(aggregate.category, id);
     const state = await this.load(foldOf(aggregate), id);
-    // What rests on a state that others have gone on from could not be committed: it need not be decided.
+    this.#confirm(streamName(aggregate.category, id));
+    return aggregate.decider.decide(state, command);
+  }
+
+  async look<State extends Machine, Seen>(
+    fold: MachineFold<State>,
+    id: string,
+    look: (machine: State) => Seen,
+  ): Promise<Seen> {
+    const stream = streamName(fold.category, id);
+    const known = this.#machines.get(stream)?.get(fold.name) as SharedMachine<State> | undefined;
+    const machine = known ?? (await this.#cache.machine(fold, id));
+    if (known === undefined) {
+      this.#restOn(stream, machine.version);
+      const machines = this.#machines.get(stream) ?? new Map<string, SharedMachine>();
+      this.#machines.set(stream, machines.set(fold.name, machine));
+    }
+    this.#confirm(stream);
+    if (machine.version !== this.#versions.get(stream)) throw new MovedStream(stream);
+    return look(machine.ahead(this, this.#pending.get(stream)?.events ?? []));
+  }
+
+  /** Two folds of one stream must rest on one version, or the commit would vouch for the wrong one. */
+  #restOn(stream: string, version: number): void {
+    const known = this.#versions.get(stream);
+    if (known !== undefined && known !== version) throw new MovedStream(stream);
+    this.#versions.set(stream, version);
+  }
+
+  /** The state is stale where the stream has moved on: the append would conflict, so fail now. */
+  #confirm(stream: string): void {
     if (this.#cache.passedBy(stream) > (this.#versions.get(stream) ?? 0)) {
       throw new MovedStream(stream);
     }
-    const decided = aggregate.decider.decide(state, command);
-    if (isRejection(decided) || decided.length === 0) return decided;
-    this.#record(stream, decided);
-    return decided;
   }
 
   #record(stream: string, events: readonly AnyEvent[]): void {
@@ -136,9 +196,10 @@ export class BufferedWork implements Work {
   /** After a commit: the cache takes the events over, and the work starts anew. */
   settle(): void {
     for (const [stream, { baseVersion, events }] of this.#pending) {
-      this.#cache.committed(stream, baseVersion + 1, events, this.#states.get(stream));
+      this.#cache.committed(stream, baseVersion + 1, events, this, this.#states.get(stream));
     }
     this.#states.clear();
+    this.#machines.clear();
     this.#versions.clear();
     this.#pending.clear();
     this.#guards.clear();

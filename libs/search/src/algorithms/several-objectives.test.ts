@@ -3,7 +3,6 @@ import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-
 import { describe, expect, it } from "vitest";
 import { paretoTrials, SearchRecord } from "../analysis/record.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../testing/test-searches.ts";
 import { modelMemory } from "./model-memory.ts";
 import { bestOfSeveral } from "./several-objectives.ts";
@@ -44,7 +43,7 @@ function trained(searcher: SearcherConfig, seed: number): DrivenSearch {
     search.send(validation(trial, 1, scalars));
     search.end(trial, COMPLETED);
     if (trial % 7 === 0) {
-      search.state = decodeSearch(encodeSearch(search.state)) ?? search.state;
+      search.restore();
     }
   }
   return search;

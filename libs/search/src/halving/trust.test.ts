@@ -1,8 +1,8 @@
 import { draw, fold } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import { runSearch } from "../simulation/run.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { encodeSearch } from "../snapshot.ts";
 import { configOf } from "../testing/test-searches.ts";
 import type { Halving } from "./memory.ts";
 import { autoOf, halvingOf, startedSearch } from "./test-halving.ts";
@@ -269,12 +269,10 @@ describe("a search whose first rung is measured", () => {
 
   it("is the same from its events as it was", () => {
     const { events, state } = simulated((final) => -final, 2);
-    const again = fold(searchDecider.evolve, searchDecider.initial, events);
-    expect(encodeSearch(again)).toBe(encodeSearch(state));
-    const half = fold(searchDecider.evolve, searchDecider.initial, events.slice(0, 200));
-    const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
-    expect(encodeSearch(fold(searchDecider.evolve, restored, events.slice(200)))).toBe(
-      encodeSearch(state),
-    );
+    expect(SearchMachine.of(events).snapshot()).toBe(encodeSearch(state));
+    const half = SearchMachine.of(events.slice(0, 200));
+    const restored = SearchMachine.restored(half.snapshot());
+    for (const event of events.slice(200)) restored?.apply(event);
+    expect(restored?.snapshot()).toBe(encodeSearch(state));
   });
 });

@@ -4,9 +4,8 @@
  */
 
 import type { SearchCommand } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
-import type { SearchState } from "../state.ts";
 
 const behind = new WeakMap<object, unknown>();
 
@@ -28,9 +27,9 @@ function counting<Value>(value: Value, count: () => void): Value {
   return proxy as Value;
 }
 
-/** Reads by deciding on a command and by folding what was decided. The state itself stays plain. */
+/** Reads by deciding on a command and by applying what was decided, which is applied to the search thereby. */
 export function readsOf(
-  state: SearchState,
+  search: SearchMachine,
   command: SearchCommand,
   decided: readonly SearchEvent[],
 ): number {
@@ -38,11 +37,11 @@ export function readsOf(
   const count = (): void => {
     reads += 1;
   };
-  searchDecider.decide(counting(state, count), command);
-  let after = state;
+  const counted = new SearchMachine(counting(search.state, count));
+  counted.decide(command);
   for (const event of decided) {
-    searchDecider.evolve(counting(after, count), event);
-    after = searchDecider.evolve(after, event);
+    counted.apply(event);
+    search.apply(event);
   }
   return reads;
 }

@@ -5,7 +5,7 @@
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger } from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
 import { limits } from "../limits.ts";
 import { ownMeta } from "./own-meta.ts";
@@ -60,8 +60,8 @@ export class Budgets {
 
   async #look(id: string): Promise<void> {
     this.#changed.delete(id);
-    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
-    const dueMs = budgetDueAt(state);
+    const { cache } = this.#deps.executor;
+    const dueMs = await cache.look(searches, id, ({ state }) => budgetDueAt(state));
     if (dueMs === "never") {
       this.#without.add(id);
     } else if (dueMs === null) {

@@ -6,7 +6,7 @@
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger } from "@trainyard/runtime";
 import {
   awaitedTrial,
   type GoWithoutSuggestion,
@@ -79,14 +79,15 @@ export class Suggestions {
   }
 
   async #look(id: string): Promise<void> {
-    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
-    const trial = awaitedTrial(state);
+    const { trial, asks } = await this.#deps.executor.cache.look(searches, id, ({ state }) => ({
+      trial: awaitedTrial(state),
+      asks: this.#asked.has(id) ? null : questionOf(state),
+    }));
     if (trial === null) this.#waits.delete(id);
     else if (this.#waits.get(id)?.trial !== trial) {
       this.#waits.set(id, { trial, sinceMs: this.#deps.clock.monotonicMs() });
     }
-    const question = this.#asked.has(id) ? null : questionOf(state);
-    if (question !== null) this.#ask(id, question);
+    if (asks !== null) this.#ask(id, asks);
   }
 
   #ask(id: string, question: Question): void {
