@@ -32,7 +32,7 @@ export {
   type HalvingPlan,
   rungUnits,
 } from "./halving/plan.ts";
-export { type HalvingStand, halvingStand } from "./halving/stand.ts";
+export { type HalvingStand, halvingStand } from "./halving/members.ts";
 export { budgetDueAt, hasBudgetOfTime } from "./policies/judge.ts";
 export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
@@ -58,7 +58,7 @@ export {
   type World,
 } from "./simulation/simulate.ts";
 export { SearchMachine } from "./machine.ts";
-export { timesOf } from "./persistent/times.ts";
+export { timesOf } from "./times.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space/space.ts";
 export {
   type Best,

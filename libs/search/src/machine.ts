@@ -1,49 +1,53 @@
 /**
  * One search as a machine over its stream `search-<experiment>`: unknown → running → completed. Nothing leaves completed.
- * `apply` changes the state in place; `decide` tries events out and leaves the state as it was.
- * Every decision costs O(log n) in the number of trials, except that an invalid best trial makes the others be looked
- * through once.
+ * `apply` changes the state in place, through an undo log; `decide` tries events out and takes them back, so that a
+ * decision changes nothing until its events are applied. Every decision costs about as much among 100,000 trials as among
+ * 1,000, except that an invalid best trial makes the others be looked through once.
  */
-import { hashOf } from "./persistent/id-map.ts";
 import { isRejection, type Rejection } from "@trainyard/kernel";
+import { applyEvent } from "./apply.ts";
 import type { SearchCommand } from "./commands.ts";
 import { decide } from "./decide.ts";
 import type { SearchEvent } from "./events.ts";
-import { evolve } from "./evolve.ts";
+import { hashOf } from "./hash.ts";
 import { decodeSearch, encodeSearch } from "./snapshot.ts";
-import { initialSearch, type SearchState } from "./state.ts";
+import { newSearch, type SearchState } from "./state.ts";
+import type { TriedSearch } from "./tried-search.ts";
+import { UndoLog } from "./undo-log.ts";
 
-export class SearchMachine {
-  #state: SearchState;
-  #kept: SearchState;
+export class SearchMachine implements TriedSearch {
+  /** What the search is now. It is changed in place: read it before the next event is applied. */
+  readonly state: SearchState;
+  readonly #undo = new UndoLog();
 
-  constructor(state: SearchState = initialSearch) {
-    this.#state = state;
-    this.#kept = state;
+  constructor(state: SearchState = newSearch()) {
+    this.state = state;
   }
 
   /** The search that has these events. */
   static of(events: Iterable<SearchEvent>): SearchMachine {
     const machine = new SearchMachine();
-    for (const event of events) machine.apply(event);
-    machine.keep();
+    for (const event of events) {
+      machine.apply(event);
+      machine.keep();
+    }
     return machine;
   }
 
-  /** Null for a text of another format. */
-  static restored(text: string): SearchMachine | null {
-    const state = decodeSearch(text);
+  /** From a snapshot; null where that is of another format. */
+  static restored(snapshot: string): SearchMachine | null {
+    const state = decodeSearch(snapshot);
     return state === null ? null : new SearchMachine(state);
   }
 
-  /** What the search is now. The machine changes it in place: read it before the next event. */
-  get state(): SearchState {
-    return this.#state;
+  /** Throws on an event that cannot follow; `undo` takes back what it has changed. */
+  apply(event: SearchEvent): void {
+    applyEvent(this.state, event, this.#undo);
   }
 
   /** The events that follow from a command. The search stays as it is until they are applied. */
   decide(command: SearchCommand): readonly SearchEvent[] | Rejection {
-    return decide(this.#state, command);
+    return this.tryOut(() => decide(this, command));
   }
 
   /** Decides on a command and applies what was decided. */
@@ -54,27 +58,34 @@ export class SearchMachine {
     return decided;
   }
 
-  apply(event: SearchEvent): void {
-    this.#state = evolve(this.#state, event);
+  /** Takes back what `look` has changed. */
+  tryOut<Result>(look: (undo: UndoLog) => Result): Result {
+    const before = this.#undo.length;
+    try {
+      return look(this.#undo);
+    } finally {
+      this.#undo.backTo(before);
+    }
   }
 
-  /** Takes back what was applied after the last `keep`. */
+  /** Takes back everything that was applied after the last `keep`. */
   undo(): void {
-    this.#state = this.#kept;
+    this.#undo.backTo(0);
   }
 
   /** What has been applied so far is never taken back. */
   keep(): void {
-    this.#kept = this.#state;
+    this.#undo.forget();
   }
 
+  /** The whole state as JSON text, from which `restored` goes on. */
   snapshot(): string {
-    return encodeSearch(this.#state);
+    return encodeSearch(this.state);
   }
 
-  /** A hash of the whole state: two machines that differ in anything have different ones. */
+  /** A hash of the whole state, to compare machines by. */
   digest(): string {
     const text = this.snapshot();
-    return `${text.length}-${hashOf(text).toString(16)}`;
+    return `${text.length.toString(16)}-${hashOf(text).toString(16).padStart(8, "0")}`;
   }
 }

@@ -71,7 +71,7 @@ class Fold {
   }
 
   get trials(): number {
-    return this.#search.state.trials.size;
+    return this.#search.state.trials.length;
   }
 
   get over(): boolean {

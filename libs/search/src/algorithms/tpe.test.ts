@@ -9,7 +9,7 @@ import type { SearchEvent } from "../events.ts";
 import { simulate } from "../simulation/simulate.ts";
 import { encodeSearch } from "../snapshot.ts";
 import { configOf, DrivenSearch, sobolOf, tpeOf } from "../testing/test-searches.ts";
-import { modelMemory } from "./model-memory.ts";
+import type { ModelMemory } from "./model-memory.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 
@@ -150,7 +150,7 @@ describe("what TPE remembers", () => {
     return search;
   }
   const ranking = (search: DrivenSearch): number[] =>
-    modelMemory(search.state.memory).ranked.map(({ trial }) => trial);
+    (search.state.memory as ModelMemory).ranked.map(({ trial }) => trial);
 
   it("is the best trials first, of equals the one that reported first", () => {
     const search = started();
@@ -181,7 +181,7 @@ describe("what TPE remembers", () => {
     for (const [i, outcome] of [FAILED, INVALID, CANCELED, COMPLETED].entries()) {
       search.end(i + 1, outcome);
     }
-    expect(modelMemory(search.state.memory)).toMatchObject({ ranked: [], ended: 3 });
+    expect(search.state.memory as ModelMemory).toMatchObject({ ranked: [], ended: 3 });
   });
 
   it("hears of a better value that comes after the end, and not of a worse", () => {

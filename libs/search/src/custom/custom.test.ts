@@ -377,7 +377,7 @@ it("deciding on a full batch leaves the search as it was, however few trials it 
   search.machine.decide(posting([...full.flat(), finishOf("f")]));
   expect(encodeSearch(search.state)).toBe(text);
   post(search, ...full.flat(), finishOf("f"));
-  expect(search.state.trials.size).toBe(51);
+  expect(search.state.trials.length).toBe(51);
 });
 
 it("is decided the same again from its recorded events", () => {

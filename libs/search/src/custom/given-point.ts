@@ -14,7 +14,8 @@ import {
 import type { FieldProblem } from "@trainyard/kernel";
 import { fullPoint } from "../space/space.ts";
 import { valueAtKeys, withoutAbsent } from "../space/rules/conditions.ts";
-import { brokenConstraints, type SearchedSpace } from "../space/rules/constraints.ts";
+import { brokenConstraints } from "../space/rules/constraints.ts";
+import type { SearchedSpace } from "../state.ts";
 
 export type GivenPoint =
   | { readonly point: JsonObject }

@@ -29,7 +29,7 @@ function readsAt(reached: number): number {
     }
   };
   const goOnTo = (trials: number): void => {
-    while (search.state.trials.size < trials) {
+    while (search.state.trials.length < trials) {
       const { trial, until } = waiting.shift() ?? { trial: 0, until: 0 };
       send(validation(trial, until, { loss: draw(1, "loss", trial) }));
       for (let end = stopped.pop(); end !== undefined; end = stopped.pop()) {
@@ -41,7 +41,7 @@ function readsAt(reached: number): number {
   send({ type: "StartSearch", config: configOf(config), seed: 1 });
   goOnTo(reached);
   counts = true;
-  goOnTo(search.state.trials.size + 100);
+  goOnTo(search.state.trials.length + 100);
   return reads;
 }
 

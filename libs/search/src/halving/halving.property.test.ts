@@ -7,7 +7,8 @@ import { foldedInTwo } from "../testing/folded-in-two.ts";
 import type { SearchEvent } from "../events.ts";
 import { encodeSearch } from "../snapshot.ts";
 import { type DrivenSearch, validation } from "../testing/test-searches.ts";
-import { activeTrials, placeOfTrial, rungOf } from "./memory.ts";
+import { activeTrials } from "./brackets.ts";
+import { placeOfTrial, rungOf } from "./state.ts";
 import {
   adaptiveOf,
   ashaOf,

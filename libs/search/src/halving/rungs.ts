@@ -1,6 +1,7 @@
 /** Whom a rung lets through, and when it is over. */
-import { entryAt, placeOf } from "../persistent/ranking.ts";
-import { type Halving, mayCreate, rungOf } from "./memory.ts";
+import { entryAt, placeOf } from "../ranking.ts";
+import { mayCreate } from "./brackets.ts";
+import { type Halving, rungOf } from "./state.ts";
 
 /** How many of so many the rung lets through: at least one where `atLeastOne`. */
 export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): number {

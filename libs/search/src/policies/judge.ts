@@ -13,7 +13,7 @@ import type {
 } from "@trainyard/experiment-config";
 import type { Decision, Observation } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { entriesBetween } from "../persistent/ranking.ts";
+import { entriesBetween } from "../ranking.ts";
 import { isRunning, type RunningSearch, type SearchState, trialOf } from "../state.ts";
 import { comparison } from "./averages.ts";
 import {

@@ -70,7 +70,7 @@ it("pbt among 1,000 living trials reads about as much as among 100", () => {
     };
     send({ type: "StartSearch", config, seed: 1 }, false);
     for (const time of [1, 2]) {
-      for (let trial = 1; trial <= Math.min(trials, search.state.trials.size); trial += 1) {
+      for (let trial = 1; trial <= Math.min(trials, search.state.trials.length); trial += 1) {
         const loss = draw(1, "loss", trial * 2 + time);
         send(validation(trial, time, { loss }), time === 2 && trial <= COUNTED);
       }

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
 import { type Rejection, reject } from "@trainyard/kernel";
+import { Derived } from "../derived.ts";
 import { type Column, spaceOfColumns, type Table } from "./table.ts";
 
 const wrong = (detail: string): Rejection => reject("table_invalid", detail);
@@ -54,6 +55,7 @@ export function curveTable(name: string, file: unknown): Table | Rejection {
     steps,
     smallerIsBetter: true,
     valueAt: (row, step) => values[row * steps + step - 1] ?? Number.NaN,
+    derived: new Derived(),
   };
 }
 
@@ -96,6 +98,7 @@ export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Tabl
     steps: 1,
     smallerIsBetter: direction === "minimize",
     valueAt: (row) => means[row] ?? Number.NaN,
+    derived: new Derived(),
   };
 }
 

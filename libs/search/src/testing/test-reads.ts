@@ -4,6 +4,7 @@
  */
 
 import type { SearchCommand } from "../commands.ts";
+import { Derived } from "../derived.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 
@@ -16,6 +17,8 @@ function plain(value: unknown): unknown {
 function counting<Value>(value: Value, count: () => void): Value {
   const target = plain(value);
   if (target === null || typeof target !== "object") return value;
+  // What is derived from the plan is no part of the state.
+  if (target instanceof Derived) return value;
   const proxy = new Proxy(target, {
     get(from, key) {
       count();
@@ -39,9 +42,6 @@ export function readsOf(
   };
   const counted = new SearchMachine(counting(search.state, count));
   counted.decide(command);
-  for (const event of decided) {
-    counted.apply(event);
-    search.apply(event);
-  }
+  for (const event of decided) counted.apply(event);
   return reads;
 }

@@ -4,7 +4,7 @@ import { SearchMachine } from "../machine.ts";
 import { runSearch } from "../simulation/run.ts";
 import { encodeSearch } from "../snapshot.ts";
 import { configOf } from "../testing/test-searches.ts";
-import type { Halving } from "./memory.ts";
+import type { Halving } from "./state.ts";
 import { autoOf, halvingOf, startedSearch } from "./test-halving.ts";
 import {
   answerOf,
@@ -19,7 +19,7 @@ import {
   type TrustPlan,
   withBrought,
   withoutAnswerOf,
-} from "./trust.ts";
+} from "./first-rung.ts";
 
 const plan: TrustPlan = {
   levels: [
@@ -190,7 +190,7 @@ describe("a search whose first rung is measured", () => {
       }
     }
     // What trains after the rise comes to the new first rung.
-    const last = steps.filter(({ trial }) => trial === state.trials.size);
+    const last = steps.filter(({ trial }) => trial === state.trials.length);
     expect(last.length).toBeGreaterThanOrEqual(3);
     expect(state.phase).toBe("completed");
   });
@@ -229,7 +229,7 @@ describe("a search whose first rung is measured", () => {
     );
     expect(brackets[0]?.rungs[1]?.all.size).toBe(promoted.size);
     expect(probes.some(({ trial }) => !promoted.has(trial))).toBe(true);
-    expect(places.size).toBe(120);
+    expect(places.length).toBe(120);
   });
 
   it("knows at once what a probe that is promoted brings to the rung where it has been", () => {

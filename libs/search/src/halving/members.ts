@@ -1,8 +1,8 @@
-/** How a search that halves stands: who has come to which rung, and who is on the way where. For people and for checks. */
+/** Rung membership and trials on their way, for display and invariant checks. */
+import { assert } from "@trainyard/kernel";
 import type { SearchState } from "../state.ts";
-import { entryAt } from "../persistent/ranking.ts";
-import { itemsOf } from "../persistent/vector.ts";
-import type { Halving } from "./memory.ts";
+import { entriesBetween } from "../ranking.ts";
+import { isHalving } from "./state.ts";
 
 export type RungStand = {
   readonly units: number;
@@ -25,23 +25,16 @@ export type HalvingStand = {
 };
 
 /** Of a search whose algorithm is one of those that halve. */
-export function halvingStand(search: SearchState): HalvingStand {
-  const { brackets, plan, places } = search.memory as unknown as Halving;
+export function halvingStand({ memory }: SearchState): HalvingStand {
+  assert(isHalving(memory), "the search is one that halves");
+  const { brackets, plan, places } = memory;
   return {
     brackets: brackets.map(({ rungs }, index) => ({
       rungs: rungs.map(({ all }, rung) => ({
         units: plan.brackets[index]?.units[rung] ?? 0,
-        entries: Array.from({ length: all.size }, (_, at) => {
-          const { trial = 0, value = 0 } = entryAt(all, at) ?? {};
-          return { trial, value };
-        }),
+        entries: entriesBetween(all, 0, all.size).map(({ trial, value }) => ({ trial, value })),
       })),
     })),
-    trials: [...itemsOf(places)].map(({ bracket, rung, time, value }) => ({
-      bracket,
-      rung,
-      time,
-      value,
-    })),
+    trials: places.map(({ bracket, rung, time, value }) => ({ bracket, rung, time, value })),
   };
 }
