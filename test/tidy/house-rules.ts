@@ -6,6 +6,7 @@ import { namedExports } from "./rules/exports.ts";
 import { foldsVerified } from "./rules/folds.ts";
 import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
+import { noModuleState } from "./rules/module-state.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
 import { packagesArgued } from "./rules/packages.ts";
@@ -23,6 +24,7 @@ export const houseRules: readonly Rule[] = [
   layers,
   packageWalls,
   pureCores,
+  noModuleState,
   reasonedSuppressions,
   environmentInConfig,
   catalogued,
