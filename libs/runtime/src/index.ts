@@ -35,7 +35,7 @@ export {
 } from "./commands/executor.ts";
 export { FoldCache } from "./folds/fold-cache.ts";
 export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
-export type { Machine, MachineFold } from "./folds/machines.ts";
+export { type Machine, type MachineFold, machineFold } from "./folds/machines.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
 export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
 export { BodyBudget, HeldBody } from "./service/body-budget.ts";
@@ -72,7 +72,7 @@ export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
 export { runChecks } from "./verification/verifications.ts";
-export { machineCheck, snapshotCheck } from "./verification/verify-snapshots.ts";
+export { snapshotCheck } from "./verification/verify-snapshots.ts";
 export { viewCheck } from "./verification/verify-view.ts";
 export type { SetAside } from "./views/apply-events.ts";
 export { shownView } from "./views/view-commands.ts";

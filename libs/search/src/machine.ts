@@ -40,6 +40,11 @@ export class SearchMachine implements TriedSearch {
     return state === null ? null : new SearchMachine(state);
   }
 
+  /** Events that have been applied. */
+  get version(): number {
+    return this.state.version;
+  }
+
   /** Throws on an event that cannot follow; `undo` takes back what it has changed. */
   apply(event: SearchEvent): void {
     applyEvent(this.state, event, this.#undo);

@@ -126,7 +126,7 @@ test("a saved search that differs from its stream is found", async () => {
     connectionString: parseConfig(stage.variables).postgresUrl,
   });
   const cache = new FoldCache(log);
-  await cache.saveMachine(searches, "3");
+  await cache.saveSnapshot(searches, "3");
   expect(await stage.verify()).toEqual({
     "searcher.asking-searches": "",
     "searcher.search-snapshots": "",

@@ -2,7 +2,7 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
-import { FoldCache, type MachineFold } from "@trainyard/runtime";
+import { FoldCache, machineFold } from "@trainyard/runtime";
 import { type SearchCommand, type SearchEvent, SearchMachine } from "@trainyard/search";
 import { exampleOf } from "@trainyard/search/examples";
 import { draw } from "@trainyard/kernel";
@@ -24,16 +24,16 @@ const meta = {
   traceparent: "",
 };
 
-const searches: MachineFold<SearchMachine> = {
+const searches = machineFold({
   name: "search",
   category: "search",
   create: () => new SearchMachine(),
   snapshot: {
     schema: "search",
-    encode: (search) => search.snapshot(),
+    encode: (search: SearchMachine) => search.snapshot(),
     decode: (text) => SearchMachine.restored(text),
   },
-};
+});
 
 export async function measureOpening({ size, say }: BenchContext): Promise<readonly BenchResult[]> {
   const trials = size === "tiny" ? 50 : 5_000;
@@ -45,7 +45,7 @@ export async function measureOpening({ size, say }: BenchContext): Promise<reado
   await fill(log, eventsOf(trials));
   const fromEvents: number[] = [];
   for (let round = 0; round < rounds; round += 1) fromEvents.push(await opened(log, trials));
-  await new FoldCache(log).saveMachine(searches, "1");
+  await new FoldCache(log).saveSnapshot(searches, "1");
   const fromSnapshot: number[] = [];
   for (let round = 0; round < rounds; round += 1) fromSnapshot.push(await opened(log, trials));
   const bar = (id: string) => ({ id, unit: "ms", floor: null, goal: 1 });
@@ -120,9 +120,8 @@ async function opened(log: EventLog, trials: number): Promise<number> {
     trial: trials,
     outcome: TrialOutcome.COMPLETED,
   } as const;
-  const decided = (await new FoldCache(log).look(searches, "1", (search) =>
-    search.decide(command),
-  )) as readonly SearchEvent[];
+  const { state } = await new FoldCache(log).load(searches, "1");
+  const decided = state.committed().decide(command) as readonly SearchEvent[];
   if (decided.length === 0) throw new Error("the search decides on the end of a trial");
   for (const event of decided) decodeEvent(encodeEvent(event));
   return performance.now() - startMs;

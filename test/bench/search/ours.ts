@@ -1,7 +1,7 @@
 /** Our searchers on a problem, through the configuration's parser and the product's own simulator or decider. */
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
 import { parseExperiment } from "@trainyard/experiment-config";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   incumbents,

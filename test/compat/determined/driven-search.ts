@@ -4,7 +4,7 @@ import {
   type NormalisedConfig,
   parseExperiment,
 } from "@trainyard/experiment-config";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   type SearchCommand,

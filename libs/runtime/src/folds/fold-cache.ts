@@ -3,59 +3,19 @@ import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { assert, streamName } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import type { StreamFold } from "./folds.ts";
-import { type Machine, type MachineFold, SharedMachine } from "./machines.ts";
 import { runtimeLimits } from "../limits.ts";
 import { isOfThisLog, ofAnotherHistory, withEvent, withoutEvent } from "./saved-fold.ts";
 import type { Logger } from "../service/logging.ts";
 
 export type Loaded<State> = { readonly state: State; readonly version: number };
 
-/** What the cache keeps of one stream by one fold. */
-type Entry<State = unknown> = {
-  readonly fold: { readonly name: string; readonly category: string };
-  state: State;
+/** `eventId`: of the event at the version; empty where it was not seen. */
+type Entry = {
+  readonly fold: StreamFold<unknown>;
+  state: unknown;
   version: number;
-  /** Of the event at the version; empty where it was not seen. */
   eventId: string;
-  readonly advance: (state: State, event: AnyEvent) => State;
 };
-
-/** How a fold begins, and how it goes on from one event to the next. */
-type FoldSteps<State> = {
-  readonly fold: Entry["fold"];
-  readonly beginning: () => State;
-  readonly advance: (state: State, event: AnyEvent) => State;
-  readonly schema: string | undefined;
-  readonly decode: (text: string, version: number) => State | null;
-};
-
-function stepsOfState<State>(fold: StreamFold<State>): FoldSteps<State> {
-  return {
-    fold,
-    beginning: () => fold.initial,
-    advance: (state, event) => fold.evolve(state, event),
-    schema: fold.snapshot?.schema,
-    decode: (text) => fold.snapshot?.decode(text) ?? null,
-  };
-}
-
-function stepsOfMachine<State extends Machine>(
-  fold: MachineFold<State>,
-): FoldSteps<SharedMachine<State>> {
-  return {
-    fold,
-    beginning: () => new SharedMachine(fold.create(), 0),
-    advance: (machine, event) => {
-      machine.advance(event);
-      return machine;
-    },
-    schema: fold.snapshot?.schema,
-    decode: (text, version) => {
-      const machine = fold.snapshot?.decode(text) ?? null;
-      return machine === null ? null : new SharedMachine(machine, version);
-    },
-  };
-}
 
 /**
  * The states of streams, folded once and kept. Entries may be stale: an append names the version that its decision rests
@@ -82,39 +42,16 @@ export class FoldCache {
   }
 
   async load<State>(fold: StreamFold<State>, id: string): Promise<Loaded<State>> {
-    const { state, version } = await this.#entry(stepsOfState(fold), streamName(fold.category, id));
-    return { state, version };
+    const stream = streamName(fold.category, id);
+    const kept = this.#streams.get(stream)?.get(fold.name);
+    if (kept !== undefined) return { state: kept.state as State, version: kept.version };
+    return this.#fold(fold, stream);
   }
 
-  /** The machine of a stream, which all works share: it names the version that the log has. */
-  async machine<State extends Machine>(
-    fold: MachineFold<State>,
-    id: string,
-  ): Promise<SharedMachine<State>> {
-    return (await this.#entry(stepsOfMachine(fold), streamName(fold.category, id))).state;
-  }
-
-  /** Looks at a machine as the log has it. The machine moves on afterwards: `look` must not keep it. */
-  async look<State extends Machine, Seen>(
-    fold: MachineFold<State>,
-    id: string,
-    look: (machine: State) => Seen,
-  ): Promise<Seen> {
-    const machine = await this.machine(fold, id);
-    return look(machine.committed());
-  }
-
-  async #entry<State>(steps: FoldSteps<State>, stream: string): Promise<Readonly<Entry<State>>> {
-    const kept = this.#streams.get(stream)?.get(steps.fold.name);
-    // One fold has one name, so what is kept under it has the fold's type.
-    return kept === undefined ? this.#fold(steps, stream) : (kept as Entry<State>);
-  }
-
-  async #fold<State>(steps: FoldSteps<State>, stream: string): Promise<Entry<State>> {
+  async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
     const clearings = this.#clearings;
-    const start = await this.#start(steps, stream);
-    const { fold, advance: advanced } = steps;
-    const entry: Entry<State> = { fold, eventId: "", advance: advanced, ...start };
+    const start = await this.#start(fold, stream);
+    const entry: Entry = { fold, eventId: "", ...start };
     let next = this.#page(stream, entry.version);
     for (;;) {
       const page = await next;
@@ -126,7 +63,8 @@ export class FoldCache {
       if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
       next = this.#page(stream, entry.version);
     }
-    return clearings === this.#clearings ? this.#keep(stream, entry) : entry;
+    const newest = clearings === this.#clearings ? this.#keep(stream, entry) : entry;
+    return { state: newest.state as State, version: newest.version };
   }
 
   #page(stream: string, after: number): Promise<readonly StoredEvent[]> {
@@ -136,10 +74,10 @@ export class FoldCache {
     return page;
   }
 
-  async #start<State>(steps: FoldSteps<State>, stream: string): Promise<Loaded<State>> {
-    const beginning = { state: steps.beginning(), version: 0 };
-    if (steps.schema === undefined) return beginning;
-    const saved = await this.#log.loadSnapshot(stream, steps.schema);
+  async #start<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
+    const beginning = { state: fold.initial, version: 0 };
+    if (fold.snapshot === undefined) return beginning;
+    const saved = await this.#log.loadSnapshot(stream, fold.snapshot.schema);
     if (saved === null) return beginning;
     const { version, body } = saved;
     const [event] = await this.#log.read(stream, version - 1, 1);
@@ -148,46 +86,29 @@ export class FoldCache {
       this.#logger?.error({ stream, version, detail }, "saved_fold_ignored");
       return beginning;
     }
-    const state = steps.decode(withoutEvent(body), version);
+    const state = fold.snapshot.decode(withoutEvent(body));
     return state === null ? beginning : { state, version };
   }
 
   /** Saves what the next holder starts from. Only a shortcut: nothing is lost when it fails. */
   async saveSnapshot<State>(fold: StreamFold<State>, id: string): Promise<void> {
-    const { snapshot } = fold;
-    assert(snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
+    assert(fold.snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
+    const { schema } = fold.snapshot;
     const stream = streamName(fold.category, id);
-    const { state, version, eventId } = await this.#entry(stepsOfState(fold), stream);
-    await this.#save(stream, version, eventId, snapshot.schema, snapshot.encode(state));
-  }
-
-  /** The same of a machine, as the log has it. */
-  async saveMachine<State extends Machine>(fold: MachineFold<State>, id: string): Promise<void> {
-    const { snapshot } = fold;
-    assert(snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
-    const stream = streamName(fold.category, id);
-    const { state, version, eventId } = await this.#entry(stepsOfMachine(fold), stream);
-    const text = snapshot.encode(state.committed());
-    await this.#save(stream, version, eventId, snapshot.schema, text);
-  }
-
-  async #save(
-    stream: string,
-    version: number,
-    seenId: string,
-    schema: string,
-    text: string,
-  ): Promise<void> {
-    const eventId = seenId || (await this.#log.read(stream, version - 1, 1))[0]?.id;
+    const { state, version } = await this.load(fold, id);
+    const entry = this.#streams.get(stream)?.get(fold.name);
+    const seen = entry?.version === version ? entry.eventId : "";
+    const text = fold.snapshot.encode(state);
+    const eventId = seen || (await this.#log.read(stream, version - 1, 1))[0]?.id;
     await this.#log.saveSnapshot(stream, version, schema, withEvent(text, eventId ?? ""));
   }
 
-  /** Another load of the same stream may have come further meanwhile: then that is what everybody shares. */
-  #keep<State>(stream: string, entry: Entry<State>): Entry<State> {
+  /** Another load of the same stream may have come further meanwhile: all go on from that one. */
+  #keep(stream: string, entry: Entry): Entry {
     const folds = this.#streams.get(stream) ?? new Map<string, Entry>();
-    const kept = folds.get(entry.fold.name) as Entry<State> | undefined;
+    const kept = folds.get(entry.fold.name);
     const newest = kept === undefined || kept.version < entry.version ? entry : kept;
-    folds.set(entry.fold.name, newest as Entry);
+    folds.set(entry.fold.name, newest);
     this.#streams.set(stream, folds);
     return newest;
   }
@@ -211,32 +132,32 @@ export class FoldCache {
   }
 
   /**
-   * Events of a work that were just committed, the first of them as `version`, and the states that it folded them to
-   * already, by the names of the folds.
+   * Events of this process that were just committed, the first of them as `version`, and the states that they were folded
+   * to already, by the names of the folds.
    */
   committed(
     stream: string,
     version: number,
     events: readonly AnyEvent[],
-    work: object,
     folded?: ReadonlyMap<string, { readonly state: unknown }>,
   ): void {
-    const last = version + events.length - 1;
-    this.#pass(stream, last);
+    this.#pass(stream, version + events.length - 1);
     const folds = this.#streams.get(stream);
     if (folds === undefined) return;
     for (const [name, entry] of folds) {
-      if (entry.version >= last) continue;
+      if (entry.version >= version + events.length - 1) continue;
       if (entry.version !== version - 1) {
         folds.delete(name);
         continue;
       }
       const known = folded?.get(name);
-      if (entry.state instanceof SharedMachine) entry.state.commit(work, events);
-      else if (known !== undefined) entry.state = known.state;
-      else for (const event of events) entry.state = entry.advance(entry.state, event);
-      entry.version = last;
-      entry.eventId = "";
+      if (known === undefined) {
+        for (const [index, event] of events.entries()) advance(entry, event, version + index, "");
+      } else {
+        entry.state = known.state;
+        entry.version = version + events.length - 1;
+        entry.eventId = "";
+      }
     }
   }
 
@@ -261,13 +182,8 @@ export class FoldCache {
   }
 }
 
-function advance<State>(
-  entry: Entry<State>,
-  event: AnyEvent,
-  version: number,
-  eventId: string,
-): void {
-  entry.state = entry.advance(entry.state, event);
+function advance(entry: Entry, event: AnyEvent, version: number, eventId: string): void {
+  entry.state = entry.fold.evolve(entry.state, event);
   entry.version = version;
   entry.eventId = eventId;
 }

@@ -10,7 +10,7 @@ import { newEventId, type StreamGuard, type StreamWrite } from "@trainyard/event
 import { isRejection, type Rejection, streamName } from "@trainyard/kernel";
 import type { FoldCache } from "../folds/fold-cache.ts";
 import { type Aggregate, foldOf, type StreamFold } from "../folds/folds.ts";
-import type { Machine, MachineFold, SharedMachine } from "../folds/machines.ts";
+import { type Machine, type MachineFold, SharedMachine } from "../folds/machines.ts";
 
 export interface Work {
   /** A stream's state, with what this work has decided so far. */
@@ -29,7 +29,7 @@ export interface Work {
     id: string,
     command: Parameters<State["decide"]>[0],
   ): Promise<ReturnType<State["decide"]>>;
-  /** Looks at a machine, with what this work has decided so far. The machine moves on afterwards: `look` must not keep it. */
+  /** Looks at a machine, with what this work has decided so far. It moves on afterwards: `look` must not keep it. */
   look<State extends Machine, Seen>(
     fold: MachineFold<State>,
     id: string,
@@ -46,7 +46,6 @@ export class BufferedWork implements Work {
   readonly #cache: FoldCache;
   readonly #onPart: (work: BufferedWork) => Promise<void>;
   readonly #states = new Map<string, Map<string, Held>>();
-  readonly #machines = new Map<string, Map<string, SharedMachine>>();
   readonly #versions = new Map<string, number>();
   readonly #pending = new Map<string, Pending>();
   readonly #guards = new Set<string>();
@@ -61,9 +60,12 @@ export class BufferedWork implements Work {
     const held = this.#states.get(stream)?.get(fold.name);
     if (held !== undefined) return held.state as State;
     const { state, version } = await this.#cache.load(fold, id);
-    this.#restOn(stream, version);
+    const known = this.#versions.get(stream);
+    // Two folds of one stream must rest on one version, or the commit would vouch for the wrong one.
+    if (known !== undefined && known !== version) throw new MovedStream(stream);
+    this.#versions.set(stream, version);
     let current = state;
-    for (const event of this.#pending.get(stream)?.events ?? [])
+    for (const event of state instanceof SharedMachine ? [] : this.#decided(stream))
       current = fold.evolve(current, event);
     const folds = this.#states.get(stream) ?? new Map<string, Held>();
     folds.set(fold.name, { fold, state: current });
@@ -88,27 +90,18 @@ export class BufferedWork implements Work {
     command: Parameters<State["decide"]>[0],
   ): Promise<ReturnType<State["decide"]>>;
   async decide<State extends Machine, Command, Event extends AnyEvent>(
-    decided: Aggregate<State, Command, Event> | MachineFold<State>,
+    owned: Aggregate<State, Command, Event> | MachineFold<State>,
     id: string,
     command: Command & Parameters<State["decide"]>[0],
   ): Promise<readonly AnyEvent[] | Rejection> {
-    const stream = streamName(decided.category, id);
-    const events =
-      "create" in decided
-        ? await this.look(decided, id, (machine) => machine.decide(command))
-        : await this.#decidedOn(decided, id, command);
-    if (!isRejection(events) && events.length > 0) this.#record(stream, events);
-    return events;
-  }
-
-  async #decidedOn<State, Command, Event extends AnyEvent>(
-    aggregate: Aggregate<State, Command, Event>,
-    id: string,
-    command: Command,
-  ): Promise<readonly Event[] | Rejection> {
-    const state = await this.load(foldOf(aggregate), id);
-    this.#confirm(streamName(aggregate.category, id));
-    return aggregate.decider.decide(state, command);
+    const stream = streamName(owned.category, id);
+    const decided =
+      "decider" in owned
+        ? owned.decider.decide(await this.#newest(foldOf(owned), id), command)
+        : await this.look(owned, id, (machine) => machine.decide(command));
+    if (isRejection(decided) || decided.length === 0) return decided;
+    this.#record(stream, decided);
+    return decided;
   }
 
   async look<State extends Machine, Seen>(
@@ -116,31 +109,24 @@ export class BufferedWork implements Work {
     id: string,
     look: (machine: State) => Seen,
   ): Promise<Seen> {
+    const shared = await this.#newest(fold, id);
     const stream = streamName(fold.category, id);
-    const known = this.#machines.get(stream)?.get(fold.name) as SharedMachine<State> | undefined;
-    const machine = known ?? (await this.#cache.machine(fold, id));
-    if (known === undefined) {
-      this.#restOn(stream, machine.version);
-      const machines = this.#machines.get(stream) ?? new Map<string, SharedMachine>();
-      this.#machines.set(stream, machines.set(fold.name, machine));
-    }
-    this.#confirm(stream);
-    if (machine.version !== this.#versions.get(stream)) throw new MovedStream(stream);
-    return look(machine.ahead(this, this.#pending.get(stream)?.events ?? []));
+    if (shared.version !== this.#versions.get(stream)) throw new MovedStream(stream);
+    return look(shared.ahead(this, this.#decided(stream)));
   }
 
-  /** Two folds of one stream must rest on one version, or the commit would vouch for the wrong one. */
-  #restOn(stream: string, version: number): void {
-    const known = this.#versions.get(stream);
-    if (known !== undefined && known !== version) throw new MovedStream(stream);
-    this.#versions.set(stream, version);
-  }
-
-  /** The state is stale where the stream has moved on: the append would conflict, so fail now. */
-  #confirm(stream: string): void {
+  /** A state that is not stale: an append that rests on a stale one would conflict, so fail now. */
+  async #newest<State>(fold: StreamFold<State>, id: string): Promise<State> {
+    const state = await this.load(fold, id);
+    const stream = streamName(fold.category, id);
     if (this.#cache.passedBy(stream) > (this.#versions.get(stream) ?? 0)) {
       throw new MovedStream(stream);
     }
+    return state;
+  }
+
+  #decided(stream: string): readonly AnyEvent[] {
+    return this.#pending.get(stream)?.events ?? [];
   }
 
   #record(stream: string, events: readonly AnyEvent[]): void {
@@ -151,6 +137,8 @@ export class BufferedWork implements Work {
     pending.events.push(...events);
     this.#pending.set(stream, pending);
     for (const held of this.#states.get(stream)?.values() ?? []) {
+      // A machine is shared: the events are applied to it whenever this work looks at it.
+      if (held.state instanceof SharedMachine) continue;
       for (const event of events) held.state = held.fold.evolve(held.state, event);
     }
   }
@@ -196,10 +184,16 @@ export class BufferedWork implements Work {
   /** After a commit: the cache takes the events over, and the work starts anew. */
   settle(): void {
     for (const [stream, { baseVersion, events }] of this.#pending) {
-      this.#cache.committed(stream, baseVersion + 1, events, this, this.#states.get(stream));
+      const states = this.#states.get(stream);
+      for (const [name, { state }] of states ?? []) {
+        if (!(state instanceof SharedMachine)) continue;
+        // The events may have passed by on the log already.
+        if (state.version === baseVersion) state.commit(this, events);
+        else states?.delete(name);
+      }
+      this.#cache.committed(stream, baseVersion + 1, events, states);
     }
     this.#states.clear();
-    this.#machines.clear();
     this.#versions.clear();
     this.#pending.clear();
     this.#guards.clear();

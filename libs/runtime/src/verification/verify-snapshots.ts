@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { assert, categoryOf, Fault } from "@trainyard/kernel";
 import type { Check, Verdict } from "./check.ts";
-import type { SnapshotCodec, StreamFold } from "../folds/folds.ts";
-import type { Machine, MachineFold } from "../folds/machines.ts";
+import type { StreamFold } from "../folds/folds.ts";
 import { withoutEvent } from "../folds/saved-fold.ts";
 import { runtimeLimits } from "../limits.ts";
 import { shownBeside } from "./shown-beside.ts";
@@ -18,35 +17,6 @@ export function snapshotCheck<State>(
   fold: StreamFold<State>,
   log: EventLog,
 ): Check {
-  const { name, category, snapshot: codec } = fold;
-  const afresh = { begin: () => fold.initial, evolve: fold.evolve.bind(fold) };
-  return checkOf(service, { name, category, codec, ...afresh }, log);
-}
-
-/** The same for streams that machines fold. */
-export function machineCheck<State extends Machine>(
-  service: string,
-  fold: MachineFold<State>,
-  log: EventLog,
-): Check {
-  const { name, category, snapshot: codec } = fold;
-  const evolve = (machine: State, event: AnyEvent): State => {
-    machine.apply(event);
-    return machine;
-  };
-  return checkOf(service, { name, category, codec, begin: () => fold.create(), evolve }, log);
-}
-
-/** A fold with a snapshot's format, whatever its states are. */
-type SavedFold<State> = {
-  readonly name: string;
-  readonly category: string;
-  readonly codec: SnapshotCodec<State> | undefined;
-  readonly begin: () => State;
-  readonly evolve: (state: State, event: AnyEvent) => State;
-};
-
-function checkOf<State>(service: string, fold: SavedFold<State>, log: EventLog): Check {
   return {
     name: `${service}.${fold.name}-snapshots`,
     run: (signal) => verifySnapshots(fold, log, signal),
@@ -54,7 +24,7 @@ function checkOf<State>(service: string, fold: SavedFold<State>, log: EventLog):
 }
 
 async function verifySnapshots<State>(
-  fold: SavedFold<State>,
+  fold: StreamFold<State>,
   log: EventLog,
   signal: AbortSignal,
 ): Promise<Verdict> {
@@ -76,16 +46,16 @@ async function verifySnapshots<State>(
 }
 
 async function compare<State>(
-  fold: SavedFold<State>,
+  fold: StreamFold<State>,
   log: EventLog,
   stream: string,
 ): Promise<string> {
-  const { codec } = fold;
+  const codec = fold.snapshot;
   assert(codec !== undefined, `the fold ${fold.name} has a snapshot's format`);
   const saved = await log.loadSnapshot(stream, codec.schema);
   const kept = saved === null ? null : codec.decode(withoutEvent(saved.body));
   if (saved === null || kept === null) return "";
-  let state = fold.begin();
+  let state = fold.initial;
   let version = 0;
   while (version < saved.version) {
     const limit = Math.min(runtimeLimits.pageEvents, saved.version - version);

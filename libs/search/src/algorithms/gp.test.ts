@@ -1,7 +1,7 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace } from "@trainyard/experiment-config";
-import { draw, fold } from "@trainyard/kernel";
+import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";

@@ -1,7 +1,6 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";

@@ -2,14 +2,14 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { CustomSearcher } from "@trainyard/experiment-config";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { proposedTrials, type SearchState } from "../state.ts";
+import { proposedTrials } from "../state.ts";
 import type { DrivenSearch } from "../testing/test-searches.ts";
 import { operationResults } from "./decide.ts";
 import type { SearchOperation } from "./operations.ts";

@@ -1,4 +1,4 @@
-import { draw, fold } from "@trainyard/kernel";
+import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";
 import { runSearch } from "../simulation/run.ts";

@@ -1,7 +1,6 @@
 /** What holds for every list of policies, whatever the trials report, in whatever order and however often. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy, SearcherConfig } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";

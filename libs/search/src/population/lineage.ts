@@ -5,7 +5,6 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 

@@ -2,7 +2,7 @@
  * Decides a recorded search once more: each recorded input is given to the decider at the state that it met, and what
  * is decided must be what was recorded; so must a model's suggestion be what the state that it rests on gives. The recorded events are folded, so that one difference does not bring on others.
  */
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import type { OfferSuggestion, SearchCommand } from "../commands.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";

@@ -6,7 +6,7 @@
  */
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
-import { assert, fold, isRejection } from "@trainyard/kernel";
+import { assert, isRejection } from "@trainyard/kernel";
 import type { SearchCommand, SearchedConfig } from "../commands.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";

@@ -7,7 +7,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
-import { assert, fold, isRejection } from "@trainyard/kernel";
+import { assert, isRejection } from "@trainyard/kernel";
 import type { SearchCommand } from "../commands.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";

@@ -61,7 +61,8 @@ export class Budgets {
   async #look(id: string): Promise<void> {
     this.#changed.delete(id);
     const { cache } = this.#deps.executor;
-    const dueMs = await cache.look(searches, id, ({ state }) => budgetDueAt(state));
+    const { state: shared } = await cache.load(searches, id);
+    const dueMs = budgetDueAt(shared.committed().state);
     if (dueMs === "never") {
       this.#without.add(id);
     } else if (dueMs === null) {

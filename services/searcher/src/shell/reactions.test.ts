@@ -178,7 +178,8 @@ describe("hazards", () => {
     await happens("measurement-12.1", validation(2, 10, 0.1));
     expect(await observations()).toMatchObject([{ repeat: false }, { run: 2, repeat: true }]);
     const { cache } = stage.executor;
-    expect(await cache.look(searches, "12", ({ state }) => state.best?.value)).toBe(0.5);
+    const { state: shared } = await cache.load(searches, "12");
+    expect(shared.committed().state.best?.value).toBe(0.5);
   });
 
   test("an experiment killed before its first trial exists", async () => {
@@ -200,7 +201,8 @@ describe("snapshots", () => {
     for (const event of await stage.log.read("search-12", 0, 10_000)) save(event);
     await expect.poll(() => stage.log.loadSnapshot("search-12", "search")).not.toBeNull();
     stage.afresh();
-    const { version, best } = await stage.executor.cache.look(searches, "12", ({ state }) => state);
+    const { state: shared, version } = await stage.executor.cache.load(searches, "12");
+    const { best } = shared.committed().state;
     expect(version).toBe((await stage.names("search-12")).length);
     expect(best).toEqual({ trial: 1, value: 1 / limits.snapshotEveryEvents });
     await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));

@@ -95,7 +95,7 @@ async function begun(method: string) {
   });
   const replayed = async () =>
     SearchMachine.of((await stage.stream("search-12")) as readonly SearchEvent[]);
-  const live = () => executor.cache.look(searches, "12", (search) => search.digest());
+  const live = async () => (await executor.cache.load(searches, "12")).state.committed().digest();
   return { failing, executor, replayed, live };
 }
 

@@ -1,8 +1,8 @@
 /** The streams that this service owns. */
-import type { MachineFold } from "@trainyard/runtime";
+import { type MachineFold, machineFold } from "@trainyard/runtime";
 import { SearchMachine } from "@trainyard/search";
 
-export const searches: MachineFold<SearchMachine> = {
+export const searches: MachineFold<SearchMachine> = machineFold({
   name: "search",
   category: "search",
   create: () => new SearchMachine(),
@@ -12,4 +12,4 @@ export const searches: MachineFold<SearchMachine> = {
     encode: (search) => search.snapshot(),
     decode: (text) => SearchMachine.restored(text),
   },
-};
+});

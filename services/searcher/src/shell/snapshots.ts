@@ -9,7 +9,7 @@ export function saveSnapshots(cache: FoldCache, logger: Logger): (event: StoredE
   return (event) => {
     if (categoryOf(event.stream) !== "search") return;
     if (event.version % everyEvents(event.version) !== 0) return;
-    cache.saveMachine(searches, idOf(event.stream)).catch((error: unknown) => {
+    cache.saveSnapshot(searches, idOf(event.stream)).catch((error: unknown) => {
       logger.warn({ err: error, stream: event.stream }, "snapshot_not_saved");
     });
   };

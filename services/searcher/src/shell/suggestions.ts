@@ -79,15 +79,15 @@ export class Suggestions {
   }
 
   async #look(id: string): Promise<void> {
-    const { trial, asks } = await this.#deps.executor.cache.look(searches, id, ({ state }) => ({
-      trial: awaitedTrial(state),
-      asks: this.#asked.has(id) ? null : questionOf(state),
-    }));
+    const { state: shared } = await this.#deps.executor.cache.load(searches, id);
+    const { state } = shared.committed();
+    const trial = awaitedTrial(state);
     if (trial === null) this.#waits.delete(id);
     else if (this.#waits.get(id)?.trial !== trial) {
       this.#waits.set(id, { trial, sinceMs: this.#deps.clock.monotonicMs() });
     }
-    if (asks !== null) this.#ask(id, asks);
+    const question = this.#asked.has(id) ? null : questionOf(state);
+    if (question !== null) this.#ask(id, question);
   }
 
   #ask(id: string, question: Question): void {

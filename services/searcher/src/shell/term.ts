@@ -1,6 +1,6 @@
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import { type Logger, machineCheck, type Term, type TermContext } from "@trainyard/runtime";
+import { type Logger, snapshotCheck, type Term, type TermContext } from "@trainyard/runtime";
 import type { SearcherTelemetry } from "../events.ts";
 import { askingCheck } from "./asking-check.ts";
 import { AskingSearches } from "./asking-searches.ts";
@@ -45,7 +45,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
         },
       },
       commands: commandTable(executor),
-      checks: [machineCheck("searcher", searches, log), askingCheck(log, logger)],
+      checks: [snapshotCheck("searcher", searches, log), askingCheck(log, logger)],
       effects: async (signal) => {
         await Promise.all([suggestions.loop.run(signal), budgets.loop.run(signal)]);
       },
