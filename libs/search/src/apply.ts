@@ -1,4 +1,4 @@
-/** What each event changes of a search. Total over every history that `decide` makes; anything else is a bug. */
+/** Applies events to the state of a search. Total over every history that `decide` makes; anything else is a bug. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace } from "@trainyard/experiment-config";
@@ -27,7 +27,7 @@ import {
 import { includesTime, isLater, noTimes, withLater } from "./times.ts";
 import type { UndoLog } from "./undo-log.ts";
 
-/** Makes the state that after the event, in place. */
+/** Changes the state to that after the event. */
 export function applyEvent(state: SearchState, event: SearchEvent, undo: UndoLog): void {
   if (event.type === "SearchStarted") start(state, event.data, undo);
   else next(running(state), event, undo);

@@ -39,7 +39,7 @@ import type { TriedSearch } from "./tried-search.ts";
 type Decided = readonly SearchEvent[] | Rejection;
 type Writable<Data> = { -readonly [Key in keyof Data]: Data[Key] };
 
-/** The search is to be taken back to what it was: events have been tried out on it. */
+/** Leaves events applied to the search that it has tried out: the caller undoes them. */
 export function decide(tried: TriedSearch, command: SearchCommand): Decided {
   const { state: search } = tried;
   if (command.type === "StartSearch") return startSearch(tried, command);
@@ -251,7 +251,7 @@ function withFollowing(
   return [...events, exhausted(search)];
 }
 
-/** What the algorithm wants. It may try its own decisions out, which are taken back. */
+/** The decisions of the algorithm. It may try them out, which is undone. */
 function decisionsOf(
   tried: TriedSearch,
   search: RunningSearch,

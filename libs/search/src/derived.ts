@@ -1,6 +1,6 @@
 /**
- * What follows from a plan, computed when it is first asked for, and kept as long as the plan is. It is neither in
- * snapshots nor in questions: what is lost is computed again, and is the same.
+ * Values computed from a plan, each when it is first needed, and kept as long as the plan is. They are neither in snapshots
+ * nor in questions: a value that is lost is computed again, and is the same.
  */
 export class Derived {
   readonly #values = new Map<unknown, unknown>();
@@ -16,7 +16,7 @@ export class Derived {
   }
 }
 
-/** What `make` gives for a plan. One without `derived` is not known for long: nothing is kept of it. */
+/** Returns `make(plan)`, computed once for each plan that has `derived`, else each time. */
 export function derivedFrom<Plan extends { readonly derived?: Derived }, Value>(
   plan: Plan,
   make: (plan: Plan) => Value,

@@ -32,7 +32,7 @@ export {
   type HalvingPlan,
   rungUnits,
 } from "./halving/plan.ts";
-export { type HalvingStand, halvingStand } from "./halving/members.ts";
+export { type HalvingMembers, halvingMembers } from "./halving/members.ts";
 export { budgetDueAt, hasBudgetOfTime } from "./policies/judge.ts";
 export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";

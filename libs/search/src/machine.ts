@@ -16,7 +16,7 @@ import type { TriedSearch } from "./tried-search.ts";
 import { UndoLog } from "./undo-log.ts";
 
 export class SearchMachine implements TriedSearch {
-  /** What the search is now. It is changed in place: read it before the next event is applied. */
+  /** The current state. It is changed in place: read it before the next event is applied. */
   readonly state: SearchState;
   readonly #undo = new UndoLog();
 
@@ -78,7 +78,7 @@ export class SearchMachine implements TriedSearch {
     this.#undo.backTo(0);
   }
 
-  /** What has been applied so far is never taken back. */
+  /** Makes everything that has been applied so far permanent. */
   keep(): void {
     this.#undo.forget();
   }

@@ -58,7 +58,7 @@ export type SearchPlan = {
   /** Where trials are stopped that would train to the end of their code; null for nowhere. */
   readonly maxTime: number | null;
   readonly slotsPerTrial: number;
-  /** What follows from all this; absent from snapshots. */
+  /** Values computed from the plan; absent from snapshots. */
   readonly derived?: Derived;
 };
 

@@ -13,7 +13,7 @@ export interface Machine<Command = never, Event extends AnyEvent = AnyEvent> {
   apply(event: Event): void;
   /** Takes back everything that was applied after the last `keep`. */
   undo(): void;
-  /** What has been applied so far is never taken back. */
+  /** Makes everything that has been applied so far permanent. */
   keep(): void;
   /** Leaves the machine as it is. */
   decide(command: Command): readonly Event[] | Rejection;
@@ -54,8 +54,8 @@ export function machineFold<State extends Machine>(machines: {
 
 /**
  * The machine of one stream. It is where the log is, or ahead of it by what one work has decided and not committed: that is
- * taken back before anybody else reads the machine, so that a work may be dropped at any time. What `committed` and `ahead`
- * return is to be read at once: after a pause the machine may have moved on.
+ * undone before anybody else reads the machine, so that a work may be dropped at any time. Read the results of `committed`
+ * and `ahead` at once: after an await the machine may have moved on.
  */
 export class SharedMachine<State extends Machine = Machine> {
   readonly #machine: State;

@@ -59,7 +59,7 @@ export function halving(
   };
 }
 
-/** A proposer that is told what it has proposed in the same decision. */
+/** A proposer that knows the places it has proposed in the same decision. */
 function seen(plan: SearchPlan, proposer: Proposer): Proposals["pointOf"] {
   const more: (readonly number[])[] = [];
   return (trial, halving) => {
@@ -119,7 +119,7 @@ function applyToHalving(
   }
 }
 
-/** What is not finite counts as the worst, infinities too: a training that has come to them is not better than any. */
+/** A value that is not finite ranks last, infinities too: a training that diverged is never the better one. */
 function rankedValue(value: number, smallerIsBetter: boolean): number {
   if (!Number.isFinite(value)) return WORST;
   return smallerIsBetter ? value : 0 - value;

@@ -4,13 +4,13 @@ import type { SearchState } from "../state.ts";
 import { entriesBetween } from "../ranking.ts";
 import { isHalving } from "./state.ts";
 
-export type RungStand = {
+export type RungMembers = {
   readonly units: number;
   /** The best first. Values as they are ranked: negated where larger is better, the largest number for the worst. */
   readonly entries: readonly { readonly trial: number; readonly value: number }[];
 };
 
-export type TrialStand = {
+export type TrialMember = {
   readonly bracket: number;
   readonly rung: number;
   /** The last time and value that counted, as ranked. */
@@ -18,14 +18,14 @@ export type TrialStand = {
   readonly value: number;
 };
 
-export type HalvingStand = {
-  readonly brackets: readonly { readonly rungs: readonly RungStand[] }[];
+export type HalvingMembers = {
+  readonly brackets: readonly { readonly rungs: readonly RungMembers[] }[];
   /** Trial number n at n - 1. */
-  readonly trials: readonly TrialStand[];
+  readonly trials: readonly TrialMember[];
 };
 
 /** Of a search whose algorithm is one of those that halve. */
-export function halvingStand({ memory }: SearchState): HalvingStand {
+export function halvingMembers({ memory }: SearchState): HalvingMembers {
   assert(isHalving(memory), "the search is one that halves");
   const { brackets, plan, places } = memory;
   return {

@@ -1,4 +1,4 @@
-/** What the first to come to the first rung make of it, as probes and by promotion: see `first-rung.ts`. */
+/** Measures the first rung by the first trials that reach it, probes and promoted ones, and raises it: see `first-rung.ts`. */
 import { insert } from "../ranking.ts";
 import type { UndoLog } from "../undo-log.ts";
 import {
@@ -41,7 +41,7 @@ export function probeTo(
   return to !== undefined && to > rung ? to : undefined;
 }
 
-/** TrialResumed of a probe: it trains on, and is still of the rung that it is at; that one is not over until it is back. */
+/** TrialResumed of a probe: it trains on, and still belongs to its rung, which is not closed until it is back. */
 export function probe(halving: Halving, trial: number, undo: UndoLog): void {
   notOwed(halving, trial, undo);
   const place = placeOfTrial(halving, trial);
@@ -53,7 +53,7 @@ export function probe(halving: Halving, trial: number, undo: UndoLog): void {
   setPlace(halving, trial, { ...place, state: isThere ? "due" : "probing" }, undo);
 }
 
-/** Counts what a trial tells that has just come to a rung, or back from one; the first rung may rise then. */
+/** Counts the value of a trial that has just reached a rung, or is back from one; the first rung may rise then. */
 export function measure(halving: Halving, trial: number, undo: UndoLog): void {
   const { trust: plan } = halving.plan;
   if (plan === undefined || halving.trust.question === "none") return;
@@ -112,7 +112,7 @@ function afterNext(halving: Halving, plan: TrustPlan, bracket: number): Trust {
 /** Of what has been spent, what it may take at most to ask about the later rung. */
 const LATER_COST_MAX = 1 / 12;
 
-/** Of the later rung, as soon as it costs little. Of those who have been there or are over, nothing more is asked. */
+/** Asks about the later rung as soon as that is cheap. Trials that have been there, or are over, are not asked. */
 function askingLater(halving: Halving, plan: TrustPlan, { bracket }: Place): Trust {
   const { trust } = halving;
   const units = unitsIn(halving, bracket);
@@ -133,7 +133,7 @@ function unitsIn({ plan }: Halving, bracket: number): readonly number[] {
   return plan.brackets[bracket]?.units ?? [];
 }
 
-/** What it took to come to the rungs of a bracket, for all who have. */
+/** The training spent so far to reach the rungs of a bracket, by all trials. */
 function spentIn(halving: Halving, bracket: number): number {
   const { first } = halving.trust;
   const units = unitsIn(halving, bracket);
@@ -151,7 +151,10 @@ function owedOf(halving: Halving, asked: readonly Asked[], known: number): reado
     .filter((trial) => placeOfTrial(halving, trial).state === "waiting");
 }
 
-/** Those who come to the rung that was the first go on to the next. Who was asked has been there, and tells of that one. */
+/**
+ * Raises the first rung: trials on their way to the old one continue to the next. The trials asked have been there already,
+ * and are measured against the rung after it.
+ */
 function rise(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {
   const { first: below, asked: before } = halving.trust;
   const first = below + 1;

@@ -1,8 +1,8 @@
 /**
- * What successive halving decides at one observation: first what becomes of the trial that has come to a rung, then who
- * gets the room that there is (the highest rung that has somebody to promote, else a new trial: `get_job` of Li et al.,
- * arXiv 1810.05934, algorithm 2), then the end of those who wait in rungs to which nobody comes any more. Each decision
- * is applied to the memory as its event will be, so that the next one rests on it; whoever asks takes that back.
+ * The decisions of successive halving at one observation: first about the trial that has reached a rung, then about free
+ * room (the highest rung that has a trial to promote, else a new trial: `get_job` of Li et al., arXiv 1810.05934,
+ * algorithm 2), then the end of trials that wait in rungs that no other trial can reach. Each decision
+ * is applied to the memory as its event will be, so that the next one rests on it; the caller undoes that.
  */
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
@@ -26,7 +26,7 @@ import {
   WORST,
 } from "./state.ts";
 
-/** The rule by which a trial goes on to tell what the first rung is worth, and not for its value. */
+/** The rule of a trial that continues to measure the first rung, and not for its value. */
 export const PROBE = "probe";
 
 export type Proposals = {
@@ -127,7 +127,7 @@ export class Turn {
     return this.#halving.brackets[bracket]?.rungs ?? [];
   }
 
-  /** Who waits in a closed rung behind those that it lets through has no more to wait for. */
+  /** Stops the trials that wait in a closed rung behind those that it lets through. */
   #closeRungs(bracket: number): void {
     const { first } = this.#halving.trust;
     const { length: rungs } = this.#rungs(bracket);

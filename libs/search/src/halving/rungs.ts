@@ -1,4 +1,4 @@
-/** Whom a rung lets through, and when it is over. */
+/** Which trials a rung lets through, and when it is closed. */
 import { entryAt, placeOf } from "../ranking.ts";
 import { mayCreate } from "./brackets.ts";
 import { type Halving, rungOf } from "./state.ts";
@@ -9,7 +9,7 @@ export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): 
 }
 
 /**
- * Whether nobody comes to the rung any more: all trials of the bracket have been proposed, and none is on its way to it,
+ * Whether no other trial can reach the rung: all trials of the bracket have been proposed, and none is on its way to it,
  * or to one below it, or can still be promoted from one.
  */
 export function isClosed(halving: Halving, bracket: number, rung: number): boolean {

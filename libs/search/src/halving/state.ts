@@ -1,5 +1,5 @@
 /**
- * What successive halving remembers, and how the search's events change it. Each trial has a place: its bracket, the rung
+ * The state of successive halving, and how the search's events change it. Each trial has a place: its bracket, the rung
  * it is on its way to, and what it brought there. A trial that has brought a value to its rung is due: the decision that
  * follows in the same commit takes it on (TrialResumed), suspends it or stops it. A rung keeps all that came to it, and
  * apart from these the ones that wait there and can be promoted.
@@ -16,7 +16,7 @@ import { hasRoom, mayCreate } from "./brackets.ts";
 import { askedOf, askedTo, type Trust, trustAt, withoutAnswerOf } from "./first-rung.ts";
 import type { HalvingPlan } from "./plan.ts";
 
-/** What counts as worse than any value. */
+/** Ranked after any value. */
 export const WORST = Number.MAX_VALUE;
 /** The order of what came to no rung. */
 const NO_ORDER = -1;
@@ -50,7 +50,7 @@ export type Place = {
   /** The last time that it was observed at, and the value there as it is ranked. */
   readonly time: number;
   readonly value: number;
-  /** What it brought to rung i, at i. */
+  /** Its entry in rung i, at i. */
   readonly brought: readonly Entry[];
 };
 
@@ -191,7 +191,7 @@ export function observe(
   setPlace(halving, trial, { ...before, state: isBack ? "due" : state, time, value }, undo);
 }
 
-/** What the trial brings to the rung as the next that comes there. */
+/** The entry of a trial as the next that reaches the rung. */
 export function arrival(
   { plan }: Halving,
   { arrivals }: Rung,

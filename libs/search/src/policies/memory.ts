@@ -265,7 +265,7 @@ function inPopulation(
   return { ...before, standing: { ...before.standing, value }, streaks };
 }
 
-/** Who is stopped or has ended is no member of the population any more, and needs not be stopped by a budget. */
+/** A trial that was stopped or has ended leaves the population, and no budget has to stop it. */
 function close(memory: PoliciesMemory, trial: number, undo: UndoLog): void {
   const progress = progressOf(memory, trial);
   const { value } = progress.standing;
