@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 try:
     import trainyard
@@ -22,6 +22,7 @@ import torch
 from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import set_seed
 from torch.utils.data import DataLoader, TensorDataset
+
 from trainyard.accelerate import Checkpoints, Tracker
 
 # What the platform gives each trial, for a run without it.
@@ -96,7 +97,7 @@ def processes() -> Any:
     return trainyard.DistributedContext.from_torch_distributed() if launched else None
 
 
-def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+def local_hparams(arguments: list[str]) -> dict[str, Any]:
     """The hyperparameters of a run without the platform, each given as name=value or as above."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}

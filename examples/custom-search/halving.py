@@ -6,16 +6,15 @@ TRAINYARD_URL=… TRAINYARD_TOKEN=… python3 examples/custom-search/halving.py 
 Kill it whenever you like: the same call goes on where the search is.
 """
 
+import importlib.util
 import logging
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
-try:
-    import trainyard
-except ModuleNotFoundError:
+if importlib.util.find_spec("trainyard") is None:
     # In a checkout in which the SDK was not installed.
     sys.path.append(str(HERE.parents[1] / "libs" / "sdk-python" / "src"))
 
@@ -41,11 +40,11 @@ class SuccessiveHalving(SearchMethod):
 
     def __init__(self) -> None:
         self.rung = 0
-        self.waited_for: List[str] = []
-        self.losses: Dict[str, float] = {}
+        self.waited_for: list[str] = []
+        self.losses: dict[str, float] = {}
 
-    def initial_operations(self, state: SearcherState) -> List[Operation]:
-        operations: List[Operation] = []
+    def initial_operations(self, state: SearcherState) -> list[Operation]:
+        operations: list[Operation] = []
         for _ in range(TRIALS):
             name = state.new_request_id()
             self.waited_for.append(name)
@@ -55,17 +54,17 @@ class SuccessiveHalving(SearchMethod):
 
     def on_validation_completed(
         self, state: SearcherState, request_id: Any, metric: float, train_length: float
-    ) -> List[Operation]:
+    ) -> list[Operation]:
         self.losses[request_id] = metric
         return self.next_rung()
 
     def on_trial_exited_early(
         self, state: SearcherState, request_id: Any, exited_reason: ExitedReason
-    ) -> List[Operation]:
+    ) -> list[Operation]:
         self.losses[request_id] = float("inf")
         return self.next_rung()
 
-    def next_rung(self) -> List[Operation]:
+    def next_rung(self) -> list[Operation]:
         if any(name not in self.losses for name in self.waited_for):
             return []
         # Not-a-number is the worst; of equals the earlier is the better.
@@ -83,9 +82,9 @@ def finite(loss: float) -> float:
     return loss if loss == loss else float("inf")
 
 
-def drawn(space: Any, random: Any) -> Dict[str, Any]:
+def drawn(space: Any, random: Any) -> dict[str, Any]:
     """A point of the space; what is constant may be left out."""
-    point: Dict[str, Any] = {}
+    point: dict[str, Any] = {}
     for name, one in sorted(space.items()):
         if one["type"] == "categorical":
             point[name] = random.choice(one["vals"])

@@ -7,7 +7,7 @@ torchrun --nproc-per-node 2 train.py steps=100          two processes, without a
 import json
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 try:
     import trainyard
@@ -18,6 +18,7 @@ except ModuleNotFoundError:
 
 import deepspeed
 import torch
+
 from trainyard.deepspeed import Checkpoints, initialize
 
 # What the platform gives each trial, for a run without it.
@@ -58,13 +59,13 @@ def main(ctx: trainyard.Context) -> None:
             return
 
 
-def batch_of(ctx: trainyard.Context, batch: int, size: int) -> Tuple[torch.Tensor, torch.Tensor]:
+def batch_of(ctx: trainyard.Context, batch: int, size: int) -> tuple[torch.Tensor, torch.Tensor]:
     """A function of seed, batch and rank, so that nothing of it has to be in a checkpoint."""
     number = batch * ctx.distributed.size + ctx.distributed.rank
     return samples(size, seed=ctx.info.trial_seed * 1_000_003 + number)
 
 
-def samples(count: int, seed: int) -> Tuple[torch.Tensor, torch.Tensor]:
+def samples(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     x = torch.randn(count, FEATURES, generator=torch.Generator().manual_seed(seed))
     return x, (x.sum(dim=1, keepdim=True) > 0).float()
 
@@ -73,7 +74,7 @@ def loss_of(engine: Any, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.binary_cross_entropy_with_logits(engine(x), y)
 
 
-def validate(engine: Any) -> Dict[str, float]:
+def validate(engine: Any) -> dict[str, float]:
     x, y = (part.to(engine.device) for part in samples(500, seed=2))
     engine.module.eval()
     with torch.no_grad():
@@ -86,7 +87,7 @@ def validate(engine: Any) -> Dict[str, float]:
     }
 
 
-def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+def local_hparams(arguments: list[str]) -> dict[str, Any]:
     """The hyperparameters of a run without the platform, each given as name=value or as above."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}

@@ -7,8 +7,9 @@ python3 train.py                                  one process, into a folder bel
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -43,7 +44,7 @@ CHECKPOINT_STEPS = 20
 class Training:
     """A sharded network with its optimizer, and the steps that it has taken."""
 
-    def __init__(self, hparams: Dict[str, Any], seed: int, device: torch.device) -> None:
+    def __init__(self, hparams: dict[str, Any], seed: int, device: torch.device) -> None:
         torch.manual_seed(seed)
         self.steps = 0
         self.device = device
@@ -118,7 +119,7 @@ def main(ctx: trainyard.Context, device: torch.device) -> None:
     ctx.train.report_validation_metrics(training.steps, {"accuracy": training.accuracy()})
 
 
-def batches(ctx: trainyard.Context, size: int, done: int) -> Iterator[Tuple[torch.Tensor, ...]]:
+def batches(ctx: trainyard.Context, size: int, done: int) -> Iterator[tuple[torch.Tensor, ...]]:
     """This process's part of each batch, from the first that no checkpoint holds."""
     loader = DataLoader(digits(512, seed=1), batch_size=size // ctx.distributed.size, shuffle=True)
     return iter(

@@ -5,7 +5,7 @@ The same number of reviews and seed give the same reviews.
 """
 
 import random
-from typing import List, NamedTuple
+from typing import NamedTuple
 
 FILMS = ("the film", "this picture", "the sequel", "that comedy", "the thriller", "the remake")
 PARTS = ("the cast", "the script", "the music", "the ending", "the pace", "the camera")
@@ -19,7 +19,7 @@ class Review(NamedTuple):
     """1 for praise, 0 for a complaint."""
 
 
-def generate(count: int, seed: int) -> List[Review]:
+def generate(count: int, seed: int) -> list[Review]:
     chance = random.Random(seed)
     return [_review(chance) for _ in range(count)]
 

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 try:
     import trainyard
@@ -23,6 +23,7 @@ from reviews import Review, generate
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
+
 from trainyard.transformers import Callback, training_arguments
 
 # What the platform gives each trial, for a run without it.
@@ -54,7 +55,7 @@ def main(ctx: trainyard.Context) -> None:
     callback.train(trainer)
 
 
-def model_of(hparams: Dict[str, Any], texts: List[str]) -> Tuple[Any, Any]:
+def model_of(hparams: dict[str, Any], texts: list[str]) -> tuple[Any, Any]:
     """The model that ``pretrained`` names, where the host can load it; else a tiny one with random
     weights and a vocabulary of the texts' words.
     """
@@ -80,17 +81,17 @@ def model_of(hparams: Dict[str, Any], texts: List[str]) -> Tuple[Any, Any]:
     return transformers.BertForSequenceClassification(config), tokenizer
 
 
-def split(reviews: List[Review]) -> Tuple[List[Review], List[Review]]:
+def split(reviews: list[Review]) -> tuple[list[Review], list[Review]]:
     """Three quarters to train on, a quarter for validation."""
     boundary = len(reviews) * 3 // 4
     return reviews[:boundary], reviews[boundary:]
 
 
-def encode(reviews: List[Review], tokenizer: Any) -> List[Dict[str, Any]]:
+def encode(reviews: list[Review], tokenizer: Any) -> list[dict[str, Any]]:
     return [{**tokenizer(review.text), "labels": review.label} for review in reviews]
 
 
-def accuracy_of(predicted: Any) -> Dict[str, float]:
+def accuracy_of(predicted: Any) -> dict[str, float]:
     chosen = predicted.predictions.argmax(axis=-1)
     return {"accuracy": float((chosen == predicted.label_ids).mean())}
 
@@ -101,7 +102,7 @@ def processes() -> Any:
     return trainyard.DistributedContext.from_torch_distributed() if launched else None
 
 
-def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+def local_hparams(arguments: list[str]) -> dict[str, Any]:
     """The hyperparameters of a run without the platform, each given as name=value or as above."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}

@@ -7,7 +7,7 @@ validate on (the search compares trials by these) and 15 that nothing is decided
 import csv
 import random
 from pathlib import Path
-from typing import List, NamedTuple, Tuple
+from typing import NamedTuple
 
 SPECIES = ("setosa", "versicolor", "virginica")
 MEASURES = 4
@@ -17,23 +17,23 @@ SPLIT_SEED = 1936  # The year of Fisher's paper. Any number would do, as long as
 
 
 class Flower(NamedTuple):
-    measures: Tuple[float, ...]
+    measures: tuple[float, ...]
     species: int
 
 
 class Split(NamedTuple):
-    training: List[Flower]
-    validation: List[Flower]
-    held_out: List[Flower]
+    training: list[Flower]
+    validation: list[Flower]
+    held_out: list[Flower]
 
 
-def read_flowers() -> List[Flower]:
+def read_flowers() -> list[Flower]:
     with open(Path(__file__).with_name("iris.csv"), newline="") as file:
         rows = list(csv.reader(file))[1:]
     return [Flower(tuple(map(float, row[:-1])), SPECIES.index(row[-1])) for row in rows]
 
 
-def split_flowers(flowers: List[Flower]) -> Split:
+def split_flowers(flowers: list[Flower]) -> Split:
     """Every part has its share of each species, and measures scaled by the training part's."""
     split = Split([], [], [])
     order = random.Random(SPLIT_SEED)

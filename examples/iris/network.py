@@ -4,11 +4,12 @@ stochastic gradient descent with momentum. Plain Python, so that the example nee
 
 import math
 import random
-from typing import Dict, List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from flowers import MEASURES, SPECIES, Flower
 
-Matrix = List[List[float]]
+Matrix = list[list[float]]
 
 
 class Score(NamedTuple):
@@ -26,11 +27,11 @@ class Network:
         self.hidden_velocity = zeros_like(self.hidden)
         self.output_velocity = zeros_like(self.output)
 
-    def state(self) -> Dict[str, Matrix]:
+    def state(self) -> dict[str, Matrix]:
         """All that training continues from, ready for JSON, which keeps every digit of a float."""
         return dict(vars(self))
 
-    def restore(self, state: Dict[str, Matrix]) -> None:
+    def restore(self, state: dict[str, Matrix]) -> None:
         vars(self).update(state)
 
     def train_epoch(
@@ -63,10 +64,10 @@ class Network:
             right += chances.index(max(chances)) == flower.species
         return Score(loss / len(flowers), right / len(flowers))
 
-    def _hidden_values(self, flower: Flower) -> List[float]:
+    def _hidden_values(self, flower: Flower) -> list[float]:
         return [math.tanh(weigh(row, flower.measures)) for row in self.hidden]
 
-    def _chances(self, hidden_values: List[float]) -> List[float]:
+    def _chances(self, hidden_values: list[float]) -> list[float]:
         sums = [weigh(row, hidden_values) for row in self.output]
         # Softmax does not change when all sums move, and a large exponent would overflow.
         largest = max(sums)
@@ -97,12 +98,12 @@ def zeros_like(matrix: Matrix) -> Matrix:
     return [[0.0] * len(row) for row in matrix]
 
 
-def weigh(row: List[float], inputs: Sequence[float]) -> float:
+def weigh(row: list[float], inputs: Sequence[float]) -> float:
     # The bias is one longer than the inputs, so zip leaves it out.
     return sum(weight * value for weight, value in zip(row, inputs)) + row[-1]
 
 
-def add_outer(gradient: List[float], error: float, inputs: Sequence[float]) -> None:
+def add_outer(gradient: list[float], error: float, inputs: Sequence[float]) -> None:
     for n, value in enumerate(inputs):
         gradient[n] += error * value
     gradient[-1] += error

@@ -9,7 +9,7 @@ import random
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 try:
     import trainyard
@@ -99,7 +99,7 @@ def save(ctx: trainyard.Context, network: Network, epoch: int) -> None:
         (path / "network.json").write_text(json.dumps(state))
 
 
-def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+def local_hparams(arguments: list[str]) -> dict[str, Any]:
     """The hyperparameters of a run without the platform, each given as name=value or as above."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}

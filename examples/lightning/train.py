@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 try:
     import trainyard
@@ -20,6 +20,7 @@ except ModuleNotFoundError:
 
 import lightning
 import torch
+
 from trainyard.lightning import Callback, Environment, Logger, ResumableDataLoader
 
 # What the platform gives each trial, for a run without it.
@@ -102,7 +103,7 @@ def processes() -> Any:
     return trainyard.DistributedContext.from_torch_distributed() if launched else None
 
 
-def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+def local_hparams(arguments: list[str]) -> dict[str, Any]:
     """The hyperparameters of a run without the platform, each given as name=value or as above."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}

@@ -7,7 +7,7 @@ python3 train.py batches=500
 import json
 import os
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 import torch
 from rings import energy_distance, places_reached, points
@@ -46,7 +46,7 @@ class RingTrial(pytorch.PyTorchTrial):
     def build_validation_data_loader(self) -> pytorch.DataLoader:
         return pytorch.DataLoader(points(1024, seed=2), batch_size=256)
 
-    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Dict[str, Tensor]:
+    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> dict[str, Tensor]:
         generated = self.generate(len(batch))
 
         real_score, false_score = self.discriminator(batch), self.discriminator(generated.detach())
@@ -61,7 +61,7 @@ class RingTrial(pytorch.PyTorchTrial):
         self.discriminator_step.zero_grad()
         return {"discriminator_loss": discriminator_loss, "generator_loss": generator_loss}
 
-    def evaluate_full_dataset(self, data_loader: Any) -> Dict[str, Tensor]:
+    def evaluate_full_dataset(self, data_loader: Any) -> dict[str, Tensor]:
         # What is measured is of two clouds of points, not of one batch after the other.
         real = torch.cat([self.context.to_device(batch) for batch in data_loader])
         generated = self.generate(len(real))
@@ -93,7 +93,7 @@ def towards(score: Tensor, truth: float) -> Tensor:
     return nn.functional.binary_cross_entropy_with_logits(score, torch.full_like(score, truth))
 
 
-def local_hparams() -> Optional[Dict[str, Any]]:
+def local_hparams() -> Optional[dict[str, Any]]:
     """Those above, or given as name=value; None in a task, whose configuration has them."""
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None

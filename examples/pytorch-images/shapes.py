@@ -1,7 +1,5 @@
 """Small grey pictures of a circle, a square, a triangle or a cross, drawn where the seed says."""
 
-from typing import Tuple
-
 import torch
 from torch import Tensor
 from torch.utils.data import TensorDataset
@@ -35,7 +33,7 @@ def picture_of(kinds: Tensor, centers: Tensor, radii: Tensor) -> Tensor:
     return chosen.unsqueeze(1).float()
 
 
-def places(centers: Tensor, radii: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+def places(centers: Tensor, radii: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Each pixel's distance from the centre of its picture's shape, across and down."""
     pixels = torch.arange(SIDE, dtype=torch.float32)
     across = pixels.view(1, 1, SIDE) - centers[:, 0].view(-1, 1, 1)

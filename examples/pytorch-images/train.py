@@ -7,7 +7,7 @@ python3 train.py learning_rate=0.1 epochs=2
 import json
 import os
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 import torch
 from shapes import KINDS, SIDE, shapes
@@ -47,14 +47,14 @@ class ShapesTrial(pytorch.PyTorchTrial):
     def build_validation_data_loader(self) -> pytorch.DataLoader:
         return pytorch.DataLoader(shapes(512, seed=2), batch_size=128)
 
-    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Dict[str, Tensor]:
+    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> dict[str, Tensor]:
         pictures, kinds = batch
         loss = nn.functional.cross_entropy(self.model(pictures), kinds)
         self.context.backward(loss)
         self.context.step_optimizer(self.optimizer)
         return {"loss": loss}
 
-    def evaluate_batch(self, batch: Any) -> Dict[str, Tensor]:
+    def evaluate_batch(self, batch: Any) -> dict[str, Tensor]:
         pictures, kinds = batch
         scores = self.model(pictures)
         right = scores.argmax(dim=1) == kinds
@@ -77,7 +77,7 @@ def network(filters: int) -> nn.Module:
     )
 
 
-def local_hparams() -> Optional[Dict[str, Any]]:
+def local_hparams() -> Optional[dict[str, Any]]:
     """Those above, or given as name=value; None in a task, whose configuration has them."""
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None

@@ -1,9 +1,10 @@
-"""A table of ten numbers a row and what is to be predicted from them. Five of the ten matter (Friedman, "Multivariate Adaptive
-Regression Splines", 1991); the target has mean 0 and variance 1, up to a little noise.
+"""A table of ten numbers a row and what is to be predicted from them.
+
+Five of the ten matter (Friedman, "Multivariate Adaptive Regression Splines", 1991); the target has mean 0
+and variance 1, up to a little noise.
 """
 
 import math
-from typing import Tuple
 
 import torch
 from torch import Tensor
@@ -27,6 +28,6 @@ def friedman(columns: Tensor) -> Tensor:
     return 10 * torch.sin(math.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e
 
 
-def drawn(rows: int, seed: int) -> Tuple[Tensor, Tensor]:
+def drawn(rows: int, seed: int) -> tuple[Tensor, Tensor]:
     draw = torch.Generator().manual_seed(seed)
     return torch.rand(rows, COLUMNS, generator=draw), torch.randn(rows, generator=draw)

@@ -7,7 +7,7 @@ python3 train.py width=16 epochs=2
 import json
 import os
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 import torch
 from table import COLUMNS, table
@@ -47,19 +47,19 @@ class TableTrial(pytorch.PyTorchTrial):
     def build_validation_data_loader(self) -> pytorch.DataLoader:
         return pytorch.DataLoader(table(1024, seed=2), batch_size=256)
 
-    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Dict[str, Tensor]:
+    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> dict[str, Tensor]:
         columns, target = batch
         loss = nn.functional.mse_loss(self.model(columns), target)
         self.context.backward(loss)
         self.context.step_optimizer(self.optimizer)
         return {"loss": loss}
 
-    def evaluate_batch(self, batch: Any) -> Dict[str, Tensor]:
+    def evaluate_batch(self, batch: Any) -> dict[str, Tensor]:
         columns, target = batch
         return {"validation_loss": nn.functional.mse_loss(self.model(columns), target)}
 
 
-def network(hparams: Dict[str, Any]) -> nn.Module:
+def network(hparams: dict[str, Any]) -> nn.Module:
     width, inputs = hparams["width"], COLUMNS
     layers = []
     for _ in range(hparams["layers"]):
@@ -68,7 +68,7 @@ def network(hparams: Dict[str, Any]) -> nn.Module:
     return nn.Sequential(*layers, nn.Linear(inputs, 1))
 
 
-def local_hparams() -> Optional[Dict[str, Any]]:
+def local_hparams() -> Optional[dict[str, Any]]:
     """Those above, or given as name=value; None in a task, whose configuration has them."""
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None

@@ -3,7 +3,7 @@ counts is the part after the "but", and "not" turns what follows it around.
 """
 
 import random
-from typing import List, NamedTuple, Tuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,16 +21,17 @@ LONGEST = 14
 
 
 class Sentence(NamedTuple):
-    words: List[str]
+    words: list[str]
     praises: bool
 
 
-def sentences(count: int, seed: int) -> List[Tuple[Tensor, int]]:
+def sentences(count: int, seed: int) -> list[tuple[Tensor, int]]:
     """Pairs of the numbers of a sentence's words, and 1 for praise."""
     draw = random.Random(seed)
     written = [sentence(draw) for _ in range(count)]
     return [
-        (torch.tensor([NUMBERS[word] for word in words]), int(praises)) for words, praises in written
+        (torch.tensor([NUMBERS[word] for word in words]), int(praises))
+        for words, praises in written
     ]
 
 
@@ -52,7 +53,7 @@ def clause(draw: random.Random) -> Sentence:
     return Sentence([*words, draw.choice(GOOD if good else BAD)], good != negated)
 
 
-def batch_of(pairs: List[Tuple[Tensor, int]]) -> Tuple[Tensor, Tensor]:
+def batch_of(pairs: list[tuple[Tensor, int]]) -> tuple[Tensor, Tensor]:
     """Sentences of different lengths as one tensor, with their labels."""
     numbers = torch.nn.utils.rnn.pad_sequence([pair[0] for pair in pairs], batch_first=True)
     return numbers, torch.tensor([pair[1] for pair in pairs])

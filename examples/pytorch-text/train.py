@@ -1,5 +1,6 @@
-"""A small transformer that tells praise from complaint: a learning rate that warms up, gradients that are clipped, and a
-metric that cannot be averaged over batches.
+"""A small transformer that tells praise from complaint.
+
+Its learning rate warms up, its gradients are clipped, and one metric cannot be averaged over batches.
 
 python3 train.py                      alone, with the hyperparameters below
 python3 train.py epochs=2
@@ -8,7 +9,7 @@ python3 train.py epochs=2
 import json
 import os
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 import torch
 from model import Reader
@@ -45,10 +46,10 @@ class F1(pytorch.MetricReducer):
         both = (found & truth).sum()
         self.counts += torch.stack([both, found.sum(), truth.sum()]).cpu()
 
-    def per_slot_reduce(self) -> List[float]:
+    def per_slot_reduce(self) -> list[float]:
         return self.counts.tolist()
 
-    def cross_slot_reduce(self, per_slot_metrics: List[List[float]]) -> float:
+    def cross_slot_reduce(self, per_slot_metrics: list[list[float]]) -> float:
         both, found, true = (sum(counts) for counts in zip(*per_slot_metrics))
         return 2 * both / max(1, found + true)
 
@@ -75,7 +76,7 @@ class SentencesTrial(pytorch.PyTorchTrial):
     def build_validation_data_loader(self) -> pytorch.DataLoader:
         return pytorch.DataLoader(sentences(512, seed=2), batch_size=128, collate_fn=batch_of)
 
-    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Dict[str, Any]:
+    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> dict[str, Any]:
         loss = self.loss(self.model(batch[0]), batch[1])
         self.context.backward(loss)
         self.context.step_optimizer(
@@ -84,7 +85,7 @@ class SentencesTrial(pytorch.PyTorchTrial):
         )
         return {"loss": loss, "learning_rate": self.scheduler.get_last_lr()[0]}
 
-    def evaluate_batch(self, batch: Any) -> Dict[str, Tensor]:
+    def evaluate_batch(self, batch: Any) -> dict[str, Tensor]:
         scores, truth = self.model(batch[0]), batch[1].bool()
         self.f1.update(scores > 0, truth)
         right = (scores > 0) == truth
@@ -97,7 +98,7 @@ class SentencesTrial(pytorch.PyTorchTrial):
         return nn.functional.binary_cross_entropy_with_logits(scores, truth.float())
 
 
-def local_hparams() -> Optional[Dict[str, Any]]:
+def local_hparams() -> Optional[dict[str, Any]]:
     """Those above, or given as name=value; None in a task, whose configuration has them."""
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None

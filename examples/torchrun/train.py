@@ -10,8 +10,9 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any
 
 try:
     import trainyard
@@ -34,7 +35,7 @@ LOCAL_HPARAMS = {
 }
 
 # Which of the segments a to g are lit, for 0 to 9.
-SEGMENTS = "abcdef bc abdeg abcdg bcfg acdfg acdefg abc abcdefg abcdfg".split()
+SEGMENTS = ["abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg"]
 FLICKER = 0.05
 
 
@@ -83,7 +84,7 @@ def batch_of(ctx: trainyard.Context, count: int, epoch: int, batch: int) -> torc
     return torch.randperm(count, generator=draw)[first : first + size]
 
 
-def readings(count: int, seed: int) -> Tuple[torch.Tensor, torch.Tensor]:
+def readings(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Displays of seven segments, of which some are wrong, and the digits that they should show."""
     draw = torch.Generator().manual_seed(seed)
     lit = torch.tensor([[float(s in segments) for s in "abcdefg"] for segments in SEGMENTS])
@@ -92,7 +93,7 @@ def readings(count: int, seed: int) -> Tuple[torch.Tensor, torch.Tensor]:
     return (lit[digits] - wrong).abs(), digits
 
 
-def score(model: Any) -> Dict[str, float]:
+def score(model: Any) -> dict[str, float]:
     displays, digits = readings(500, seed=2)
     with torch.no_grad():
         found = model(displays)
@@ -142,7 +143,7 @@ def processes() -> Iterator[Any]:
     distributed.destroy_process_group()
 
 
-def local_hparams(arguments: List[str]) -> Dict[str, Any]:
+def local_hparams(arguments: list[str]) -> dict[str, Any]:
     """The hyperparameters of a run without the platform, each given as name=value or as above."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}

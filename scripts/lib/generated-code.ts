@@ -1,7 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventsPage } from "./events-page/page.ts";
+import { readProtocol } from "./events-page/protocol.ts";
+import { runningCode } from "./events-page/readers.ts";
 import { root } from "./root.ts";
 import { runTool, type ToolResult } from "./run-tool.ts";
 
@@ -12,6 +15,28 @@ export const releasedImage = "proto/released.binpb";
 /** Writes the code that proto/ generates below a folder, the checkout by default. */
 export function generate(into = root): Promise<ToolResult> {
   return runTool("buf", ["generate", "--output", into]);
+}
+
+/** The page of all events. */
+export const eventsPath = "docs/events.md";
+
+/** Writes the page of events, from the code that `generate` wrote. */
+export async function generateEventsPage(): Promise<ToolResult> {
+  writeFileSync(join(root, eventsPath), await freshEventsPage());
+  return { code: 0, output: "", stdout: "" };
+}
+
+/** Compares the committed page of events with what the code and proto/ give today. */
+export async function compareEventsPage(committed = join(root, eventsPath)): Promise<Comparison> {
+  const isFresh =
+    existsSync(committed) && readFileSync(committed, "utf8") === (await freshEventsPage());
+  return { seen: 1, problems: isFresh ? [] : [`${eventsPath} is not what is generated`] };
+}
+
+/** Loads the catalogue only now: it is of the generated code, which may have been written a moment ago. */
+async function freshEventsPage(): Promise<string> {
+  const catalogue = await import("@trainyard/contracts");
+  return eventsPage(catalogue, await readProtocol(), runningCode());
 }
 
 /** Freezes the protocol as it is now: what `buf breaking` compares with from here on. */

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { join } from "node:path";
+import { join, resolve as resolvePath } from "node:path";
 import process from "node:process";
 import { root } from "./root.ts";
 
@@ -10,11 +10,11 @@ export type ToolResult = {
   readonly stdout: string;
 };
 
-/** Runs a tool that the project installed, under the project's Node. */
+/** Runs a tool that the project installed, by its name or by its path, under the project's Node. */
 export function runTool(name: string, args: readonly string[], cwd = root): Promise<ToolResult> {
   const bin = join(root, "node_modules", ".bin");
   return new Promise((resolve, reject) => {
-    const child = spawn(join(bin, name), args, {
+    const child = spawn(resolvePath(bin, name), args, {
       cwd,
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}`, NO_COLOR: "1" },

@@ -2,6 +2,7 @@
 import { startVitest } from "vitest/node";
 import { needs } from "../../test/world/torch.ts";
 import { makePythonEnvironment, torchRequired } from "../lib/python-environment.ts";
+import { makeRuff } from "../lib/python-tools.ts";
 import { root } from "../lib/root.ts";
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -11,6 +12,8 @@ if (environment.python === null && torchRequired()) {
   say("TRAINYARD_REQUIRE asks for torch: without it no test is run");
   process.exit(1);
 }
+const tool = await makeRuff(say);
+if (tool.program === null) say(tool.why);
 
 const vitest = await startVitest("test", process.argv.slice(2), { root, watch: false });
 const counted = count(vitest.state.getFiles().flatMap((file) => file.tasks));

@@ -65,12 +65,7 @@ export class Platform {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
         return beginSearcher({ log, clock, logger, telemetry, model: inlineModel });
       },
-      scheduler: (deps) => (context) =>
-        beginScheduler(
-          { ...deps, telemetry },
-          { tokenKey, agentSilenceMs, owner: `scheduler/${context.epoch}` },
-          context,
-        ),
+      scheduler: (deps) => beginScheduler({ ...deps, telemetry }, { tokenKey, agentSilenceMs }),
     };
   }
 

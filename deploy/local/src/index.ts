@@ -10,13 +10,11 @@ export {
 } from "./cluster.ts";
 export { ClusterError } from "./cluster-error.ts";
 export type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
-export { type DatabaseRole, ensureDatabase } from "./servers/database.ts";
 export { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home/home.ts";
 export { type Command, type Launched, launch } from "./processes/launch.ts";
 export { ensurePorts, isFree, type Ports } from "./supervisor/ports.ts";
 export {
   adminRole,
-  databaseName,
   initialisePostgres,
   postgresCommand,
   postgresProblem,

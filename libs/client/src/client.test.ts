@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { ApiError } from "./api-error.ts";
-import { Client } from "./client.ts";
+import { Client, queryOf } from "./client.ts";
 import { Unreachable } from "./index.ts";
 
 async function serve(listener: RequestListener): Promise<AsyncDisposable & { client: Client }> {
@@ -29,6 +29,11 @@ test("a call becomes the method, path, query, headers and body that the descript
   const page = await server.client.call("listTrials", { experiment: "12", pageSize: 5 });
   expect(page.position).toBe("7");
   expect(seen).toEqual(["GET /api/v1/experiments/12/trials?pageSize=5 Bearer secret"]);
+});
+
+test("a list in a query is given once for each value", () => {
+  expect(queryOf({ labels: ["a", "b,c"], pageSize: 5 })).toBe("?labels=a&labels=b%2Cc&pageSize=5");
+  expect(queryOf({})).toBe("");
 });
 
 test("a repeatable call waits out a 503; one that is not is told at once", async () => {

@@ -1,16 +1,20 @@
 /** The public API, called by the names and messages of its descriptors. One place knows how a request becomes HTTP. */
 import { create, type DescMessage, type JsonObject, toJson } from "@bufbuild/protobuf";
 import {
+  type CallName,
   codecOf,
-  gatewayServices,
+  gatewayRoutes,
   type Plain,
   pathOf,
+  type RawName,
+  type ReplyOf,
+  type RequestInitOf,
   type Route,
-  routesOf,
+  type StreamName,
+  type UnaryName,
 } from "@trainyard/contracts";
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
 import { ApiError, Unreachable } from "./api-error.ts";
-import type { ReplyOf, RequestOf, StreamName, UnaryName } from "./calls.ts";
 import { readEvents } from "./event-stream.ts";
 import { clientLimits } from "./limits.ts";
 import { isAway, isBusy, patiently } from "./patience.ts";
@@ -30,11 +34,7 @@ export type CallOptions = {
 export type StreamedMessage<Message> = { readonly id: string; readonly message: Message };
 
 /** A method may have several paths; the one whose fields are all given is taken. */
-const routes = new Map<string, readonly Route[]>();
-for (const route of routesOf(gatewayServices)) {
-  const name = route.name.charAt(0).toLowerCase() + route.name.slice(1);
-  routes.set(name, [...(routes.get(name) ?? []), route]);
-}
+const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
 
 export class Client {
   readonly #url: string;
@@ -48,7 +48,7 @@ export class Client {
   /** One call, one answer. Throws ApiError for a problem, Unreachable when nobody answers. */
   async call<Name extends UnaryName>(
     name: Name,
-    request: RequestOf<Name>,
+    request: RequestInitOf<Name>,
     options: CallOptions = {},
   ): Promise<ReplyOf<Name>> {
     const repeatable = mayRepeat(name, options);
@@ -63,9 +63,9 @@ export class Client {
   }
 
   /** The bytes of an answer that is no message. */
-  async download<Name extends "downloadCheckpoint" | "downloadTensorBoard">(
+  async download<Name extends RawName>(
     name: Name,
-    request: RequestOf<Name>,
+    request: RequestInitOf<Name>,
     options: CallOptions = {},
   ): Promise<ReadableStream<Uint8Array>> {
     const { response } = await this.#send(name, request, options);
@@ -79,7 +79,7 @@ export class Client {
    */
   async *stream<Name extends StreamName>(
     name: Name,
-    request: RequestOf<Name>,
+    request: RequestInitOf<Name>,
     options: CallOptions = {},
   ): AsyncGenerator<StreamedMessage<ReplyOf<Name>>> {
     let lastId = "";
@@ -108,7 +108,7 @@ export class Client {
   }
 
   async #send(
-    name: string,
+    name: CallName,
     request: object,
     options: CallOptions,
     headers: Readonly<Record<string, string>> = {},
@@ -146,12 +146,12 @@ export class Client {
   }
 }
 
-function mayRepeat(name: string, options: CallOptions): boolean {
+function mayRepeat(name: CallName, options: CallOptions): boolean {
   return options.idempotencyKey !== undefined || routes.get(name)?.[0]?.method === "GET";
 }
 
 function routeFor(
-  name: string,
+  name: CallName,
   request: object,
 ): { readonly route: Route; readonly fields: JsonObject } {
   const candidates = routes.get(name) ?? [];
@@ -173,9 +173,12 @@ function jsonOf(descriptor: DescMessage, request: object): JsonObject {
   return toJson(descriptor, create(descriptor, request as Record<string, unknown>)) as JsonObject;
 }
 
-function queryOf(fields: JsonObject): string {
+/** A field that is a list is given once for each of its values. */
+export function queryOf(fields: JsonObject): string {
   const query = new URLSearchParams(
-    Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]),
+    Object.entries(fields).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+    ),
   ).toString();
   return query === "" ? "" : `?${query}`;
 }

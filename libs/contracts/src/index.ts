@@ -1,3 +1,12 @@
+export type {
+  CallName,
+  RawName,
+  ReplyOf,
+  RequestInitOf,
+  RequestOf,
+  StreamName,
+  UnaryName,
+} from "./calls.ts";
 export {
   type AnyEvent,
   categoryOwners,
@@ -13,12 +22,5 @@ export {
 export { type Codec, codecOf } from "./codec.ts";
 export { decodeEvent, encodedBytes, encodeEvent } from "./event-codec.ts";
 export type { Plain } from "./plain.ts";
-export {
-  gatewayServices,
-  type HttpMethod,
-  pathOf,
-  type Route,
-  reportService,
-  routesOf,
-} from "./routes.ts";
+export { gatewayRoutes, type HttpMethod, pathOf, type Route } from "./routes.ts";
 export { upcast, upcasters } from "./upcasters.ts";

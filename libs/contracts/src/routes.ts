@@ -3,22 +3,28 @@
  * from this table and the clients call by it, so neither repeats a path.
  */
 import { type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import {
+  type CallName,
+  gatewayServices,
+  type RawName,
+  type StreamName,
+  type UnaryName,
+} from "./calls.ts";
 import { http } from "./gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "./gen/google/api/http_pb.ts";
-import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
-import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
-import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
-import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
-import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
-import { ReportService } from "./gen/trainyard/api/v1/reports_pb.ts";
-import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
-import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
-import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
-import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
+import { HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export type Route = {
+type Kinds =
+  /** One message answers. */
+  | { readonly kind: "unary"; readonly call: UnaryName }
+  /** The answer is a stream of messages: server-sent events. */
+  | { readonly kind: "stream"; readonly call: StreamName }
+  /** The answer is bytes of its own content type. */
+  | { readonly kind: "raw"; readonly call: RawName };
+
+export type Route = Kinds & {
   readonly service: string;
   readonly name: string;
   readonly method: HttpMethod;
@@ -28,33 +34,13 @@ export type Route = {
   readonly pathFields: readonly string[];
   /** The rest of the request is the JSON body; otherwise it is the query. */
   readonly hasBody: boolean;
-  /** The answer is a stream of messages: server-sent events. */
-  readonly streams: boolean;
-  /** The answer is bytes of its own content type. */
-  readonly raw: boolean;
   readonly request: DescMessage;
   readonly reply: DescMessage;
 };
 
-/** What the gateway serves. */
-export const gatewayServices: readonly DescService[] = [
-  ExperimentService,
-  CheckpointService,
-  StorageService,
-  RunService,
-  ProfileService,
-  SearchService,
-  ClusterService,
-  AnalysisService,
-  ViewService,
-];
-
-/** What the metrics service serves at its own address. */
-export const reportService: DescService = ReportService;
-
-/** All routes of some services; a method with additional bindings has several. */
-export function routesOf(services: readonly DescService[]): readonly Route[] {
-  return services.flatMap((service) =>
+/** All routes of the gateway; a method with additional bindings has several. */
+export function gatewayRoutes(): readonly Route[] {
+  return gatewayServices.flatMap((service: DescService) =>
     service.methods.flatMap((method) => {
       const rule = getOption(method, http);
       return [rule, ...rule.additionalBindings].map((binding) => routeOf(service, method, binding));
@@ -68,17 +54,25 @@ function routeOf(service: DescService, method: DescMethod, rule: HttpRule): Rout
     throw new TypeError(`${service.name}.${method.name} has no HTTP rule`);
   }
   return {
+    ...kindOf(method),
     service: service.name,
     name: method.name,
     method: pattern.case.toUpperCase() as HttpMethod,
     path: pattern.value,
     pathFields: [...pattern.value.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ""),
     hasBody: rule.body === "*",
-    streams: method.methodKind === "server_streaming",
-    raw: method.output.typeName === "google.api.HttpBody",
     request: method.input,
     reply: method.output,
   };
+}
+
+/** The types of the calls are derived from the descriptors that are read here, so the names agree with the kinds. */
+function kindOf(method: DescMethod): Kinds {
+  const call = method.localName as CallName;
+  if (method.methodKind === "server_streaming") return { kind: "stream", call: call as StreamName };
+  if (method.output.typeName === HttpBodySchema.typeName)
+    return { kind: "raw", call: call as RawName };
+  return { kind: "unary", call: call as UnaryName };
 }
 
 /** The path with its fields filled in, percent-encoded. */

@@ -4,26 +4,22 @@
  * `parts/part.ts`, so that all problems of a document are told at once.
  */
 import type { FieldProblem } from "@trainyard/kernel";
-import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "./json.ts";
-import { eachTyped } from "./parts/hyperparameters.ts";
+import { checkEarlyStopping } from "./early-stopping/policies.ts";
+import { eachTyped } from "./hyperparameters/part.ts";
+import { isMapping, type Json, type JsonObject, keyPath, mappingAt, valueAt } from "./json.ts";
 import type { Note } from "./parts/part.ts";
-import { runningStorages, storages } from "./schema/checkpoint-storage.ts";
-import { checkEarlyStopping } from "./schema/early-stopping.ts";
-import { checkHalving } from "./schema/halving-searchers.ts";
-import { checkObjectives } from "./schema/objectives.ts";
-import { checkPopulation } from "./schema/population-searchers.ts";
-import {
-  runningSearchers,
-  type SearcherName,
-  searchers,
-  withdrawnSearchers,
-} from "./schema/searcher.ts";
+import { checkObjectives } from "./searcher/objectives.ts";
+import { isKnownSearcher } from "./searcher/schema.ts";
+import { isSearcherName, searcherNames, searchers } from "./searcher/searcher.ts";
+import type { SearcherModule } from "./searcher/module.ts";
+import { withdrawnSearchers } from "./searcher/withdrawn.ts";
+import { runningStorages, storages } from "./sections/checkpoint-storage.ts";
 
 export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const note: Note = (path, detail) => problems.push({ path, detail });
   checkEntrypoint(valueAt(document, "entrypoint"), note);
-  checkSearcher(valueAt(document, "searcher"), note);
+  checkSearcher(mappingAt(document, "searcher"), note);
   checkEarlyStopping(valueAt(document, "early_stopping"), note);
   checkStorage(valueAt(document, "checkpoint_storage"), note);
   eachTyped(valueAt(document, "hyperparameters") ?? {}, "hyperparameters", (typed, path) =>
@@ -49,22 +45,18 @@ function checkEntrypoint(given: Json | undefined, note: Note): void {
   }
 }
 
-function checkSearcher(searcher: Json | undefined, note: Note): void {
-  const name = isMapping(searcher) ? valueAt(searcher, "name") : undefined;
-  if (typeof name !== "string" || !Object.hasOwn(searchers, name)) return;
-  if (isMapping(searcher)) {
-    checkHalving(searcher, note);
-    checkPopulation(searcher, note);
-    checkObjectives(searcher, note);
-  }
-  if (runningSearchers.some((running) => running === name)) return;
-  const remedy = withdrawnSearchers[name as SearcherName];
-  const supported = runningSearchers.join(", ");
+function checkSearcher(searcher: JsonObject, note: Note): void {
+  const name = valueAt(searcher, "name");
+  if (!isKnownSearcher(name)) return;
+  const module: SearcherModule | null = isSearcherName(name) ? searchers[name] : null;
+  module?.check?.(searcher, note);
+  checkObjectives(searcher, note);
+  if (isSearcherName(name)) return;
+  const { remedy } = withdrawnSearchers[name];
+  const supported = searcherNames.join(", ");
   note(
     "searcher.name",
-    remedy === undefined
-      ? `is ${name}, which does not run in this version; ${supported} do`
-      : `is ${name}, which has been withdrawn; ${remedy} instead (${supported} run in this version)`,
+    `is ${name}, which has been withdrawn; ${remedy} instead (${supported} run in this version)`,
   );
 }
 

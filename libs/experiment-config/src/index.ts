@@ -1,26 +1,23 @@
 export {
-  isAllowedValue,
-  isSameValue,
-  keysOfPointer,
-} from "./conditions.ts";
-export {
   type CheckpointStorage,
-  checkpointFolder,
   type DirectoryStorage,
-  type GpSearcher,
-  type GridSearcher,
   hyperparameterSpace,
   type NormalisedConfig,
-  type RandomSearcher,
-  type SearcherConfig,
-  type SearchObjective,
   type SharedFsStorage,
-  type SingleSearcher,
-  type SobolSearcher,
-  type TpeSearcher,
   withSeed,
 } from "./config.ts";
-export type { CustomSearcher } from "./custom.ts";
+export {
+  type BudgetPolicy,
+  type EarlyStoppingPolicy,
+  type NoImprovementPolicy,
+  type PbtPolicy,
+  type PolicyName,
+  type PolicyOf,
+  readEarlyStopping,
+  type ThresholdPolicy,
+  type TrialPolicy,
+} from "./early-stopping/policies.ts";
+export type { VariablesByDevice } from "./environment/variables.ts";
 export {
   type ArithmeticOperator,
   type ComparisonOperator,
@@ -28,27 +25,7 @@ export {
   type ExpressionFunction,
   parseExpression,
 } from "./expression/expression.ts";
-export type {
-  BudgetPolicy,
-  EarlyStoppingPolicy,
-  MedianPolicy,
-  NoImprovementPolicy,
-  PbtPolicy,
-  PercentilePolicy,
-  ThresholdPolicy,
-  TrialPolicy,
-} from "./early-stopping.ts";
-export {
-  type AdaptiveAshaSearcher,
-  type AshaSearcher,
-  type AsyncHalvingSearcher,
-  type AutoSearcher,
-  type BohbSearcher,
-  floorLog,
-  type HalvingSearcher,
-  type HyperbandSearcher,
-  hyperbandTrials,
-} from "./halving.ts";
+export { isAllowedValue, isSameValue, keysOfPointer } from "./hyperparameters/conditions.ts";
 export type {
   AllowedValues,
   CategoricalHyperparameter,
@@ -59,11 +36,11 @@ export type {
   IntHyperparameter,
   LogHyperparameter,
   TypedHyperparameter,
-} from "./hyperparameters.ts";
+} from "./hyperparameters/hyperparameters.ts";
+export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./hyperparameters/space.ts";
 export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";
-export type { VariablesByDevice } from "./parts/environment.ts";
 export {
   invalidConfig,
   type ParsedExperiment,
@@ -71,14 +48,25 @@ export {
   parseExperiment,
 } from "./parse.ts";
 export { type ConfigPart, configPart } from "./parts/named.ts";
+export { floorLog, hyperbandTrials } from "./searcher/halving.ts";
+export type { SearchObjective } from "./searcher/objectives.ts";
+export type { ScheduleSegment } from "./searcher/population.ts";
+export { isWithin } from "./searcher/population-space.ts";
+export {
+  type AdaptiveAshaSearcher,
+  type AshaSearcher,
+  type AsyncHalvingSearcher,
+  type AutoSearcher,
+  type BohbSearcher,
+  type CustomSearcher,
+  type HalvingSearcher,
+  type HyperbandSearcher,
+  type PbtSearcher,
+  type ScheduleSearcher,
+  type SearcherConfig,
+  type SearcherName,
+  type SearcherOf,
+  trainsToTheEnd,
+} from "./searcher/searcher.ts";
+export { type WarmStart, whyNoValue } from "./searcher/warm-start.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";
-export type {
-  PbtSearcher,
-  PopulationSearcher,
-  ScheduleSearcher,
-  ScheduleSegment,
-} from "./population.ts";
-export { isWithin } from "./population-space.ts";
-export { trainsToTheEnd } from "./schema/searcher.ts";
-export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./space.ts";
-export { type WarmStart, whyNoValue } from "./warm-start.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { isMapping, type Json, type JsonObject } from "./json.ts";
 import { exportJsonSchema } from "./json-schema.ts";
-import { experiment } from "./schema/experiment.ts";
-import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
+import { documentKeys } from "./experiment.ts";
+import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
 /** Every reference in a schema. */
 function references(value: Json): string[] {
@@ -28,7 +28,7 @@ describe("exportJsonSchema", () => {
 
   it("has every key of the document and refuses others", () => {
     expect(Object.keys(schema["properties"] as JsonObject).sort()).toEqual(
-      Object.keys(experiment.shape).sort(),
+      [...documentKeys].sort(),
     );
     expect(schema["additionalProperties"]).toBe(false);
     expect(schema["required"]).toBe(undefined);

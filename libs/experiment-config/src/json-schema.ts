@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { JsonObject } from "./json.ts";
-import { earlyStoppingPolicy } from "./schema/early-stopping.ts";
-import { experiment } from "./schema/experiment.ts";
-import { hyperparameter } from "./schema/hyperparameters.ts";
-import { exportedAs } from "./schema/values.ts";
+import { earlyStoppingPolicy } from "./early-stopping/schema.ts";
+import { experiment } from "./experiment.ts";
+import { hyperparameter } from "./hyperparameters/schema.ts";
+import { exportedAs } from "./parts/values.ts";
 
 /**
  * The document's JSON Schema (draft 2020-12), for editors. What has to fit together, and what defaults make up for, it
@@ -13,7 +13,7 @@ export function exportJsonSchema(): JsonObject {
   const registry = z.registry<{ id?: string }>();
   registry.add(hyperparameter, { id: "hyperparameter" });
   registry.add(earlyStoppingPolicy, { id: "early_stopping_policy" });
-  const schema = z.toJSONSchema(experiment, {
+  const schema = z.toJSONSchema(experiment.schema, {
     io: "input",
     metadata: registry,
     override: ({ zodSchema, jsonSchema }) => {

@@ -1,14 +1,93 @@
-/** What a YAML document holds once it has been read: plain JSON, mutable array types so that it fits a protobuf Struct. */
-export type Json = null | boolean | number | string | Json[] | JsonObject;
-export type JsonObject = { [key: string]: Json };
+/** How JSON of any origin is read: every reader gives the fallback where the value is absent or of another type. */
+import { isMapping, type Json, type JsonObject } from "@trainyard/kernel";
 
-export function isMapping(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isMapping, type Json, type JsonObject } from "@trainyard/kernel";
 
 /** An own key's value; never one that the prototype would answer. */
 export function valueAt(mapping: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(mapping, key) ? mapping[key] : undefined;
+}
+
+/** The mapping at a key; an empty one for anything else. */
+export function mappingAt(mapping: JsonObject, key: string): JsonObject {
+  const value = valueAt(mapping, key);
+  return isMapping(value) ? value : {};
+}
+
+export function textAt(mapping: JsonObject, key: string, otherwise = ""): string {
+  const value = valueAt(mapping, key);
+  return typeof value === "string" ? value : otherwise;
+}
+
+export function numberAt<Otherwise>(
+  mapping: JsonObject,
+  key: string,
+  otherwise: Otherwise,
+): number | Otherwise {
+  const value = valueAt(mapping, key);
+  return typeof value === "number" ? value : otherwise;
+}
+
+/** A whole number of at least 0. */
+export function countAt(mapping: JsonObject, key: string, otherwise: number): number {
+  const value = valueAt(mapping, key);
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : otherwise;
+}
+
+export function flagAt(mapping: JsonObject, key: string, otherwise: boolean): boolean {
+  const value = valueAt(mapping, key);
+  return typeof value === "boolean" ? value : otherwise;
+}
+
+/** The items of the list at a key that are texts; none for anything else. */
+export function textsAt(mapping: JsonObject, key: string): string[] {
+  const value = valueAt(mapping, key);
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+export function numbersAt(mapping: JsonObject, key: string): number[] {
+  const value = valueAt(mapping, key);
+  return Array.isArray(value) ? value.filter((item) => typeof item === "number") : [];
+}
+
+/** The numbers at the keys of `otherwise`, each of which is what stands for one that is absent or no number. */
+export function numbersOr<Key extends string>(
+  mapping: JsonObject,
+  otherwise: { readonly [K in Key]: number },
+): { readonly [K in Key]: number } {
+  const entries = Object.entries<number>(otherwise);
+  return Object.fromEntries(
+    entries.map(([key, number]) => [key, numberAt(mapping, key, number)]),
+  ) as { [K in Key]: number };
+}
+
+/** The key with its number, or nothing: for keys that may be absent. */
+export function optionalNumber<Key extends string>(
+  mapping: JsonObject,
+  key: Key,
+): { readonly [K in Key]?: number } {
+  const value = valueAt(mapping, key);
+  return typeof value === "number" ? ({ [key]: value } as { [K in Key]: number }) : {};
+}
+
+/** Of the mapping some keys alone, in their order. */
+export function only(mapping: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = valueAt(mapping, key);
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
+/** What was read of a mapping, its keys first, and then the keys that nothing reads, as they are there. */
+export function withRest<Read extends object>(read: Read, mapping: JsonObject): Read {
+  return { ...read, ...mapping, ...read };
+}
+
+/** The mapping without some of its keys. */
+export function without(mapping: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(mapping).filter(([key]) => !keys.includes(key)));
 }
 
 const plainKey = /^[A-Za-z0-9_-]+$/;
@@ -48,12 +127,12 @@ export function utf8Bytes(text: string): number {
 }
 
 /** Mappings with their keys in order, all the way down; lists keep theirs. */
+export function sortedKeys<Value extends Json>(value: Value): Value;
 export function sortedKeys(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (Array.isArray(value)) return value.map((item) => sortedKeys(item));
   if (!isMapping(value)) return value;
-  const sorted: JsonObject = {};
-  for (const key of Object.keys(value).sort()) sorted[key] = sortedKeys(value[key] ?? null);
-  return sorted;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sortedKeys(value[key] ?? null)]));
 }
 
 /** How a sentence about a wrong value names it. */

@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  checkpointFolder,
-  hyperparameterSpace,
-  type NormalisedConfig,
-  withSeed,
-} from "./config.ts";
+import { hyperparameterSpace, type NormalisedConfig, withSeed } from "./config.ts";
 import { config, defaults, directory, grid, parsed, problems, yaml } from "./test-documents.ts";
 
 describe("parseExperiment fills in", () => {
@@ -274,16 +269,6 @@ describe("credentials", () => {
 });
 
 describe("questions to a configuration", () => {
-  it("where its checkpoints lie", () => {
-    const folder = (storage: string): string =>
-      checkpointFolder(config(`checkpoint_storage: ${storage}`).checkpoint_storage);
-    expect(folder("{type: directory, container_path: /c}")).toBe("/c");
-    expect(folder("{type: shared_fs, host_path: /nfs/}")).toBe("/nfs/");
-    expect(folder("{type: shared_fs, host_path: /nfs/, storage_path: a/b}")).toBe("/nfs/a/b");
-    expect(folder("{type: shared_fs, host_path: /, storage_path: /a}")).toBe("/a");
-    expect(folder("{type: shared_fs, host_path: /nfs, storage_path: /nfs/a}")).toBe("/nfs/a");
-  });
-
   it("its space, and its seed once drawn", () => {
     expect(hyperparameterSpace(config("hyperparameters: {a: 1}"))).toEqual({
       a: { type: "const", val: 1 },

@@ -5,7 +5,7 @@
  */
 import { type FieldProblem, limits, type Rejection, reject } from "@trainyard/kernel";
 import { whatDoesNotRun } from "./checks.ts";
-import { resolveConditions } from "./conditions.ts";
+import { resolveConditions } from "./hyperparameters/conditions.ts";
 import { hyperparameterSpace, type NormalisedConfig } from "./config.ts";
 import { readYaml } from "./document.ts";
 import {
@@ -17,15 +17,15 @@ import {
   valueAt,
 } from "./json.ts";
 import { configLimits } from "./limits.ts";
-import { constraintProblems } from "./constraints.ts";
+import { constraintProblems } from "./searcher/constraints.ts";
 import { normalise } from "./normalise.ts";
-import { withTimeFromLength } from "./older-length.ts";
+import { withTimeFromLength } from "./searcher/older-length.ts";
 import { withOverrides } from "./overrides.ts";
-import { experiment } from "./parts/experiment.ts";
+import { experiment } from "./experiment.ts";
 import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
-import { populationProblems } from "./population-space.ts";
-import { gridSize, isConditional } from "./space.ts";
-import { pointProblems } from "./warm-start.ts";
+import { populationProblems } from "./searcher/population-space.ts";
+import { gridSize, isConditional } from "./hyperparameters/space.ts";
+import { pointProblems } from "./searcher/warm-start.ts";
 import { warningsOf } from "./warnings.ts";
 
 export type ParseOptions = {

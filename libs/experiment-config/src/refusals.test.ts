@@ -1,10 +1,10 @@
 import { isRejection, limits } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { parseExperiment } from "./parse.ts";
-import { runningSearchers } from "./schema/searcher.ts";
+import { searcherNames } from "./searcher/searcher.ts";
 import { defaults, grid, problems, yaml } from "./test-documents.ts";
 
-const running = runningSearchers.join(", ");
+const running = searcherNames.join(", ");
 
 /** What is added to a good configuration, and the one problem that it makes. */
 const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [

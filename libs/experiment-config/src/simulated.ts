@@ -1,11 +1,13 @@
 /** A configuration for a search against what trainings have brought already: its searcher, over their space and metric. */
 import { type Rejection, reject } from "@trainyard/kernel";
-import type { HyperparameterSpace } from "./hyperparameters.ts";
+import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
 import { readYaml } from "./document.ts";
 import { isMapping, type Json, type JsonObject, valueAt } from "./json.ts";
 import { withOverrides } from "./overrides.ts";
 import { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
-import { type SearcherName, searchers, trainsToTheEnd } from "./schema/searcher.ts";
+import type { SearcherModule } from "./searcher/module.ts";
+import { isKnownSearcher, schemas } from "./searcher/schema.ts";
+import { isSearcherName, searchers, trainsToTheEnd } from "./searcher/searcher.ts";
 
 export type RecordedTrainings = {
   readonly space: HyperparameterSpace;
@@ -18,14 +20,6 @@ export type RecordedTrainings = {
   readonly trials: number;
   /** Trainings at one time. */
   readonly workers: number;
-};
-
-/** Searchers that what is recorded cannot serve, and why. */
-const unserved: Readonly<Record<string, string>> = {
-  grid: "what is recorded has no grid of its own",
-  pbt: "its trials copy each other's weights, which are not recorded",
-  schedule: "its segments go on from each other's weights, which are not recorded",
-  custom: "its operations come from a process outside",
 };
 
 /**
@@ -46,10 +40,10 @@ export function parseForRecorded(
   const { document } = overridden;
   const searcher = valueAt(document, "searcher") ?? null;
   const name = isMapping(searcher) ? valueAt(searcher, "name") : undefined;
-  const why =
-    typeof name === "string" && Object.hasOwn(unserved, name) ? unserved[name] : undefined;
+  const module: SearcherModule | null = isSearcherName(name) ? searchers[name] : null;
+  const why = module?.unserved;
   if (why !== undefined) {
-    const detail = `is ${name}, which cannot run against recorded trainings: ${why}`;
+    const detail = `is ${String(name)}, which cannot run against recorded trainings: ${why}`;
     return reject("invalid_config", `searcher.name ${detail}`, [{ path: "searcher.name", detail }]);
   }
   const changed = {
@@ -63,8 +57,8 @@ export function parseForRecorded(
 
 function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): JsonObject {
   const name = valueAt(searcher, "name");
-  if (typeof name !== "string" || !Object.hasOwn(searchers, name)) return searcher;
-  const keys: Readonly<Record<string, unknown>> = searchers[name as SearcherName].shape;
+  if (!isKnownSearcher(name)) return searcher;
+  const keys: Readonly<Record<string, unknown>> = schemas[name].shape;
   const changes: Readonly<Record<string, Json>> = {
     metric: recorded.metric,
     smaller_is_better: recorded.smallerIsBetter,

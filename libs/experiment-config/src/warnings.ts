@@ -9,10 +9,11 @@ import {
   pathOf,
   valueAt,
 } from "./json.ts";
-import { timeFromLength } from "./older-length.ts";
-import { isHyperparameterType, writtenType } from "./schema/hyperparameters.ts";
-import { unusedKeys } from "./schema/searcher.ts";
-import { pathsOfSecrets, pathsWithoutEffect } from "./schema/without-effect.ts";
+import { timeFromLength } from "./searcher/older-length.ts";
+import { writtenType } from "./hyperparameters/hyperparameters.ts";
+import { isHyperparameterType } from "./hyperparameters/schema.ts";
+import { unusedKeys } from "./searcher/schema.ts";
+import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
 const NOT_YET = "is accepted and has no effect yet";
 /** Of keys that will not have one: what decides in their place. */

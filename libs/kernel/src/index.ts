@@ -33,6 +33,7 @@ export {
   type TrialParts,
   trialId,
 } from "./ids.ts";
+export { isMapping, type Json, type JsonObject } from "./json.ts";
 export { limits } from "./limits.ts";
 export { storableText } from "./text.ts";
 export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";

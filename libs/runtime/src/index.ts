@@ -13,13 +13,18 @@ export {
   readRejected,
 } from "./commands/commands.ts";
 export {
+  type BusConfig,
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
+  type DatabaseConfig,
   leaseOwner,
   openBus,
   openLog,
   openPool,
+  type ProcessConfig,
+  processOf,
+  processVariables,
 } from "./service/connections.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
@@ -37,7 +42,13 @@ export { FoldCache } from "./folds/fold-cache.ts";
 export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
 export { type Machine, type MachineFold, machineFold } from "./folds/machines.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
-export { answerHealth, type HealthChecks, startHealthServer } from "./service/health-server.ts";
+export {
+  answerHealth,
+  type HealthChecks,
+  type HttpAddress,
+  type Listening,
+  listenHttp,
+} from "./service/health-server.ts";
 export { BodyBudget, HeldBody } from "./service/body-budget.ts";
 export { LogFollower } from "./folds/log-follower.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
@@ -53,6 +64,7 @@ export {
 export {
   type Overrides,
   openParts,
+  openServingParts,
   openTables,
   type Parts,
   type TableOverrides,
@@ -66,6 +78,7 @@ export {
 export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
+export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
 export { tableFault } from "./service/table-fault.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";

@@ -15,7 +15,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 TOKEN = "ty1.k1.run-token"
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     """What to answer instead of handling the request."""
 
     status: int
-    headers: Tuple[Tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
     body: Any = None
 
 
@@ -41,7 +41,7 @@ class Request(NamedTuple):
 
     method: str
     path: str
-    query: Dict[str, List[str]]
+    query: dict[str, list[str]]
     body: Any
     number: int
 
@@ -49,23 +49,23 @@ class Request(NamedTuple):
 class FakePlatform:
     """Gateway and metrics service at one address."""
 
-    def __init__(self, storage: Optional[Path] = None) -> None:
+    def __init__(self, storage: Path | None = None) -> None:
         self.storage = storage
         self.faults: Callable[[Request], Any] = lambda request: None
         self.changed = threading.Condition()
-        self.requests: List[Request] = []
+        self.requests: list[Request] = []
         self.bad_tokens = 0
         self.connections = 0
         # Every report in the order of its first arrival, and how often each key came.
-        self.reports: Dict[str, Any] = {}
-        self.deliveries: Dict[str, int] = {}
-        self.batches: List[int] = []
-        self.checkpoints: Dict[str, Any] = {}
-        self.stop_why: Optional[str] = None
+        self.reports: dict[str, Any] = {}
+        self.deliveries: dict[str, int] = {}
+        self.batches: list[int] = []
+        self.checkpoints: dict[str, Any] = {}
+        self.stop_why: str | None = None
         # Another run of the trial was requested: this one declares and completes nothing any more.
         self.superseded = False
         self._stopped = threading.Event()
-        self._server: Optional[ThreadingHTTPServer] = None
+        self._server: ThreadingHTTPServer | None = None
         self.port = 0
         self.start()
 
@@ -119,10 +119,10 @@ class FakePlatform:
     def wait_until_stopped(self) -> None:
         self._stopped.wait(60)
 
-    def values(self, group: str, metric: str) -> List[Any]:
+    def values(self, group: str, metric: str) -> list[Any]:
         return [r["metrics"][metric] for r in self.reports.values() if r["group"] == group]
 
-    def env(self, run_dir: Path, **more: str) -> Dict[str, str]:
+    def env(self, run_dir: Path, **more: str) -> dict[str, str]:
         """What the agent would set for a run of trial 12.3."""
         return {
             "TRAINYARD_URL": self.url,
@@ -162,7 +162,7 @@ class FakePlatform:
             return self._plan(parts[1])
         return problem(404, "not_found", request.path)
 
-    def _take_reports(self, reports: List[Any]) -> Answer:
+    def _take_reports(self, reports: list[Any]) -> Answer:
         if len(reports) > 1000:
             return problem(413, "too_large", "at most 1,000 reports")
         self.batches.append(len(reports))
@@ -191,7 +191,7 @@ class FakePlatform:
             kept.setdefault("storageId", body["storageId"])
         return Answer(200, (), {"checkpoint": uuid, "path": path})
 
-    def _complete(self, uuid: str, manifest: List[Any]) -> Answer:
+    def _complete(self, uuid: str, manifest: list[Any]) -> Answer:
         checkpoint = self.checkpoints.get(uuid)
         if checkpoint is None:
             return problem(404, "checkpoint_not_found", uuid)

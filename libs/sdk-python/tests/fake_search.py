@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable
 from urllib.parse import parse_qs, urlsplit
 
-Event = Dict[str, Any]
+Event = dict[str, Any]
 
 
 class Refusal(Exception):
@@ -28,18 +29,18 @@ class Refusal(Exception):
 class FakeSearch:
     """``happens`` is asked after every post and adds what the trials then do."""
 
-    def __init__(self, happens: Callable[["FakeSearch"], None] = lambda search: None) -> None:
+    def __init__(self, happens: Callable[[FakeSearch], None] = lambda search: None) -> None:
         self.happens = happens
         # Gives an answer instead of the real one: a status, "lose answer", or None.
         self.fault: Callable[[int], Any] = lambda post: None
-        self.stream_breaks_after: Optional[int] = None
-        self.events: List[Event] = []
+        self.stream_breaks_after: int | None = None
+        self.events: list[Event] = []
         self.changed = threading.Condition()
         self.posts = 0
-        self.created: List[Mapping[str, Any]] = []
-        self.keys: List[str] = []
+        self.created: list[Mapping[str, Any]] = []
+        self.keys: list[str] = []
         self.canceled = False
-        self._operations: Dict[str, Dict[str, Any]] = {}
+        self._operations: dict[str, dict[str, Any]] = {}
         self.trials = 0
         self.ended: set = set()
         owner = self
@@ -82,7 +83,7 @@ class FakeSearch:
         self.tell("SearchCompleted", reason=f"SEARCH_COMPLETION_{reason}", **best)
 
     @property
-    def operations(self) -> List[Mapping[str, Any]]:
+    def operations(self) -> list[Mapping[str, Any]]:
         """All that was posted, in order."""
         return [
             operation
@@ -91,7 +92,7 @@ class FakeSearch:
             for operation in event["data"]["operations"]
         ]
 
-    def post(self, operations: List[Dict[str, Any]]) -> List[Mapping[str, Any]]:
+    def post(self, operations: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
         new = [one for one in operations if one["id"] not in self._operations]
         for index, one in enumerate(operations):
             trial = next((one[kind]["trial"] for kind in ("stop", "resume") if kind in one), 0)

@@ -13,8 +13,9 @@ import os
 import sys
 import unittest
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
@@ -43,7 +44,7 @@ class Result(unittest.TestResult):
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
         self._failures: list = []
-        self._skipped: Optional[str] = None
+        self._skipped: str | None = None
 
     def addError(self, test: unittest.TestCase, error: Any) -> None:
         super().addError(test, error)

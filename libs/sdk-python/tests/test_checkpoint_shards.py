@@ -11,7 +11,6 @@ from fake_platform import problem
 from test_checkpoint import CheckpointCase, tree
 from test_distributed import DistributedCase
 
-import trainyard
 from trainyard._storage_marker import NAME
 
 
@@ -107,7 +106,9 @@ class Shards(ShardCase):
                 """
             out, _ = self.together(script)
             for text in out:
-                self.assertRegex(text, "ranks [01] and [12] both store '(model|a)': name files after")
+                self.assertRegex(
+                    text, "ranks [01] and [12] both store '(model|a)': name files after"
+                )
             self.assert_nothing_is_left()
 
     def test_what_fails_on_one_rank_is_raised_on_all(self):

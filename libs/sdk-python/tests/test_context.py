@@ -111,8 +111,16 @@ class Ends(ContextCase):
                 4294967295,
                 {"lr": 0.1, "model": {"depth": 3}},
                 {"name": "test"},
-            ]
-            + ["c0ffee", 40, ["0", "1"], 0, 1, "127.0.0.1", 29500, False, str(self.run_dir)],
+                "c0ffee",
+                40,
+                ["0", "1"],
+                0,
+                1,
+                "127.0.0.1",
+                29500,
+                False,
+                str(self.run_dir),
+            ],
         )
 
     def test_error(self):

@@ -150,7 +150,11 @@ LOST = """
 
 class Lost(DistributedCase):
     def test_a_rank_that_dies_is_named_on_the_others(self):
-        for how in ("os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "together.close(); break"):
+        for how in (
+            "os.kill(os.getpid(), signal.SIGKILL)",
+            "os._exit(0)",
+            "together.close(); break",
+        ):
             for hosts in (1, 2):
                 with self.subTest(how, hosts=hosts):
                     out, _ = self.together(LOST.format(how), [0, None, 0, 0], size=4, hosts=hosts)

@@ -14,8 +14,8 @@ import unittest
 from contextlib import redirect_stderr
 from unittest import mock
 
-from test_context import SRC, ContextCase
 from ports import free_port
+from test_context import SRC, ContextCase
 
 from trainyard.launch import _failure, torch
 from trainyard.launch._options import UsageError, parse
@@ -166,7 +166,20 @@ class Options(unittest.TestCase):
 
     def test_torchruns_are_taken(self):
         options = parse(
-            "--nnodes 1:2 --node_rank=1 --rdzv_endpoint=a:7 --max_restarts 0 -r 3 -- t.py -x".split(), 1.0
+            [
+                "--nnodes",
+                "1:2",
+                "--node_rank=1",
+                "--rdzv_endpoint=a:7",
+                "--max_restarts",
+                "0",
+                "-r",
+                "3",
+                "--",
+                "t.py",
+                "-x",
+            ],
+            1.0,
         )
         self.assertEqual((options.nnodes, options.node_rank), (2, 1))
         self.assertEqual((options.master_addr, options.master_port), ("a", 7))
@@ -219,7 +232,9 @@ class Dying(LaunchCase):
 
     def test_one_that_leaves_early(self):
         _, err = self.launch(DYING.format(LEAVE), code=1, slots=3)
-        said = "rank 2 exited with code 0 while others were still at work; then rank [01]: .*Distrib"
+        said = (
+            "rank 2 exited with code 0 while others were still at work; then rank [01]: .*Distrib"
+        )
         self.assert_first(err, said)
         self.assert_end("ERROR", said)
 
@@ -246,7 +261,9 @@ class Dying(LaunchCase):
             signal.pause()
             """
         self.launch(script, code=1)
-        self.assert_end("ERROR", r"^rank 1: RuntimeError: no key \(train.py, line 10\)\n\nTraceback")
+        self.assert_end(
+            "ERROR", r"^rank 1: RuntimeError: no key \(train.py, line 10\)\n\nTraceback"
+        )
 
     def test_over_two_nodes_both_tell_the_first(self):
         for how, said, code in (
@@ -330,7 +347,7 @@ class Told(unittest.TestCase):
         message = _failure.failure_of(1, 0, 1, text, None).message()
         self.assertLessEqual(len(message), 2000)
         self.assertTrue(message.startswith("rank 1: ValueError: last (f199.py, line 199)"), message)
-        self.assertTrue(message.endswith("f199.py\", line 199, in f\nValueError: last"), message)
+        self.assertTrue(message.endswith('f199.py", line 199, in f\nValueError: last'), message)
 
     def test_what_is_only_of_a_lost_peer(self):
         head = "Traceback (most recent call last):"

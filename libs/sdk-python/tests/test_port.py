@@ -73,7 +73,14 @@ class Core(Ported):
         self.assertEqual(logging.Formatter(det.LOG_FORMAT).format(made), "INFO: [7] a: b")
 
     def test_the_chief_by_determineds_name(self):
-        place = dict(rank=0, size=1, local_rank=0, local_size=1, cross_rank=0, cross_size=1)
+        place = {
+            "rank": 0,
+            "size": 1,
+            "local_rank": 0,
+            "local_size": 1,
+            "cross_rank": 0,
+            "cross_size": 1,
+        }
         det.core.DistributedContext(chief_ip="10.0.0.1", **place).close()
 
 
@@ -110,7 +117,10 @@ class Searcher(Ported):
         self.assertEqual(self.reports()[0]["metrics"], {"progress": 0.5})
 
     def test_its_unit(self):
-        for searcher, unit in (({"max_length": {"epochs": 3}}, "EPOCHS"), ({"max_length": 3}, None)):
+        for searcher, unit in (
+            ({"max_length": {"epochs": 3}}, "EPOCHS"),
+            ({"max_length": 3}, None),
+        ):
             with det.init(local_config={"searcher": searcher}) as core_context:
                 found = core_context.searcher.get_configured_units()
                 self.assertEqual(found.value if found else None, unit)
@@ -150,7 +160,9 @@ class Elsewhere(Ported):
     def test_names_of_the_package_too(self):
         for name, remedy in (("core_v2", "trainyard.init"), ("ExperimentConfig", "info.config")):
             with self.subTest(name=name):
-                with self.assertRaisesRegex(ImportError, f"{name}, which Determined has: .*{remedy}"):
+                with self.assertRaisesRegex(
+                    ImportError, f"{name}, which Determined has: .*{remedy}"
+                ):
                     exec(f"from trainyard import {name}")
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
             det.nonsense

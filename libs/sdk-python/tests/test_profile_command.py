@@ -49,7 +49,9 @@ class Command(unittest.TestCase):
         code, out, _ = self.run_command(str(self.folder))
         self.assertEqual(code, 0)
         self.assertRegex(out, r"^run 2\nNODE +GROUP +DEVICE +MEASURED +MIN +MEAN +MAX +SAMPLES\n")
-        self.assertRegex(out, r"0 +cpu +utilization_percent +5 +30 +80 +30\npace  20 steps a second\n")
+        self.assertRegex(
+            out, r"0 +cpu +utilization_percent +5 +30 +80 +30\npace  20 steps a second\n"
+        )
         self.assertRegex(out, r"\n\nrun 10\n")
         self.assertRegex(out, r"0 +gpu +0 +used_bytes +1.5 MiB +3 MiB +6 MiB +10\n")
         self.assertNotIn("run 1\n", out)

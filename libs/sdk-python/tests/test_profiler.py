@@ -15,8 +15,8 @@ from test_context import ContextCase
 
 from trainyard._spool import REPORTS, Spool, parse_line
 from trainyard.profiler import ProfilerContext, _machine, _sources
-from trainyard.profiler._throughput import Throughput
 from trainyard.profiler._sampler import Sampler, Window
+from trainyard.profiler._throughput import Throughput
 
 STAT = "cpu  {user} 0 {system} {idle} {iowait} 0 0 0 0 0\ncpu0 1 2 3\nintr 1\n"
 MEMINFO = "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 250 kB\nBuffers: 1 kB\n"
@@ -160,11 +160,19 @@ class Ticking(_sources.Source):
         self.closed = True
 
 
+WHOLE_RUN = Window(0, None)
+
+
 class Sampling(unittest.TestCase):
-    def sample(self, source, samples_per_report, steps=lambda: 5.0, window=Window(0, None)):
+    def sample(self, source, samples_per_report, steps=lambda: 5.0, window=WHOLE_RUN):
         reports = []
         sampler = Sampler(
-            [source], lambda *report: reports.append(report), steps, 0.001, samples_per_report, window
+            [source],
+            lambda *report: reports.append(report),
+            steps,
+            0.001,
+            samples_per_report,
+            window,
         )
         sampler.start()
         self.assertTrue(source.done.wait(20))

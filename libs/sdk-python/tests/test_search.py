@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import tempfile
 import unittest
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Iterable, List, Optional
+from typing import Any
 from unittest import mock
 
 from fake_search import FakeSearch, Refusal
@@ -13,12 +14,11 @@ from trainyard.search import (
     Create,
     ExitedReason,
     NotDeterministicError,
-    OperationRefusedError,
     Operation,
+    OperationRefusedError,
     Progress,
-    Resume,
-    SearcherState,
     SearchError,
+    SearcherState,
     SearchMethod,
     SearchRunner,
     Shutdown,
@@ -32,8 +32,8 @@ from trainyard.search._wire import Numbers, translate
 class Scripted(SearchMethod):
     """Two trials to time 4; the better one on to time 8, the other closed; then the end."""
 
-    def __init__(self, chance: Optional[List[float]] = None) -> None:
-        self.calls: List[str] = []
+    def __init__(self, chance: list[float] | None = None) -> None:
+        self.calls: list[str] = []
         self.values: dict = {}
         self.chance = chance
 
@@ -64,7 +64,7 @@ class Scripted(SearchMethod):
         self.calls.append(f"closed {request_id}")
         return [] if len(state.trials_closed) < 2 else [Shutdown()]
 
-    def progress(self, state: SearcherState) -> Optional[float]:
+    def progress(self, state: SearcherState) -> float | None:
         return len(state.trials_closed) / 2
 
 
@@ -102,7 +102,7 @@ class Running(unittest.TestCase):
         self.search = FakeSearch(trains)
         self.addCleanup(self.search.stop)
 
-    def run_search(self, method: Optional[SearchMethod] = None) -> Any:
+    def run_search(self, method: SearchMethod | None = None) -> Any:
         method = method or Scripted()
         return SearchRunner(method, self.search.url, "ty_token").attach(1)
 
@@ -112,7 +112,9 @@ class Running(unittest.TestCase):
         self.assertEqual(("1", "exhausted", 2, 0.2), tuple(result))
         self.assertEqual(EXPECTED, method.calls)
         kinds = [next(key for key in one if key != "id") for one in self.search.operations]
-        wanted = "propose propose progress stop resume progress progress stop progress finish progress"
+        wanted = (
+            "propose propose progress stop resume progress progress stop progress finish progress"
+        )
         self.assertEqual(sorted(wanted.split()), sorted(kinds))
 
     def test_a_client_killed_at_any_post_goes_on_with_the_same_operations(self) -> None:
@@ -213,7 +215,7 @@ class Running(unittest.TestCase):
 
 
 class Translation(unittest.TestCase):
-    def batches(self, *operations: Operation, known: Iterable[str] = ()) -> List[List[Any]]:
+    def batches(self, *operations: Operation, known: Iterable[str] = ()) -> list[list[Any]]:
         numbers = Numbers()
         for number, name in enumerate(known, 1):
             numbers.named(name, number)
@@ -291,7 +293,7 @@ class States(unittest.TestCase):
         self.version = 0
         self.tell("SearchStarted", metric="loss", seed=3, space={"lr": {}})
 
-    def tell(self, name: str, request_id: Any = None, **data: Any) -> List[Any]:
+    def tell(self, name: str, request_id: Any = None, **data: Any) -> list[Any]:
         self.version += 1
         calls = self.state.apply(SearchEvent(self.version, name, data), request_id)
         return [(call.method, *call.arguments) for call in calls]

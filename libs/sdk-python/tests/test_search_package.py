@@ -25,7 +25,14 @@ class Packing(unittest.TestCase):
 
     def test_what_is_ignored_stays_behind(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("a.py", "a.bin", "keep.bin", "data/x.csv", "src/data/y.py", "__pycache__/z"):
+            for name in (
+                "a.py",
+                "a.bin",
+                "keep.bin",
+                "data/x.csv",
+                "src/data/y.py",
+                "__pycache__/z",
+            ):
                 Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
                 Path(folder, name).write_text(name)
             Path(folder, ".trainyardignore").write_text("# large\n*.bin\n!keep.bin\n/data/\n")

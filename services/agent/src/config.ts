@@ -1,18 +1,16 @@
 import { availableParallelism, hostname } from "node:os";
 import {
-  type ConnectionsConfig,
-  connectionsOf,
-  connectionVariables,
+  type ProcessConfig,
   parseEnvironment,
+  processOf,
+  processVariables,
   readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import type { Mechanism } from "./state/run-group.ts";
 
 const schema = z.object({
-  ...connectionVariables,
-  // An agent has no database.
-  TRAINYARD_POSTGRES_URL: z.string().default(""),
+  ...processVariables,
   TRAINYARD_AGENT_NAME: z.string().min(1).default(hostname()),
   TRAINYARD_AGENT_DIR: z.string().min(1),
   TRAINYARD_AGENT_SLOTS: z.coerce.number().int().min(0).max(1_024).default(availableParallelism()),
@@ -23,11 +21,13 @@ const schema = z.object({
   TRAINYARD_POOL: z.string().min(1).default("default"),
   /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
+  /** A folder with the Python package `trainyard`, for training processes; without it they need the package installed. */
+  TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
   TRAINYARD_METRICS_URL: z.string().min(1),
 });
 
-export type AgentConfig = Omit<ConnectionsConfig, "postgresUrl"> & {
+export type AgentConfig = ProcessConfig & {
   readonly name: string;
   readonly folder: string;
   readonly slots: number;
@@ -35,6 +35,8 @@ export type AgentConfig = Omit<ConnectionsConfig, "postgresUrl"> & {
   readonly pool: string;
   readonly processGroups: Mechanism | "auto";
   readonly checkpointDir: string;
+  /** Null where training processes use the installed package. */
+  readonly sdkPath: string | null;
   readonly apiUrl: string;
   readonly metricsUrl: string;
   /** What training processes inherit of this process's variables. */
@@ -47,12 +49,11 @@ export function readEnv(): Readonly<Record<string, string>> {
 
 export function parseConfig(environment: Readonly<Record<string, string>>): AgentConfig {
   const env = parseEnvironment(schema, environment);
-  const { nats, http, logLevel } = connectionsOf(env);
+  const shared = processOf(env);
+  const { http } = shared;
   const isLocal = http.host === "127.0.0.1" || http.host === "localhost";
   return {
-    nats,
-    http,
-    logLevel,
+    ...shared,
     name: env.TRAINYARD_AGENT_NAME,
     folder: env.TRAINYARD_AGENT_DIR,
     slots: env.TRAINYARD_AGENT_SLOTS,
@@ -60,6 +61,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     pool: env.TRAINYARD_POOL,
     processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
+    sdkPath: env.TRAINYARD_SDK_PATH ?? null,
     apiUrl: env.TRAINYARD_API_URL,
     metricsUrl: env.TRAINYARD_METRICS_URL,
     inherited: environment,

@@ -50,6 +50,7 @@ beforeEach(async () => {
     TRAINYARD_API_URL: platform.url,
     TRAINYARD_METRICS_URL: platform.url,
     TRAINYARD_CHECKPOINT_DIR: checkpoints,
+    TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../libs/sdk-python/src"),
   });
   agent = await startAgent();
 });

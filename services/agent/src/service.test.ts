@@ -18,6 +18,7 @@ afterAll(removeFolders);
 // Real processes on a machine that others use.
 vi.setConfig({ testTimeout: 30_000 });
 
+const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
 const patient = { timeout: 10_000, interval: 10 };
 let hub: MemoryHub;
 let platform: ScriptedPlatform;
@@ -47,6 +48,7 @@ beforeEach(async () => {
     TRAINYARD_API_URL: "http://127.0.0.1:1",
     TRAINYARD_METRICS_URL: platform.url,
     TRAINYARD_CHECKPOINT_DIR: "/checkpoints",
+    TRAINYARD_SDK_PATH: sdk,
   });
   agent = await startAgent();
 });

@@ -9,7 +9,7 @@ import {
   type Logger,
   openBus,
   type Service,
-  startHealthServer,
+  serviceOf,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
 import { agentEvents } from "./events.ts";
@@ -22,7 +22,6 @@ import { layoutVersion, makeFolder, names } from "./state/layout.ts";
 import { version } from "./version.ts";
 
 const name = "agent";
-const sdkPath = resolve(import.meta.dirname, "../../../libs/sdk-python/src");
 
 /** Given ones are the caller's to close. */
 export type Overrides = { readonly bus?: Bus; readonly logger?: Logger };
@@ -41,8 +40,8 @@ export async function createService(
   const folder = makeFolder(resolve(config.folder));
   stack.use(await lockFolder(folder));
   checkVersion(folder);
-  const bus =
-    overrides.bus ?? stack.use(await openBus({ ...config, postgresUrl: "" }, config.name, logger));
+  const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
+  const bus = overrides.bus ?? stack.use(await openBus(config, config.name, logger));
   const registry = createRegistry(name);
   const events = agentEvents(logger, registry);
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
@@ -66,25 +65,11 @@ export async function createService(
     processGroups,
   };
   const agent = stack.use(new Agent(deps));
-  let state: "starting" | "ready" | "draining" = "starting";
-  const readiness = (): string | null => {
-    if (state !== "ready") return state;
-    return agent.problem;
-  };
-  return {
-    name,
-    async start() {
-      stack.use(await startHealthServer(config.http, { readiness }, registry));
-      await agent.start();
-      state = "ready";
-    },
-    readiness,
-    shutDownRuns: () => agent.shutDown(),
-    async [Symbol.asyncDispose]() {
-      state = "draining";
-      await stack.disposeAsync();
-    },
-  };
+  const service = serviceOf(
+    { name, stack, bus, logger, registry },
+    { http: config.http, started: () => agent.start(), unready: () => agent.problem },
+  );
+  return { ...service, shutDownRuns: () => agent.shutDown() };
 }
 
 function identityOf({
@@ -104,6 +89,17 @@ function identityOf({
       return { id: String(n), device: "cpu", uuid: "", memoryBytes };
     }),
   };
+}
+
+/** Throws where the folder has no SDK: each run would end at its import. */
+function sdkFolder(path: string): string {
+  const folder = resolve(path);
+  if (existsSync(join(folder, "trainyard", "__init__.py"))) return folder;
+  throw new Fault(
+    "no_sdk",
+    `TRAINYARD_SDK_PATH is ${path}, and there is no Python package trainyard in that folder`,
+    { retry: "never" },
+  );
 }
 
 function checkVersion(folder: string): void {

@@ -3,12 +3,12 @@ import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { metricsLimits } from "./limits.ts";
-import type { MetricsService } from "./service.ts";
+import type { ListeningService } from "@trainyard/runtime";
 import { reported, superseded } from "./testing/events.ts";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
-let service: MetricsService;
+let service: ListeningService;
 let trials = 0;
 
 /** A trial of this test's own, its first run requested. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { MetricsService } from "./service.ts";
+import type { ListeningService } from "@trainyard/runtime";
 import { report, systemReport, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;
-let service: MetricsService;
+let service: ListeningService;
 let trials = 0;
 
 /** A trial of this test's own, its first run requested. */
@@ -51,7 +51,7 @@ describe("what machines did", () => {
     const trial = await newTrial();
     const other = await metrics.replica();
     const reports = [systemReport(1, 1, 10), systemReport(2, 1, 30), systemReport(1, 1, 50, 1)];
-    const send = (to: MetricsService) => metrics.send(to, `${trial}#1`, { reports });
+    const send = (to: ListeningService) => metrics.send(to, `${trial}#1`, { reports });
     const answers = await Promise.all([service, other, service, other].map(send));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const whole = { run: 1, name: "utilization_percent" };

@@ -1,7 +1,5 @@
 /** The limits of what this service decides, each with its reason. */
 export const limits = {
-  defaultPool: "default",
-  defaultPriority: 42,
   priorityMin: 1,
   priorityMax: 99,
   /** An agent is silent for this long before it counts as lost: longer than a restart of its host's services, shorter than a coffee. */

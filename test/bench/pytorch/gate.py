@@ -1,5 +1,7 @@
-"""Where the two trainings wait for their turn: each trains a block of batches when the benchmark says so, and then tells how
-long that took. While one trains the other one waits, so that both see the same machine.
+"""Where the two trainings wait for their turn.
+
+Each trains a block of batches when the benchmark says so, and then reports how long that took. While one
+trains the other one waits, so that both see the same machine.
 """
 
 from __future__ import annotations

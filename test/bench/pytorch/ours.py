@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 import torch
 from gate import Gate
@@ -26,7 +26,7 @@ class Trial(pytorch.PyTorchTrial):
     def build_validation_data_loader(self) -> pytorch.DataLoader:
         return pytorch.DataLoader(samples(), batch_size=BATCH)
 
-    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Dict[str, Tensor]:
+    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> dict[str, Tensor]:
         self.gate.pass_batch()
         inputs, classes = batch
         loss = nn.functional.cross_entropy(self.model(inputs), classes)
@@ -34,7 +34,7 @@ class Trial(pytorch.PyTorchTrial):
         self.context.step_optimizer(self.optimizer)
         return {"loss": loss}
 
-    def evaluate_batch(self, batch: Any) -> Dict[str, Tensor]:
+    def evaluate_batch(self, batch: Any) -> dict[str, Tensor]:
         inputs, classes = batch
         return {"loss": nn.functional.cross_entropy(self.model(inputs), classes)}
 

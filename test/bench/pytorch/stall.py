@@ -1,11 +1,11 @@
-"""How long a training waits for a checkpoint, beside torch.save of the same, in one run. Prints milliseconds as JSON."""
+"""How long a training waits for a checkpoint, beside torch.save of the same, in one run. Prints JSON (ms)."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from typing import Any, Dict, List
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,9 +27,9 @@ class Trial(pytorch.PyTorchTrial):
         self.model = context.wrap_model(network())
         self.optimizer = context.wrap_optimizer(optimizer_of(self.model))
         self.left = 0.0
-        self.between: List[float] = []
-        self.stored: List[float] = []
-        self.saved: List[float] = []
+        self.between: list[float] = []
+        self.stored: list[float] = []
+        self.saved: list[float] = []
 
     def build_training_data_loader(self) -> pytorch.DataLoader:
         return pytorch.DataLoader(samples(), batch_size=BATCH, shuffle=True)
@@ -37,7 +37,7 @@ class Trial(pytorch.PyTorchTrial):
     def build_validation_data_loader(self) -> pytorch.DataLoader:
         return pytorch.DataLoader(samples(), batch_size=BATCH)
 
-    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Dict[str, Tensor]:
+    def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> dict[str, Tensor]:
         if batch_idx > PERIOD:
             waited = time.perf_counter() - self.left
             (self.between if batch_idx % PERIOD else self.stored).append(waited)
@@ -56,11 +56,11 @@ class Trial(pytorch.PyTorchTrial):
         torch.save(state, os.environ["BENCH_FILE"])
         self.saved.append(time.perf_counter() - began)
 
-    def evaluate_batch(self, batch: Any) -> Dict[str, Tensor]:
+    def evaluate_batch(self, batch: Any) -> dict[str, Tensor]:
         return {"inputs": batch[0].sum()}
 
 
-def median(seconds: List[float]) -> float:
+def median(seconds: list[float]) -> float:
     return sorted(seconds)[len(seconds) // 2]
 
 

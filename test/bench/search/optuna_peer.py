@@ -1,11 +1,12 @@
 """Optuna, asked over a pipe: one JSON object a line in, one out, so that the functions are evaluated in one place only.
 
     {"study": {"sampler": "tpe", "seed": 1, "space": {...}, "minimize": true}}  begins a study in memory
-    {"sampler": "gp", "seed": 1}                                               the study goes on with another sampler
+    {"sampler": "gp", "seed": 1}                                               changes the study's sampler
     {"tell": [trial, value], "ask": true}                                      either key, or both
 
-The answer to an ask is {"trial": n, "point": {...}, "seconds": s}: the time that the tell and the ask took here, without
-the pipe. The space is written as an experiment configuration writes it. The first line out says what was imported.
+The answer to an ask is {"trial": n, "point": {...}, "seconds": s}: the time that the tell and the ask took
+here, without the pipe. The space is written as an experiment configuration writes it. The first line out
+says what was imported.
 """
 
 import importlib.util
@@ -15,6 +16,7 @@ import time
 import warnings
 
 import optuna
+
 
 def has_gp():
     """Whether what the GP sampler needs is there; it takes seconds to import, and is when first used."""

@@ -1,4 +1,7 @@
-"""A loss that falls with the steps to a floor that the hyperparameter sets; validates every step, checkpoints when it is to stop."""
+"""A loss that falls with the steps to a floor that the hyperparameter sets.
+
+It validates every step and stores a checkpoint when it should stop.
+"""
 
 import json
 import os

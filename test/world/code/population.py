@@ -1,4 +1,7 @@
-"""A loss that falls faster or slower by the hyperparameter and by chance of the trial's own; validates and checkpoints every few steps."""
+"""A loss that falls faster or slower by the hyperparameter and by chance of the trial's own.
+
+It validates and stores a checkpoint every few steps.
+"""
 
 import json
 import os

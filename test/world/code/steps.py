@@ -21,7 +21,8 @@ def witness(trial_id):
         return None
     folder = pathlib.Path(WITNESS)
     folder.mkdir(parents=True, exist_ok=True)
-    lock = open(folder / f"{trial_id}.lock", "w")
+    # Open, and so locked, for as long as the process lives.
+    lock = (folder / f"{trial_id}.lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

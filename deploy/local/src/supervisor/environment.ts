@@ -4,12 +4,13 @@ import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
+import { roleOf } from "@trainyard/service-migrate";
 import { writeAtomically } from "../home/atomic-file.ts";
-import type { Home } from "../home/home.ts";
+import { checkout, type Home } from "../home/home.ts";
 import type { Ports } from "./ports.ts";
 import { postgresUrl } from "../servers/postgres.ts";
 import type { Secrets } from "../home/secrets.ts";
-import { roleOf, type ServiceEntry } from "./services.ts";
+import type { ServiceEntry } from "./services.ts";
 
 export type Values = Readonly<Record<string, string>>;
 
@@ -77,6 +78,7 @@ export function agentEnvironment(
     TRAINYARD_AGENT_SLOTS: String(agent.slots ?? availableParallelism()),
     TRAINYARD_POOL: "default",
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
+    TRAINYARD_SDK_PATH: join(checkout, "libs", "sdk-python", "src"),
   };
 }
 

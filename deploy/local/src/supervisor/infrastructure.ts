@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
 import { natsServerBinary } from "@trainyard/bus/server";
+import { roleNames } from "@trainyard/service-migrate";
 import { fingerprintOf } from "./environment.ts";
 import { checkout, type Home, logOf } from "../home/home.ts";
 import { limits } from "../limits.ts";
-import { roleNames } from "./log-roles.ts";
 import { natsCommand, natsConfiguration, natsPrincipals, natsProblem } from "../servers/nats.ts";
 import type { Ports } from "./ports.ts";
 import {
@@ -40,7 +40,7 @@ export async function prepareInfrastructure(
   const principals = natsPrincipals(names, agents);
   const secrets = ensureSecrets(
     home,
-    { postgresRoles: roleNames(services), natsUsers: principals.map(busUserOf) },
+    { postgresRoles: roleNames(names), natsUsers: principals.map(busUserOf) },
     keptPlace(home).folder,
   );
   ensureApiToken(home);

@@ -9,17 +9,15 @@
  */
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { migrateLog } from "@trainyard/event-log";
+import { prepareDatabase } from "@trainyard/service-migrate";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";
 import { codeStamp } from "./code-stamp.ts";
 import type { SupervisorPhase, SupervisorStatus } from "../control.ts";
-import { ensureDatabase } from "../servers/database.ts";
 import { host, localUrl } from "./environment.ts";
 import { type Home, logOf } from "../home/home.ts";
 import { type Infrastructure, prepareInfrastructure } from "./infrastructure.ts";
 import { limits } from "../limits.ts";
-import { databaseRoles, logRoles } from "./log-roles.ts";
 import type { ClusterOptions } from "../options.ts";
 import { agentEntries, allInOne, planProcesses } from "./plans.ts";
 import { ensurePorts, type Ports, type PortWish } from "./ports.ts";
@@ -96,12 +94,11 @@ export class RunningCluster {
     if (this.#stopping.signal.aborted) return;
     const { secrets } = infrastructure;
     this.#next("bringing the database up to date");
-    await ensureDatabase(
-      ports["postgres"] ?? 0,
-      secrets.postgresAdminPassword,
-      databaseRoles(services, secrets),
-      (client) => migrateLog(client, { roles: logRoles(services) }),
-    );
+    await prepareDatabase({
+      adminUrl: postgresUrl(ports["postgres"] ?? 0, adminRole, secrets.postgresAdminPassword),
+      services: services.map((one) => one.name),
+      passwords: secrets.postgresPasswords,
+    });
     if (this.#stopping.signal.aborted) return;
     this.#next("starting the services and agents");
     const plans = planProcesses({

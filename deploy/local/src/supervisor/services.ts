@@ -27,15 +27,5 @@ export const services: readonly ServiceEntry[] = [
   service("gateway", true),
 ];
 
-/** The database role of a service. */
-export function roleOf(serviceName: string): string {
-  return `ty_${schemaOf(serviceName)}`;
-}
-
-/** The schema with a service's own tables. */
-export function schemaOf(serviceName: string): string {
-  return serviceName.replaceAll("-", "_");
-}
-
 /** What runs agents; the same in every mode. */
 export const agentMain = join(checkout, "services", "agent", "src", "main.ts");

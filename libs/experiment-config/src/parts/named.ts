@@ -1,7 +1,7 @@
 /** A part of the configuration by itself, with each stage that the whole document goes through. */
 import type { FieldProblem } from "@trainyard/kernel";
 import type { Json } from "../json.ts";
-import { partOf } from "./experiment.ts";
+import { partOf } from "../experiment.ts";
 import { completeness, filled, laidOver, rewritten, sanity, withoutNulls } from "./part.ts";
 
 export type ConfigPart = {

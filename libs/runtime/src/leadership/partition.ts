@@ -4,7 +4,7 @@
  * themselves serves RetryParked only, and begins a new term once something that was parked came through.
  */
 import type { Bus } from "@trainyard/bus";
-import type { EventLog } from "@trainyard/event-log";
+import type { EventLog, Fence } from "@trainyard/event-log";
 import { type Clock, isFault } from "@trainyard/kernel";
 import type { Check } from "../verification/check.ts";
 import { pause } from "../clock.ts";
@@ -38,6 +38,8 @@ export type Term = {
 export type TermContext = {
   readonly executor: Executor;
   readonly epoch: number;
+  /** This process, as it asks for the lease. */
+  readonly owner: string;
   /** Aborts when the lease is lost or the service drains. */
   readonly signal: AbortSignal;
 };
@@ -55,6 +57,7 @@ export class Partition {
   readonly #deps: PartitionDeps;
   readonly #begin: (context: TermContext) => Promise<Term>;
   #state: "standby" | "active" | "stopped_by_parking" = "standby";
+  #views: readonly View[] = [];
 
   constructor(
     service: string,
@@ -68,9 +71,15 @@ export class Partition {
     this.#begin = begin;
   }
 
-  /** A standby is ready: it can take over. One that stopped itself is not. */
-  get ready(): boolean {
-    return this.#state !== "stopped_by_parking";
+  /** Null when ready, else why not. A standby is ready: it can take over. One that stopped itself is not. */
+  unready(): string | null {
+    if (this.#state !== "stopped_by_parking") return null;
+    return "stopped: three events in a row could not be processed";
+  }
+
+  /** The read models of the term that it holds, or held last. */
+  get views(): readonly View[] {
+    return this.#views;
   }
 
   get active(): boolean {
@@ -84,7 +93,7 @@ export class Partition {
     const holder = new LeaseHolder(log, clock, logger, lease, owner);
     await holder.run(signal, async ({ fence, lost }) => {
       try {
-        await this.#term(fence, lost);
+        await this.#term(fence, owner, lost);
       } catch (error) {
         await this.#ended(error, lost, signal);
       } finally {
@@ -93,13 +102,14 @@ export class Partition {
     });
   }
 
-  async #term(fence: { lease: string; epoch: number }, lost: AbortSignal): Promise<void> {
+  async #term(fence: Fence, owner: string, lost: AbortSignal): Promise<void> {
     const { log, bus, clock, logger } = this.#deps;
     const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
     const failed = new AbortController();
     const signal = firstAbort(lost, failed.signal);
-    const term = await this.#begin({ executor, epoch: fence.epoch, signal });
+    const term = await this.#begin({ executor, epoch: fence.epoch, owner, signal });
+    this.#views = term.views ?? [];
     const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
@@ -107,7 +117,7 @@ export class Partition {
     const always = {
       RetryParked: parkingCommand(loop),
       VerifyViews: verifyCommand(verifications),
-      ...viewCommands(term.views ?? []),
+      ...viewCommands(this.#views),
     };
     if (this.#state !== "stopped_by_parking") {
       await using _serving = await this.#serve({ ...term.commands, ...always });

@@ -1,4 +1,7 @@
-/** What every service is told about the world around it, and how it opens the log, the bus and its own tables there. */
+/**
+ * The settings of a service: of the process (bus, HTTP, log level), which an agent has too, and of the database. How a
+ * service opens the log, the bus and its own tables with them.
+ */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Bus, createNatsBus } from "@trainyard/bus";
@@ -8,9 +11,8 @@ import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "./logging.ts";
 
-/** For a service's zod schema: `z.object({ ...connectionVariables, … })`. */
-export const connectionVariables = {
-  TRAINYARD_POSTGRES_URL: z.string().min(1),
+/** For the zod schema of a process without a database: `z.object({ ...processVariables, … })`. */
+export const processVariables = {
   TRAINYARD_NATS_URL: z.string().min(1),
   TRAINYARD_NATS_USER: z.string().min(1).optional(),
   TRAINYARD_NATS_PASSWORD: z.string().optional(),
@@ -19,19 +21,31 @@ export const connectionVariables = {
   TRAINYARD_LOG_LEVEL: z.string().min(1).default("info"),
 };
 
-type Variables = z.output<z.ZodObject<typeof connectionVariables>>;
+const databaseVariables = {
+  TRAINYARD_POSTGRES_URL: z.string().min(1),
+};
 
-export type ConnectionsConfig = {
-  readonly postgresUrl: string;
+/** For a service's zod schema: `z.object({ ...connectionVariables, … })`. */
+export const connectionVariables = { ...databaseVariables, ...processVariables };
+
+type Output<Variables extends z.ZodRawShape> = z.output<z.ZodObject<Variables>>;
+
+export type BusConfig = {
   readonly nats: { readonly url: string; readonly user?: string; readonly password?: string };
+};
+
+export type ProcessConfig = BusConfig & {
   readonly http: { readonly host: string; readonly port: number };
   readonly logLevel: string;
 };
 
-export function connectionsOf(env: Variables): ConnectionsConfig {
+export type DatabaseConfig = { readonly postgresUrl: string };
+
+export type ConnectionsConfig = ProcessConfig & DatabaseConfig;
+
+export function processOf(env: Output<typeof processVariables>): ProcessConfig {
   const { TRAINYARD_NATS_USER: user, TRAINYARD_NATS_PASSWORD: password } = env;
   return {
-    postgresUrl: env.TRAINYARD_POSTGRES_URL,
     nats: {
       url: env.TRAINYARD_NATS_URL,
       ...(user === undefined ? {} : { user }),
@@ -42,11 +56,15 @@ export function connectionsOf(env: Variables): ConnectionsConfig {
   };
 }
 
-export function openLog(config: ConnectionsConfig, service: string): EventLog {
+export function connectionsOf(env: Output<typeof connectionVariables>): ConnectionsConfig {
+  return { ...processOf(env), postgresUrl: env.TRAINYARD_POSTGRES_URL };
+}
+
+export function openLog(config: DatabaseConfig, service: string): EventLog {
   return createPostgresLog({ connectionString: config.postgresUrl, applicationName: service });
 }
 
-export function openBus(config: ConnectionsConfig, service: string, logger: Logger): Promise<Bus> {
+export function openBus(config: BusConfig, service: string, logger: Logger): Promise<Bus> {
   const { url, user, password } = config.nats;
   return createNatsBus({
     servers: url.split(","),
@@ -57,7 +75,7 @@ export function openBus(config: ConnectionsConfig, service: string, logger: Logg
 }
 
 /** The service's own tables. */
-export function openPool(config: ConnectionsConfig, service: string, logger: Logger): pg.Pool {
+export function openPool(config: DatabaseConfig, service: string, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString: config.postgresUrl,
     application_name: `${service} tables`,

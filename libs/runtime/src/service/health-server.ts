@@ -2,25 +2,43 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Registry } from "./telemetry.ts";
 
+export type HttpAddress = { readonly host: string; readonly port: number };
+
+/** A server that listens; disposing of it closes it. */
+export type Listening = AsyncDisposable & {
+  /** http://host:port */
+  readonly address: string;
+};
+
 export type HealthChecks = {
   /** Null when ready, else why not. */
   readonly readiness: () => string | null;
 };
 
-/** /livez, /readyz and /metrics on 127.0.0.1 unless told otherwise. Gives the port that it listens on. */
-export async function startHealthServer(
-  address: { readonly host: string; readonly port: number },
+/** Serves /livez, /readyz and /metrics. */
+export function startHealthServer(
+  address: HttpAddress,
   checks: HealthChecks,
   registry: Registry,
-): Promise<AsyncDisposable & { readonly port: number }> {
+): Promise<Listening> {
   const server = createServer((request, response) => {
     void answerHealth(request.url ?? "/", response, checks, registry);
   });
-  await listen(server, address);
-  return {
-    port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: () => close(server),
-  };
+  return listenHttp(server, address);
+}
+
+/** Rejects when the address is taken. */
+export async function listenHttp(server: Server, { host, port }: HttpAddress): Promise<Listening> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const bound = (server.address() as AddressInfo).port;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { address: `http://${name}:${bound}`, [Symbol.asyncDispose]: () => close(server) };
 }
 
 /** Answers the health paths; false when the path is another's. For services that have an HTTP server anyway. */
@@ -54,16 +72,6 @@ function respond(
 ): true {
   response.writeHead(status, { "content-type": type }).end(body);
   return true;
-}
-
-function listen(server: Server, address: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(address.port, address.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }
 
 function close(server: Server): Promise<void> {

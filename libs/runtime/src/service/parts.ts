@@ -1,13 +1,12 @@
-/** What every service works with: opened as configured, or given by whoever puts the service together otherwise. */
+/** The parts of a service: opened as configured, or given by the caller. */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import type { Pool } from "pg";
-import type { Registry } from "prom-client";
 import { systemClock } from "../clock.ts";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
 import { createLogger, type Logger } from "./logging.ts";
-import { createRegistry } from "./telemetry.ts";
+import { createRegistry, type Registry } from "./telemetry.ts";
 
 /** Given ones are the caller's to close. */
 export type Overrides = {
@@ -20,38 +19,46 @@ export type Overrides = {
 /** Of a service that has tables of its own, too. */
 export type TableOverrides = Overrides & { readonly pool?: Pool };
 
-export type Parts = {
-  readonly log: EventLog;
+/** What `serviceOf` needs of every service. Everything that is opened for the service closes with its stack. */
+export type ServingParts = {
+  readonly name: string;
+  readonly stack: AsyncDisposableStack;
   readonly bus: Bus;
-  readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
 };
 
-/** What is opened here closes with the stack. */
+export type Parts = ServingParts & { readonly log: EventLog; readonly clock: Clock };
+
+/** For a service that reads or writes the log. */
 export async function openParts(
-  stack: AsyncDisposableStack,
-  service: string,
+  name: string,
   config: ConnectionsConfig,
   overrides: Overrides,
 ): Promise<Parts> {
-  const logger = overrides.logger ?? createLogger(service, config.logLevel);
-  return {
-    logger,
-    clock: overrides.clock ?? systemClock,
-    registry: createRegistry(service),
-    log: overrides.log ?? stack.use(openLog(config, service)),
-    bus: overrides.bus ?? stack.use(await openBus(config, service, logger)),
-  };
+  const parts = await openServingParts(name, config, overrides);
+  const log = overrides.log ?? parts.stack.use(openLog(config, name));
+  return { ...parts, log, clock: overrides.clock ?? systemClock };
 }
 
-/** The service's own tables; closes with the stack unless it was given. */
-export function openTables(
-  stack: AsyncDisposableStack,
-  service: string,
+/** For a service without the log. */
+export async function openServingParts(
+  name: string,
   config: ConnectionsConfig,
-  overrides: TableOverrides,
-  logger: Logger,
+  overrides: Pick<Overrides, "bus" | "logger">,
+): Promise<ServingParts> {
+  const stack = new AsyncDisposableStack();
+  const logger = overrides.logger ?? createLogger(name, config.logLevel);
+  const registry = createRegistry(name);
+  const bus = overrides.bus ?? stack.use(await openBus(config, name, logger));
+  return { name, stack, bus, logger, registry };
+}
+
+/** The service's own tables. */
+export function openTables(
+  { name, stack, logger }: ServingParts,
+  config: ConnectionsConfig,
+  overrides: Pick<TableOverrides, "pool">,
 ): Pool {
-  return overrides.pool ?? stack.adopt(openPool(config, service, logger), (opened) => opened.end());
+  return overrides.pool ?? stack.adopt(openPool(config, name, logger), (opened) => opened.end());
 }

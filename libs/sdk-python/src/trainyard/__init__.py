@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import core
-from ._cluster_info import ClusterInfo, TrialInfo, get_cluster_info
 from ._checkpoint import CheckpointContext, DownloadMode
 from ._checkpoint_background import StoredCheckpoint
+from ._cluster_info import ClusterInfo, TrialInfo, get_cluster_info
 from ._context import Context, init
 from ._distributed import DistributedContext
 from ._info import Info
@@ -39,6 +39,7 @@ LOG_FORMAT = "%(levelname)s: [%(process)s] %(name)s: %(message)s"
 """A format for ``logging.basicConfig``, the one that scripts for Determined use."""
 
 __all__ = [
+    "LOG_FORMAT",
     "CheckpointContext",
     "CheckpointError",
     "ClusterInfo",
@@ -49,7 +50,6 @@ __all__ = [
     "EarlyExitReason",
     "Info",
     "InvalidHP",
-    "LOG_FORMAT",
     "NotInTaskError",
     "PreemptContext",
     "PreemptMode",

@@ -4,8 +4,6 @@ takes its place.
 
 from __future__ import annotations
 
-from typing import Dict, Union
-
 _COMMANDS = (
     "in the place of client there are the command line ('yard experiment ls -o json') and the HTTP API, "
     "and of core_v2 there is trainyard.init(), which works outside of a task too"
@@ -60,20 +58,20 @@ TRIAL_INFO = {
 }
 
 
-def absent(owner: str, name: str, instead: Dict[str, str]) -> AttributeError:
+def absent(owner: str, name: str, instead: dict[str, str]) -> AttributeError:
     """The error for a name that ``owner`` does not have, with what to use in its place."""
     if name not in instead:
         return AttributeError(f"{owner} has no attribute {name!r}")
     return AttributeError(f"{owner} has no {name}, which Determined has: {instead[name]}")
 
 
-def absent_name(package: str, name: str, instead: Dict[str, str]) -> Union[AttributeError, ImportError]:
+def absent_name(package: str, name: str, instead: dict[str, str]) -> AttributeError | ImportError:
     """The same for a package: an AttributeError would lose its text in ``from package import name``."""
     error = absent(package, name, instead)
     return ImportError(str(error), name=f"{package}.{name}") if name in instead else error
 
 
-def absent_from(package: str, name: str, instead: Dict[str, str]) -> ImportError:
+def absent_from(package: str, name: str, instead: dict[str, str]) -> ImportError:
     """The error for a module that ``package`` does not have."""
     said = f"{package} has no module {name}, which Determined has: {instead[name]}"
     return ImportError(said, name=f"{package}.{name}")

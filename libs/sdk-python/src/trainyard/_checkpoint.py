@@ -12,8 +12,9 @@ from __future__ import annotations
 import contextlib
 import enum
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Optional, Tuple
+from typing import Any, Callable
 
 from . import _absent, _storage, _values
 from ._checkpoint_background import Background, StoredCheckpoint
@@ -51,21 +52,21 @@ class CheckpointContext:
     """
 
     def __init__(
-        self, store: CheckpointStore, distributed: Optional[DistributedContext] = None
+        self, store: CheckpointStore, distributed: DistributedContext | None = None
     ) -> None:
         self._store = store
         self._distributed = distributed if distributed is not None else alone()
         self._background = Background()
         # The ranks' threads agree on their own connections, at their own moments.
-        self._branch: Optional[DistributedContext] = None
+        self._branch: DistributedContext | None = None
 
     def upload(
         self,
-        ckpt_dir: Optional[PathLike],
+        ckpt_dir: PathLike | None,
         metadata: Mapping[str, Any],
         *,
         shard: bool = False,
-        selector: Optional[Selector] = None,
+        selector: Selector | None = None,
     ) -> str:
         """Stores a copy of a folder's files and returns the checkpoint's UUID.
 
@@ -84,7 +85,7 @@ class CheckpointContext:
     @contextlib.contextmanager
     def store_path(
         self, metadata: Mapping[str, Any], *, shard: bool = False
-    ) -> Iterator[Tuple[Path, str]]:
+    ) -> Iterator[tuple[Path, str]]:
         """Yields an empty folder to write the files to, and the UUID; leaving the block stores the
         checkpoint.
 
@@ -140,7 +141,7 @@ class CheckpointContext:
         ckpt_dir: PathLike,
         download_mode: DownloadMode = DownloadMode.LocalWorkersShareDownload,
         *,
-        selector: Optional[Selector] = None,
+        selector: Selector | None = None,
     ) -> None:
         """Copies a complete checkpoint's files into a folder, each compared with its SHA-256.
 
@@ -191,7 +192,7 @@ class CheckpointContext:
     @contextlib.contextmanager
     def _store_alone(
         self, metadata: dict[str, Any], steps: float, uuid: str
-    ) -> Iterator[Tuple[Path, str]]:
+    ) -> Iterator[tuple[Path, str]]:
         path = self._store.declare(uuid, steps, metadata)
         ours = False
         try:
@@ -243,7 +244,7 @@ class CheckpointContext:
             raise CheckpointError(error)
         return found
 
-    def _finish(self, timeout_s: Optional[float]) -> None:
+    def _finish(self, timeout_s: float | None) -> None:
         """Waits for what is stored in the background. Raises the first error that nobody has seen."""
         self._background.drain(timeout_s)
 
@@ -253,7 +254,7 @@ class CheckpointContext:
 
 
 def _fill(
-    stored: "contextlib.AbstractContextManager[Tuple[Path, str]]", write: Callable[[Path], None]
+    stored: contextlib.AbstractContextManager[tuple[Path, str]], write: Callable[[Path], None]
 ) -> None:
     with stored as (path, _):
         write(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections
 import threading
-from typing import Callable, Deque, Optional
+from typing import Callable
 
 
 class StoredCheckpoint:
@@ -21,13 +21,13 @@ class StoredCheckpoint:
         self._work = work
         self._changed = changed
         self._is_done = False
-        self._error: Optional[BaseException] = None
+        self._error: BaseException | None = None
 
     def done(self) -> bool:
         """Whether it is stored, or has failed."""
         return self._is_done
 
-    def wait(self, timeout_s: Optional[float] = None) -> bool:
+    def wait(self, timeout_s: float | None = None) -> bool:
         """Waits until it is stored; False when that takes longer. Raises what storing raised."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_done, timeout_s)
@@ -45,9 +45,9 @@ class Background:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._waiting: Deque[StoredCheckpoint] = collections.deque()
-        self._failed: Deque[StoredCheckpoint] = collections.deque()
-        self._thread: Optional[threading.Thread] = None
+        self._waiting: collections.deque[StoredCheckpoint] = collections.deque()
+        self._failed: collections.deque[StoredCheckpoint] = collections.deque()
+        self._thread: threading.Thread | None = None
 
     def submit(self, uuid: str, work: Callable[[], None]) -> StoredCheckpoint:
         """Does the work after all that was submitted before."""
@@ -69,7 +69,7 @@ class Background:
             while self._failed:
                 self._failed.popleft()._raise()
 
-    def drain(self, timeout_s: Optional[float] = None) -> bool:
+    def drain(self, timeout_s: float | None = None) -> bool:
         """Waits for all; False when that takes longer. Raises the first error that nobody has seen."""
         # The work itself uses checkpoints: it does not wait for itself.
         if threading.current_thread() is self._thread:
@@ -85,7 +85,7 @@ class Background:
                 while not self._waiting:
                     self._changed.wait()
                 stored = self._waiting[0]
-            error: Optional[BaseException] = None
+            error: BaseException | None = None
             try:
                 stored._work()
             # Whatever it is, it is the script's to see.

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import Dict, NamedTuple, Optional, Set, Union
+from typing import NamedTuple, Union
 from urllib.parse import quote
 
 from . import _log as log
@@ -35,7 +35,7 @@ from .errors import CheckpointError
 class Undecided(NamedTuple):
     """The platform has not decided; ask again."""
 
-    reply: Optional[Reply]
+    reply: Reply | None
     why: str
 
 
@@ -58,16 +58,16 @@ class CheckpointSender:
         self._pid = os.getpid()
         # Guards what follows it, and is notified whenever any of it changes.
         self._changed = threading.Condition()
-        self._pending: Dict[str, Record] = {}
+        self._pending: dict[str, Record] = {}
         # Of these somebody waits for the decision; of the others a refusal is logged.
-        self._awaited: Set[str] = set()
-        self._refusals: Dict[str, CheckpointError] = {}
-        self._away_since: Optional[float] = None
+        self._awaited: set[str] = set()
+        self._refusals: dict[str, CheckpointError] = {}
+        self._away_since: float | None = None
         self._why = "no answer yet"
         self._noted = False
         self._flushing = False
         self._stopping = False
-        self._thread: Optional[threading.Thread] = None
+        self._thread: threading.Thread | None = None
         self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
 
@@ -115,7 +115,7 @@ class CheckpointSender:
         if refusal is not None:
             raise refusal
 
-    def pending(self, uuid: str) -> Optional[Record]:
+    def pending(self, uuid: str) -> Record | None:
         """A checkpoint of this process that the platform has not decided on."""
         return self._pending.get(uuid) if self._pid == os.getpid() else None
 
@@ -160,7 +160,7 @@ class CheckpointSender:
         finally:
             self._connection.close()
 
-    def _next(self) -> Optional[Record]:
+    def _next(self) -> Record | None:
         with self._changed:
             while not self._pending and not self._stopping:
                 self._changed.wait()
@@ -168,7 +168,7 @@ class CheckpointSender:
 
     def _deliver(self, record: Record) -> None:
         """Asks until the platform has decided, or has had a defect for too long."""
-        defect_since: Optional[float] = None
+        defect_since: float | None = None
         while not self._stopping:
             try:
                 answer = self._ask(record)
@@ -219,13 +219,15 @@ class CheckpointSender:
             # It is not complete, and the refusal says that it never will be. All of it was stored, so that is for
             # the platform to remove, which keeps it for a while: this host may not be the one that is right.
             folder = self.root / record.uuid
-            return type(refusal)(f"{refusal}; its files stay in {folder} until the platform removes them")
+            return type(refusal)(
+                f"{refusal}; its files stay in {folder} until the platform removes them"
+            )
         return refusal
 
     def _post(self, path: str, message: object) -> Reply:
         return self._connection.request("POST", path, _values.encode(message))
 
-    def _settle(self, record: Record, refusal: Optional[CheckpointError]) -> None:
+    def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
         self._backoff.reset()
         self._spool.settle(record.uuid)
         with self._changed:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, NamedTuple
 
 from . import _storage, _values
 from ._checkpoint_store import CheckpointStore
@@ -27,19 +28,19 @@ class Place(NamedTuple):
 
     uuid: str
     folder: Path
-    metadata: Dict[str, Any]
+    metadata: dict[str, Any]
 
 
 @contextlib.contextmanager
 def store_shard(
-    store: CheckpointStore, together: DistributedContext, uuid: Optional[str], metadata: Any
-) -> Iterator[Tuple[Path, str]]:
+    store: CheckpointStore, together: DistributedContext, uuid: str | None, metadata: Any
+) -> Iterator[tuple[Path, str]]:
     """Yields this rank's folder and the UUID; called by every rank in the same order."""
     place = _begin(store, together, uuid, metadata)
     mine = place.folder / f".rank-{together.rank}"
     try:
-        entries: List[FileEntry] = []
-        failure: Optional[BaseException] = None
+        entries: list[FileEntry] = []
+        failure: BaseException | None = None
         try:
             # Not its parents: where the chief's folder is not seen, the storage is not shared.
             mine.mkdir()
@@ -61,12 +62,12 @@ def store_shard(
 
 
 def _begin(
-    store: CheckpointStore, together: DistributedContext, uuid: Optional[str], metadata: Any
+    store: CheckpointStore, together: DistributedContext, uuid: str | None, metadata: Any
 ) -> Place:
-    plain: Dict[str, Any] = {}
+    plain: dict[str, Any] = {}
     failure = _attempt(lambda: plain.update(_values.metrics_of(metadata, "metadata")))
 
-    def declare(parts: List[Dict[str, Any]]) -> Place:
+    def declare(parts: list[dict[str, Any]]) -> Place:
         merged, steps = check_metadata(_merge_metadata(parts))
         # Loaded here, as in _storage.
         from uuid import uuid4
@@ -84,7 +85,7 @@ def _begin(
     return place
 
 
-def check_metadata(metadata: Any) -> Tuple[Dict[str, Any], float]:
+def check_metadata(metadata: Any) -> tuple[dict[str, Any], float]:
     """The metadata as proto JSON, and its count of steps. Raises for what cannot be stored."""
     plain = _values.metrics_of(metadata, "metadata")
     if "steps_completed" not in plain:
@@ -96,7 +97,7 @@ def check_metadata(metadata: Any) -> Tuple[Dict[str, Any], float]:
     return plain, steps
 
 
-def _attempt(action: Callable[[], Any]) -> Optional[BaseException]:
+def _attempt(action: Callable[[], Any]) -> BaseException | None:
     try:
         action()
         return None
@@ -106,13 +107,13 @@ def _attempt(action: Callable[[], Any]) -> Optional[BaseException]:
 
 def _agree(
     together: DistributedContext,
-    failure: Optional[BaseException],
+    failure: BaseException | None,
     part: Any,
-    decide: Callable[[List[Any]], Any],
+    decide: Callable[[list[Any]], Any],
 ) -> Any:
     """What the chief decides from every rank's part, on every rank; raises on all what failed on one."""
     told = together.gather((None if failure is None else _text(failure), part))
-    answer: Tuple[Optional[str], Any] = (None, None)
+    answer: tuple[str | None, Any] = (None, None)
     if told is not None:
         answer, failure = _answer(together, told, failure, decide)
     error, value = together.broadcast(answer)
@@ -125,10 +126,10 @@ def _agree(
 
 def _answer(
     together: DistributedContext,
-    told: List[Tuple[Optional[str], Any]],
-    failure: Optional[BaseException],
-    decide: Callable[[List[Any]], Any],
-) -> Tuple[Tuple[Optional[str], Any], Optional[BaseException]]:
+    told: list[tuple[str | None, Any]],
+    failure: BaseException | None,
+    decide: Callable[[list[Any]], Any],
+) -> tuple[tuple[str | None, Any], BaseException | None]:
     failed = [(rank, text) for rank, (text, _) in enumerate(told) if text is not None]
     if failed:
         rank, text = failed[0]
@@ -145,9 +146,9 @@ def _text(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _merge_metadata(parts: List[Dict[str, Any]]) -> Dict[str, Any]:
-    merged: Dict[str, Any] = {}
-    owner: Dict[str, int] = {}
+def _merge_metadata(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    owner: dict[str, int] = {}
     for rank, part in enumerate(parts):
         for name, value in part.items():
             if name in merged and merged[name] != value:
@@ -160,7 +161,7 @@ def _merge_metadata(parts: List[Dict[str, Any]]) -> Dict[str, Any]:
     return merged
 
 
-def _seal(mine: Path) -> List[FileEntry]:
+def _seal(mine: Path) -> list[FileEntry]:
     metadata = mine / _storage.METADATA
     if metadata.exists():
         if not _storage.is_own_metadata(metadata):
@@ -170,10 +171,10 @@ def _seal(mine: Path) -> List[FileEntry]:
     return _storage.seal(mine)
 
 
-def _merge(folder: Path, parts: List[List[FileEntry]]) -> List[FileEntry]:
-    owner: Dict[str, int] = {}
-    folders: Dict[str, int] = {}
-    merged: List[FileEntry] = []
+def _merge(folder: Path, parts: list[list[FileEntry]]) -> list[FileEntry]:
+    owner: dict[str, int] = {}
+    folders: dict[str, int] = {}
+    merged: list[FileEntry] = []
     for rank, entries in enumerate(parts):
         for entry in entries:
             path = entry.path
@@ -204,7 +205,7 @@ def _parents(path: str) -> Iterator[str]:
         at = path.find("/", at + 1)
 
 
-def _move(mine: Path, folder: Path, entries: List[FileEntry]) -> None:
+def _move(mine: Path, folder: Path, entries: list[FileEntry]) -> None:
     import shutil
 
     parents = {folder}
@@ -218,7 +219,7 @@ def _move(mine: Path, folder: Path, entries: List[FileEntry]) -> None:
         sync_folder(parent)
 
 
-def _finish(place: Place, merged: List[FileEntry]) -> List[FileEntry]:
+def _finish(place: Place, merged: list[FileEntry]) -> list[FileEntry]:
     _storage.write_metadata(place.folder, place.metadata)
     entry = _storage.seal_file(place.folder, _storage.METADATA)
     sync_folder(place.folder)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import time
 from pathlib import Path
-from typing import Any, List, NamedTuple
+from typing import Any, NamedTuple
 
 from . import _values
 from ._files import write_by_rename
@@ -31,7 +31,7 @@ class Record(NamedTuple):
     uuid: str
     steps_completed: float
     metadata: dict[str, Any]
-    manifest: List[FileEntry]
+    manifest: list[FileEntry]
     # As this host sees the storage; empty where it could not tell.
     storage_id: str = ""
 

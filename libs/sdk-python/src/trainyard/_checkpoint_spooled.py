@@ -8,7 +8,7 @@ Declaring and completing follow in the background (see _checkpoint_sender), as s
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from . import _log as log
 from . import _storage_marker
@@ -21,21 +21,23 @@ from ._storage import FileEntry, Plan
 class SpooledStore:
     """The platform's registry, behind the run's spool."""
 
-    def __init__(self, remote: RemoteStore, spool: CheckpointSpool, sender: CheckpointSender) -> None:
+    def __init__(
+        self, remote: RemoteStore, spool: CheckpointSpool, sender: CheckpointSender
+    ) -> None:
         self._remote = remote
         self._spool = spool
         self._sender = sender
-        self._begun: Dict[str, Tuple[float, Dict[str, Any], str]] = {}
+        self._begun: dict[str, tuple[float, dict[str, Any], str]] = {}
         self._marker_noted = False
 
-    def declare(self, uuid: str, steps_completed: float, metadata: Dict[str, Any]) -> Path:
+    def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Names the folder to write to."""
         self._sender.check_open()
         self._begun[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid
 
-    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+    def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Puts the checkpoint into the spool, and waits a short time for the platform."""
         steps_completed, metadata, storage_id = self._begun.pop(uuid)
         self._sender.submit(Record(uuid, steps_completed, metadata, manifest, storage_id))
@@ -60,7 +62,9 @@ class SpooledStore:
         except _storage_marker.MarkerError as error:
             if not self._marker_noted:
                 self._marker_noted = True
-                said = "%s; checkpoints are stored all the same, and the platform deletes none of them"
+                said = (
+                    "%s; checkpoints are stored all the same, and the platform deletes none of them"
+                )
                 log.warning(said, error)
             return ""
 

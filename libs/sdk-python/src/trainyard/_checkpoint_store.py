@@ -2,15 +2,15 @@
 
 A call of the RemoteStore waits until the platform has answered, through an outage of up to an hour, and
 raises when the answer is a refusal that would be the same tomorrow, or when the hour is over. That is
-right for reading, which a script cannot go on without. Storing goes through the spool (see _checkpoint_spooled) wherever the
-storage's root is known, so that training does not wait.
+right for reading, which a script cannot go on without. Storing goes through the spool (see
+_checkpoint_spooled) wherever the storage's root is known, so that training does not wait.
 """
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, List, Optional, Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from . import _log as log
@@ -34,7 +34,7 @@ class CheckpointStore(Protocol):
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
 
-    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+    def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Says that all files are there. Only then can the checkpoint be restored from."""
 
     def give_up(self, uuid: str) -> None:
@@ -55,7 +55,7 @@ class RemoteStore:
         self._token = token
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
         # As the last answer told.
-        self._root: Optional[Path] = None
+        self._root: Path | None = None
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
@@ -74,7 +74,7 @@ class RemoteStore:
         failing = f"checkpoint {uuid} could not be declared"
         return folder_of(uuid, self._call(failing, "POST", self._run_path, message))
 
-    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+    def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Says that all files are there."""
         message = {"manifest": [entry.message() for entry in manifest]}
         path = f"{self._run_path}/{quote(uuid, safe='')}/complete"
@@ -94,7 +94,7 @@ class RemoteStore:
         metadata = answer.get("metadata") or {}
         return Plan(folder_of(uuid, answer), manifest, metadata, answer.get("storageId") or "")
 
-    def _call(self, failing: str, method: str, path: str, message: Optional[Any]) -> dict[str, Any]:
+    def _call(self, failing: str, method: str, path: str, message: Any | None) -> dict[str, Any]:
         """Sends one request until it is answered. Other threads of the script run on meanwhile."""
         connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
         body = None if message is None else _values.encode(message)
@@ -115,7 +115,7 @@ class RemoteStore:
             connection.close()
 
 
-def _storage_id(root: Optional[Path]) -> dict[str, str]:
+def _storage_id(root: Path | None) -> dict[str, str]:
     """What a declaration says of the storage at a root; nothing where this host cannot tell."""
     if root is None:
         return {}
@@ -134,11 +134,11 @@ class _Patience:
     def __init__(self, failing: str) -> None:
         self._failing = failing
         self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
-        self._defect_since: Optional[float] = None
+        self._defect_since: float | None = None
         self._ends_at = time.monotonic() + CHECKPOINT_PATIENCE_S
         self._notice_at = time.monotonic() + CHECKPOINT_BACKOFF_MAX_S
 
-    def wait(self, reply: Optional[Reply], why: str) -> None:
+    def wait(self, reply: Reply | None, why: str) -> None:
         now = time.monotonic()
         if not is_defect(reply):
             self._defect_since = None
@@ -159,7 +159,7 @@ class _Patience:
         time.sleep(self._backoff.next_s(reply))
 
 
-def is_defect(reply: Optional[Reply]) -> bool:
+def is_defect(reply: Reply | None) -> bool:
     """Whether an answer that decides nothing is an internal error's, as opposed to an outage's."""
     return reply is not None and reply.status not in (408, 425, 429, 502, 503, 504)
 

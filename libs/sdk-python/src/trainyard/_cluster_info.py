@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 from . import _absent, _info
-
 
 # More than any experiment has.
 _TRIALS = 10_000_000
@@ -21,7 +20,7 @@ class TrialInfo(NamedTuple):
     """
     experiment_id: int
     trial_seed: int
-    hparams: Dict[str, Any]
+    hparams: dict[str, Any]
     """The trial's hyperparameters, nested as in the configuration."""
 
     def __getattr__(self, name: str) -> Any:
@@ -32,13 +31,13 @@ class ClusterInfo(NamedTuple):
     """The task that this process belongs to. ``ctx.info`` of an opened run has more."""
 
     trial: TrialInfo
-    latest_checkpoint: Optional[str]
+    latest_checkpoint: str | None
     """The UUID of the checkpoint to continue from; None when there is none."""
-    slot_ids: Tuple[str, ...]
+    slot_ids: tuple[str, ...]
     """The ids of this node's slots."""
     container_rank: int
     """This node's rank among the trial's nodes, from 0."""
-    user_data: Dict[str, Any]
+    user_data: dict[str, Any]
     """The section ``data`` of the experiment's configuration."""
     task_type: str = "TRIAL"
     """Every task is a trial."""
@@ -59,7 +58,7 @@ def _number_of(trial_id: str) -> int:
     return int(experiment) * _TRIALS + int(trial or 0)
 
 
-def get_cluster_info() -> Optional[ClusterInfo]:
+def get_cluster_info() -> ClusterInfo | None:
     """What the environment says of the task; None outside of one. Opens nothing and makes no request.
 
     Raises NotInTaskError when the environment of a task is incomplete.
@@ -69,7 +68,9 @@ def get_cluster_info() -> Optional[ClusterInfo]:
     info = _info.info_of(os.environ)
     data = info.config.get("data")
     return ClusterInfo(
-        trial=TrialInfo(_number_of(info.trial_id), info.experiment_id, info.trial_seed, info.hparams),
+        trial=TrialInfo(
+            _number_of(info.trial_id), info.experiment_id, info.trial_seed, info.hparams
+        ),
         latest_checkpoint=info.latest_checkpoint,
         slot_ids=info.slots,
         container_rank=info.rank,

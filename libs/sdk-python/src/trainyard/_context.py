@@ -6,8 +6,9 @@ import atexit
 import os
 import sys
 import time
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Mapping, Optional, Type
+from typing import Any
 
 from . import _absent, _end, _info, _local
 from . import _log as log
@@ -35,13 +36,13 @@ from .tensorboard._context import TensorBoardContext
 
 def init(
     *,
-    distributed: Optional[DistributedContext] = None,
+    distributed: DistributedContext | None = None,
     preempt_mode: PreemptMode = PreemptMode.WorkersAskChief,
-    local_dir: Optional[PathLike] = None,
-    local_hparams: Optional[Mapping[str, Any]] = None,
-    local_config: Optional[Mapping[str, Any]] = None,
+    local_dir: PathLike | None = None,
+    local_hparams: Mapping[str, Any] | None = None,
+    local_config: Mapping[str, Any] | None = None,
     local_seed: int = 0,
-) -> "Context":
+) -> Context:
     """Opens the context of this run; use it as ``with trainyard.init() as ctx:``.
 
     Inside a task everything comes from the environment and no request is made before this returns.
@@ -58,7 +59,9 @@ def init(
     env = os.environ
     together = distributed if distributed is not None else alone()
     if distributed is None and env.get("RANK", "0") != "0" and env.get("LOCAL_RANK") is not None:
-        said = "init() on rank %s was not given distributed=: what it reports counts beside rank 0's"
+        said = (
+            "init() on rank %s was not given distributed=: what it reports counts beside rank 0's"
+        )
         log.warning(said, env["RANK"])
     if _info.in_task(env):
         return _open_in_task(env, together, preempt_mode)
@@ -77,13 +80,13 @@ def init(
 
 def _open_in_task(
     env: Mapping[str, str], together: DistributedContext, preempt_mode: PreemptMode
-) -> "Context":
+) -> Context:
     info = _info.info_of(env)
     connection = _info.connection_of(env)
     run, token = info.run_id, connection.token
     asks = together.rank == 0 or preempt_mode is PreemptMode.WorkersAskPlatform
-    sender: Optional[Sender] = None
-    watcher: Optional[SignalWatcher] = None
+    sender: Sender | None = None
+    watcher: SignalWatcher | None = None
     try:
         # The addresses are looked at here, and used later.
         store = _store_of(info, connection)
@@ -123,8 +126,8 @@ class Context:
         self,
         info: Info,
         spool: Spool,
-        sender: Optional[Sender],
-        watcher: Optional[SignalWatcher],
+        sender: Sender | None,
+        watcher: SignalWatcher | None,
         store: CheckpointStore,
         distributed: DistributedContext,
         preempt_mode: PreemptMode,
@@ -155,14 +158,14 @@ class Context:
         self._closed = False
         atexit.register(self._close_at_exit)
 
-    def __enter__(self) -> "Context":
+    def __enter__(self) -> Context:
         return self
 
     def __exit__(
         self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._pid != os.getpid() or self._closed:
             # A forked child that unwinds through the block is not the end of the run.
@@ -194,7 +197,7 @@ class Context:
     def __getattr__(self, name: str) -> Any:
         raise _absent.absent("the context", name, _absent.CONTEXT)
 
-    def _fail(self, message: str, error: Optional[BaseException]) -> None:
+    def _fail(self, message: str, error: BaseException | None) -> None:
         follows = error is not None and _end.is_of_lost_peer(error)
         _end.tell_launcher(message, error, follows)
         if self.distributed.size == 1:
@@ -248,7 +251,7 @@ class Context:
         self._close()
 
 
-def _failure_of(error: Optional[BaseException]) -> Optional[str]:
+def _failure_of(error: BaseException | None) -> str | None:
     """What an exception that leaves the context says about the run; None for a normal end."""
     if error is None:
         return None

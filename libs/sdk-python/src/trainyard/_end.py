@@ -13,8 +13,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any
 
 from . import _log as log
 from ._files import lock, write_by_rename
@@ -45,7 +46,7 @@ class EndRecord:
         because of another process's end, ``decided`` that whoever started the processes has found
         that this is the one. A full disk is logged, and never raises.
         """
-        record: Dict[str, Any] = {"reason": reason, "message": message[:MESSAGE_CHARACTERS_MAX]}
+        record: dict[str, Any] = {"reason": reason, "message": message[:MESSAGE_CHARACTERS_MAX]}
         if follows:
             record["follows"] = True
         try:
@@ -57,14 +58,14 @@ class EndRecord:
         except OSError as error:
             log.warning("the end of the run could not be recorded in %s: %s", self.path, error)
 
-    def reason(self) -> Optional[str]:
+    def reason(self) -> str | None:
         """The reason that stands; None when there is none."""
         standing = self._standing()
         return None if standing is None else standing["reason"]
 
-    def _standing(self) -> Optional[Dict[str, Any]]:
+    def _standing(self) -> dict[str, Any] | None:
         try:
-            record: Dict[str, Any] = json.loads(self.path.read_bytes())
+            record: dict[str, Any] = json.loads(self.path.read_bytes())
             return record if record["reason"] in _ORDER else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -80,7 +81,7 @@ class EndRecord:
             os.close(folder)
 
 
-def _weight(record: Dict[str, Any], decided: bool) -> Tuple[int, bool, bool]:
+def _weight(record: dict[str, Any], decided: bool) -> tuple[int, bool, bool]:
     return _ORDER.index(record["reason"]), record.get("follows") is not True, decided
 
 
@@ -97,7 +98,7 @@ def describe(error: BaseException) -> str:
     return text[: MESSAGE_CHARACTERS_MAX - len(where)] + where
 
 
-def tell_launcher(message: str, error: Optional[BaseException], follows: bool) -> None:
+def tell_launcher(message: str, error: BaseException | None, follows: bool) -> None:
     """Leaves an error to whoever started this process, before that ends: its last reports may take
     seconds, and a neighbour's complaint comes at once.
     """
@@ -128,7 +129,7 @@ def tell_stall(said: str) -> None:
 def is_of_lost_peer(error: BaseException) -> bool:
     """Whether an exception says no more than that another process of the run is gone."""
     seen = []
-    cause: Optional[BaseException] = error
+    cause: BaseException | None = error
     while cause is not None and cause not in seen:
         seen.append(cause)
         kind = type(cause)

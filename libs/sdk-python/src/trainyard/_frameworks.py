@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Iterator, List, Mapping, Optional, Tuple
+from typing import Any
 
 from . import _storage
 from ._context import Context
@@ -14,7 +15,7 @@ from ._distributed import DistributedContext
 from .errors import CheckpointError
 
 
-def require(module: str, user: str, install: Optional[str] = None) -> ModuleType:
+def require(module: str, user: str, install: str | None = None) -> ModuleType:
     """Imports the package that an integration is for.
 
     Raises ImportError with one sentence that says who needs it and how to install it.
@@ -30,7 +31,7 @@ def require(module: str, user: str, install: Optional[str] = None) -> ModuleType
 
 
 @contextlib.contextmanager
-def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[Tuple[Path, str]]:
+def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """``ctx.checkpoint.store_path`` for all ranks of a run: yields the same folder and UUID to
     each.
 
@@ -39,7 +40,7 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[Tuple[
     """
     distributed = ctx.distributed
     with _agreed(distributed), contextlib.ExitStack() as stack:
-        found: Optional[Tuple[Path, str]] = None
+        found: tuple[Path, str] | None = None
         try:
             if distributed.rank == 0:
                 found = stack.enter_context(ctx.checkpoint.store_path(metadata))
@@ -54,7 +55,7 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[Tuple[
 @contextlib.contextmanager
 def _agreed(distributed: DistributedContext) -> Iterator[None]:
     """A block that all ranks leave well, or that raises on all what has failed on one."""
-    failure: Optional[Exception] = None
+    failure: Exception | None = None
     try:
         yield
     except Exception as error:
@@ -77,7 +78,7 @@ def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> 
     distributed = ctx.distributed
     # A rank may still be writing its part.
     distributed.barrier()
-    found: List[str] = []
+    found: list[str] = []
     if distributed.local_rank == 0:
         found = [str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()]
     earlier = {name for names in distributed.allgather(found)[: distributed.rank] for name in names}

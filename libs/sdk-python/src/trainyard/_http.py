@@ -10,7 +10,8 @@ import contextlib
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Union
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ._limits import REPLY_BYTES_MAX, RETRY_AFTER_MAX_S
@@ -47,7 +48,7 @@ class Reply(NamedTuple):
         said = body.get("detail") or body.get("title") or body.get("code")
         return str(said) if said else f"HTTP {self.status}"
 
-    def retry_after_s(self) -> Optional[float]:
+    def retry_after_s(self) -> float | None:
         """Seconds that the service asked to wait, at most the limit; None when it did not ask."""
         value = self.headers.get("retry-after")
         if value is None:
@@ -81,7 +82,7 @@ class HttpConnection:
         self._port = parts.port
         self._prefix = parts.path.rstrip("/")
         self._timeout_s = timeout_s
-        self._connection: Optional[http.client.HTTPConnection] = None
+        self._connection: http.client.HTTPConnection | None = None
         self._aborted = False
         self._headers = {
             "Authorization": f"Bearer {token}",
@@ -93,8 +94,8 @@ class HttpConnection:
         self,
         method: str,
         path: str,
-        body: Optional[bytes] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Reply:
         """Sends one request and reads its answer. Raises UnreachableError when no whole answer
         came.
@@ -124,7 +125,7 @@ class HttpConnection:
         return self.request(method, path, json.dumps(message, allow_nan=False).encode("utf-8"))
 
     @contextlib.contextmanager
-    def open(self, path: str) -> Iterator[Union[Reply, Iterator[bytes]]]:
+    def open(self, path: str) -> Iterator[Reply | Iterator[bytes]]:
         """Asks for an answer that is read line by line as it comes; a Reply where it is none. Raises
         UnreachableError, also when the lines break off.
         """
@@ -164,7 +165,7 @@ class HttpConnection:
             connection.close()
 
     def _attempt(
-        self, method: str, path: str, body: Optional[bytes], headers: Optional[Mapping[str, str]]
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str] | None
     ) -> Reply:
         response = self._send(method, path, body, headers)
         content = response.read(REPLY_BYTES_MAX + 1)
@@ -175,7 +176,7 @@ class HttpConnection:
         return Reply(response.status, _lower(response.headers), content)
 
     def _send(
-        self, method: str, path: str, body: Optional[bytes], more: Optional[Mapping[str, str]]
+        self, method: str, path: str, body: bytes | None, more: Mapping[str, str] | None
     ) -> http.client.HTTPResponse:
         import http.client
 
@@ -229,7 +230,7 @@ class Backoff:
         self._max_s = max_s
         self._bound_s = first_s
 
-    def next_s(self, reply: Optional[Reply] = None) -> float:
+    def next_s(self, reply: Reply | None = None) -> float:
         """The wait before the next attempt; not shorter than the service asked for."""
         wait_s = self._bound_s * _between(0.5, 1.0)
         self._bound_s = min(self._bound_s * 2, self._max_s)

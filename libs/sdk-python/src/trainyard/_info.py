@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, NamedTuple
 
 from . import _values
 from .errors import NotInTaskError
@@ -23,15 +24,15 @@ class Info(NamedTuple):
     """From 0 to 2^32 - 1. The same experiment seed gives the same trial seeds, whatever was
     restarted.
     """
-    hparams: Dict[str, Any]
+    hparams: dict[str, Any]
     """The trial's hyperparameters, nested as in the configuration."""
-    config: Dict[str, Any]
+    config: dict[str, Any]
     """The experiment's whole configuration."""
-    latest_checkpoint: Optional[str]
+    latest_checkpoint: str | None
     """The UUID of the checkpoint to continue from; None when there is none."""
-    steps_completed: Union[int, float]
+    steps_completed: int | float
     """The steps that the checkpoint holds; 0 when there is none."""
-    slots: Tuple[str, ...]
+    slots: tuple[str, ...]
     """The ids of this node's slots; empty for a trial without slots."""
     rank: int
     """This node's rank among the trial's nodes, from 0."""
@@ -55,10 +56,10 @@ class Info(NamedTuple):
 class Connection:
     """Where the platform is, and what this run shows there. No tuple: the token is never printed."""
 
-    __slots__ = ("url", "metrics_url", "token", "checkpoint_root")
+    __slots__ = ("checkpoint_root", "metrics_url", "token", "url")
 
     def __init__(
-        self, url: str, metrics_url: str, token: str, checkpoint_root: Optional[Path]
+        self, url: str, metrics_url: str, token: str, checkpoint_root: Path | None
     ) -> None:
         self.url = url
         self.metrics_url = metrics_url
@@ -115,7 +116,7 @@ def _required(env: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _whole(env: Mapping[str, str], name: str, default: Optional[str] = None) -> int:
+def _whole(env: Mapping[str, str], name: str, default: str | None = None) -> int:
     text = (
         (env.get(f"TRAINYARD_{name}") or default) if default is not None else _required(env, name)
     )
@@ -125,7 +126,7 @@ def _whole(env: Mapping[str, str], name: str, default: Optional[str] = None) -> 
         raise NotInTaskError(f"TRAINYARD_{name} must be a whole number, not {text!r}") from None
 
 
-def _steps(env: Mapping[str, str]) -> Union[int, float]:
+def _steps(env: Mapping[str, str]) -> int | float:
     text = env.get("TRAINYARD_STEPS_COMPLETED") or "0"
     try:
         return _values.steps_of(float(text))
@@ -135,7 +136,7 @@ def _steps(env: Mapping[str, str]) -> Union[int, float]:
         ) from None
 
 
-def _object(env: Mapping[str, str], name: str) -> Dict[str, Any]:
+def _object(env: Mapping[str, str], name: str) -> dict[str, Any]:
     text = env.get(f"TRAINYARD_{name}") or "{}"
     try:
         value = json.loads(text)

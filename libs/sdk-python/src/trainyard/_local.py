@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Tuple
+from typing import Any
 
 from . import _values
 from ._checkpoint_store import entry_of
@@ -24,7 +25,7 @@ from .errors import CheckpointError
 DEFAULT_FOLDER = "trainyard-local"
 
 
-def folder_of(local_dir: Optional[PathLike], env: Mapping[str, str]) -> Path:
+def folder_of(local_dir: PathLike | None, env: Mapping[str, str]) -> Path:
     """The folder of this use: the given one, else a new one under ``./trainyard-local``."""
     given = local_dir if local_dir is not None else env.get("TRAINYARD_LOCAL_DIR")
     if given:
@@ -56,7 +57,7 @@ def info_of(folder: Path, hparams: Mapping[str, Any], config: Mapping[str, Any],
     )
 
 
-def _next_run(folder: Path) -> Tuple[int, Path]:
+def _next_run(folder: Path) -> tuple[int, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     run = 1
     while True:
@@ -81,7 +82,7 @@ class LocalStore:
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder / uuid
 
-    def complete(self, uuid: str, manifest: List[FileEntry]) -> None:
+    def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
         """Adds the checkpoint's line."""
         line = {"uuid": uuid, "manifest": [entry.message() for entry in manifest]}
         with open(self._index, "ab", buffering=0) as file:
@@ -103,7 +104,7 @@ class LocalStore:
         manifest = [entry_of(uuid, entry) for entry in line["manifest"]]
         return Plan(self._folder / uuid, manifest, self._metadata(uuid))
 
-    def latest(self) -> Tuple[Optional[str], float]:
+    def latest(self) -> tuple[str | None, float]:
         """The checkpoint that was completed last and is still there, and its steps."""
         for uuid in reversed(list(self._complete())):
             if (self._folder / uuid / METADATA).is_file():

@@ -27,7 +27,7 @@ def exception(message: str, *arguments: object) -> None:
     _logger().exception(message, *arguments)
 
 
-def _logger() -> "Logger":
+def _logger() -> Logger:
     from logging import getLogger
 
     return getLogger("trainyard")

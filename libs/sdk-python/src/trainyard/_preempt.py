@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from typing import Optional
 
 from . import _end
 from ._distributed import DistributedContext
@@ -22,7 +21,7 @@ class PreemptMode(enum.Enum):
     """Only the chief may ask. The script tells the others itself."""
     WorkersAskPlatform = "WORKERS_ASK_PLATFORM"
     """Each rank asks for itself, at its own moment: for scripts whose ranks agree by other means."""
-    WorkersAskMaster = "WORKERS_ASK_PLATFORM"
+    WorkersAskMaster = WorkersAskPlatform
     """The same, by the name that scripts for Determined use."""
 
 
@@ -31,11 +30,11 @@ class PreemptContext:
 
     def __init__(
         self,
-        watcher: Optional[SignalWatcher],
+        watcher: SignalWatcher | None,
         end: _end.EndRecord,
-        distributed: Optional[DistributedContext] = None,
+        distributed: DistributedContext | None = None,
         mode: PreemptMode = PreemptMode.WorkersAskChief,
-        stop_file: Optional[StopFile] = None,
+        stop_file: StopFile | None = None,
     ) -> None:
         self._watcher = watcher
         self._end = end
@@ -44,7 +43,7 @@ class PreemptContext:
         # On a host without the chief the agent's own request is known to that host only.
         self._stop_file = stop_file
         self._asks_chief = mode is PreemptMode.WorkersAskChief and self._distributed.size > 1
-        self._told: Optional[str] = None
+        self._told: str | None = None
         self._noted = False
         self._acknowledged = False
 
@@ -122,7 +121,7 @@ class PreemptContext:
             self._noted = True
             self._distributed._note(why)
 
-    def _chiefs_answer(self) -> Optional[str]:
+    def _chiefs_answer(self) -> str | None:
         if self._distributed.rank != 0:
             return None
         if self._watcher is not None and self._watcher.stop:

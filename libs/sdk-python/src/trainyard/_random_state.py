@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 import sys
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 from ._frameworks import require
 
 
-def read() -> Dict[str, Any]:
+def read() -> dict[str, Any]:
     """The states as they are. NumPy's is there when NumPy has been imported."""
     torch = require("torch", "trainyard")
-    states: Dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
+    states: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         states["numpy"] = numpy.random.get_state()
@@ -22,7 +22,7 @@ def read() -> Dict[str, Any]:
     return states
 
 
-def write(states: Dict[str, Any]) -> None:
+def write(states: dict[str, Any]) -> None:
     """Takes states of ``read`` up. What this host has no accelerator for is left out."""
     torch = require("torch", "trainyard")
     random.setstate(states["python"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from . import _log as log
 
@@ -12,7 +13,7 @@ _DECIDE_BY_NO_VALUE = ("single", "random", "grid", "sobol")
 _NAMES_SHOWN = 16
 
 
-def metric_of(config: Mapping[str, Any]) -> Optional[str]:
+def metric_of(config: Mapping[str, Any]) -> str | None:
     """The name of the searcher's metric; None when the configuration does not say."""
     metric = _searcher_of(config).get("metric")
     return metric if isinstance(metric, str) else None
@@ -40,7 +41,7 @@ class SearchMetricCheck:
     The training goes on: where the search needs the metric, the platform ends the trial.
     """
 
-    def __init__(self, metric: Optional[str]) -> None:
+    def __init__(self, metric: str | None) -> None:
         self._metric = metric
         self._warned = False
 

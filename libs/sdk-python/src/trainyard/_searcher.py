@@ -7,7 +7,8 @@ There is one operation, of the length that the configuration's section ``searche
 from __future__ import annotations
 
 import enum
-from typing import Any, Dict, Iterator, Optional, Union
+from collections.abc import Iterator
+from typing import Any
 
 from ._distributed import DistributedContext
 from ._info import Info
@@ -48,7 +49,9 @@ class SearcherOperation:
         ``ctx.train.report_validation_metrics``, not by ``searcher_metric``.
         """
         if self._completed:
-            raise RuntimeError("op.report_completed() was called twice: call it once for an operation")
+            raise RuntimeError(
+                "op.report_completed() was called twice: call it once for an operation"
+            )
         self._completed = True
 
 
@@ -78,19 +81,19 @@ class SearcherContext:
     def acknowledge_out_of_ops(self) -> None:
         """Does nothing: there is nothing to acknowledge."""
 
-    def get_configured_units(self) -> Optional[Unit]:
+    def get_configured_units(self) -> Unit | None:
         """What ``searcher.max_length`` counts; None where it is a number alone, or absent."""
         length = self._section().get("max_length")
         unit = next(iter(length), "") if isinstance(length, dict) else ""
         return Unit[unit.upper()] if unit in _UNITS else None
 
-    def _section(self) -> Dict[str, Any]:
+    def _section(self) -> dict[str, Any]:
         found = self._info.config.get("searcher")
         return found if isinstance(found, dict) else {}
 
     def _length(self) -> int:
         searcher = self._section()
-        length: Union[int, Dict[str, Any], None] = searcher.get("max_length")
+        length: int | dict[str, Any] | None = searcher.get("max_length")
         if isinstance(length, dict):
             length = next(iter(length.values()), None)
         length = length or searcher.get("max_time")

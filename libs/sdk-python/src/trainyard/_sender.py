@@ -15,7 +15,7 @@ import enum
 import os
 import threading
 import time
-from typing import List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from . import _log as log
@@ -49,7 +49,7 @@ class Outcome(enum.Enum):
 class Batch(NamedTuple):
     """Lines of the spool, and where the next batch starts."""
 
-    lines: List[bytes]
+    lines: list[bytes]
     end: int
 
 
@@ -69,7 +69,7 @@ def read_batch(fd: int, offset: int, reports_max: int) -> Batch:
     left out.
     """
     chunk = os.pread(fd, BATCH_BYTES_MAX, offset)
-    lines: List[bytes] = []
+    lines: list[bytes] = []
     used = 0
     while len(lines) < reports_max:
         newline = chunk.find(b"\n", used)
@@ -107,7 +107,7 @@ class Sender:
         self._punched = 0
         self._can_punch = True
         self._flushing = False
-        self._unreachable_since: Optional[float] = None
+        self._unreachable_since: float | None = None
         self._thread = threading.Thread(target=self._run, name="trainyard-sender", daemon=True)
 
     def start(self) -> None:
@@ -214,7 +214,7 @@ class Sender:
             else:
                 self._wait_to_retry(reply)
 
-    def _send(self, batch: Batch) -> Tuple[Outcome, Optional[Reply]]:
+    def _send(self, batch: Batch) -> tuple[Outcome, Reply | None]:
         if not batch.lines:
             return Outcome.DELIVERED, None
         body = b'{"reports":[' + b",".join(batch.lines) + b"]}"
@@ -230,7 +230,7 @@ class Sender:
             self._note_reachable()
         return outcome, reply
 
-    def _split(self, batch: Batch, reply: Optional[Reply]) -> None:
+    def _split(self, batch: Batch, reply: Reply | None) -> None:
         if len(batch.lines) > 1:
             self._reports_max = max(1, len(batch.lines) // 2)
             return
@@ -278,7 +278,7 @@ class Sender:
             self._acked = max(self._acked, end)
             self._changed.notify_all()
 
-    def _wait_to_retry(self, reply: Optional[Reply]) -> None:
+    def _wait_to_retry(self, reply: Reply | None) -> None:
         wait_s = self._backoff.next_s(reply)
         asked = reply is not None and reply.retry_after_s() is not None
         with self._changed:
@@ -294,7 +294,7 @@ class Sender:
                 self._changed.wait(left_s)
             self._retry_at = 0.0
 
-    def _note_refusal(self, reply: Optional[Reply]) -> None:
+    def _note_refusal(self, reply: Reply | None) -> None:
         why = reply.problem() if reply is not None else "no answer"
         if reply is not None and reply.status == 409:
             log.warning("this run has been superseded, so its reports are no longer taken: %s", why)

@@ -2,9 +2,9 @@
 file in the run's folder.
 
 The agent writes that file when its host is shut down; it is looked for at most twice a second, when the
-script asks, so that it costs the script next to nothing. The thread asks ``GET /api/v1/runs/{run}/signals`` and is kept waiting there until there is a stop
-or the wait is over. It ends at the first stop: a stop is never withdrawn. No failure of the network
-leaves this module.
+script asks, so that it costs the script next to nothing. The thread asks
+``GET /api/v1/runs/{run}/signals``, which answers at a stop or when the wait is over. It ends at the first
+stop: a stop is never withdrawn. No failure of the network leaves this module.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import Optional
 from urllib.parse import quote
 
 from . import _log as log
@@ -36,12 +35,12 @@ STOP_FILE = "stop.json"
 class StopFile:
     """The agent's request to stop, a file in the run's folder. Asks for it at most twice a second."""
 
-    def __init__(self, path: Optional[Path]) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
         self._look_at = 0.0
-        self._why: Optional[str] = None
+        self._why: str | None = None
 
-    def why(self) -> Optional[str]:
+    def why(self) -> str | None:
         """Why to stop; None while there is no such request."""
         now = time.monotonic()
         if self._path is None or self._why is not None or now < self._look_at:
@@ -60,7 +59,7 @@ class StopFile:
 class SignalWatcher:
     """Knows whether the run was asked to stop, and why."""
 
-    def __init__(self, url: str, run: str, token: str, stop_file: Optional[Path] = None) -> None:
+    def __init__(self, url: str, run: str, token: str, stop_file: Path | None = None) -> None:
         self._stop_file = StopFile(stop_file)
         self._url = url
         self._token = token

@@ -29,11 +29,12 @@ import re
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any
 
-from . import _values
 from . import _log as log
+from . import _values
 from ._files import lock, unlock
 from ._limits import HELD_REPORT_BYTES_MAX, REPORT_BYTES_MAX
 
@@ -72,7 +73,7 @@ class Spool:
         self._lost = 0
         _spools.add(self)
 
-    def append(self, group: str, steps_completed: float, metrics: dict[str, Any]) -> Optional[str]:
+    def append(self, group: str, steps_completed: float, metrics: dict[str, Any]) -> str | None:
         """Writes one report and returns its key; None when the disk does not take it yet. The arguments
         are proto JSON already.
 
@@ -82,13 +83,11 @@ class Spool:
 
     def append_system(
         self, group: str, steps_completed: float, sample: dict[str, Any]
-    ) -> Optional[str]:
+    ) -> str | None:
         """The same for what a machine was doing: ``sample`` is a SystemSample as proto JSON."""
         return self._append(group, steps_completed, "system", sample)
 
-    def _append(
-        self, group: str, steps: float, kind: str, content: dict[str, Any]
-    ) -> Optional[str]:
+    def _append(self, group: str, steps: float, kind: str, content: dict[str, Any]) -> str | None:
         at_ms = time.time_ns() // 1_000_000
         # Everything but the key, encoded before the lock is taken.
         rest = _values.encode(
@@ -130,7 +129,7 @@ class Spool:
     def _open(self) -> int:
         return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
-    def _append_or_hold(self, rest: bytes) -> Optional[str]:
+    def _append_or_hold(self, rest: bytes) -> str | None:
         try:
             if self._held:
                 self._write_held()
@@ -172,7 +171,9 @@ class Spool:
             self._write_held()
         except OSError as error:
             count = len(self._held) + self._lost
-            log.warning("%s took no reports to the end (%s): %d are lost", self.folder, error, count)
+            log.warning(
+                "%s took no reports to the end (%s): %d are lost", self.folder, error, count
+            )
         finally:
             unlock(self._fd)
 
@@ -218,7 +219,7 @@ class Spool:
                 self._fd = self._open()
 
 
-def last_number(fd: int, size: int) -> Tuple[int, bool]:
+def last_number(fd: int, size: int) -> tuple[int, bool]:
     """The highest n near the end of the file (0 in an empty one), and whether its end is torn."""
     if size == 0:
         return 0, False
@@ -230,7 +231,7 @@ def last_number(fd: int, size: int) -> Tuple[int, bool]:
     return max((int(found[1]) for found in numbers if found), default=0), torn
 
 
-def parse_line(line: bytes) -> Optional[dict[str, Any]]:
+def parse_line(line: bytes) -> dict[str, Any] | None:
     """A line's report, or None for a line that is not a whole report."""
     try:
         report = json.loads(line)
@@ -247,7 +248,7 @@ def read_acked(folder: Path) -> int:
         return 0
 
 
-_spools: "weakref.WeakSet[Spool]" = weakref.WeakSet()
+_spools: weakref.WeakSet[Spool] = weakref.WeakSet()
 # The spools whose locks the forking thread holds from before the fork until after it.
 _forking: list[Spool] = []
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Callable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, BinaryIO, Callable, NamedTuple
 
 from . import _storage_marker
 from ._files import sync_folder
@@ -42,13 +43,13 @@ class Plan(NamedTuple):
     """Where a complete checkpoint is, and what it holds."""
 
     path: Path
-    manifest: List[FileEntry]
+    manifest: list[FileEntry]
     metadata: dict[str, Any]
     # The storage that it lies in; empty where nobody knows.
     storage_id: str = ""
 
 
-def files_of(folder: Path) -> List[str]:
+def files_of(folder: Path) -> list[str]:
     """The files under a folder as sorted relative paths, through links to files and folders.
 
     Raises ValueError for what a checkpoint cannot hold.
@@ -66,7 +67,7 @@ def _too_many(folder: Path, count: int) -> ValueError:
     )
 
 
-def _walk(folder: Path, inside: PurePosixPath, above: Tuple[str, ...]) -> Iterator[str]:
+def _walk(folder: Path, inside: PurePosixPath, above: tuple[str, ...]) -> Iterator[str]:
     real = os.path.realpath(folder)
     if real in above:
         raise ValueError(f"{folder} is a link to a folder that contains it, so it cannot be stored")
@@ -93,7 +94,7 @@ def _storable(path: str, folder: Path) -> str:
     return path
 
 
-def copy_in(source: Path, target: Path, selector: Optional[Selector]) -> None:
+def copy_in(source: Path, target: Path, selector: Selector | None) -> None:
     """Copies the chosen files of ``source`` into the checkpoint's folder, contents only, links
     followed.
     """
@@ -155,7 +156,7 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
             os.replace(copy, link)
 
 
-def seal(folder: Path) -> List[FileEntry]:
+def seal(folder: Path) -> list[FileEntry]:
     """Makes the folder's files durable and returns their manifest."""
     manifest = [seal_file(folder, path) for path in files_of(folder)]
     check_manifest(folder, manifest)
@@ -166,7 +167,7 @@ def seal(folder: Path) -> List[FileEntry]:
     return manifest
 
 
-def check_manifest(folder: Path, manifest: List[FileEntry]) -> None:
+def check_manifest(folder: Path, manifest: list[FileEntry]) -> None:
     """Raises ValueError for a manifest that no message holds."""
     if len(manifest) > CHECKPOINT_FILES_MAX:
         raise _too_many(folder, len(manifest))
@@ -187,7 +188,7 @@ def seal_file(folder: Path, path: str) -> FileEntry:
     return FileEntry(path, size, digest)
 
 
-def _digest(file: BinaryIO, target: Optional[BinaryIO] = None) -> Tuple[str, int]:
+def _digest(file: BinaryIO, target: BinaryIO | None = None) -> tuple[str, int]:
     import hashlib
 
     sha256 = hashlib.sha256()
@@ -202,7 +203,7 @@ def _digest(file: BinaryIO, target: Optional[BinaryIO] = None) -> Tuple[str, int
             target.write(piece)
 
 
-def copy_out(uuid: str, plan: Plan, target: Path, selector: Optional[Selector]) -> None:
+def copy_out(uuid: str, plan: Plan, target: Path, selector: Selector | None) -> None:
     """Copies the chosen files of a checkpoint into a folder and checks each by the manifest."""
     for entry in plan.manifest:
         if entry.path != METADATA and selector is not None and not selector(entry.path):

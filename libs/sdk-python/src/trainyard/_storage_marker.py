@@ -17,7 +17,6 @@ import re
 import stat
 import time
 from pathlib import Path
-from typing import Optional
 
 from ._files import sync_folder
 from ._limits import MARKER_LOOKS_MAX, MARKER_WAIT_S
@@ -72,7 +71,7 @@ def seen(root: Path) -> str:
     return found if found is not None and _ID.match(found) else ""
 
 
-def _read(root: Path) -> Optional[str]:
+def _read(root: Path) -> str | None:
     """The first line of the marker; None where there is none."""
     try:
         fd = os.open(root / NAME, _FLAGS)

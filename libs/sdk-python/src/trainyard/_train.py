@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable
 
 from . import _absent, _end, _values
 from ._search_metric import SearchMetricCheck
@@ -44,11 +45,11 @@ class TrainContext:
     def __init__(
         self,
         spool: Spool,
-        sender: Optional[Sender],
+        sender: Sender | None,
         end: _end.EndRecord,
         steps: float,
         is_chief: bool = True,
-        searcher_metric: Optional[str] = None,
+        searcher_metric: str | None = None,
     ) -> None:
         self._is_chief = is_chief
         self._search_metric = SearchMetricCheck(searcher_metric)

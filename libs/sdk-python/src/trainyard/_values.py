@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from typing import Any, Dict, List, Mapping, Union
+from collections.abc import Mapping
+from typing import Any, Union
 
 from ._limits import GROUP_UNITS_MAX, METRIC_DEPTH_MAX, NAME_CHARACTERS_MAX
 
-Json = Union[None, bool, int, float, str, List[Any], Dict[str, Any]]
+Json = Union[None, bool, int, float, str, list[Any], dict[str, Any]]
 
 # Integers beyond this have no exact double, which is what proto JSON numbers are.
 _EXACT_MAX = 2**53
@@ -85,7 +86,7 @@ def _foreign_to_json(value: Any, where: str, depth: int) -> Json:
     )
 
 
-def _number(value: float) -> Union[int, float, str]:
+def _number(value: float) -> int | float | str:
     if math.isfinite(value):
         # Doubles of this size are whole.
         return int(value) if _DIGITS_MIN <= abs(value) < _DIGITS_MAX else value
@@ -94,7 +95,7 @@ def _number(value: float) -> Union[int, float, str]:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def _large(value: int) -> Union[int, float, str]:
+def _large(value: int) -> int | float | str:
     try:
         return _number(float(value))
     except OverflowError:
@@ -137,7 +138,7 @@ def group_of(value: Any) -> str:
     return name
 
 
-def steps_of(value: Any) -> Union[int, float]:
+def steps_of(value: Any) -> int | float:
     """Checks a count of steps: a finite number from 0 to 2^53; whole numbers come back as int."""
     if isinstance(value, bool):
         raise TypeError("steps_completed must be a number, not a bool")

@@ -16,8 +16,9 @@ import sys
 import tempfile
 import traceback
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable
 from unittest import mock
 
 from fake_platform import FakePlatform
@@ -61,7 +62,7 @@ def start_child(work: Callable[[], None]) -> int:
     return child
 
 
-def in_children(count: int, work: Callable[[], None]) -> List[int]:
+def in_children(count: int, work: Callable[[], None]) -> list[int]:
     """The same in several processes that find each other as the launcher's do."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -137,15 +138,15 @@ class FrameworkCase(unittest.TestCase):
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
                 runpy.run_path(str(path), run_name="__main__")
 
-    def reports(self, group: str, name: str = "here", run: int = 1) -> List[Dict[str, Any]]:
+    def reports(self, group: str, name: str = "here", run: int = 1) -> list[dict[str, Any]]:
         file = self.folder / name / f"run-{run}/spool/reports.ndjson"
         found = [json.loads(line) for line in file.read_text().splitlines() if line]
         return [report for report in found if report["group"] == group]
 
-    def steps(self, group: str, name: str = "here", run: int = 1) -> List[float]:
+    def steps(self, group: str, name: str = "here", run: int = 1) -> list[float]:
         return [report["stepsCompleted"] for report in self.reports(group, name, run)]
 
-    def latest(self, name: str = "here") -> Optional[Path]:
+    def latest(self, name: str = "here") -> Path | None:
         """The folder of the latest complete checkpoint."""
         lines = (self.folder / name / "checkpoints/complete.ndjson").read_text().split()
         return self.folder / name / "checkpoints" / json.loads(lines[-1])["uuid"]

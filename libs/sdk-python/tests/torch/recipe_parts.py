@@ -17,7 +17,11 @@ WIDTH = 4
 
 def drawn(kinds):
     """A number from the generators that are named."""
-    draws = {"python": random.random, "numpy": numpy.random.rand, "torch": lambda: torch.rand(()).item()}
+    draws = {
+        "python": random.random,
+        "numpy": numpy.random.rand,
+        "torch": lambda: torch.rand(()).item(),
+    }
     return sum(draws[kind]() for kind in kinds.split())
 
 
@@ -49,7 +53,12 @@ class Convolution(nn.Module):
     def __init__(self):
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Conv1d(1, 3, 2), nn.BatchNorm1d(3), nn.ReLU(), nn.Dropout1d(0.2), nn.Flatten(), nn.Linear(9, 1)
+            nn.Conv1d(1, 3, 2),
+            nn.BatchNorm1d(3),
+            nn.ReLU(),
+            nn.Dropout1d(0.2),
+            nn.Flatten(),
+            nn.Linear(9, 1),
         )
 
     def forward(self, x):
@@ -71,12 +80,14 @@ def net_of(kind):
 
 
 def optimizer_of(part, model):
-    optim, made = torch.optim, [one for one in model.parameters()]
+    optim, made = torch.optim, list(model.parameters())
     if part["groups"] == 2 and part["optimizer"] != "lbfgs":
         made = [{"params": made[:1], "lr": 0.003}, {"params": made[1:]}]
     return {
         "sgd": lambda: optim.SGD(made, lr=0.02, momentum=0.9),
-        "nesterov": lambda: optim.SGD(made, lr=0.02, momentum=0.8, nesterov=True, weight_decay=0.01),
+        "nesterov": lambda: optim.SGD(
+            made, lr=0.02, momentum=0.8, nesterov=True, weight_decay=0.01
+        ),
         "adam": lambda: optim.Adam(made, lr=0.01),
         "fused": lambda: optim.Adam(made, lr=0.01, fused=True),
         "amsgrad": lambda: optim.AdamW(made, lr=0.01, amsgrad=True),

@@ -50,7 +50,9 @@ class Average(pytorch.PyTorchCallback):
         model = trial.models[0]
         ema = torch.optim.swa_utils.get_ema_multi_avg_fn(0.9)
         inner = getattr(model, "module", model)
-        self.average = torch.optim.swa_utils.AveragedModel(inner, multi_avg_fn=ema) if averages else None
+        self.average = (
+            torch.optim.swa_utils.AveragedModel(inner, multi_avg_fn=ema) if averages else None
+        )
         self.inner = inner
         self.plateaus = trial.plateaus
         self.heard = []
@@ -164,10 +166,11 @@ class RecipeTrial(pytorch.PyTorchTrial):
             metrics[f"loss{n}" if n else "loss"] = loss
             if part["scheduler"] is not None:
                 metrics[f"rate{n}"] = optimizer.param_groups[0]["lr"]
-        if self.scaler is not None and (batch_idx + 1) % self.recipe["frequency"] == 0:
-            if any(part["optimizer"] != "lbfgs" for part in self.recipe["parts"]):
-                self.scaler.update()
-                metrics["scale"] = self.scaler.get_scale()
+        steps = (batch_idx + 1) % self.recipe["frequency"] == 0
+        scales = any(part["optimizer"] != "lbfgs" for part in self.recipe["parts"])
+        if self.scaler is not None and steps and scales:
+            self.scaler.update()
+            metrics["scale"] = self.scaler.get_scale()
         if self.reducer is not None:
             self.reducer.update(float(metrics["loss"].detach()))
         self.fuse.burn("stepped")
@@ -256,7 +259,11 @@ def train(recipe, folder, kill=None):
     config = {"reproducibility": {"experiment_seed": recipe["seed"] % 1000}}
     if recipe["seed"] % 2:
         config["searcher"] = {"metric": "error"}
-    with burning(fuse), mock.patch.object(_loop, "time", clock), mock.patch.object(_pulse, "time", clock):
+    with (
+        burning(fuse),
+        mock.patch.object(_loop, "time", clock),
+        mock.patch.object(_pulse, "time", clock),
+    ):
         init = {"hparams": {}, "exp_conf": config, "aggregation_frequency": recipe["frequency"]}
         with pytorch.init(**init) as context:
             trial = RecipeTrial(context, recipe, fuse, clock)

@@ -5,14 +5,24 @@ everything about a trial, its data, its periods and the moments at which its pro
 from __future__ import annotations
 
 import random
-from typing import Any, Dict, List
+from typing import Any
 
 BATCHES = 22
 OPTIMIZERS = (
     "sgd", "nesterov", "adam", "fused", "amsgrad", "rmsprop", "adagrad", "nadam", "radam", "adadelta",
     "asgd", "rprop", "lbfgs",
 )  # fmt: skip
-SCHEDULERS = ("step", "cosine", "one-cycle", "plateau", "sequential", "chained", "lambda", "cyclic", "warm")
+SCHEDULERS = (
+    "step",
+    "cosine",
+    "one-cycle",
+    "plateau",
+    "sequential",
+    "chained",
+    "lambda",
+    "cyclic",
+    "warm",
+)
 NETS = ("dropout", "batch-norm", "recurrent", "tied", "spectral", "weight-norm", "convolution")
 SAMPLING = (
     "plain", "shuffle", "weighted", "replacement", "generator", "batch-sampler", "tuples", "whole",
@@ -21,7 +31,7 @@ SAMPLING = (
 EVENTS = ("batch", "stepped", "evaluating", "reported", "copied", "writing", "completing", "stored")
 
 
-def recipe_of(seed: int) -> Dict[str, Any]:
+def recipe_of(seed: int) -> dict[str, Any]:
     """The recipe of a seed."""
     draw = random.Random(seed)
     count = draw.choice((1, 1, 2, 3))
@@ -32,7 +42,9 @@ def recipe_of(seed: int) -> Dict[str, Any]:
     return {
         "seed": seed,
         # Each rank's own loss says how often LBFGS computes it, and all have to do so together.
-        "ranks": 1 if any(part["optimizer"] == "lbfgs" for part in parts) else draw.choice((1, 1, 2)),
+        "ranks": 1
+        if any(part["optimizer"] == "lbfgs" for part in parts)
+        else draw.choice((1, 1, 2)),
         "parts": parts,
         "frequency": draw.choice((1, 1, 1, 2, 3, 5)),
         "precision": draw.choice((None, None, "amp", "scaler")),
@@ -48,7 +60,7 @@ def recipe_of(seed: int) -> Dict[str, Any]:
     }
 
 
-def _part(draw: random.Random, by_clock: bool) -> Dict[str, Any]:
+def _part(draw: random.Random, by_clock: bool) -> dict[str, Any]:
     """A model with its optimizer, and perhaps a scheduler."""
     # What is trained depends on when validations are where a scheduler goes by them.
     schedulers = [kind for kind in SCHEDULERS if kind != "plateau" or not by_clock]
@@ -65,7 +77,7 @@ def _part(draw: random.Random, by_clock: bool) -> Dict[str, Any]:
     return found
 
 
-def _data(draw: random.Random) -> Dict[str, Any]:
+def _data(draw: random.Random) -> dict[str, Any]:
     sampling = draw.choice(SAMPLING)
     streams = sampling in ("stream", "drawing-stream", "endless")
     return {
@@ -79,7 +91,7 @@ def _data(draw: random.Random) -> Dict[str, Any]:
     }
 
 
-def _fit(draw: random.Random, has_epochs: bool) -> Dict[str, Any]:
+def _fit(draw: random.Random, has_epochs: bool) -> dict[str, Any]:
     batches, seconds = ("Batch", 6), ("Second", 6)
     if has_epochs:
         batches = draw.choice((batches, ("Epoch", 2)))
@@ -98,7 +110,7 @@ def _fit(draw: random.Random, has_epochs: bool) -> Dict[str, Any]:
     }
 
 
-def _kills(draw: random.Random) -> List[Any]:
+def _kills(draw: random.Random) -> list[Any]:
     """Which rank dies at which of its events: ``(rank, event, how many before)``."""
     kills = []
     for _ in range(draw.choice((1, 1, 2, 3))):
@@ -108,6 +120,6 @@ def _kills(draw: random.Random) -> List[Any]:
     return kills
 
 
-def is_timed(recipe: Dict[str, Any]) -> bool:
+def is_timed(recipe: dict[str, Any]) -> bool:
     """Whether something goes by the clock, which begins anew when a process does."""
     return any(isinstance(unit, tuple) and unit[0] == "Second" for unit in recipe["fit"].values())

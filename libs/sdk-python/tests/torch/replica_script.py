@@ -53,8 +53,10 @@ def count_exchanges(trial):
     def hook(_, bucket):
         trial.exchanges += 1
         total = bucket.buffer().div_(2)
-        return torch.distributed.all_reduce(total, async_op=True).get_future().then(
-            lambda done: done.value()[0]
+        return (
+            torch.distributed.all_reduce(total, async_op=True)
+            .get_future()
+            .then(lambda done: done.value()[0])
         )
 
     trial.model.register_comm_hook(None, hook)

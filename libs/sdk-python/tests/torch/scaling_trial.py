@@ -25,7 +25,9 @@ def points(count: int, seed: int) -> TensorDataset:
 class Trial(pytorch.PyTorchTrial):
     def __init__(self, context):
         self.context = context
-        self.model = context.wrap_model(nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1)))
+        self.model = context.wrap_model(
+            nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+        )
         self.optimizer = context.wrap_optimizer(torch.optim.SGD(self.model.parameters(), lr=0.05))
         # Not a mean: what one process would compute of all of the validation data.
         self.median = context.wrap_reducer(median, name="median_error", for_training=False)

@@ -49,7 +49,9 @@ class BadInput(BadInputCase):
 
     def test_a_period_of_zero(self):
         for unit in (pytorch.Batch, pytorch.Epoch, pytorch.Second):
-            with self.assertRaisesRegex(ValueError, rf"pytorch.{unit.__name__}\(0\).*None for never"):
+            with self.assertRaisesRegex(
+                ValueError, rf"pytorch.{unit.__name__}\(0\).*None for never"
+            ):
                 unit(0)
         for value in ("1", True, 1.5, None):
             with self.assertRaisesRegex(TypeError, "whole number"):
@@ -158,7 +160,9 @@ class BadInput(BadInputCase):
     def test_a_checkpoint_of_another_model(self):
         self.train(name="a")
         wide = self.made(build_model=lambda _: torch.nn.Linear(3, 1))
-        self.refused("another model", "weight is absent there", "begin anew", kind=wide, error=ValueError)
+        self.refused(
+            "another model", "weight is absent there", "begin anew", kind=wide, error=ValueError
+        )
 
         class More(LineTrial):
             def __init__(self, context):

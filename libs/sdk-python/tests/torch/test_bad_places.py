@@ -59,7 +59,10 @@ class Data(BadInputCase):
     def test_no_sample(self):
         for method in ("build_training_data_loader", "build_validation_data_loader"):
             for shuffle, words in ((False, (method,)), (True, ("DataLoader(shuffle=True)",))):
-                loader = lambda _, s=shuffle: pytorch.DataLoader(Points(0), 4, shuffle=s)
+
+                def loader(_, shuffle=shuffle):
+                    return pytorch.DataLoader(Points(0), 4, shuffle=shuffle)
+
                 kind = self.made(**{method: loader})
                 self.refused(*words, "give", kind=kind, error=ValueError)
 

@@ -31,9 +31,7 @@ class Noisy(Dataset):
 
 
 def loaded(loader, skip, rank=0, replicas=1):
-    return loader.get_data_loader(
-        repeat=True, skip=skip, num_replicas=replicas, rank=rank, seed=4
-    )
+    return loader.get_data_loader(repeat=True, skip=skip, num_replicas=replicas, rank=rank, seed=4)
 
 
 class Shuffling(IterableDataset):
@@ -76,7 +74,10 @@ class LoadingProcesses(unittest.TestCase):
         together = type("Together", (Noisy,), {"__getitems__": at_once})()
         described = {
             "tuples": lambda n: pytorch.DataLoader(
-                Noisy(), batch_sampler=Tuples(by_four.sampler, 4, False), num_workers=n, collate_fn=list
+                Noisy(),
+                batch_sampler=Tuples(by_four.sampler, 4, False),
+                num_workers=n,
+                collate_fn=list,
             ),
             "samples that are batches": lambda n: pytorch.DataLoader(
                 Noisy(), batch_size=None, num_workers=n
@@ -110,7 +111,7 @@ class LoadingProcesses(unittest.TestCase):
                 self.assertEqual(list(itertools.islice(loaded(loader, 7), 2)), whole[7:])
                 self.assertNotEqual(whole[:3], whole[6:])
                 other = [list(itertools.islice(loaded(loader, 0, rank, 2), 3)) for rank in (0, 1)]
-                self.assertEqual(sorted(sum([*other[0], *other[1]], [])), list(range(12)))
+                self.assertEqual(sorted(itertools.chain(*other[0], *other[1])), list(range(12)))
         random.seed(1)
         expected = [random.random() for _ in range(3)]
         random.seed(1)

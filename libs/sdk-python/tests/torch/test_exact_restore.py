@@ -20,7 +20,9 @@ class ManyParts(LineTrial):
     def __init__(self, context):
         super().__init__(context)
         self.critic = context.wrap_model(
-            torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 1))
+            torch.nn.Sequential(
+                torch.nn.Linear(1, 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 1)
+            )
         )
         self.second = context.wrap_optimizer(
             torch.optim.SGD(self.critic.parameters(), lr=0.05, momentum=0.9)

@@ -34,7 +34,9 @@ class Together(FrameworkCase):
                         with store_together(ctx, {"steps_completed": 1}):
                             if mine:
                                 raise KeyError("lost")
-                with self.assertRaises(ValueError if ctx.distributed.rank == 0 else CheckpointError):
+                with self.assertRaises(
+                    ValueError if ctx.distributed.rank == 0 else CheckpointError
+                ):
                     with store_together(ctx, {}):
                         pass
                 with store_together(ctx, {"steps_completed": 2}) as (folder, _):

@@ -30,7 +30,9 @@ class Habits(TrainerCase):
         )
         self.assertEqual(trial.notes, [2, 5, 12])
         self.assertEqual(repr(pytorch.Batch({5, 2})), "Batch([2, 5])")
-        with self.assertRaisesRegex(TypeError, "max_length=Epoch\\(\\[1, 2\\]\\).* takes one number"):
+        with self.assertRaisesRegex(
+            TypeError, "max_length=Epoch\\(\\[1, 2\\]\\).* takes one number"
+        ):
             self.train(max_length=pytorch.Epoch([1, 2]))
         with self.assertRaisesRegex(ValueError, r"pytorch.Batch\(0\)"):
             pytorch.Batch([3, 0])

@@ -66,7 +66,9 @@ class Training(LaunchCase):
         lines = [line for line in plain.splitlines() if "ctx." not in line and "break" not in line]
         script = "\n".join(lines).format("os._exit(0)")
         _, err = self.launch(script, code=1)
-        said = "rank 1 exited with code 0 while others were still at work; then rank 0: RuntimeError"
+        said = (
+            "rank 1 exited with code 0 while others were still at work; then rank 0: RuntimeError"
+        )
         self.assertIn(said, err)
         self.assertIn(said, self.end()["message"])
 

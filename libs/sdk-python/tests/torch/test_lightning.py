@@ -146,7 +146,7 @@ class Resumes(LightningCase):
         for length in ({"max_epochs": 2}, {"max_epochs": -1, "max_steps": 10}):
             name = str(len(length))
             _, whole = self.train(name, **length)
-            trainer, weights = self.train(name, **length)
+            _, weights = self.train(name, **length)
             self.assert_same(weights, whole)
 
 
@@ -220,9 +220,7 @@ class Example(LightningCase):
             assert "lightning" not in sys.modules
         """
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(script)], env=environment, check=True
-        )
+        subprocess.run([sys.executable, "-c", textwrap.dedent(script)], env=environment, check=True)
 
 
 class Loaders(LightningCase):

@@ -95,7 +95,7 @@ class Validation(unittest.TestCase):
 
         def work(distributed):
             value = torch.tensor([3.0, -1.0, 4.0][distributed.rank])
-            batch = {name: value for name in reducers}
+            batch = dict.fromkeys(reducers, value)
             return metrics.reduce_validation_metrics(distributed, [batch], [2], reducers)
 
         expected = {"sum": 6.0, "max": 4.0, "min": -1.0, "avg": 2.0}

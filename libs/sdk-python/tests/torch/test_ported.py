@@ -59,7 +59,9 @@ class Ported(TrainerCase):
                     getattr(context, name)
 
             with self.subTest(name=name):
-                with self.assertRaisesRegex(AttributeError, f"{name}, which Determined has: .*{remedy}"):
+                with self.assertRaisesRegex(
+                    AttributeError, f"{name}, which Determined has: .*{remedy}"
+                ):
                     self.train(Uses)
 
     def test_what_the_module_no_longer_has(self):
@@ -70,7 +72,9 @@ class Ported(TrainerCase):
             ("PyTorchExperimentalContext", "context.experimental"),
         ):
             with self.subTest(name=name):
-                with self.assertRaisesRegex(ImportError, f"{name}, which Determined has: .*{remedy}"):
+                with self.assertRaisesRegex(
+                    ImportError, f"{name}, which Determined has: .*{remedy}"
+                ):
                     exec(f"from trainyard.pytorch import {name}")
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
             pytorch.nonsense
@@ -81,7 +85,9 @@ class Ported(TrainerCase):
             ("lightning", "trainyard.lightning"),
         ):
             with self.subTest(name=name):
-                with self.assertRaisesRegex(ImportError, f"pytorch has no module {name}, which .*{remedy}"):
+                with self.assertRaisesRegex(
+                    ImportError, f"pytorch has no module {name}, which .*{remedy}"
+                ):
                     importlib.import_module(f"trainyard.pytorch.{name}")
 
     def test_several_slots_need_the_launcher(self):
@@ -109,5 +115,3 @@ class Ported(TrainerCase):
         with self.assertRaises(SystemExit) as end:
             self.train(Impossible)
         self.assertEqual(end.exception.code, 0)
-
-

@@ -60,7 +60,6 @@ class ProfilingCase(TrainerCase):
             if "system" not in line
         ]
 
-
     def throughput(self, name):
         (line,) = [line for line in self.of_machines(name) if line["group"] == "throughput"]
         return {value["name"]: value["mean"] for value in line["system"]["values"]}
@@ -149,7 +148,6 @@ class Training(ProfilingCase):
         (error,) = mirrored.Scalars("validation/error")
         (reported,) = self.reports("a", "validation").values()
         self.assertAlmostEqual(error.value, reported["error"], 5)
-
 
     def test_a_trial_that_writes_is_loaded_for_inference_and_adds_nothing(self):
         self.train(Written)

@@ -65,12 +65,16 @@ class Recipes(FrameworkCase):
         timed = is_timed(recipe)
         said = self.folder / "said"
         codes = self.run_once(recipe, "whole")
-        self.assertEqual(codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else "")
+        self.assertEqual(
+            codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else ""
+        )
         for kill in recipe["kills"]:
             codes = self.run_once(recipe, "killed", kill)
             self.assertTrue(-9 in codes or not any(codes), said.read_text()[-3000:])
         codes = self.run_once(recipe, "killed")
-        self.assertEqual(codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else "")
+        self.assertEqual(
+            codes, [0] * recipe["ranks"], said.read_text()[-3000:] if any(codes) else ""
+        )
         whole, killed = self.reports_of("whole", timed), self.reports_of("killed", timed)
         if timed:
             # What goes by the clock comes at other batches, where the weights are the same.
@@ -116,7 +120,7 @@ def differences(one, other, place):
             return [f"{place}: {len(one)} and {len(other)}"]
         pairs = enumerate(zip(one, other))
         return [each for n, (a, b) in pairs for each in differences(a, b, f"{place} {n}")]
-    if callable(one) or type(one) is type(other) and (one == other or one != one):
+    if callable(one) or (type(one) is type(other) and (one == other or one != one)):
         return []
     return [f"{place}: {one!r} and {other!r}"]
 

@@ -143,9 +143,7 @@ class Restarts(TrainerCase):
     def test_a_stop_of_the_platform_stores_a_checkpoint(self):
         whole = self.train()
         asked = iter([False, False, True])
-        with mock.patch.object(
-            trainyard.PreemptContext, "should_preempt", lambda _: next(asked)
-        ):
+        with mock.patch.object(trainyard.PreemptContext, "should_preempt", lambda _: next(asked)):
             trial = self.train(name="b")
         self.assertEqual(len(trial.seen), 3)
         self.assertEqual(self.checkpoints("b"), [3])

@@ -70,7 +70,9 @@ class Hooks(TrainerCase):
         self.assertEqual(trial.recorder.calls[0][1], (0, None))
         again = self.train(Recorded, max_length=pytorch.Batch(3))
         found = again.recorder.names()
-        self.assertEqual(found[:3], ["on_checkpoint_load_start", "on_trial_startup", "on_training_start"])
+        self.assertEqual(
+            found[:3], ["on_checkpoint_load_start", "on_trial_startup", "on_training_start"]
+        )
         self.assertEqual(again.recorder.calls[1][1][0], 2)
         every = {*trial.recorder.names(), *found, "on_training_epoch_end"}
         self.assertEqual(every, set(HOOKS))

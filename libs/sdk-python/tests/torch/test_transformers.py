@@ -86,7 +86,9 @@ class TrainerCase(FrameworkCase):
 
 class Ported(unittest.TestCase):
     def test_determineds_callback_names_ours(self):
-        with self.assertRaisesRegex(ImportError, r"no DetCallback.*Callback\(ctx\).*callback.train"):
+        with self.assertRaisesRegex(
+            ImportError, r"no DetCallback.*Callback\(ctx\).*callback.train"
+        ):
             exec("from trainyard.transformers import DetCallback")
 
 

@@ -69,7 +69,9 @@ class Watching(unittest.TestCase):
                 watch = _watch.Watch(context)
                 watch.start()
                 where = said.get(timeout=20)
-                self.assertRegex(where, r"^rank 1 has been at batch 0 .*: it is busy, in test_who_comes")
+                self.assertRegex(
+                    where, r"^rank 1 has been at batch 0 .*: it is busy, in test_who_comes"
+                )
                 # Again after twice the time, and then no more.
                 self.assertRegex(said.get(timeout=20), "it is busy")
                 place.validated += 1

@@ -8,7 +8,8 @@ import type { Launch } from "@trainyard/contracts/agent";
 export type Surroundings = {
   readonly apiUrl: string;
   readonly metricsUrl: string;
-  readonly sdkPath: string;
+  /** Null where the installed package is used. */
+  readonly sdkPath: string | null;
   readonly runDir: string;
   /** Under which the run's checkpoints lie; null where only the registry knows. */
   readonly checkpointRoot: string | null;
@@ -31,11 +32,10 @@ export function environmentOf(
   for (const [name, value] of configured(launch.environmentVariables)) environment[name] = value;
   const { sdkPath } = surroundings;
   const before = environment["PYTHONPATH"] ?? "";
-  return {
-    ...environment,
-    PYTHONPATH: before === "" ? sdkPath : `${sdkPath}:${before}`,
-    ...runVariables(launch, surroundings),
-  };
+  if (sdkPath !== null) {
+    environment["PYTHONPATH"] = before === "" ? sdkPath : `${sdkPath}:${before}`;
+  }
+  return { ...environment, ...runVariables(launch, surroundings) };
 }
 
 /** KEY=VALUE each; a bare KEY is the agent's own, which is there already. */

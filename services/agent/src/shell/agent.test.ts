@@ -31,7 +31,7 @@ function newAgent(folder: string) {
     contexts,
     ...urls,
     checkpointDir: "",
-    sdkPath: "",
+    sdkPath: null,
     inherited: {},
     processGroups,
   });

@@ -14,6 +14,7 @@ import {
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { AgentEvents } from "../events.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -50,11 +51,8 @@ export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): 
 }
 
 function storageOf({ config }: Plain<Launch>, checkpointDir: string): CheckpointStorageSection {
-  const section = config?.["checkpoint_storage"];
-  const isSection = typeof section === "object" && section !== null && !Array.isArray(section);
-  const configured = isSection ? (section as CheckpointStorageSection) : null;
-  if (checkpointDir !== "") return checkpointStorage(configured, checkpointDir);
-  return configured ?? {};
+  const configured = recordedConfig(config).checkpoint_storage;
+  return checkpointDir === "" ? configured : checkpointStorage(configured, checkpointDir);
 }
 
 /** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is tried again. */

@@ -42,7 +42,7 @@ export type RunDeps = {
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly checkpointDir: string;
-  readonly sdkPath: string;
+  readonly sdkPath: string | null;
   /** The variables that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
   /** How the processes of a run are held together. */

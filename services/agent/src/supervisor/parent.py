@@ -1,17 +1,18 @@
 """The parent of a run where there is no cgroup for it: it adopts what in the run loses its own parent (a subreaper).
 
-It is started by the supervisor as `python3 -I -S -E parent.py`, and knows nothing but its order, a line of JSON on its
-input: {"argv": [...], "environment": {...}, "work": "..."}. It starts the command as the leader of a new session, says on
-descriptor 3 what became of it, a line of JSON each, and ends when none of its descendants is left:
+The supervisor starts it as `python3 -I -S -E parent.py` and writes its order to its input, a line of JSON:
+{"argv": [...], "environment": {...}, "work": "..."}. It starts the command as the leader of a new session,
+reports on descriptor 3, a line of JSON each, and ends when none of its descendants is left:
 
   {"ready": true}                        it adopts; nothing was started yet, and it waits for its order
   {"pid": 12}                            the leader is up; it is not waited for before the supervisor has answered
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
 
-Only the standard library, and nothing newer than Python 3.6. The supervisor may die: the run goes on, and whoever finds it
-ends it. So may this process: then the run is found by /proc alone.
+Only the standard library, and nothing newer than Python 3.6. When the supervisor dies the run continues, and the
+next supervisor ends it. When this process dies the run is found by /proc alone.
 """
+
 import ctypes
 import errno
 import json
@@ -55,7 +56,7 @@ def start(order):
     if pid == 0:
         try:
             os.setsid()
-            for number in IGNORED + (signal.SIGPIPE, signal.SIGXFSZ):
+            for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             os.chdir(text(order["work"]))
             nothing = os.open(os.devnull, os.O_RDONLY)
@@ -172,7 +173,9 @@ def main():
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         number = ctypes.get_errno()
-        tell(error=errno.errorcode.get(number, str(number)), message="prctl: " + os.strerror(number))
+        tell(
+            error=errno.errorcode.get(number, str(number)), message="prctl: " + os.strerror(number)
+        )
         return 1
     tell(ready=True)
     order = line_of(ORDER)
@@ -189,7 +192,8 @@ def main():
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     tell(pid=leader)
-    # So that the leader's start can be read in /proc, however soon it ends. A supervisor that is dead answers by its end.
+    # So that the leader's start can be read in /proc, however soon it ends. The death of the supervisor
+    # ends this read too.
     line_of(ORDER)
     wait_for_all(leader)
     return 0

@@ -1,9 +1,11 @@
 /** The hosts: what they offer and run, and what keeps them from getting more. */
-import type { Plain } from "@trainyard/contracts";
+import type { Client } from "@trainyard/client";
+import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { type Agent, AgentSchema, ListAgentsResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { time } from "../output.ts";
+import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function addAgentCommands(program: Command): void {
@@ -26,8 +28,12 @@ export function addAgentCommands(program: Command): void {
     );
 }
 
+function allAgents(client: Client): Promise<ReplyOf<"listAgents">> {
+  return allPages((start) => client.call("listAgents", start));
+}
+
 async function list({ client, output }: Context): Promise<void> {
-  const page = await client.call("listAgents", {});
+  const page = await allAgents(client);
   if (output.json) {
     output.message(ListAgentsResponseSchema, page);
     return;
@@ -44,7 +50,7 @@ async function list({ client, output }: Context): Promise<void> {
 
 async function describe({ client, output }: Context, args: readonly string[]): Promise<void> {
   const name = argument(args, 0);
-  const { items } = await client.call("listAgents", {});
+  const { items } = await allAgents(client);
   const agent = items.find((one) => one.name === name);
   if (agent === undefined) {
     throw new UsageError(

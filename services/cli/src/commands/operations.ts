@@ -18,6 +18,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal } from "../follow.ts";
 import { time } from "../output.ts";
+import { allPages } from "../pages.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 
 export function addOperationCommands(program: Command): void {
@@ -224,7 +225,7 @@ async function createToken(
 }
 
 async function listTokens({ client, output }: Context): Promise<void> {
-  const page = await client.call("listTokens", {});
+  const page = await allPages((start) => client.call("listTokens", start));
   if (output.json) {
     output.message(ListTokensResponseSchema, page);
     return;

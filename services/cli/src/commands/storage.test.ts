@@ -98,6 +98,13 @@ test("adopting takes the id of a marker that is there, and replaces none without
   ]);
 });
 
+test("adopting a storage whose checkpoints are all known to lie there says so", async () => {
+  items = [entry(first)];
+  await markStorage(root, first);
+  const { code, out } = await yard("adopt", root);
+  expect([code, out]).toEqual([0, expect.stringContaining("all were known to lie there already")]);
+});
+
 test.each([
   ["deleted", () => {}],
   ["damaged", () => writeFileSync(join(root, storageMarkerName), "")],

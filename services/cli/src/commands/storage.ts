@@ -155,6 +155,7 @@ async function writeMarker(root: string, id: string, damaged: boolean): Promise<
 
 /** That some of the checkpoints are here says that it is their storage; an empty mount point has none. */
 function lookFor(root: string, claimed: readonly Plain<Storage>[]): string {
+  if (claimed.length === 0) return "all were known to lie there already";
   const examples = claimed.flatMap((one) => one.examples);
   const found = examples.filter((checkpoint) => existsSync(join(root, checkpoint)));
   const [example] = examples;

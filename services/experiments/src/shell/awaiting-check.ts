@@ -1,21 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventLog } from "@trainyard/event-log";
-import { type Check, shownBeside } from "@trainyard/runtime";
-import { AwaitingTrials, nothing, savedAwaiting } from "./awaiting.ts";
+import { type Check, type Logger, shownBeside } from "@trainyard/runtime";
+import { AwaitingTrials, nothing, type Saved, savedAwaiting } from "./awaiting.ts";
 
 /** The saved times that the next holder would start from, beside the log folded from 0 up to where they were saved. */
-export function awaitingCheck(log: EventLog): Check {
+export function awaitingCheck(log: EventLog, logger: Logger): Check {
   return {
     name: "experiments.awaiting-trials",
     run: async () => {
-      const saved = await savedAwaiting(log);
+      const saved = await savedAwaiting({ log, logger });
       if (saved === null) return { position: await log.head(), finding: "" };
       const afresh = new AwaitingTrials(nothing);
       await afresh.readTo(log, saved.position);
-      const becomes = afresh.saved;
-      if (isDeepStrictEqual(saved, becomes)) return { position: saved.position, finding: "" };
-      const [one, other] = shownBeside(JSON.stringify(saved), JSON.stringify(becomes));
+      const [is, becomes] = [timesOf(saved), timesOf(afresh.saved)];
+      if (isDeepStrictEqual(is, becomes)) return { position: saved.position, finding: "" };
+      const [one, other] = shownBeside(JSON.stringify(is), JSON.stringify(becomes));
       return { position: saved.position, finding: `it is ${one}, folded afresh ${other}` };
     },
   };
+}
+
+function timesOf({ position, untilMs }: Saved): Omit<Saved, "event"> {
+  return { position, untilMs };
 }

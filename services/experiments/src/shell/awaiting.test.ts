@@ -1,5 +1,6 @@
 /** The times until which trials wait for checkpoints: folded, saved, and acted on by whoever holds the lease then. */
-import { createMemoryLog } from "@trainyard/event-log";
+import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { emptyMeta } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
@@ -14,7 +15,7 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { limits } from "../limits.ts";
-import { Awaiting, awaitingSchema, awaitingStream, savedAwaiting } from "./awaiting.ts";
+import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { noFanOuts } from "./test-fan-outs.ts";
@@ -26,24 +27,30 @@ const sealed = { checkpoints: [{ checkpoint: checkpointA, step: 10, bytes: 0 }] 
 
 beforeEach(async () => {
   clock = new ManualClock();
+  await begin(clock);
+});
+
+async function begin(ofLog: ManualClock): Promise<void> {
   stage = new Stage(
     "experiments",
     () => reactionHandlers(clock, noFanOuts),
-    createMemoryLog({ clock }).as("experiments"),
+    createMemoryLog({ clock: ofLog }).as("experiments"),
   );
   await stage.tell("experiment-12", experimentCreated(), activated);
   await stage.tell("search-12", trialProposed());
   await stage.tell("allocation-12.1#1", allocationStarted);
   await stage.settle();
-});
+}
 
+const { stream, schema } = awaitingPlace;
+const saved = () => savedAwaiting({ log: stage.log, logger });
 const open = () => Awaiting.open({ log: stage.log, executor: stage.executor, clock, logger });
-const requests = async () =>
-  (await stage.names("trial-12.1")).filter((name) => name === "RunRequested").length;
+const requests = async (trial = "12.1") =>
+  (await stage.names(`trial-${trial}`)).filter((name) => name === "RunRequested").length;
 
-async function fails(): Promise<void> {
+async function fails(trial = "12.1"): Promise<void> {
   const data = { ...crashed.data, sealed };
-  await stage.tell("allocation-12.1#1", { type: "AllocationEnded", data });
+  await stage.tell(`allocation-${trial}#1`, { type: "AllocationEnded", data });
   await stage.settle();
 }
 
@@ -83,18 +90,20 @@ test("a trial that has finished waits for nothing", async () => {
 
 test("what is saved is what the log folds to, and an altered one is found", async () => {
   await open();
-  const before = await savedAwaiting(stage.log);
+  const before = await saved();
   await fails();
   const awaiting = await open();
   for (const stored of await stage.log.readAll(0, 1_000)) awaiting.observe(stored);
-  expect(await savedAwaiting(stage.log)).toEqual(before);
+  expect(await saved()).toEqual(before);
   await awaiting.save();
-  const saved = await savedAwaiting(stage.log);
-  expect(Object.keys(saved?.untilMs ?? {})).toEqual(["12.1"]);
-  expect((await awaitingCheck(stage.log).run(new AbortController().signal)).finding).toBe("");
-  const altered = JSON.stringify({ ...saved, untilMs: {} });
-  await stage.log.saveSnapshot(awaitingStream, 1_000_000, awaitingSchema, altered);
-  const { finding } = await awaitingCheck(stage.log).run(new AbortController().signal);
+  const last = await saved();
+  expect(Object.keys(last?.untilMs ?? {})).toEqual(["12.1"]);
+  expect((await awaitingCheck(stage.log, logger).run(new AbortController().signal)).finding).toBe(
+    "",
+  );
+  const altered = JSON.stringify({ ...last, untilMs: {} });
+  await stage.log.saveSnapshot(stream, 1_000_000, schema, altered);
+  const { finding } = await awaitingCheck(stage.log, logger).run(new AbortController().signal);
   expect(finding).toContain("folded afresh");
 });
 
@@ -107,4 +116,45 @@ test("a run waits for a checkpoint that is complete before the trial's stream ha
   expect((await stage.stream("trial-12.1")).at(-1)).toMatchObject({
     data: { run: 2, fromCheckpoint: checkpointA, fromStep: 10 },
   });
+});
+
+test("a trial that cannot be folded holds up no other trial that waits", async () => {
+  await open();
+  await stage.tell("search-12", trialProposed(2));
+  await stage.settle();
+  await fails("12.1");
+  await fails("12.2");
+  const alien = { id: newEventId(), type: "dev.trainyard.trial.Sang.v1", body: "{}" };
+  const { length } = await stage.stream("trial-12.1");
+  const appended = await stage.log.append({
+    commitId: newEventId(),
+    writes: [{ stream: "trial-12.1", expectedVersion: length, events: [alien] }],
+    guards: [],
+    meta: emptyMeta,
+  });
+  expect(appended.kind).toBe("committed");
+  stage.afresh();
+  await holding(limits.checkpointsWaitMs + 1);
+  expect(await requests("12.2")).toBe(2);
+});
+
+test("what was saved of another history is not gone on from: the log is folded from its beginning", async () => {
+  await open();
+  await fails();
+  const { length } = await stage.log.readAll(0, 1_000);
+  // A process that had not seen yet that the log was restored has saved this into it.
+  const text = JSON.stringify({ event: newEventId(), position: length, untilMs: {} });
+  await stage.log.saveSnapshot(stream, length, schema, text);
+  stage.afresh();
+  await holding(limits.checkpointsWaitMs + 1);
+  expect(await requests()).toBe(2);
+});
+
+test("a log whose time is ahead makes no run wait for longer", async () => {
+  const ahead = new ManualClock(clock.nowMs() + 365 * 24 * 60 * 60 * 1_000);
+  await begin(ahead);
+  await open();
+  await fails();
+  await holding(limits.checkpointsWaitMs + 1);
+  expect(await requests()).toBe(2);
 });

@@ -3,7 +3,7 @@
  * log as it passes by, and saved now and then, so that a new holder reads only the rest: nothing is on a timer that a
  * crash could take along. When a time has come the trial is advanced, and its next run starts from what is complete.
  */
-import { decodeEvent } from "@trainyard/contracts";
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
 import {
@@ -15,32 +15,34 @@ import {
 } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
 import { advance } from "./advance.ts";
+import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
+import { isOfOneDecision } from "./one-decision.ts";
 
-/** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
-export const awaitingStream = "trial-awaiting";
-export const awaitingSchema = "awaiting-trials/1";
-/** The column that holds the version is a 32-bit integer; the text holds the position exactly. */
-const versionMax = 0x7fffffff;
-
-export type Saved = {
-  readonly position: number;
-  readonly untilMs: Readonly<Record<string, number>>;
+export const awaitingPlace: LogFoldPlace = {
+  stream: "trial-awaiting",
+  schema: "awaiting-trials/1",
+  what: "the trials that wait",
 };
 
-export const nothing: Saved = { position: 0, untilMs: {} };
+export type Saved = LogFold & { readonly untilMs: Readonly<Record<string, number>> };
+
+export const nothing: Saved = { event: "", position: 0, untilMs: {} };
 
 /** The fold: of each trial that waits, until when. */
 export class AwaitingTrials {
   readonly #untilMs: Map<string, number>;
+  #event: string;
   #position: number;
 
-  constructor({ position, untilMs }: Saved) {
+  constructor({ event, position, untilMs }: Saved) {
+    this.#event = event;
     this.#position = position;
     this.#untilMs = new Map(Object.entries(untilMs));
   }
 
   get saved(): Saved {
-    return { position: this.#position, untilMs: Object.fromEntries(this.#untilMs) };
+    const untilMs = Object.fromEntries(this.#untilMs);
+    return { event: this.#event, position: this.#position, untilMs };
   }
 
   get position(): number {
@@ -64,17 +66,13 @@ export class AwaitingTrials {
   observe(stored: StoredEvent): boolean {
     if (stored.position <= this.#position) return false;
     this.#position = stored.position;
+    this.#event = stored.id;
     if (categoryOf(stored.stream) !== "trial") return false;
-    const event = decodeEvent(stored);
     const id = idOf(stored.stream);
-    switch (event.type) {
+    switch (shortNameOf(stored.type)) {
       case "RunEnded":
-      case "RunCheckpointsNamed": {
-        const { awaitedUntilMs } = event.data;
-        if (awaitedUntilMs === undefined) return false;
-        this.#untilMs.set(id, Math.max(awaitedUntilMs, this.#untilMs.get(id) ?? 0));
-        return true;
-      }
+      case "RunCheckpointsNamed":
+        return this.#wait(id, stored);
       case "RunRequested":
       case "TrialEnded":
         this.#untilMs.delete(id);
@@ -83,11 +81,24 @@ export class AwaitingTrials {
         return false;
     }
   }
+
+  #wait(id: string, stored: StoredEvent): boolean {
+    const event = decodeEvent(stored);
+    if (event.type !== "RunEnded" && event.type !== "RunCheckpointsNamed") return false;
+    const { awaitedUntilMs = 0 } = event.data;
+    if (awaitedUntilMs === 0) return false;
+    this.#untilMs.set(id, Math.max(awaitedUntilMs, this.#untilMs.get(id) ?? 0));
+    return true;
+  }
 }
 
-export async function savedAwaiting(log: EventLog): Promise<Saved | null> {
-  const saved = await log.loadSnapshot(awaitingStream, awaitingSchema);
-  return saved === null ? null : (JSON.parse(saved.body) as Saved);
+/** What the next holder would start from; null where nothing was ever saved. One of another history is none of the log. */
+export async function savedAwaiting(
+  deps: Pick<AwaitingDeps, "log" | "logger">,
+): Promise<Saved | null> {
+  const found = await loadLogFold<Saved>(deps, awaitingPlace);
+  if (found === "none") return null;
+  return found === "another_history" ? nothing : found;
 }
 
 export type AwaitingDeps = {
@@ -116,9 +127,9 @@ export class Awaiting {
   static async open(deps: AwaitingDeps): Promise<Awaiting> {
     const { log } = deps;
     const head = await log.head();
-    const saved = await savedAwaiting(log);
+    const saved = await savedAwaiting(deps);
     // No event before the first save made anybody wait: none is older than the code that saves.
-    const trials = new AwaitingTrials(saved ?? { ...nothing, position: head });
+    const trials = new AwaitingTrials(saved ?? { ...nothing, position: Math.max(head - 1, 0) });
     await trials.readTo(log, head);
     const awaiting = new Awaiting(deps, trials);
     if (saved === null) await awaiting.save();
@@ -137,13 +148,7 @@ export class Awaiting {
   async save(): Promise<void> {
     const { saved } = this.#trials;
     this.#savedPosition = saved.position;
-    const version = Math.min(saved.position, versionMax);
-    await this.#deps.log.saveSnapshot(
-      awaitingStream,
-      version,
-      awaitingSchema,
-      JSON.stringify(saved),
-    );
+    await saveLogFold(this.#deps.log, awaitingPlace, saved);
   }
 
   /** Gives the milliseconds until the next time comes. */
@@ -162,11 +167,17 @@ export class Awaiting {
   }
 
   async #advance(trial: string, untilMs: number): Promise<void> {
-    const { executor, clock } = this.#deps;
+    const { executor, clock, logger } = this.#deps;
     const meta = { ...emptyMeta, source: "/trainyard/experiments" };
-    await executor.execute({ commitId: newEventId(), meta }, (work) =>
-      advance(work, trial, clock.nowMs()),
-    );
+    try {
+      await executor.execute({ commitId: newEventId(), meta }, (work) =>
+        advance(work, trial, clock.nowMs()),
+      );
+    } catch (error) {
+      if (!isOfOneDecision(error)) throw error;
+      // Its run is not requested; the others' are.
+      logger.error({ err: error, trial }, "awaiting_trial_left_out");
+    }
     this.#over.set(trial, untilMs);
   }
 }

@@ -7,6 +7,7 @@ import {
   PauseExperimentSchema,
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import {
   AcceptedSchema,
@@ -17,7 +18,6 @@ import {
   type Executor,
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
-import { text, texts } from "../core/experiment/run-plan.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
 import { experiments } from "./streams.ts";
 
@@ -78,17 +78,18 @@ async function create(
 function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
   const { config, configSourceDigest, contextDigest, contextBytes, seed, owner } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
+  const { name, description, labels, workspace, project } = recordedConfig(config);
   return {
     config,
     configSourceDigest,
     contextDigest,
     contextBytes,
     seed,
-    name: text(config, "name"),
-    description: text(config, "description"),
-    labels: texts(config, "labels"),
+    name,
+    description,
+    labels,
     owner,
-    workspace: text(config, "workspace"),
-    project: text(config, "project"),
+    workspace,
+    project,
   };
 }

@@ -3,7 +3,7 @@
  * service run as in a term, everybody else's events are told. It notes what was committed in which order, and can die.
  */
 import { createMemoryBus } from "@trainyard/bus";
-import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
+import { type AnyEvent, decodeEvent, encodeEvent, type EventName } from "@trainyard/contracts";
 import type { AllocationEndCause } from "@trainyard/contracts/events";
 import {
   type AppendRequest,
@@ -19,9 +19,12 @@ import {
   Executor,
   emptyMeta,
   FoldCache,
+  type Reaction,
+  type ReactionHandlers,
   ReactionLoop,
   type StreamFold,
   systemClock,
+  type Work,
 } from "@trainyard/runtime";
 import { pino } from "pino";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
@@ -39,6 +42,8 @@ export type Noted = {
   readonly experiment: string;
   readonly streams: number;
 };
+
+type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;
 
 export const configOf = (maxRestarts = 5) => ({
   max_restarts: maxRestarts,
@@ -69,6 +74,8 @@ export class FanOutsWorld {
   #death: { readonly part: number; readonly written: boolean } | null = null;
   #died: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #versions = new Map<string, number>();
+  /** No reaction begins before it resolves. */
+  #gate: Promise<void> = Promise.resolve();
   /** How far the reactions have come. */
   #done = 0;
 
@@ -146,7 +153,7 @@ export class FanOutsWorld {
         service: consumer,
         consumer,
         partition: 0,
-        handlers: reactionHandlers(systemClock, fanOuts),
+        handlers: this.#gated(reactionHandlers(systemClock, fanOuts)),
         after: (event) => {
           fanOuts.observe(event);
           this.#done = event.position;
@@ -158,6 +165,30 @@ export class FanOutsWorld {
     void fanOuts.loop.run(signal);
     const appended = this.memory.as("relay");
     await appended.onAppended(() => feed.nudge());
+  }
+
+  #gated(handlers: ReactionHandlers): ReactionHandlers {
+    const names = Object.keys(handlers) as (keyof ReactionHandlers)[];
+    const gated = names.map((name) => {
+      const handler = handlers[name] as AnyHandler;
+      return [name, (event, work) => this.#gate.then(() => handler(event, work))] as const;
+    }) satisfies readonly (readonly [string, AnyHandler])[];
+    return Object.fromEntries(gated);
+  }
+
+  /** Reactions wait until what is returned is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gate = promise;
+    return resolve;
+  }
+
+  /** A wish whose reaction was parked is driven again; resolves when the fan-out has done what it can do now. */
+  async drivenAgain(stream: string, version: number): Promise<void> {
+    const [event] = await this.#others.read(stream, version - 1, 1);
+    assert(event !== undefined && this.#fanOuts !== null, `${stream} has event ${version}`);
+    await this.#fanOuts.begin(event);
+    while (!this.#fanOuts.isIdle) await new Promise((resolve) => setTimeout(resolve, 2));
   }
 
   /** The process dies between two commits. */

@@ -7,9 +7,11 @@ import {
   StopKind,
   StopWhy,
 } from "@trainyard/contracts/events";
+import { newEventId } from "@trainyard/event-log";
 import { enumLabel } from "@trainyard/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../limits.ts";
+import { fanOutsPlace } from "./fan-outs.ts";
 import { allocationEnded, FanOutsWorld } from "./fan-outs-world.ts";
 
 const large = 5_000;
@@ -151,6 +153,53 @@ describe("a process that dies while it brings a wish to very many trials", () =>
     await world.settled();
     expect(await stopsOf("12", less)).toEqual({ pause: less });
   });
+});
+
+test("a process begins each wish anew where what was saved is of another history of the log", async () => {
+  await world.begin("12", less);
+  await world.start();
+  await world.settled();
+  const died = world.diesAt(20, true);
+  await world.decide("12", { kind: "pause" });
+  await died;
+  const { stream, schema } = fanOutsPlace;
+  const key = `${stream}\n${schema}`;
+  const saved = world.memory.store.snapshots.get(key);
+  const [event] = await world.memory.as("others").readAll((saved?.version ?? 0) - 1, 1);
+  const body = saved?.body ?? "";
+  expect(body).toContain(`"event":"${event?.id}"`);
+  // A process that had not seen yet that the log was restored has saved this into it.
+  const others = body.replace(event?.id ?? "", newEventId());
+  world.memory.store.snapshots.set(key, { version: saved?.version ?? 0, body: others });
+  await world.start();
+  await world.settled();
+  expect(await stopsOf("12", less)).toEqual({ pause: less });
+  expect(world.looks).toBeGreaterThanOrEqual(less);
+});
+
+test("a fan-out waits for the reactions where a newer wish is in the log: the next run starts from what is before it", async () => {
+  await world.begin("12", less);
+  await world.start();
+  await world.settled();
+  await world.decide("12", { kind: "pause" });
+  await world.settled();
+  await world.tell([["allocation-12.7#1", allocationEnded(AllocationEndCause.KILLED)]]);
+  await world.settled();
+  const paused = (await world.stream("experiment-12")).length;
+  const parts = world.parts;
+  const release = world.hold();
+  const checkpoint = "00000000-0000-4000-8000-000000000001";
+  const completed = { manifestDigest: "d", files: 1, bytes: 1, trial: "12.7", run: 1, step: 10 };
+  await world.tell([
+    [`checkpoint-${checkpoint}`, { type: "CheckpointCompleted", data: completed }],
+  ]);
+  await world.decide("12", { kind: "activate" });
+  await world.drivenAgain("experiment-12", paused);
+  expect(world.parts).toBe(parts);
+  release();
+  await world.settled();
+  const requested = (await world.trial("12.7")).findLast(({ type }) => type === "RunRequested");
+  expect(requested).toMatchObject({ data: { run: 2, fromCheckpoint: checkpoint, fromStep: 10 } });
 });
 
 describe("a large experiment that is stopped", () => {

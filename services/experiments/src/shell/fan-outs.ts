@@ -15,15 +15,7 @@
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import {
-  categoryOf,
-  type Clock,
-  Fault,
-  idOf,
-  isFault,
-  parseTrialId,
-  trialId,
-} from "@trainyard/kernel";
+import { categoryOf, type Clock, Fault, idOf, parseTrialId, trialId } from "@trainyard/kernel";
 import {
   type CommitIdentity,
   EffectLoop,
@@ -40,13 +32,15 @@ import { isClosed, mayEnd } from "../core/policy/experiment-end.ts";
 import { limits } from "../limits.ts";
 import { advance } from "./advance.ts";
 import { decideEnd } from "./end-experiment.ts";
+import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
+import { isOfOneDecision } from "./one-decision.ts";
 import { experiments, searches, trials } from "./streams.ts";
 
-/** The saved fan-outs are of no single stream; they lie beside those of the category that this service owns. */
-const savedStream = "experiment-fan-outs";
-const savedSchema = "fan-outs/2";
-/** The column that holds the version is a 32-bit integer; the text holds the position exactly. */
-const versionMax = 0x7fffffff;
+export const fanOutsPlace: LogFoldPlace = {
+  stream: "experiment-fan-outs",
+  schema: "fan-outs/2",
+  what: "the fan-outs",
+};
 
 const wishes: ReadonlySet<string> = new Set([
   "ExperimentActivated",
@@ -66,7 +60,7 @@ type FanOut = {
   readonly seen: number;
 };
 
-type Saved = { readonly position: number; readonly fanOuts: readonly FanOut[] };
+type Saved = LogFold & { readonly fanOuts: readonly FanOut[] };
 
 export type FanOutDeps = {
   readonly log: EventLog;
@@ -83,14 +77,16 @@ export class FanOuts {
   readonly #ready = new Set<string>();
   /** The trial whose end each experiment waits for. */
   readonly #waiting = new Map<string, number>();
+  #event: string;
   #position: number;
   #savedPosition: number;
   #parts = 0;
   /** Saves follow each other, so that the last one is the newest. */
   #saving: Promise<void> = Promise.resolve();
 
-  private constructor(deps: FanOutDeps, { position, fanOuts }: Saved) {
+  private constructor(deps: FanOutDeps, { event, position, fanOuts }: Saved) {
     this.#deps = deps;
+    this.#event = event;
     this.#position = position;
     this.#savedPosition = position;
     for (const fanOut of fanOuts) this.#put(fanOut);
@@ -100,11 +96,13 @@ export class FanOuts {
   /** Level with the reactions. */
   static async open(deps: FanOutDeps, consumer: string): Promise<FanOuts> {
     const { log } = deps;
-    const saved = await log.loadSnapshot(savedStream, savedSchema);
-    const nothing = { position: 0, fanOuts: [] };
-    const fanOuts = new FanOuts(deps, saved === null ? nothing : (JSON.parse(saved.body) as Saved));
+    const saved = await loadLogFold<Saved>(deps, fanOutsPlace);
+    const nothing = { event: "", position: 0, fanOuts: [] };
+    const fanOuts = new FanOuts(deps, typeof saved === "string" ? nothing : saved);
     const { position } = await log.cursor(consumer, 0);
     await fanOuts.#readTo(position);
+    // What was read is not read again, should the term be a short one.
+    if (fanOuts.#isSaveDue) await fanOuts.#save();
     return fanOuts;
   }
 
@@ -167,14 +165,21 @@ export class FanOuts {
   /** An event whose reaction is done. */
   observe(stored: StoredEvent): void {
     this.#pass(stored);
-    if (this.#position - this.#savedPosition < limits.fanOutsSavedEveryEvents) return;
+    if (!this.#isSaveDue) return;
     this.#save().catch((error: unknown) => {
       this.#deps.logger.warn({ err: error }, "fan_outs_not_saved");
     });
   }
 
-  #pass({ stream, type, position, version }: StoredEvent): void {
-    this.#position = Math.max(this.#position, position);
+  get #isSaveDue(): boolean {
+    return this.#position - this.#savedPosition >= limits.fanOutsSavedEveryEvents;
+  }
+
+  #pass({ id, stream, type, position, version }: StoredEvent): void {
+    if (position >= this.#position) {
+      this.#position = position;
+      this.#event = id;
+    }
     const category = categoryOf(stream);
     if (category === "experiment") {
       const experiment = idOf(stream);
@@ -214,11 +219,10 @@ export class FanOuts {
     const saved = this.#saving
       .catch(() => {})
       .then(async () => {
-        const position = this.#position;
+        const [event, position] = [this.#event, this.#position];
         this.#savedPosition = position;
-        const body = JSON.stringify({ position, fanOuts: [...this.#all.values()] } satisfies Saved);
-        const version = Math.min(position, versionMax);
-        await this.#deps.log.saveSnapshot(savedStream, version, savedSchema, body);
+        const saved: Saved = { event, position, fanOuts: [...this.#all.values()] };
+        await saveLogFold(this.#deps.log, fanOutsPlace, saved);
       });
     this.#saving = saved;
     return saved;
@@ -342,9 +346,4 @@ export class FanOuts {
 function experimentOf({ stream }: StoredEvent): string {
   const id = idOf(stream);
   return parseTrialId(id)?.experiment ?? id;
-}
-
-/** Not of the world, which a later try may find otherwise. */
-function isOfOneDecision(error: unknown): boolean {
-  return !isFault(error) || error.retry === "never";
 }

@@ -57,7 +57,7 @@ export function reactionHandlers(
     SearchCompleted: ({ id, stored }, work) => lookForEnd(id, stored, work),
     AllocationStarted: startRun,
     AllocationEnded: (event, work) => endRun(event, work, clock.nowMs()),
-    AgentReturned: nameCheckpoints,
+    AgentReturned: (event, work) => nameCheckpoints(event, work, clock.nowMs()),
     CheckpointCompleted: async (event, work) => {
       await noteCheckpoint(event, work);
       await advanceWaiting(work, event.data.trial, clock.nowMs());
@@ -156,20 +156,29 @@ async function endRun(
   if (parts === null) return;
   const allocation = await work.load(allocations, id);
   const sealed = data.sealed?.checkpoints ?? [];
-  const left = sealed.length === 0 ? {} : { left: { sealed, atMs: stored.timeMs } };
+  const left = sealed.length === 0 ? {} : { left: { sealed, atMs: toldMs(stored, nowMs) } };
   await decideTrial(work, parts.trial, { ...runEnd(parts.run, data, allocation), ...left });
   await advance(work, parts.trial, nowMs);
+}
+
+/**
+ * When it was told, by the clock by which is waited: the log's time never goes back, and where the database's clock was
+ * ahead once it is ahead for as long.
+ */
+function toldMs({ timeMs }: StoredEvent, nowMs: number): number {
+  return Math.min(timeMs, nowMs);
 }
 
 /** An agent that came back brings what runs that were given up have stored there. */
 async function nameCheckpoints(
   { data, stored }: Reaction<"AgentReturned">,
   work: Work,
+  nowMs: number,
 ): Promise<void> {
   for (const { allocation, checkpoints: sealed } of data.left?.runs ?? []) {
     const parts = parseRunId(allocation);
     if (parts === null) continue;
-    const left = { sealed, atMs: stored.timeMs };
+    const left = { sealed, atMs: toldMs(stored, nowMs) };
     await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
     await work.part();
   }

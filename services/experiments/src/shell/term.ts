@@ -26,7 +26,7 @@ const consumer = "experiments";
  * requested when its time comes. Commands only write what people want of an experiment.
  */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
-  const { log, clock, ids, count, trialsPerReactionMax } = deps;
+  const { log, clock, logger, ids, count, trialsPerReactionMax } = deps;
   return async ({ executor }) => {
     const fanOuts = await FanOuts.open({ ...deps, executor }, consumer);
     const awaiting = await Awaiting.open({ ...deps, executor });
@@ -41,7 +41,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
         },
       },
       commands: commandTable(executor, ids),
-      checks: [awaitingCheck(log)],
+      checks: [awaitingCheck(log, logger)],
       effects: async (signal) => {
         await Promise.all([fanOuts.loop.run(signal), awaiting.loop.run(signal)]);
       },

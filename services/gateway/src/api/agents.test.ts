@@ -95,6 +95,21 @@ test("an agent is told with what keeps it from getting runs", async () => {
   expect(await after("agent-rack", trusted)).not.toHaveProperty("distrust");
 });
 
+test("agents are listed in pages, each of them once", async () => {
+  await gateway.append("agent-second", joined);
+  const position = await gateway.append("agent-third", joined);
+  const list = async (query: string) =>
+    (await gateway.call("GET", `/api/v1/agents?minPosition=${position}${query}`))
+      .body as unknown as { items: { name: string }[]; nextPageToken: string };
+  const first = await list("&pageSize=2");
+  const second = await list(`&pageSize=2&pageToken=${first.nextPageToken}`);
+  const names = [...first.items, ...second.items].map(({ name }) => name);
+  expect(first.items).toHaveLength(2);
+  expect(names.toSorted()).toEqual(["rack", "second", "third"]);
+  expect(second.nextPageToken).toBe("");
+  expect((await list("")).items.map(({ name }) => name)).toEqual(names);
+});
+
 test("a person's word that an agent is mended goes to the scheduler", async () => {
   const asked: string[] = [];
   const TrustAgent = command(TrustAgentSchema, AcceptedSchema, async ({ agent }) => {

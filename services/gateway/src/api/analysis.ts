@@ -1,33 +1,28 @@
 /** What an experiment's search tells, computed from its record. */
 import type { Plain } from "@trainyard/contracts";
 import type {
-  GetBestSoFarRequest,
   GetBestSoFarResponse,
-  GetImportanceRequest,
   GetImportanceResponse,
-  GetParetoFrontRequest,
   GetParetoFrontResponse,
 } from "@trainyard/contracts/api";
 import { trialId } from "@trainyard/kernel";
 import { bestSoFar, importancesOf, paretoTrials, type SearchRecord } from "@trainyard/search";
-import type { Handlers } from "../http/request-context.ts";
+import type { UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { SearchRecords } from "../shell/search-records.ts";
 
-export function analysisHandlers(backend: Backend): Handlers["unary"] {
+export function analysisHandlers(backend: Backend) {
   const records = new SearchRecords(backend.parts.log);
   const recordOf = async (experiment: string): Promise<SearchRecord> => {
     await backend.get("experiment", experiment);
     return records.of(experiment);
   };
   return {
-    "AnalysisService.GetImportance": async ({ experiment }: Plain<GetImportanceRequest>) =>
-      shownImportance(await recordOf(experiment)),
-    "AnalysisService.GetParetoFront": async ({ experiment, all }: Plain<GetParetoFrontRequest>) =>
+    getImportance: async ({ experiment }) => shownImportance(await recordOf(experiment)),
+    getParetoFront: async ({ experiment, all }) =>
       shownPareto(experiment, await recordOf(experiment), all),
-    "AnalysisService.GetBestSoFar": async ({ experiment }: Plain<GetBestSoFarRequest>) =>
-      shownBest(experiment, await recordOf(experiment)),
-  };
+    getBestSoFar: async ({ experiment }) => shownBest(experiment, await recordOf(experiment)),
+  } satisfies Partial<UnaryHandlers>;
 }
 
 function shownImportance(record: SearchRecord): Plain<GetImportanceResponse> {

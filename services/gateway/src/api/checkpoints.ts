@@ -1,14 +1,6 @@
 import { basename, dirname } from "node:path";
 import { directoryDisk, FolderOfOthers, NotInside, problemOfStorage } from "@trainyard/blob";
-import type { Plain } from "@trainyard/contracts";
-import type {
-  CompleteCheckpointRequest,
-  DeclareCheckpointRequest,
-  DownloadCheckpointRequest,
-  GetCheckpointRequest,
-  ListCheckpointsRequest,
-  PlanDownloadRequest,
-} from "@trainyard/contracts/api";
+import type { RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   CompleteCheckpointSchema,
@@ -19,58 +11,35 @@ import {
 } from "@trainyard/contracts/commands";
 import { isCheckpointId, parseRunId } from "@trainyard/kernel";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
-import { pageOf, pageSize, readPageToken } from "./paging.ts";
+import { listPage } from "./paging.ts";
 import { requireOwnRun } from "./runs.ts";
 
-export function checkpointHandlers(backend: Backend): Pick<Handlers, "unary" | "raw"> {
+export function checkpointHandlers(backend: Backend) {
   return {
     unary: {
-      "CheckpointService.ListCheckpoints": (request: Plain<ListCheckpointsRequest>) =>
-        listCheckpoints(backend, request),
-      "CheckpointService.GetCheckpoint": (
-        request: Plain<GetCheckpointRequest>,
-        context: RequestContext,
-      ) => getCheckpoint(backend, request.checkpoint, context),
-      "CheckpointService.DeclareCheckpoint": (
-        request: Plain<DeclareCheckpointRequest>,
-        context: RequestContext,
-      ) => declare(backend, request, context),
-      "CheckpointService.CompleteCheckpoint": (
-        request: Plain<CompleteCheckpointRequest>,
-        context: RequestContext,
-      ) => complete(backend, request, context),
-      "CheckpointService.PlanDownload": (
-        request: Plain<PlanDownloadRequest>,
-        context: RequestContext,
-      ) => plan(backend, request.checkpoint, context),
+      listCheckpoints: (request) => listCheckpoints(backend, request),
+      getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
+      declareCheckpoint: (request, context) => declare(backend, request, context),
+      completeCheckpoint: (request, context) => complete(backend, request, context),
+      planDownload: (request, context) => plan(backend, request.checkpoint, context),
     },
     raw: {
-      "CheckpointService.DownloadCheckpoint": (
-        request: Plain<DownloadCheckpointRequest>,
-        context: RequestContext,
-      ) => download(backend, request.checkpoint, context),
+      downloadCheckpoint: (request, context) => download(backend, request.checkpoint, context),
     },
-  };
+  } satisfies SomeHandlers;
 }
 
-async function listCheckpoints(backend: Backend, request: Plain<ListCheckpointsRequest>) {
+async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpoints">) {
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
   const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
-  const size = pageSize(request.pageSize);
-  const after = readPageToken(request.pageToken);
-  const position = backend.position;
-  const rows = await backend.parts.documents.list(backend.parts.pool, "checkpoint", {
+  return listPage(backend, "checkpoint", request, {
     parent: experiment,
-    limit: size + 1,
     ...(trial === null ? {} : { field: { name: "trial", value: trial.id } }),
-    ...(after === undefined ? {} : { after }),
   });
-  const page = pageOf(rows, size);
-  return { items: page.rows.map(({ doc }) => doc), nextPageToken: page.nextPageToken, position };
 }
 
 async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
@@ -82,7 +51,7 @@ async function getCheckpoint(backend: Backend, id: string, context: RequestConte
 
 async function declare(
   backend: Backend,
-  request: Plain<DeclareCheckpointRequest>,
+  request: RequestOf<"declareCheckpoint">,
   context: RequestContext,
 ) {
   const run = ownRun(request.run, context);
@@ -110,7 +79,7 @@ async function declare(
 
 async function complete(
   backend: Backend,
-  request: Plain<CompleteCheckpointRequest>,
+  request: RequestOf<"completeCheckpoint">,
   context: RequestContext,
 ) {
   const run = ownRun(request.run, context);

@@ -1,43 +1,29 @@
-import type { Plain } from "@trainyard/contracts";
-import type {
-  RetryParkedRequest,
-  TrustAgentRequest,
-  VerifyLogRequest,
-  WatchEventsRequest,
-} from "@trainyard/contracts/api";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
 import { experimentKey, pause } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
-import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
+import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 import { verifyLog } from "../shell/verify.ts";
 import { version } from "../version.ts";
 import { shownEvent } from "./events.ts";
+import { listPage } from "./paging.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { listViews, rebuildView } from "./views.ts";
 
 /** Events read at once for a watcher. */
 const watchPage = 500;
 
-export function clusterHandlers(
-  backend: Backend,
-  moved: PositionSignal,
-): Pick<Handlers, "unary" | "streams"> {
+export function clusterHandlers(backend: Backend, moved: PositionSignal) {
   return {
     unary: {
-      "ClusterService.GetVersion": async () => ({ version, api: "v1" }),
-      "ClusterService.ListAgents": async () => {
-        const position = backend.position;
-        const rows = await backend.parts.documents.list(backend.parts.pool, "agent", {
-          limit: 10_000,
-        });
-        return { items: rows.map(({ doc }) => doc), nextPageToken: "", position };
+      getVersion: async () => ({ version, api: "v1" }),
+      listAgents: async (request) => {
+        await backend.reachText(request.minPosition);
+        return listPage(backend, "agent", request);
       },
-      "ClusterService.TrustAgent": async (
-        request: Plain<TrustAgentRequest>,
-        context: RequestContext,
-      ) => {
+      trustAgent: async (request, context) => {
         if ((await backend.find("agent", request.name)) === undefined) {
           throw notFound("agent", request.name);
         }
@@ -51,12 +37,8 @@ export function clusterHandlers(
         await backend.reach(position);
         return { position: String(position || backend.position) };
       },
-      "ClusterService.ListParked": (_request: unknown, context: RequestContext) =>
-        listParked(backend, context),
-      "ClusterService.RetryParked": async (
-        request: Plain<RetryParkedRequest>,
-        context: RequestContext,
-      ) => {
+      listParked: (_request, context) => listParked(backend, context),
+      retryParked: async (request, context) => {
         const { consumer, key } = request;
         // What a view has set aside is applied again by building it anew, in its place among all other events.
         const [service = "", view] = consumer.split(".");
@@ -71,19 +53,17 @@ export function clusterHandlers(
         );
         return { position: String(position) };
       },
-      "ClusterService.GetLogAnchor": async () => {
+      getLogAnchor: async () => {
         const { position, hash } = await backend.parts.log.anchor();
         return { position: String(position), hash, atMs: backend.parts.clock.nowMs() };
       },
       ...tokenHandlers(backend),
     },
     streams: {
-      "ClusterService.WatchEvents": (request: Plain<WatchEventsRequest>, context: RequestContext) =>
-        watchEvents(backend, moved, request, context),
-      "ClusterService.VerifyLog": (request: Plain<VerifyLogRequest>, context: RequestContext) =>
-        verifyLog(backend, request, context),
+      watchEvents: (request, context) => watchEvents(backend, moved, request, context),
+      verifyLog: (request, context) => verifyLog(backend, request, context),
     },
-  };
+  } satisfies SomeHandlers;
 }
 
 async function listParked(backend: Backend, context: RequestContext) {
@@ -114,9 +94,9 @@ async function listParked(backend: Backend, context: RequestContext) {
 async function* watchEvents(
   backend: Backend,
   moved: PositionSignal,
-  request: Plain<WatchEventsRequest>,
+  request: RequestOf<"watchEvents">,
   context: RequestContext,
-): AsyncGenerator<StreamItem> {
+): AsyncGenerator<StreamItem<ReplyOf<"watchEvents">>> {
   let after = readPosition(context.lastEventId ?? request.after);
   const { experiment, noFollow } = request;
   const { log, clock } = backend.parts;

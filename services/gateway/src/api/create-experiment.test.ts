@@ -1,6 +1,7 @@
 import { GetPoolCapacitySchema, PoolCapacitySchema } from "@trainyard/contracts/commands";
 import { command, commandHandlers, createLogger } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { gatewayLimits } from "../limits.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -33,12 +34,12 @@ async function schedulerKnows(slotsEver: number): Promise<AsyncDisposable> {
   return gateway.bus.serve("scheduler", commandHandlers("scheduler", { GetPoolCapacity }, logger));
 }
 
-function validate(slots: number) {
+function validate(slots: number, pool = "default") {
   const config = [
     "name: wide",
     "entrypoint: python3 train.py",
     "searcher: { name: single, metric: loss }",
-    `resources: { slots_per_trial: ${slots} }`,
+    `resources: { slots_per_trial: ${slots}, resource_pool: ${pool} }`,
   ].join("\n");
   return gateway.call("POST", "/api/v1/experiments", { body: { config, validateOnly: true } });
 }
@@ -57,6 +58,20 @@ test("more slots than the pool has are refused, with what it has", async () => {
 test("an agent that the read model has not seen yet counts", async () => {
   await using _scheduler = await schedulerKnows(4);
   expect(await validate(4)).toMatchObject({ status: 200 });
+});
+
+test("every agent of a large pool counts", async () => {
+  const agents = gatewayLimits.pageSizeMax + 1;
+  const doc = JSON.stringify({ name: "", pool: "large", slots: [slot("0")] });
+  await gateway.sql(
+    `insert into gateway.documents (kind, id, parent, ordinal, doc)
+     select 'agent', 'large-' || n, 'large', 7, $2 from generate_series(1, $1::int) as n`,
+    [agents, doc],
+  );
+  // The scheduler knows less, so that only the read model's own count can accept.
+  await using _scheduler = await schedulerKnows(2);
+  expect(await validate(agents, "large")).toMatchObject({ status: 200 });
+  expect(await validate(agents + 1, "large")).toMatchObject({ status: 400 });
 });
 
 test("while the scheduler is away nothing is refused for its size", async () => {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import type { Plain } from "@trainyard/contracts";
-import type { CreateExperimentRequest, CreateExperimentResponse } from "@trainyard/contracts/api";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   CreateExperimentSchema,
@@ -22,9 +21,9 @@ import { shownExperiment } from "./shown.ts";
 export async function createExperiment(
   backend: Backend,
   checkpointDir: string,
-  request: Plain<CreateExperimentRequest>,
+  request: RequestOf<"createExperiment">,
   context: RequestContext,
-): Promise<Plain<CreateExperimentResponse>> {
+): Promise<ReplyOf<"createExperiment">> {
   const { config, warnings } = readConfig(request, checkpointDir, context.commitId);
   await refuseTooManySlots(backend, config, context);
   await refuseForeignExperiments(backend, config);
@@ -52,7 +51,7 @@ export async function createExperiment(
 }
 
 function readConfig(
-  request: Plain<CreateExperimentRequest>,
+  request: RequestOf<"createExperiment">,
   checkpointDir: string,
   commitId: string,
 ): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {
@@ -83,11 +82,13 @@ async function refuseTooManySlots(
   context: RequestContext,
 ): Promise<void> {
   const { slots_per_trial: slots, resource_pool: pool } = config.resources;
-  const rows = await backend.parts.documents.list(backend.parts.pool, "agent", {
-    parent: pool === "" ? "default" : pool,
-    limit: 100_000,
-  });
-  if (slots <= rows.reduce((sum, { doc }) => sum + doc.slots.length, 0)) return;
+  const { documents, pool: database } = backend.parts;
+  const agents = documents.each(database, "agent", { parent: pool });
+  let known = 0;
+  for await (const agent of agents) {
+    known += agent.slots.length;
+    if (slots <= known) return;
+  }
   const capacity = await backend
     .command("scheduler", GetPoolCapacitySchema, { pool }, PoolCapacitySchema, context)
     .catch((error: unknown) => {

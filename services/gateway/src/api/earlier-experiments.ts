@@ -1,5 +1,6 @@
 /** The experiments that a configuration starts from have to be there, and to have searched by the same metric in the same direction. */
-import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
+import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { FieldProblem } from "@trainyard/kernel";
 import { Problem } from "../http/problem.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -14,7 +15,7 @@ export async function refuseForeignExperiments(
     const detail =
       found === undefined
         ? `is ${experiment}, and there is no such experiment`
-        : whyOther(searcherIn(found.config), searcher, experiment);
+        : whyOther(recordedConfig(found.config).searcher, searcher, experiment);
     if (detail !== null)
       problems.push({ path: `searcher.warm_start.experiments[${index}]`, detail });
   }
@@ -25,35 +26,21 @@ export async function refuseForeignExperiments(
   });
 }
 
-function searcherIn(config: unknown): JsonObject {
-  const searcher = isObject(config) ? config["searcher"] : undefined;
-  return isObject(searcher) ? searcher : {};
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Null where its trials say something about this search's. */
-function whyOther(
-  theirs: JsonObject,
-  mine: NormalisedConfig["searcher"],
-  experiment: number,
-): string | null {
-  if (theirs["metric"] !== mine.metric) {
-    return `is ${experiment}, which searches by ${String(theirs["metric"])} and not by ${mine.metric}`;
+function whyOther(theirs: SearcherConfig, mine: SearcherConfig, experiment: number): string | null {
+  if (theirs.metric !== mine.metric) {
+    return `is ${experiment}, which searches by ${theirs.metric} and not by ${mine.metric}`;
   }
   const recorded = metricsOf(theirs);
-  const missing = metricsOf(mine as JsonObject).find((metric) => !recorded.includes(metric));
+  const missing = metricsOf(mine).find((metric) => !recorded.includes(metric));
   if (missing !== undefined) return `is ${experiment}, which does not search by ${missing} too`;
-  if (theirs["smaller_is_better"] === mine.smaller_is_better) return null;
-  const better = theirs["smaller_is_better"] === true ? "smaller" : "larger";
+  if (theirs.smaller_is_better === mine.smaller_is_better) return null;
+  const better = theirs.smaller_is_better ? "smaller" : "larger";
   return `is ${experiment}, for which a ${better} ${mine.metric} is better`;
 }
 
 /** All that a search compares its trials by. */
-function metricsOf(searcher: JsonObject): readonly string[] {
-  const objectives = searcher["objectives"];
-  const several = Array.isArray(objectives) ? objectives.filter(isObject) : [];
-  return [searcher["metric"], ...several.map(({ metric }) => metric)].map(String);
+function metricsOf(searcher: SearcherConfig): readonly string[] {
+  const objectives = "objectives" in searcher ? (searcher.objectives ?? []) : [];
+  return [searcher.metric, ...objectives.map(({ metric }) => metric)];
 }

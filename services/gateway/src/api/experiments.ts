@@ -1,13 +1,4 @@
-import type { Plain } from "@trainyard/contracts";
-import type {
-  CommandResponse,
-  CreateExperimentRequest,
-  Experiment,
-  GetExperimentRequest,
-  GetTrialRequest,
-  ListExperimentsRequest,
-  ListTrialsRequest,
-} from "@trainyard/contracts/api";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   ActivateExperimentSchema,
@@ -24,35 +15,28 @@ import {
   searchWaitsFor,
 } from "../core/search-client.ts";
 import { notFound } from "../http/problem.ts";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { createExperiment } from "./create-experiment.ts";
-import { pageOf, pageSize, readPageToken } from "./paging.ts";
+import { listPage } from "./paging.ts";
 import { shownExperiment, shownTrial } from "./shown.ts";
 import { lastLines } from "./trial-logs.ts";
 import { reportedProgress } from "./trial-metrics.ts";
 
-type Named = { readonly experiment: string };
-
-export function experimentHandlers(backend: Backend, checkpointDir: string): Handlers["unary"] {
+export function experimentHandlers(backend: Backend, checkpointDir: string) {
   return {
-    "ExperimentService.CreateExperiment": (
-      request: Plain<CreateExperimentRequest>,
-      context: RequestContext,
-    ) => createExperiment(backend, checkpointDir, request, context),
-    "ExperimentService.ListExperiments": (request: Plain<ListExperimentsRequest>) =>
-      listExperiments(backend, request),
-    "ExperimentService.GetExperiment": async (request: Plain<GetExperimentRequest>) => {
+    createExperiment: (request, context) =>
+      createExperiment(backend, checkpointDir, request, context),
+    listExperiments: (request) => listExperiments(backend, request),
+    getExperiment: async (request) => {
       await backend.reachText(request.minPosition);
       return getExperiment(backend, request.experiment);
     },
-    "ExperimentService.ListTrials": (request: Plain<ListTrialsRequest>) =>
-      listTrials(backend, request),
-    "ExperimentService.GetTrial": (request: Plain<GetTrialRequest>, context: RequestContext) =>
-      getTrial(backend, request, context),
+    listTrials: (request) => listTrials(backend, request),
+    getTrial: (request, context) => getTrial(backend, request, context),
     ...commandHandlers(backend),
-  };
+  } satisfies Partial<UnaryHandlers>;
 }
 
 const searchClients: StreamFold<SearchClient> = {
@@ -62,18 +46,18 @@ const searchClients: StreamFold<SearchClient> = {
   evolve: evolveSearchClient,
 };
 
-async function getExperiment(backend: Backend, id: string): Promise<Plain<Experiment>> {
+async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
   const experiment = shownExperiment(await backend.get("experiment", id));
   if (experiment.searcher !== "custom" || experiment.endedAtMs !== undefined) return experiment;
   const { state } = await backend.parts.executor.cache.load(searchClients, id);
   return { ...experiment, waitsFor: searchWaitsFor(state) };
 }
 
-function commandHandlers(backend: Backend): Handlers["unary"] {
+function commandHandlers(backend: Backend) {
   const answered = async (
     experiment: string,
     ask: () => Promise<{ readonly position: number }>,
-  ): Promise<Plain<CommandResponse>> => {
+  ): Promise<ReplyOf<"pauseExperiment">> => {
     if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
     const { position } = await ask();
     await backend.reach(position);
@@ -82,7 +66,7 @@ function commandHandlers(backend: Backend): Handlers["unary"] {
   };
   const stop =
     (kind: StopKind, reason: string) =>
-    ({ experiment }: Named, context: RequestContext) =>
+    ({ experiment }: RequestOf<"cancelExperiment">, context: RequestContext) =>
       answered(experiment, () =>
         backend.command(
           "experiments",
@@ -93,7 +77,7 @@ function commandHandlers(backend: Backend): Handlers["unary"] {
         ),
       );
   return {
-    "ExperimentService.ActivateExperiment": ({ experiment }: Named, context: RequestContext) =>
+    activateExperiment: ({ experiment }, context) =>
       answered(experiment, () =>
         backend.command(
           "experiments",
@@ -103,7 +87,7 @@ function commandHandlers(backend: Backend): Handlers["unary"] {
           context,
         ),
       ),
-    "ExperimentService.PauseExperiment": ({ experiment }: Named, context: RequestContext) =>
+    pauseExperiment: ({ experiment }, context) =>
       answered(experiment, () =>
         backend.command(
           "experiments",
@@ -113,47 +97,25 @@ function commandHandlers(backend: Backend): Handlers["unary"] {
           context,
         ),
       ),
-    "ExperimentService.CancelExperiment": stop(StopKind.CANCEL, "canceled by a user"),
-    "ExperimentService.KillExperiment": stop(StopKind.KILL, "killed by a user"),
-  };
+    cancelExperiment: stop(StopKind.CANCEL, "canceled by a user"),
+    killExperiment: stop(StopKind.KILL, "killed by a user"),
+  } satisfies Partial<UnaryHandlers>;
 }
 
-async function listExperiments(backend: Backend, request: Plain<ListExperimentsRequest>) {
+async function listExperiments(backend: Backend, request: RequestOf<"listExperiments">) {
   await backend.reachText(request.minPosition);
-  const size = pageSize(request.pageSize);
-  const after = readPageToken(request.pageToken);
-  const position = backend.position;
-  const rows = await backend.parts.documents.list(backend.parts.pool, "experiment", {
-    limit: size + 1,
-    newestFirst: true,
-    ...(after === undefined ? {} : { after }),
-  });
-  const page = pageOf(rows, size);
-  const items = page.rows.map(({ doc }) => shownExperiment(doc));
-  return { items, nextPageToken: page.nextPageToken, position };
+  const page = await listPage(backend, "experiment", request, { newestFirst: true });
+  return { ...page, items: page.items.map(shownExperiment) };
 }
 
-async function listTrials(backend: Backend, request: Plain<ListTrialsRequest>) {
+async function listTrials(backend: Backend, request: RequestOf<"listTrials">) {
   await backend.reachText(request.minPosition);
   const experiment = await backend.get("experiment", request.experiment);
-  const size = pageSize(request.pageSize);
-  const after = readPageToken(request.pageToken);
-  const position = backend.position;
-  const rows = await backend.parts.documents.list(backend.parts.pool, "trial", {
-    parent: request.experiment,
-    limit: size + 1,
-    ...(after === undefined ? {} : { after }),
-  });
-  const page = pageOf(rows, size);
-  const items = page.rows.map(({ doc }) => shownTrial(doc, experiment));
-  return { items, nextPageToken: page.nextPageToken, position };
+  const page = await listPage(backend, "trial", request, { parent: experiment.id });
+  return { ...page, items: page.items.map((trial) => shownTrial(trial, experiment)) };
 }
 
-async function getTrial(
-  backend: Backend,
-  request: Plain<GetTrialRequest>,
-  context: RequestContext,
-) {
+async function getTrial(backend: Backend, request: RequestOf<"getTrial">, context: RequestContext) {
   await backend.reachText(request.minPosition);
   const doc = await backend.get("trial", request.trial);
   const trial = shownTrial(doc, await backend.find("experiment", doc.experiment));

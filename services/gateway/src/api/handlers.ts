@@ -13,7 +13,7 @@ import { logHandlers } from "./trial-logs.ts";
 import { metricHandlers } from "./trial-metrics.ts";
 import { viewHandlers } from "./views.ts";
 
-/** Every call of the public API, by Service.Method. */
+/** Every call of the public API. */
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,

@@ -1,15 +1,18 @@
+import type { DocumentKind, Documents } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
+import type { Backend } from "../shell/backend.ts";
+import type { ListOptions } from "../shell/document-store.ts";
 
 export type PageStart = { readonly ordinal: number; readonly id: string };
 
 /** An opaque token of where the next page begins. */
-export function pageToken(row: PageStart | undefined): string {
+function pageToken(row: PageStart | undefined): string {
   if (row === undefined) return "";
   return Buffer.from(JSON.stringify([row.ordinal, row.id])).toString("base64url");
 }
 
-export function readPageToken(token: string): PageStart | undefined {
+function readPageToken(token: string): PageStart | undefined {
   if (token === "") return undefined;
   try {
     const [ordinal, id] = JSON.parse(Buffer.from(token, "base64url").toString("utf8")) as unknown[];
@@ -24,11 +27,26 @@ export function pageSize(asked: number): number {
   return asked === 0 ? gatewayLimits.pageSizeDefault : Math.min(asked, gatewayLimits.pageSizeMax);
 }
 
-/** Rows were fetched with one more than the page holds: whether there is a next page follows. */
-export function pageOf<Row extends PageStart>(
-  rows: readonly Row[],
-  size: number,
-): { readonly rows: readonly Row[]; readonly nextPageToken: string } {
+/** A page of the documents of a kind, the token of the page after it (empty for none), and the position that it reflects. */
+export async function listPage<Kind extends DocumentKind>(
+  { parts, position }: Backend,
+  kind: Kind,
+  asked: { readonly pageSize: number; readonly pageToken: string },
+  options: Omit<ListOptions, "after" | "limit"> = {},
+): Promise<{
+  readonly items: readonly Documents[Kind][];
+  readonly nextPageToken: string;
+  readonly position: string;
+}> {
+  const size = pageSize(asked.pageSize);
+  const after = readPageToken(asked.pageToken);
+  // One more than the page holds tells whether there is a next page.
+  const rows = await parts.documents.list(parts.pool, kind, {
+    ...options,
+    limit: size + 1,
+    ...(after === undefined ? {} : { after }),
+  });
   const page = rows.slice(0, size);
-  return { rows: page, nextPageToken: rows.length > size ? pageToken(page.at(-1)) : "" };
+  const nextPageToken = rows.length > size ? pageToken(page.at(-1)) : "";
+  return { items: page.map(({ doc }) => doc), nextPageToken, position };
 }

@@ -1,37 +1,26 @@
 /** What a trial's machines did: the metrics service's answers, with what only the trial's documents tell. */
 import { join } from "node:path";
 import { checkpointRoot, checkpointStorage, FolderOfOthers, NotInside } from "@trainyard/blob";
-import type { Plain } from "@trainyard/contracts";
-import type {
-  DownloadTensorBoardRequest,
-  GetTrialProfileRequest,
-  ListTrialSystemMetricsRequest,
-  TrialProfile,
-} from "@trainyard/contracts/api";
 import {
   ProfileSummarySchema,
   QueryProfileSchema,
   QuerySystemPointsSchema,
   SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { ExperimentDocument, TrialDocument } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import { archiveOf } from "../shell/archive.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
 
-export function profileHandlers(
-  backend: Backend,
-  checkpointDir: string,
-): Pick<Handlers, "unary" | "raw"> {
+export function profileHandlers(backend: Backend, checkpointDir: string) {
   return {
     unary: unaryHandlers(backend, checkpointDir),
     raw: {
-      "ProfileService.DownloadTensorBoard": async ({
-        trial,
-      }: Plain<DownloadTensorBoardRequest>) => {
+      downloadTensorBoard: async ({ trial }) => {
         const { experiment } = await backend.get("trial", trial);
         const { root, below } = tensorboardPlace(
           await backend.get("experiment", experiment),
@@ -41,7 +30,7 @@ export function profileHandlers(
         return download(backend, trial, root, below);
       },
     },
-  };
+  } satisfies SomeHandlers;
 }
 
 /** The files as they are now, also while the trial goes on writing to them. */
@@ -68,12 +57,9 @@ async function download(backend: Backend, trial: string, root: string | null, be
   }
 }
 
-function unaryHandlers(backend: Backend, checkpointDir: string): Handlers["unary"] {
+function unaryHandlers(backend: Backend, checkpointDir: string) {
   return {
-    "ProfileService.ListTrialSystemMetrics": async (
-      request: Plain<ListTrialSystemMetricsRequest>,
-      context: RequestContext,
-    ) => {
+    listTrialSystemMetrics: async (request, context) => {
       const { trial, group } = request;
       await backend.get("trial", trial);
       const page = await backend.command(
@@ -90,17 +76,14 @@ function unaryHandlers(backend: Backend, checkpointDir: string): Handlers["unary
       }));
       return { items, nextPageToken: page.next };
     },
-    "ProfileService.GetTrialProfile": async (
-      { trial: id }: Plain<GetTrialProfileRequest>,
-      context: RequestContext,
-    ) => {
+    getTrialProfile: async ({ trial: id }, context) => {
       const trial = await backend.get("trial", id);
       const experiment = await backend.get("experiment", trial.experiment);
       const request = [QueryProfileSchema, { trial: id }, ProfileSummarySchema] as const;
       const { totals, paces } = await backend.command("metrics", ...request, context);
-      const profile: Plain<TrialProfile> = {
+      return {
         trial: id,
-        enabled: isEnabled(experiment),
+        enabled: recordedConfig(experiment.config).profiling?.enabled === true,
         summaries: totals.map((total) => ({
           ...total,
           agent: agentOf(trial, total.run, total.node),
@@ -108,19 +91,8 @@ function unaryHandlers(backend: Backend, checkpointDir: string): Handlers["unary
         paces,
         tensorboardPath: tensorboardPath(experiment, id, checkpointDir),
       };
-      return profile;
     },
-  };
-}
-
-function sectionOf(experiment: ExperimentDocument, name: string) {
-  const section: unknown = experiment.config?.[name];
-  const isSection = typeof section === "object" && section !== null && !Array.isArray(section);
-  return isSection ? (section as Readonly<Record<string, unknown>>) : null;
-}
-
-function isEnabled(experiment: ExperimentDocument): boolean {
-  return sectionOf(experiment, "profiling")?.["enabled"] === true;
+  } satisfies Partial<UnaryHandlers>;
 }
 
 /** Empty while the placement is not known. */
@@ -135,7 +107,10 @@ function tensorboardPlace(
   trial: string,
   checkpointDir: string,
 ): { readonly root: string | null; readonly below: string } {
-  const storage = checkpointStorage(sectionOf(experiment, "checkpoint_storage"), checkpointDir);
+  const storage = checkpointStorage(
+    recordedConfig(experiment.config).checkpoint_storage,
+    checkpointDir,
+  );
   const below = join("tensorboard", "experiment", experiment.id, "trial", trial);
   return { root: checkpointRoot(storage), below };
 }

@@ -1,11 +1,10 @@
-import type { AnyEvent, Plain } from "@trainyard/contracts";
-import type { GetSignalsRequest, GetSignalsResponse } from "@trainyard/contracts/api";
+import type { AnyEvent, ReplyOf } from "@trainyard/contracts";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { parseRunId } from "@trainyard/kernel";
 import { pause, type StreamFold } from "@trainyard/runtime";
 import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
@@ -38,9 +37,9 @@ export function requireOwnRun(caller: Caller, run: string): void {
   );
 }
 
-export function runHandlers(backend: Backend, moved: PositionSignal): Handlers["unary"] {
+export function runHandlers(backend: Backend, moved: PositionSignal) {
   return {
-    "RunService.GetSignals": async (request: Plain<GetSignalsRequest>, context: RequestContext) => {
+    getSignals: async (request, context) => {
       requireOwnRun(context.caller, request.run);
       const run = parseRunId(request.run);
       if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
@@ -48,7 +47,7 @@ export function runHandlers(backend: Backend, moved: PositionSignal): Handlers["
       if (context.caller.kind === "run") await backend.hear(context.caller.grantPosition);
       return waitForSignal(backend, moved, run, request.waitMs, context);
     },
-  };
+  } satisfies Partial<UnaryHandlers>;
 }
 
 async function waitForSignal(
@@ -57,7 +56,7 @@ async function waitForSignal(
   run: { readonly trial: string; readonly run: number },
   waitMs: number,
   context: RequestContext,
-): Promise<Plain<GetSignalsResponse>> {
+): Promise<ReplyOf<"getSignals">> {
   const { clock, executor } = backend.parts;
   const untilMs = clock.monotonicMs() + Math.min(waitMs, gatewayLimits.signalsWaitMsMax);
   for (;;) {

@@ -1,10 +1,5 @@
 /** A search's own events, and what the client of a custom search answers them with. */
-import { shortNameOf, type Plain } from "@trainyard/contracts";
-import type {
-  PostSearchOperationsRequest,
-  PostSearchOperationsResponse,
-  WatchSearchEventsRequest,
-} from "@trainyard/contracts/api";
+import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
 import {
   PostSearchOperationsSchema,
   SearchOperationsPostedSchema,
@@ -13,37 +8,28 @@ import type { StoredEvent } from "@trainyard/event-log";
 import { type FieldProblem, isExperimentId, streamName } from "@trainyard/kernel";
 import { pause } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
-import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
+import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 import { shownEvent } from "./events.ts";
 
-export function searchHandlers(
-  backend: Backend,
-  moved: PositionSignal,
-): Pick<Handlers, "unary" | "streams"> {
+export function searchHandlers(backend: Backend, moved: PositionSignal) {
   return {
     unary: {
-      "SearchService.PostSearchOperations": (
-        request: Plain<PostSearchOperationsRequest>,
-        context: RequestContext,
-      ) => post(backend, request, context),
+      postSearchOperations: (request, context) => post(backend, request, context),
     },
     streams: {
-      "SearchService.WatchSearchEvents": (
-        request: Plain<WatchSearchEventsRequest>,
-        context: RequestContext,
-      ) => watch(backend, moved, request, context),
+      watchSearchEvents: (request, context) => watch(backend, moved, request, context),
     },
-  };
+  } satisfies SomeHandlers;
 }
 
 async function post(
   backend: Backend,
-  { experiment, operations, restsOn }: Plain<PostSearchOperationsRequest>,
+  { experiment, operations, restsOn }: RequestOf<"postSearchOperations">,
   context: RequestContext,
-): Promise<Plain<PostSearchOperationsResponse>> {
+): Promise<ReplyOf<"postSearchOperations">> {
   if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
   try {
     const { position, version, results } = await backend.command(
@@ -80,9 +66,9 @@ function nameOf(event: StoredEvent): string {
 async function* watch(
   backend: Backend,
   moved: PositionSignal,
-  { experiment, after, noFollow }: Plain<WatchSearchEventsRequest>,
+  { experiment, after, noFollow }: RequestOf<"watchSearchEvents">,
   context: RequestContext,
-): AsyncGenerator<StreamItem> {
+): AsyncGenerator<StreamItem<ReplyOf<"watchSearchEvents">>> {
   await backend.get("experiment", experiment);
   const { log, clock } = backend.parts;
   const stream = streamName("search", experiment);

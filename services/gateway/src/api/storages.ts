@@ -1,18 +1,16 @@
-import type { Plain } from "@trainyard/contracts";
-import type { AdoptStorageRequest } from "@trainyard/contracts/api";
 import {
   AdoptStorageSchema,
   ListStoragesSchema,
   StorageAdoptionSchema,
   StorageListSchema,
 } from "@trainyard/contracts/commands";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
 /** Which storages checkpoints lie in: the registry knows. */
-export function storageHandlers(backend: Backend): Handlers["unary"] {
+export function storageHandlers(backend: Backend) {
   return {
-    "StorageService.ListStorages": async (_request: object, context: RequestContext) => {
+    listStorages: async (_request, context) => {
       const { storages } = await backend.command(
         "registry",
         ListStoragesSchema,
@@ -22,10 +20,7 @@ export function storageHandlers(backend: Backend): Handlers["unary"] {
       );
       return { items: storages };
     },
-    "StorageService.AdoptStorage": async (
-      { root, storageId, replacedIds }: Plain<AdoptStorageRequest>,
-      context: RequestContext,
-    ) => {
+    adoptStorage: async ({ root, storageId, replacedIds }, context) => {
       const { position, checkpoints } = await backend.command(
         "registry",
         AdoptStorageSchema,
@@ -35,5 +30,5 @@ export function storageHandlers(backend: Backend): Handlers["unary"] {
       );
       return { position: String(position || backend.position), checkpoints };
     },
-  };
+  } satisfies Partial<UnaryHandlers>;
 }

@@ -1,29 +1,15 @@
-import { createHash, randomBytes } from "node:crypto";
-import type { Plain } from "@trainyard/contracts";
-import type { CreateTokenRequest, RevokeTokenRequest } from "@trainyard/contracts/api";
+import { createHash } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
-import type { Aggregate, CommitIdentity } from "@trainyard/runtime";
-import {
-  type TokenCommand,
-  type TokenEvent,
-  type TokenState,
-  tokenDecider,
-} from "../core/token/decide.ts";
-import { gatewayLimits } from "../limits.ts";
-import { digestOfSecret } from "../http/caller.ts";
+import type { CommitIdentity } from "@trainyard/runtime";
 import { notFound, Problem, problemOf } from "../http/problem.ts";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
+import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
-import { pageOf, pageSize } from "./paging.ts";
+import { issueToken, newToken, tokens } from "../shell/tokens.ts";
+import { listPage } from "./paging.ts";
 import { shownToken } from "./shown.ts";
 
-const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
-  name: "token",
-  category: "token",
-  decider: tokenDecider,
-};
-
-export function identityOf(context: RequestContext): CommitIdentity {
+function identityOf(context: RequestContext): CommitIdentity {
   return {
     commitId: context.commitId,
     meta: {
@@ -37,48 +23,9 @@ export function identityOf(context: RequestContext): CommitIdentity {
   };
 }
 
-/** Issues a token under an id and a secret that the caller drew; the position of its event. */
-export async function issueToken(
-  backend: Backend,
-  identity: CommitIdentity,
-  token: {
-    readonly id: string;
-    readonly secret: string;
-    readonly label: string;
-    readonly owner: string;
-    readonly expiresAtMs: number;
-  },
-): Promise<number> {
-  const { label, owner, expiresAtMs } = token;
-  const result = await backend.parts.executor.execute(identity, async (work) => {
-    const decided = await work.decide(tokens, token.id, {
-      type: "IssueToken",
-      label,
-      owner,
-      expiresAtMs,
-      secretDigest: digestOfSecret(token.secret),
-    });
-    return isRejection(decided) ? decided : undefined;
-  });
-  if (isRejection(result)) throw problemOf(result);
-  return result.position;
-}
-
-export function newToken(id: string = randomBytes(8).toString("hex")): {
-  readonly id: string;
-  readonly secret: string;
-  readonly text: string;
-} {
-  const secret = randomBytes(32).toString("base64url");
-  return { id, secret, text: `ty_${id}_${secret}` };
-}
-
-export function tokenHandlers(backend: Backend): Handlers["unary"] {
+export function tokenHandlers(backend: Backend) {
   return {
-    "ClusterService.CreateToken": async (
-      request: Plain<CreateTokenRequest>,
-      context: RequestContext,
-    ) => {
+    createToken: async (request, context) => {
       const { ttlSeconds, label } = request;
       if (!(ttlSeconds >= 0)) {
         throw new Problem(400, "invalid_request", "ttl_seconds must be 0 or more");
@@ -101,19 +48,12 @@ export function tokenHandlers(backend: Backend): Handlers["unary"] {
       await backend.reach(position);
       return { token: shownToken(await backend.get("token", token.id)), secret: token.text };
     },
-    "ClusterService.ListTokens": async () => {
-      const position = backend.position;
-      const size = pageSize(0);
-      const rows = await backend.parts.documents.list(backend.parts.pool, "token", {
-        limit: 10 * size,
-      });
-      const page = pageOf(rows, 10 * size);
-      return { items: page.rows.map(({ doc }) => shownToken(doc)), nextPageToken: "", position };
+    listTokens: async (request) => {
+      await backend.reachText(request.minPosition);
+      const page = await listPage(backend, "token", request);
+      return { ...page, items: page.items.map(shownToken) };
     },
-    "ClusterService.RevokeToken": async (
-      request: Plain<RevokeTokenRequest>,
-      context: RequestContext,
-    ) => {
+    revokeToken: async (request, context) => {
       if ((await backend.find("token", request.token)) === undefined) {
         throw notFound("token", request.token);
       }
@@ -126,7 +66,7 @@ export function tokenHandlers(backend: Backend): Handlers["unary"] {
       await backend.reach(result.position);
       return { position: String(result.position || backend.position) };
     },
-  };
+  } satisfies Partial<UnaryHandlers>;
 }
 
 function tokenIdFor(commitId: string): string {

@@ -1,10 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
-import type {
-  FollowExperimentLogsRequest,
-  FollowTrialLogsRequest,
-  ListTrialLogsRequest,
-  TrialLogLine,
-} from "@trainyard/contracts/api";
+import type { TrialLogLine } from "@trainyard/contracts/api";
 import {
   LinePageSchema,
   LogSource,
@@ -12,7 +7,7 @@ import {
   type StoredLine,
 } from "@trainyard/contracts/commands";
 import { pause } from "@trainyard/runtime";
-import type { Handlers, RequestContext, StreamItem } from "../http/request-context.ts";
+import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
@@ -66,13 +61,10 @@ export async function lastLines(
   return page.lines.map(({ line }) => line?.text ?? "");
 }
 
-export function logHandlers(backend: Backend): Pick<Handlers, "unary" | "streams"> {
+export function logHandlers(backend: Backend) {
   return {
     unary: {
-      "ExperimentService.ListTrialLogs": async (
-        { trial, pageSize: asked, pageToken, tail }: Plain<ListTrialLogsRequest>,
-        context: RequestContext,
-      ) => {
+      listTrialLogs: async ({ trial, pageSize: asked, pageToken, tail }, context) => {
         await backend.get("trial", trial);
         const limit = pageSize(asked);
         const page = await query(backend, { task: trial, after: pageToken, limit, tail }, context);
@@ -81,24 +73,18 @@ export function logHandlers(backend: Backend): Pick<Handlers, "unary" | "streams
       },
     },
     streams: {
-      "ExperimentService.FollowTrialLogs": async function* (
-        { trial, after }: Plain<FollowTrialLogsRequest>,
-        context: RequestContext,
-      ) {
+      followTrialLogs: async function* ({ trial, after }, context) {
         await backend.get("trial", trial);
         const over = async () => ended.has((await backend.get("trial", trial)).state);
         yield* follow(backend, trial, context.lastEventId ?? after, over, context);
       },
-      "ExperimentService.FollowExperimentLogs": async function* (
-        { experiment, after }: Plain<FollowExperimentLogsRequest>,
-        context: RequestContext,
-      ) {
+      followExperimentLogs: async function* ({ experiment, after }, context) {
         await backend.get("experiment", experiment);
         const over = async () => ended.has((await backend.get("experiment", experiment)).state);
         yield* follow(backend, experiment, context.lastEventId ?? after, over, context);
       },
     },
-  };
+  } satisfies SomeHandlers;
 }
 
 /**
@@ -111,7 +97,7 @@ async function* follow(
   from: string,
   over: () => Promise<boolean>,
   context: RequestContext,
-): AsyncGenerator<StreamItem> {
+): AsyncGenerator<StreamItem<Plain<TrialLogLine>>> {
   const { bus, clock } = backend.parts;
   let announced = new AbortController();
   await using _tail = await bus.tailLive("ty.log.>", () => announced.abort());

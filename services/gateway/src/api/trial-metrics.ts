@@ -1,5 +1,3 @@
-import type { Plain } from "@trainyard/contracts";
-import type { ListTrialMetricsRequest } from "@trainyard/contracts/api";
 import {
   PointPageSchema,
   ProgressSchema,
@@ -7,7 +5,7 @@ import {
   QueryProgressSchema,
 } from "@trainyard/contracts/commands";
 import { Problem } from "../http/problem.ts";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
 
@@ -26,12 +24,9 @@ export async function reportedProgress(
   }
 }
 
-export function metricHandlers(backend: Backend): Handlers["unary"] {
+export function metricHandlers(backend: Backend) {
   return {
-    "ExperimentService.ListTrialMetrics": async (
-      request: Plain<ListTrialMetricsRequest>,
-      context: RequestContext,
-    ) => {
+    listTrialMetrics: async (request, context) => {
       const { trial, group, superseded } = request;
       await backend.get("trial", trial);
       const page = await backend.command(
@@ -52,5 +47,5 @@ export function metricHandlers(backend: Backend): Handlers["unary"] {
       }));
       return { items, nextPageToken: page.next, position: String(page.position) };
     },
-  };
+  } satisfies Partial<UnaryHandlers>;
 }

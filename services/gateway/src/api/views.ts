@@ -1,6 +1,6 @@
 /** The read models of all services: the gateway's own, and those that services answer for over the bus. */
 import type { Plain } from "@trainyard/contracts";
-import type { RebuildViewRequest, View } from "@trainyard/contracts/api";
+import type { View } from "@trainyard/contracts/api";
 import {
   AcceptedSchema,
   ListViewsSchema,
@@ -10,25 +10,24 @@ import {
 } from "@trainyard/contracts/commands";
 import { shownView } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
-import type { Handlers, RequestContext } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
 /** The services that keep read models in tables. */
 const keepers = ["checkpoint-gc", "registry"] as const;
 const own = "gateway";
 
-export function viewHandlers(backend: Backend): Handlers["unary"] {
+export function viewHandlers(backend: Backend) {
   return {
-    "ViewService.ListViews": async (_request: unknown, context: RequestContext) => ({
+    listViews: async (_request, context) => ({
       items: await listViews(backend, context),
       nextPageToken: "",
       position: backend.position,
     }),
-    "ViewService.RebuildView": async (
-      { service, view }: Plain<RebuildViewRequest>,
-      context: RequestContext,
-    ) => ({ position: await rebuildView(backend, service, view, context) }),
-  };
+    rebuildView: async ({ service, view }, context) => ({
+      position: await rebuildView(backend, service, view, context),
+    }),
+  } satisfies Partial<UnaryHandlers>;
 }
 
 /** A service that does not answer is listed with that. */

@@ -2,7 +2,7 @@
  * What is decided of a request by its headers, before any of its body is read: who asks, whether that one may, whether the
  * read model can answer, and whether there is room for the body.
  */
-import type { Route } from "@trainyard/contracts";
+import type { CallName, Route } from "@trainyard/contracts";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
@@ -16,25 +16,25 @@ export type AccessDeps = {
 };
 
 /** Routes that a run may call with its own token; all others are for people. */
-const runRoutes: ReadonlySet<string> = new Set([
-  "RunService.GetSignals",
-  "CheckpointService.DeclareCheckpoint",
-  "CheckpointService.CompleteCheckpoint",
-  "CheckpointService.PlanDownload",
-  "CheckpointService.GetCheckpoint",
+const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
+  "getSignals",
+  "declareCheckpoint",
+  "completeCheckpoint",
+  "planDownload",
+  "getCheckpoint",
 ]);
 
 /** Open to whoever can reach the port: says nothing of what is stored. */
-const openRoutes: ReadonlySet<string> = new Set(["ClusterService.GetVersion"]);
+const openRoutes: ReadonlySet<CallName> = new Set<CallName>(["getVersion"]);
 
 /** Reads that are answered by the log, or by other services. */
-const readsWithoutReadModel: ReadonlySet<string> = new Set([
-  "ClusterService.GetVersion",
-  "ClusterService.ListParked",
-  "ClusterService.WatchEvents",
-  "RunService.GetSignals",
-  "CheckpointService.PlanDownload",
-  "ViewService.ListViews",
+const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
+  "getVersion",
+  "listParked",
+  "watchEvents",
+  "getSignals",
+  "planDownload",
+  "listViews",
 ]);
 
 const nobody: Caller = { kind: "user", authid: "" };
@@ -59,7 +59,7 @@ export class Access {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const name = `${route.service}.${route.name}`;
+    const { call: name } = route;
     const caller = openRoutes.has(name)
       ? nobody
       : await this.#deps.authenticate(request.headers.authorization);

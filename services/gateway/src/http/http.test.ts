@@ -53,6 +53,26 @@ describe("who may call", () => {
     expect((await made("x".repeat(255))).status).toBe(200);
   });
 
+  it("lists tokens in pages", async () => {
+    const made = await gateway.call("POST", "/api/v1/tokens", { body: { label: "last" } });
+    const ids: string[] = [];
+    let pageToken = "";
+    do {
+      const { body } = await gateway.call(
+        "GET",
+        `/api/v1/tokens?pageSize=1&pageToken=${pageToken}`,
+      );
+      const items = body["items"] as { id: string }[];
+      expect(items).toHaveLength(1);
+      ids.push(...items.map(({ id }) => id));
+      pageToken = String(body["nextPageToken"]);
+    } while (pageToken !== "");
+    const { body } = await gateway.call("GET", "/api/v1/tokens");
+    expect((body["items"] as { id: string }[]).map(({ id }) => id)).toEqual(ids);
+    expect(ids).toContain((made.body["token"] as { id: string }).id);
+    expect(ids.length).toBeGreaterThan(1);
+  });
+
   it("never shows the digest of a token's secret", async () => {
     const listed = await gateway.call("GET", "/api/v1/tokens");
     expect(JSON.stringify(listed.body)).not.toContain("ecretDigest");
@@ -97,6 +117,20 @@ describe("what the server says", () => {
     const wrong = await gateway.call("POST", "/api/v1/tokens", { body: { label: 7 } });
     expect(wrong).toMatchObject({ status: 400, body: { code: "invalid_request" } });
     expect(String(wrong.body["detail"])).toContain("label");
+  });
+
+  it("of a query value that its field cannot hold, and takes text that spells true as text", async () => {
+    expect(await gateway.call("GET", "/api/v1/experiments?pageSize=many")).toMatchObject({
+      status: 400,
+      body: {
+        code: "invalid_request",
+        detail:
+          'the query parameter pageSize is "many" and should be an integer from 0 to 4294967295',
+        errors: [{ path: "pageSize" }],
+      },
+    });
+    const watched = await gateway.call("GET", "/api/v1/events?experiment=true&noFollow=true");
+    expect(watched.status).toBe(200);
   });
 
   it("of a service that is away: 503 with Retry-After", async () => {

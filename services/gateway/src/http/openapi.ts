@@ -1,6 +1,6 @@
 /** OpenAPI 3.1 of the public API, made from the descriptors that the gateway serves from. */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { gatewayServices, type Route, routesOf } from "@trainyard/contracts";
+import { gatewayRoutes, type Route } from "@trainyard/contracts";
 import { ProblemSchema } from "@trainyard/contracts/api";
 import { version } from "../version.ts";
 
@@ -10,7 +10,7 @@ export function openApi(): Schema {
   const schemas = new Map<string, Schema>();
   const paths: Record<string, Record<string, Schema>> = {};
   addMessage(schemas, ProblemSchema);
-  for (const route of routesOf(gatewayServices)) {
+  for (const route of gatewayRoutes()) {
     const path = paths[route.path] ?? {};
     path[route.method.toLowerCase()] = operation(schemas, route);
     paths[route.path] = path;
@@ -71,9 +71,10 @@ function operation(schemas: Map<string, Schema>, route: Route): Schema {
 }
 
 function answerContent(schemas: Map<string, Schema>, route: Route): Schema {
-  if (route.raw) return { "application/gzip": { schema: { type: "string", format: "binary" } } };
+  if (route.kind === "raw")
+    return { "application/gzip": { schema: { type: "string", format: "binary" } } };
   addMessage(schemas, route.reply);
-  return route.streams
+  return route.kind === "stream"
     ? { "text/event-stream": { schema: ref(route.reply) } }
     : json(ref(route.reply));
 }

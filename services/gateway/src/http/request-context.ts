@@ -1,3 +1,4 @@
+import type { RawName, ReplyOf, RequestOf, StreamName, UnaryName } from "@trainyard/contracts";
 import type { Caller } from "./caller.ts";
 
 /** What a handler knows of the request besides its message. */
@@ -11,22 +12,43 @@ export type RequestContext = {
   readonly lastEventId: string | undefined;
 };
 
-/** One message of a stream; the id is where a caller that comes back goes on. */
-export type StreamItem = { readonly id: string; readonly message: object };
+/** One message of a stream; a caller that comes back continues after the id. */
+export type StreamItem<Message extends object> = { readonly id: string; readonly message: Message };
 
-export type UnaryHandler = (request: never, context: RequestContext) => Promise<object>;
-export type StreamHandler = (request: never, context: RequestContext) => AsyncIterable<StreamItem>;
 /** Bytes with a content type of their own. */
 export type RawAnswer = {
   readonly contentType: string;
   readonly fileName: string;
   readonly body: NodeJS.ReadableStream;
 };
-export type RawHandler = (request: never, context: RequestContext) => Promise<RawAnswer>;
 
-/** By Service.Method, as the descriptors call them. */
-export type Handlers = {
-  readonly unary: Readonly<Record<string, UnaryHandler>>;
-  readonly streams: Readonly<Record<string, StreamHandler>>;
-  readonly raw: Readonly<Record<string, RawHandler>>;
+export type UnaryHandlers = {
+  readonly [Name in UnaryName]: (
+    request: RequestOf<Name>,
+    context: RequestContext,
+  ) => Promise<ReplyOf<Name>>;
 };
+
+export type StreamHandlers = {
+  readonly [Name in StreamName]: (
+    request: RequestOf<Name>,
+    context: RequestContext,
+  ) => AsyncIterable<StreamItem<ReplyOf<Name>>>;
+};
+
+export type RawHandlers = {
+  readonly [Name in RawName]: (
+    request: RequestOf<Name>,
+    context: RequestContext,
+  ) => Promise<RawAnswer>;
+};
+
+/** A handler for each call that the descriptors declare: without one of them this does not compile. */
+export type Handlers = {
+  readonly unary: UnaryHandlers;
+  readonly streams: StreamHandlers;
+  readonly raw: RawHandlers;
+};
+
+/** The handlers of some calls. */
+export type SomeHandlers = { readonly [Kind in keyof Handlers]?: Partial<Handlers[Kind]> };

@@ -1,7 +1,17 @@
 /** Serves the routes of the descriptors: request message from path, query and body; answer as proto JSON. */
 import { randomUUID } from "node:crypto";
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { codecOf, gatewayServices, type Route, routesOf } from "@trainyard/contracts";
+import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
+import {
+  type CallName,
+  codecOf,
+  gatewayRoutes,
+  type RawName,
+  type ReplyOf,
+  type RequestOf,
+  type Route,
+  type StreamName,
+  type UnaryName,
+} from "@trainyard/contracts";
 import { isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -11,6 +21,7 @@ import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
 import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
 import { Problem } from "./problem.ts";
+import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 import { sendStream } from "./server-sent-events.ts";
 
@@ -27,9 +38,9 @@ export type Routing = RouterDeps & {
 
 export function registerRoutes(server: FastifyInstance, deps: Routing): void {
   const access = new Access(deps);
-  for (const route of routesOf(gatewayServices)) {
+  for (const route of gatewayRoutes()) {
     const bodyLimit =
-      route.name === "CreateExperiment"
+      route.call === "createExperiment"
         ? gatewayLimits.createBodyBytesMax
         : gatewayLimits.bodyBytesMax;
     server.route({
@@ -58,64 +69,100 @@ async function serve(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const name = `${route.service}.${route.name}`;
-  const message = readMessage(route, request);
-  const context = contextOf(caller, request, reply, deps.draining);
-  if (route.streams) {
-    const handler = deps.handlers.streams[name];
-    if (handler === undefined) throw missing(name);
-    const items = handler(message as never, context);
-    const problemText = (error: unknown): string => deps.problemText(error, request);
-    await sendStream(reply, route, items, { signal: context.signal, problemText });
-    return;
-  }
-  if (route.raw) {
-    const handler = deps.handlers.raw[name];
-    if (handler === undefined) throw missing(name);
-    const answer = await handler(message as never, context);
-    await reply
-      .header("content-disposition", `attachment; filename="${answer.fileName}"`)
-      .type(answer.contentType)
-      .send(answer.body);
-    return;
-  }
-  const answer = await unary(route, name, deps, request, context, message);
-  await reply.status(answer.status).type("application/json; charset=utf-8").send(answer.body);
-}
-
-async function unary(
-  route: Route,
-  name: string,
-  deps: RouterDeps,
-  request: FastifyRequest,
-  context: RequestContext,
-  message: unknown,
-): Promise<Answer> {
-  const handler = deps.handlers.unary[name];
-  if (handler === undefined) throw missing(name);
-  const attempt = async (commitId: string): Promise<Answer> => {
-    const answer = await handler(message as never, { ...context, commitId });
-    return { status: 200, body: JSON.stringify(codecOf<object>(route.reply).toFullJson(answer)) };
+  const asked: Asked = {
+    fields: fieldsOf(route, request),
+    route,
+    request,
+    reply,
+    context: contextOf(caller, request, reply, deps.draining),
   };
-  const key = request.headers["idempotency-key"];
-  if (route.method === "GET" || key === undefined) return attempt(context.commitId);
-  const owner = { authid: context.caller.authid, key: String(key) };
+  switch (route.kind) {
+    case "unary":
+      return serveUnary(route.call, deps, asked);
+    case "stream":
+      return serveStream(route.call, deps, asked);
+    case "raw":
+      return serveRaw(route.call, deps, asked);
+  }
+}
+
+/** A request on its way to its handler. */
+type Asked = {
+  /** Of the path, and of the query or the body, as proto JSON. */
+  readonly fields: JsonObject;
+  readonly route: { readonly request: DescMessage; readonly reply: DescMessage };
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly context: RequestContext;
+};
+
+async function serveUnary<Name extends UnaryName>(
+  name: Name,
+  { handlers, idempotency }: RouterDeps,
+  asked: Asked,
+): Promise<void> {
+  const { route, request, reply, context } = asked;
+  const message = messageOf<Name>(asked);
+  const attempt = async (commitId: string): Promise<Answer> => {
+    const answer = await handlers.unary[name](message, { ...context, commitId });
+    const json = codecOf<ReplyOf<Name>>(route.reply).toFullJson(answer);
+    return { status: 200, body: JSON.stringify(json) };
+  };
+  const { status, body } = await once(idempotency, request, context, attempt);
+  await reply.status(status).type("application/json; charset=utf-8").send(body);
+}
+
+/** The first answer under the request's idempotency key, where it has one. */
+function once(
+  idempotency: IdempotencyStore,
+  request: FastifyRequest,
+  { caller, commitId }: RequestContext,
+  attempt: (commitId: string) => Promise<Answer>,
+): Promise<Answer> {
   const { method, url } = request;
+  const key = request.headers["idempotency-key"];
+  if (method === "GET" || key === undefined) return attempt(commitId);
+  const owner = { authid: caller.authid, key: String(key) };
   const digest = bodyOf(request).digest(request);
-  return deps.idempotency.once(owner, { method, url, digest }, attempt);
+  return idempotency.once(owner, { method, url, digest }, attempt);
 }
 
-function missing(name: string): Problem {
-  return new Problem(500, "internal", `${name} has no handler`);
+async function serveStream<Name extends StreamName>(
+  name: Name,
+  deps: Routing,
+  asked: Asked,
+): Promise<void> {
+  const { route, request, reply, context } = asked;
+  const items = deps.handlers.streams[name](messageOf<Name>(asked), context);
+  const problemText = (error: unknown): string => deps.problemText(error, request);
+  const codec = codecOf<ReplyOf<Name>>(route.reply);
+  await sendStream(reply, codec, items, { signal: context.signal, problemText });
 }
 
-function readMessage(route: Route, request: FastifyRequest): unknown {
-  const { json, bytes } = bodyOf(request);
-  const body = route.hasBody ? readBody(json) : readQuery(request.query);
-  const fields = { ...body, ...(request.params as JsonObject) };
+async function serveRaw<Name extends RawName>(
+  name: Name,
+  { handlers }: RouterDeps,
+  asked: Asked,
+): Promise<void> {
+  const answer = await handlers.raw[name](messageOf<Name>(asked), asked.context);
+  await asked.reply
+    .header("content-disposition", `attachment; filename="${answer.fileName}"`)
+    .type(answer.contentType)
+    .send(answer.body);
+}
+
+function fieldsOf(route: Route, request: FastifyRequest): JsonObject {
+  const { query, params } = request as { readonly query: Query; readonly params: JsonObject };
+  const given = route.hasBody
+    ? readBody(bodyOf(request).json)
+    : readQuery(route.request, query, route.pathFields);
+  return { ...given, ...params };
+}
+
+function messageOf<Name extends CallName>({ fields, route, request }: Asked): RequestOf<Name> {
   try {
-    const message = codecOf<object>(route.request).fromJson(fields);
-    return { ...message, ...bytes };
+    const message = codecOf<RequestOf<Name>>(route.request).fromJson(fields);
+    return { ...message, ...bodyOf(request).bytes };
   } catch (error) {
     if (!isFault(error)) throw error;
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
@@ -134,16 +181,6 @@ function readBody(body: unknown): JsonObject {
     throw new Problem(400, "invalid_request", "the body must be a JSON object");
   }
   return body as JsonObject;
-}
-
-/** Query parameters by either name; text that reads as true or false is one, numbers are left to the codec. */
-function readQuery(query: unknown): JsonObject {
-  const fields: Record<string, JsonValue> = {};
-  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
-    const last = Array.isArray(value) ? (value.at(-1) ?? "") : value;
-    fields[name] = last === "true" ? true : last === "false" ? false : last;
-  }
-  return fields;
 }
 
 function contextOf(

@@ -1,17 +1,18 @@
 import { once } from "node:events";
 import { get, type IncomingMessage, type ServerResponse } from "node:http";
-import { gatewayServices, routesOf } from "@trainyard/contracts";
+import { codecOf } from "@trainyard/contracts";
+import { EventSchema } from "@trainyard/contracts/api";
 import { type FastifyInstance, fastify } from "fastify";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { restOf } from "../testing/streams.ts";
 import type { StreamItem } from "./request-context.ts";
 import { sendStream } from "./server-sent-events.ts";
 
-const route = routesOf(gatewayServices).find(({ name }) => name === "WatchEvents");
+const codec = codecOf<object>(EventSchema);
 
 let server: FastifyInstance;
 let address = "";
-let source: (signal: AbortSignal) => AsyncIterable<StreamItem>;
+let source: (signal: AbortSignal) => AsyncIterable<StreamItem<object>>;
 /** The last response, the signal of its client, and whether its source was left. */
 let raw: ServerResponse;
 let left = 0;
@@ -24,12 +25,11 @@ beforeEach(async () => {
   process.on("warning", onWarning);
   server = fastify({ forceCloseConnections: true });
   server.get("/", async (_request, reply) => {
-    if (route === undefined) throw new Error("events are watched");
     raw = reply.raw;
     const gone = new AbortController();
     raw.once("close", () => gone.abort());
     const options = { signal: gone.signal, problemText: (error: unknown) => String(error) };
-    await sendStream(reply, route, counted(source(gone.signal)), options);
+    await sendStream(reply, codec, counted(source(gone.signal)), options);
   });
   address = await server.listen({ host: "127.0.0.1", port: 0 });
 });
@@ -39,7 +39,9 @@ afterEach(async () => {
   await server.close();
 });
 
-async function* counted(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamItem> {
+async function* counted(
+  items: AsyncIterable<StreamItem<object>>,
+): AsyncGenerator<StreamItem<object>> {
   try {
     yield* items;
   } finally {

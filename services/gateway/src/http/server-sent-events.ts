@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import { codecOf, type Route } from "@trainyard/contracts";
+import type { Codec } from "@trainyard/contracts";
 import type { FastifyReply } from "fastify";
 import { gatewayLimits } from "../limits.ts";
 import type { StreamItem } from "./request-context.ts";
@@ -15,10 +15,10 @@ export type StreamOptions = {
  * A stream of messages as server-sent events (WHATWG HTML §9.2): `id` and `data` each, a comment now and then. What fails
  * before the first message is an ordinary problem; later the stream ends with an event called `problem`.
  */
-export async function sendStream(
+export async function sendStream<Message extends object>(
   reply: FastifyReply,
-  route: Route,
-  items: AsyncIterable<StreamItem>,
+  codec: Codec<Message>,
+  items: AsyncIterable<StreamItem<Message>>,
   { signal, problemText }: StreamOptions,
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
@@ -37,7 +37,6 @@ export async function sendStream(
   const keepAlive = setInterval(() => {
     if (!raw.writableNeedDrain) raw.write(": still here\n\n");
   }, gatewayLimits.sseKeepAliveMs);
-  const codec = codecOf<object>(route.reply);
   try {
     let next = await first;
     while (next.done !== true && !signal.aborted) {

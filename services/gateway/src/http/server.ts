@@ -1,4 +1,11 @@
-import { answerHealth, type HealthChecks, type Logger, type Registry } from "@trainyard/runtime";
+import {
+  answerHealth,
+  type HealthChecks,
+  type HttpAddress,
+  type Listening,
+  type Logger,
+  type Registry,
+} from "@trainyard/runtime";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { createTelemetry } from "../events.ts";
 import { asProblem } from "./as-problem.ts";
@@ -15,8 +22,16 @@ export type ServerDeps = RouterDeps & {
   readonly position: () => number;
 };
 
-/** The gateway's HTTP server with all its routes, not yet listening. */
-export function createHttpServer(deps: ServerDeps): FastifyInstance {
+/** The gateway's HTTP server with all its routes. */
+export async function startHttpServer(deps: ServerDeps, address: HttpAddress): Promise<Listening> {
+  const server = createHttpServer(deps);
+  return {
+    address: await server.listen(address),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function createHttpServer(deps: ServerDeps): FastifyInstance {
   const server = fastify({
     logger: false,
     routerOptions: { maxParamLength: 200 },

@@ -1,5 +1,7 @@
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
+import { type Logger, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { documentOfText, textOfDocument } from "../core/views/document-text.ts";
 import {
@@ -12,6 +14,7 @@ import {
 } from "../core/views/documents.ts";
 import { project } from "../core/views/project.ts";
 import { touchedBy } from "../core/views/touched.ts";
+import { gatewayLimits } from "../limits.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -20,6 +23,29 @@ type Stored = { kind: DocumentKind; id: string; parent: string; ordinal: string;
 function rowOf({ kind, id, parent, ordinal, doc }: Stored): DocumentRow {
   return { kind, id, parent, ordinal: Number(ordinal), doc: documentOfText(doc) } as DocumentRow;
 }
+
+/** The gateway's read model: every event folded into the table of documents. */
+export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
+  const spec: ViewSpec = {
+    schema: "gateway",
+    view: "documents",
+    // 2: documents are written in an encoding that nobody's value can forge.
+    version: 2,
+    tables: [{ name: "documents" }],
+    apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
+  };
+  return new View(spec, pool, clock, logger);
+}
+
+export type ListOptions = {
+  readonly parent?: string;
+  /** The (ordinal, id) of the last row of the page before. */
+  readonly after?: { readonly ordinal: number; readonly id: string };
+  readonly limit: number;
+  readonly newestFirst?: boolean;
+  /** Only documents whose field has this value, which has no character that JSON escapes. */
+  readonly field?: { readonly name: string; readonly value: string };
+};
 
 /** A table of documents: the live one, or another that the log is folded into beside it. */
 export class DocumentStore {
@@ -79,20 +105,12 @@ export class DocumentStore {
   }
 
   /**
-   * A page of a list, in order; `after` is the (ordinal, id) of the last row of the page before. PostgreSQL reads no JSON
-   * with \u0000 or half a surrogate pair in any string, so it is shown each document without its escapes.
+   * A page of a list, in order. PostgreSQL reads no JSON with \u0000 or half a surrogate pair in any string, so it is shown each document without its escapes.
    */
   async list<Kind extends DocumentKind>(
     client: Queryable,
     kind: Kind,
-    options: {
-      readonly parent?: string;
-      readonly after?: { readonly ordinal: number; readonly id: string };
-      readonly limit: number;
-      readonly newestFirst?: boolean;
-      /** Only documents whose field has this value, which has no character that JSON escapes. */
-      readonly field?: { readonly name: string; readonly value: string };
-    },
+    options: ListOptions,
   ): Promise<readonly DocumentRow<Kind>[]> {
     const order = options.newestFirst === true ? "desc" : "asc";
     const beyond = options.newestFirst === true ? "<" : ">";
@@ -113,5 +131,20 @@ export class DocumentStore {
       ],
     );
     return rows.map((row) => rowOf(row) as DocumentRow<Kind>);
+  }
+
+  /** All documents of a list, in order, fetched in pages. */
+  async *each<Kind extends DocumentKind>(
+    client: Queryable,
+    kind: Kind,
+    options: Pick<ListOptions, "parent">,
+  ): AsyncGenerator<Documents[Kind]> {
+    const limit = gatewayLimits.pageSizeMax;
+    for (let rows = await this.list(client, kind, { ...options, limit }); ; ) {
+      for (const { doc } of rows) yield doc;
+      const after = rows.at(-1);
+      if (after === undefined || rows.length < limit) return;
+      rows = await this.list(client, kind, { ...options, limit, after });
+    }
   }
 }

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { deriveCommitId } from "@trainyard/event-log";
 import { newTraceparent } from "@trainyard/runtime";
-import { issueToken } from "../api/tokens.ts";
 import { Problem } from "../http/problem.ts";
 import type { Backend } from "./backend.ts";
+import { issueToken } from "./tokens.ts";
 
 /**
  * Issues the token whose text lies in a file that whoever starts the cluster wrote (0600), unless the log has it: so the

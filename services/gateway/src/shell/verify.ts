@@ -5,8 +5,7 @@
  * its part unverified, and the whole does not hold.
  */
 import { randomUUID } from "node:crypto";
-import type { Plain } from "@trainyard/contracts";
-import type { VerifyLogRequest, VerifyProgress } from "@trainyard/contracts/api";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   VerifyViewsSchema,
   type ViewsVerified,
@@ -32,7 +31,9 @@ export const foldingServices = [
 /** Findings are listed up to this many: the first is what matters. */
 const findingsMax = 20;
 
-const progress = (message: Partial<Plain<VerifyProgress>>): StreamItem => ({
+type Progress = StreamItem<ReplyOf<"verifyLog">>;
+
+const progress = (message: Partial<ReplyOf<"verifyLog">>): Progress => ({
   id: "",
   message: {
     check: "",
@@ -47,9 +48,9 @@ const progress = (message: Partial<Plain<VerifyProgress>>): StreamItem => ({
 
 export async function* verifyLog(
   backend: Backend,
-  { skipViews, anchor }: Plain<VerifyLogRequest>,
+  { skipViews, anchor }: RequestOf<"verifyLog">,
   context: RequestContext,
-): AsyncGenerator<StreamItem> {
+): AsyncGenerator<Progress> {
   const { signal } = context;
   let findings = 0;
   const kept = anchor === undefined ? null : readAnchor(anchor);
@@ -94,7 +95,7 @@ function readAnchor({ position, hash }: { position: string; hash: string }): Log
 }
 
 /** What is stored holds, whatever its time; but whoever reads times must know. */
-async function* timeAhead(backend: Backend): AsyncGenerator<StreamItem> {
+async function* timeAhead(backend: Backend): AsyncGenerator<Progress> {
   const { log } = backend.parts;
   const aheadMs = await log.timeAheadMs();
   if (aheadMs < gatewayLimits.logAheadMs) return;

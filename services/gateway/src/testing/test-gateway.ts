@@ -21,9 +21,9 @@ import {
 import type { Clock } from "@trainyard/kernel";
 import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
-import { newToken } from "../api/tokens.ts";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
+import { newToken } from "../shell/tokens.ts";
 
 export type TestGateway = AsyncDisposable & {
   readonly url: string;

@@ -1,11 +1,11 @@
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { metricsLimits } from "../limits.ts";
-import type { MetricsService } from "../service.ts";
+import type { ListeningService } from "@trainyard/runtime";
 import { report, TestMetrics } from "../testing/test-metrics.ts";
 
 let metrics: TestMetrics;
-let service: MetricsService;
+let service: ListeningService;
 
 beforeAll(async () => {
   metrics = await TestMetrics.start();

@@ -7,6 +7,8 @@ import {
   BodyBudget,
   type HealthChecks,
   type HeldBody,
+  type HttpAddress,
+  type Listening,
   type LogFollower,
   type Logger,
   type Registry,
@@ -31,7 +33,15 @@ type ReportsRoute = { readonly Params: { readonly run: string }; readonly Body: 
 
 const responseCodec = codecOf<Plain<WriteReportsResponse>>(WriteReportsResponseSchema);
 
-export function createHttpServer(deps: HttpDeps): FastifyInstance {
+export async function startHttpServer(deps: HttpDeps, address: HttpAddress): Promise<Listening> {
+  const server = createHttpServer(deps);
+  return {
+    address: await server.listen(address),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function createHttpServer(deps: HttpDeps): FastifyInstance {
   const server = fastify({
     bodyLimit: metricsLimits.requestBytesMax,
     // A run's id has a dot and an encoded #; nothing longer is one.

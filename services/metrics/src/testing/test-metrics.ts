@@ -11,11 +11,11 @@ import {
   SystemPointPageSchema,
 } from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
-import { runToken, type TableOverrides } from "@trainyard/runtime";
+import { type ListeningService, runToken, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { expect, vi } from "vitest";
 import { parseConfig } from "../config.ts";
-import { createService, type MetricsService } from "../service.ts";
+import { createService } from "../service.ts";
 import { requested } from "./events.ts";
 
 const key = { id: "1", secret: Buffer.from("07".repeat(32), "hex") };
@@ -45,7 +45,7 @@ export class TestMetrics implements AsyncDisposable {
   }
 
   /** A replica that serves until it is disposed of, at the latest with everything else. */
-  async replica(overrides: TableOverrides = {}): Promise<MetricsService> {
+  async replica(overrides: TableOverrides = {}): Promise<ListeningService> {
     const config = parseConfig({
       ...this.stage.variables,
       TRAINYARD_RUN_TOKEN_KEY: key.secret.toString("hex"),
@@ -70,7 +70,7 @@ export class TestMetrics implements AsyncDisposable {
   }
 
   async send(
-    service: MetricsService,
+    service: ListeningService,
     run: string,
     body: unknown,
     { token = this.token(run), headers = {} }: SendOptions = {},

@@ -1,10 +1,16 @@
 /** The HTTP face: model code for agents at signed addresses, and the health of this process. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { BlobStore } from "@trainyard/blob";
 import type { Clock } from "@trainyard/kernel";
-import { answerHealth, type HealthChecks, type Registry } from "@trainyard/runtime";
+import {
+  answerHealth,
+  type HealthChecks,
+  type HttpAddress,
+  type Listening,
+  listenHttp,
+  type Registry,
+} from "@trainyard/runtime";
 import type { RegistryEvents } from "../events.ts";
 import { contextKey, readContextPath } from "./signed-urls.ts";
 
@@ -22,11 +28,7 @@ const refusals = {
   forbidden: "the signature of this address is not genuine",
 } as const;
 
-/** Listens, and gives the address. */
-export async function startHttpServer(
-  deps: HttpDeps,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<AsyncDisposable & { readonly address: string }> {
+export function startHttpServer(deps: HttpDeps, address: HttpAddress): Promise<Listening> {
   const server = createServer((request, response) => {
     answer(deps, request, response).catch((error: unknown) => {
       if (!request.destroyed) deps.events.requestFailed(error);
@@ -34,13 +36,7 @@ export async function startHttpServer(
       else refuse(response, 503, "the code cannot be read now", { "retry-after": "1" });
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
-  const bound = (server.address() as AddressInfo).port;
-  const name = host.includes(":") ? `[${host}]` : host;
-  return { address: `http://${name}:${bound}`, [Symbol.asyncDispose]: () => close(server) };
+  return listenHttp(server, address);
 }
 
 async function answer(
@@ -77,11 +73,4 @@ function refuse(
 ): void {
   const type = { "content-type": "application/problem+json" };
   response.writeHead(status, { ...type, ...headers }).end(JSON.stringify({ status, detail }));
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -19,25 +19,25 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
-import { systemClock } from "@trainyard/runtime";
+import { type ListeningService, systemClock } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";
 import { parseConfig } from "../config.ts";
-import { createService, type RegistryService } from "../service.ts";
+import { createService } from "../service.ts";
 
 export class TestRegistry implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly folder: string;
   /** As the writing host saw it. */
   readonly storageId: string;
-  service: RegistryService;
+  service: ListeningService;
   #trials = 0;
 
   private constructor(
     stage: DatabaseStage,
     folder: string,
     storageId: string,
-    service: RegistryService,
+    service: ListeningService,
   ) {
     this.stage = stage;
     this.folder = folder;
@@ -165,7 +165,7 @@ async function startService(
   stage: DatabaseStage,
   folder: string,
   { aheadMs = 0, graceSeconds = 0 }: Start = {},
-): Promise<RegistryService> {
+): Promise<ListeningService> {
   const config = parseConfig({
     ...stage.variables,
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),

@@ -1,6 +1,7 @@
 /** What an agent needs to start its part of an allocation. */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
+import { recordedConfig, type VariablesByDevice } from "@trainyard/experiment-config/recorded";
 import type { Agent, Allocation } from "./cluster/state.ts";
 import type { ExperimentCode } from "./foreign/experiment.ts";
 import type { TrialWork } from "./foreign/trial.ts";
@@ -24,7 +25,8 @@ export function launchOf(
   if (trial.run !== allocation.run) {
     return { problem: `run ${allocation.run} was superseded by run ${trial.run}` };
   }
-  const entrypoint = entrypointOf(experiment.config["entrypoint"]);
+  const config = recordedConfig(experiment.config);
+  const entrypoint = commandOf(config.entrypoint);
   if (entrypoint === null) return { problem: "the configuration has no entrypoint" };
   return {
     allocation: allocation.id,
@@ -40,7 +42,7 @@ export function launchOf(
     latestCheckpoint: trial.fromCheckpoint,
     stepsCompleted: trial.fromStep,
     contextDigest: experiment.contextDigest,
-    environmentVariables: variablesOf(experiment.config["environment"], deviceOf(agent)),
+    environmentVariables: variablesOf(agent, config.environment.environment_variables),
     slots: placement.slots,
     nodeRank: placement.nodeRank,
     nodes: grant.placements.length,
@@ -49,24 +51,15 @@ export function launchOf(
   };
 }
 
-function entrypointOf(value: unknown): Plain<Launch>["entrypoint"] | null {
-  if (typeof value === "string" && value !== "") return { case: "shell", value };
-  if (!Array.isArray(value) || value.length === 0) return null;
-  return { case: "command", value: { arguments: value.map(String) } };
+function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entrypoint"] | null {
+  if (entrypoint.length === 0) return null;
+  return typeof entrypoint === "string"
+    ? { case: "shell", value: entrypoint }
+    : { case: "command", value: { arguments: [...entrypoint] } };
 }
 
-function deviceOf(agent: Agent): string {
-  return agent.joined.slots[0]?.device ?? "cpu";
-}
-
-/** Variables are declared by the kind of device; a list is for every kind. */
-function variablesOf(environment: unknown, device: string): readonly string[] {
-  const declared = member(environment, "environment_variables");
-  const list = Array.isArray(declared) ? declared : member(declared, device);
-  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
-}
-
-function member(value: unknown, key: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
-  return (value as Record<string, unknown>)[key];
+/** Variables are declared by the kind of device. */
+function variablesOf(agent: Agent, declared: VariablesByDevice): readonly string[] {
+  const device = agent.joined.slots[0]?.device ?? "cpu";
+  return Object.hasOwn(declared, device) ? declared[device as keyof VariablesByDevice] : [];
 }

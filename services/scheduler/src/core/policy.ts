@@ -1,5 +1,6 @@
 /** What this service does about others' events. */
 import type { EventData } from "@trainyard/contracts";
+import { defaults } from "@trainyard/experiment-config/recorded";
 import { type RunId, runId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import type { AllocationCommand } from "./allocation/state.ts";
@@ -18,9 +19,9 @@ export function onRunRequested(trial: string, requested: EventData<"RunRequested
         run,
         job: experiment,
         resources: {
-          pool: resources?.pool || limits.defaultPool,
+          pool: resources?.pool || defaults.resources.resource_pool,
           slots: resources?.slots ?? 0,
-          priority: priority === 0 ? limits.defaultPriority : clampPriority(priority),
+          priority: priority === 0 ? defaults.resources.priority : clampPriority(priority),
           weight: resources?.weight ?? 0,
           singleAgent: resources?.singleAgent ?? false,
         },

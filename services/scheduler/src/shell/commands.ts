@@ -3,6 +3,7 @@ import {
   PoolCapacitySchema,
   TrustAgentSchema,
 } from "@trainyard/contracts/commands";
+import { defaults } from "@trainyard/experiment-config/recorded";
 import { isRejection } from "@trainyard/kernel";
 import {
   AcceptedSchema,
@@ -31,7 +32,7 @@ export function schedulerCommands(
       return accepted(result);
     }),
     GetPoolCapacity: command(GetPoolCapacitySchema, PoolCapacitySchema, async (request) => {
-      const pool = request.pool || limits.defaultPool;
+      const pool = request.pool || defaults.resources.resource_pool;
       const capacity = cluster.pools.get(pool)?.agents;
       return {
         pool,

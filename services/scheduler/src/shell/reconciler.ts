@@ -35,6 +35,8 @@ export type ReconcilerDeps = {
   readonly follower: ClusterFollower;
   readonly executor: Executor;
   readonly epoch: number;
+  /** This process, as it asks for the lease. */
+  readonly owner: string;
   readonly settings: SchedulerSettings;
 };
 
@@ -257,7 +259,7 @@ export class Reconciler {
   }
 
   #probeText(): string {
-    return `${this.#deps.epoch} ${this.#deps.settings.owner}`;
+    return `${this.#deps.epoch} ${this.#deps.owner}`;
   }
 
   #beat(): void {

@@ -4,6 +4,4 @@ export type SchedulerSettings = {
   /** Signs the tokens of runs. */
   readonly tokenKey: SigningKey;
   readonly agentSilenceMs: number;
-  /** This process, as it asks for leases. */
-  readonly owner: string;
 };

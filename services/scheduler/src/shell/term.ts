@@ -3,6 +3,7 @@ import { agentReportSubject, allAgentReports, probeSubject } from "@trainyard/bu
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, ReportSchema } from "@trainyard/contracts/agent";
 import type { StoredEvent } from "@trainyard/event-log";
+import { defaults } from "@trainyard/experiment-config/recorded";
 import { isName } from "@trainyard/kernel";
 import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
 import type { Telemetry } from "../events.ts";
@@ -17,10 +18,17 @@ import type { SchedulerSettings } from "./settings.ts";
 const utf8 = new TextDecoder();
 const reports = codecOf<Plain<Report>>(ReportSchema);
 
-export async function beginTerm(
+export function beginTerm(
   deps: PartitionDeps & { readonly telemetry: Telemetry },
   settings: SchedulerSettings,
-  { executor, epoch }: TermContext,
+): (context: TermContext) => Promise<Term> {
+  return (context) => termOf(deps, settings, context);
+}
+
+async function termOf(
+  deps: PartitionDeps & { readonly telemetry: Telemetry },
+  settings: SchedulerSettings,
+  { executor, epoch, owner }: TermContext,
 ): Promise<Term> {
   const { log, bus, clock, logger, telemetry } = deps;
   const follower = await ClusterFollower.open(log, logger);
@@ -32,6 +40,7 @@ export async function beginTerm(
     follower,
     executor,
     epoch,
+    owner,
     settings,
   });
   return {
@@ -72,7 +81,7 @@ function concerns({ stream }: StoredEvent): boolean {
 function readReport(subject: string, body: Uint8Array): Plain<Report> | null {
   try {
     const report = reports.decode(utf8.decode(body));
-    const pool = report.pool || limits.defaultPool;
+    const pool = report.pool || defaults.resources.resource_pool;
     // The server lets an agent publish on its own subject only: that is who speaks.
     const genuine = isName(report.agent) && agentReportSubject(report.agent) === subject;
     return genuine && isName(pool) ? { ...report, pool } : null;

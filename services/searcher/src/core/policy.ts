@@ -1,6 +1,6 @@
 /** Other services' events → what is asked of a search. The decisions themselves are in libs/search. */
 import type { EventData } from "@trainyard/contracts";
-import type { NormalisedConfig } from "@trainyard/experiment-config";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
 import type {
   RecordCheckpoint,
@@ -13,8 +13,7 @@ export function startSearch(
   { config, seed }: EventData<"ExperimentCreated">,
   atMs: number,
 ): StartSearch {
-  // The gateway normalised it before the command, and only a normalised one is accepted: its type is known.
-  return { type: "StartSearch", config: config as unknown as NormalisedConfig, seed, atMs };
+  return { type: "StartSearch", config: recordedConfig(config), seed, atMs };
 }
 
 /** Null for a report of something else than a trial. `currentRun` is that of the moment of the report. */

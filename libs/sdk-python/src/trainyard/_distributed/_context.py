@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..errors import DistributedError
 from ._place import Place, check
@@ -29,8 +30,8 @@ class DistributedContext:
 
     The chief is found at ``chief_addr``, or ``chief_ip`` by Determined's name (else ``MASTER_ADDR``), and
     ``chief_port``. On one host the port may be left out where ``MASTER_PORT`` tells runs apart; on several
-    it is two above the task's rendezvous port unless given. May be used from several threads if those agree on the order of calls
-    over all ranks.
+    it is two above the task's rendezvous port unless given. May be used from several threads if those
+    agree on the order of calls over all ranks.
     """
 
     def __init__(
@@ -42,18 +43,18 @@ class DistributedContext:
         local_size: int,
         cross_rank: int,
         cross_size: int,
-        chief_addr: Optional[str] = None,
-        chief_port: Optional[int] = None,
-        chief_ip: Optional[str] = None,
+        chief_addr: str | None = None,
+        chief_port: int | None = None,
+        chief_ip: str | None = None,
     ) -> None:
         chief_addr = chief_addr or chief_ip
         self._place = Place(rank, size, local_rank, local_size, cross_rank, cross_size)
         check(self._place)
         self._lock = threading.RLock()
-        self._star: Optional[Star] = None
-        self._local_star: Optional[Star] = None
+        self._star: Star | None = None
+        self._local_star: Star | None = None
         self._closed = False
-        self._meeting: Optional[Meeting] = None
+        self._meeting: Meeting | None = None
         self._branches = 0
         if size > 1:
             # Loaded here: a process that is alone needs none of it.
@@ -66,8 +67,8 @@ class DistributedContext:
 
     @classmethod
     def from_torch_distributed(
-        cls, chief_addr: Optional[str] = None, chief_port: Optional[int] = None
-    ) -> "DistributedContext":
+        cls, chief_addr: str | None = None, chief_port: int | None = None
+    ) -> DistributedContext:
         """The context of a process that ``torchrun`` or ``python -m trainyard.launch.torch`` started.
 
         Reads RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK and GROUP_WORLD_SIZE; torch
@@ -152,7 +153,7 @@ class DistributedContext:
         """Whether this is its host's first process."""
         return self.local_rank == 0
 
-    def gather(self, stuff: Any) -> Optional[List[Any]]:
+    def gather(self, stuff: Any) -> list[Any] | None:
         """On the chief every rank's value, in the order of ranks; None on the others, at once.
 
         Values are pickled on the way.
@@ -160,17 +161,17 @@ class DistributedContext:
         with self._lock:
             return self._gather(self._star, stuff)
 
-    def gather_local(self, stuff: Any) -> Optional[List[Any]]:
+    def gather_local(self, stuff: Any) -> list[Any] | None:
         """The same among the processes of a host, on its first one."""
         with self._lock:
             return self._gather(self._local_star, stuff)
 
-    def allgather(self, stuff: Any) -> List[Any]:
+    def allgather(self, stuff: Any) -> list[Any]:
         """Every rank's value, in the order of ranks, on every rank."""
         with self._lock:
             return self._broadcast(self._star, self._gather(self._star, stuff, awaited=True))
 
-    def allgather_local(self, stuff: Any) -> List[Any]:
+    def allgather_local(self, stuff: Any) -> list[Any]:
         """The same among the processes of a host."""
         with self._lock:
             everyones = self._gather(self._local_star, stuff, awaited=True)
@@ -205,7 +206,7 @@ class DistributedContext:
         finally:
             self._lock.release()
 
-    def _new_branch(self) -> "DistributedContext":
+    def _new_branch(self) -> DistributedContext:
         """Another context of the same processes, for a thread of each; every rank calls it at once."""
         branch = alone()
         branch._place = self._place
@@ -219,7 +220,9 @@ class DistributedContext:
             self._branches += 1
             name = f"{self._meeting.name}+{self._branches}"
             meeting = self._meeting._replace(name=name, port_file=None)
-            branch._star, branch._local_star = join_again(self._place, meeting, self._star.broadcast)
+            branch._star, branch._local_star = join_again(
+                self._place, meeting, self._star.broadcast
+            )
         _living.add(branch)
         return branch
 
@@ -229,7 +232,7 @@ class DistributedContext:
             if self._star is not None:
                 self._star.note(value)
 
-    def _take_notes(self) -> List[Any]:
+    def _take_notes(self) -> list[Any]:
         """What has been noted here since this was asked last."""
         with self._lock:
             if self._star is None:
@@ -238,13 +241,11 @@ class DistributedContext:
             notes, self._star.notes = self._star.notes, []
             return notes
 
-    def _gather(
-        self, star: Optional[Star], stuff: Any, awaited: bool = False
-    ) -> Optional[List[Any]]:
+    def _gather(self, star: Star | None, stuff: Any, awaited: bool = False) -> list[Any] | None:
         self._check_open()
         return [stuff] if star is None else star.gather(stuff, awaited)
 
-    def _broadcast(self, star: Optional[Star], stuff: Any) -> Any:
+    def _broadcast(self, star: Star | None, stuff: Any) -> Any:
         self._check_open()
         return stuff if star is None else star.broadcast(stuff)
 
@@ -277,7 +278,7 @@ def _whole(env: Mapping[str, str], name: str) -> int:
         ) from None
 
 
-_living: "weakref.WeakSet[DistributedContext]" = weakref.WeakSet()
+_living: weakref.WeakSet[DistributedContext] = weakref.WeakSet()
 
 
 def _after_fork_in_child() -> None:

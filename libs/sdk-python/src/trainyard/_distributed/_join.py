@@ -7,7 +7,8 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterable
+from typing import Any, Callable, NamedTuple
 
 from .._limits import CONNECT_BACKOFF_S, HANDSHAKE_S, JOIN_S
 from ..errors import DistributedError
@@ -29,8 +30,8 @@ class Guest(NamedTuple):
 
 
 def join(
-    place: Place, meeting: Meeting, listener: Optional[socket.socket] = None
-) -> Tuple[Star, Star]:
+    place: Place, meeting: Meeting, listener: socket.socket | None = None
+) -> tuple[Star, Star]:
     """The star of all processes, and the one of this host's. Waits for all to come. Raises
     DistributedError when somebody does not, or does not fit. The chief may give a listener of its own.
     """
@@ -55,7 +56,7 @@ def join(
 
 def join_again(
     place: Place, meeting: Meeting, broadcast: Callable[[Any], Any]
-) -> Tuple[Star, Star]:
+) -> tuple[Star, Star]:
     """The same for processes that know each other already, on a port of the system's choosing, which
     the chief tells by ``broadcast``.
     """
@@ -68,8 +69,8 @@ def join_again(
 
 
 def _join_all(
-    place: Place, meeting: Meeting, local_port: int, listener: Optional[socket.socket] = None
-) -> Tuple[Star, Dict[int, int]]:
+    place: Place, meeting: Meeting, local_port: int, listener: socket.socket | None = None
+) -> tuple[Star, dict[int, int]]:
     """The star of all, and where each host's first process takes in the others of its host."""
     names = list(range(place.size))
     if place.rank != 0:
@@ -78,9 +79,7 @@ def _join_all(
     with listener or _listen(meeting.listens_on(), meeting.port) as listener:
         meeting.publish(listener.getsockname()[1])
         try:
-            links, guests = _host(
-                place, listener, meeting, lambda theirs: theirs.rank, place.size
-            )
+            links, guests = _host(place, listener, meeting, lambda theirs: theirs.rank, place.size)
         finally:
             meeting.retract()
     hosts = {place.cross_rank: local_port} if place.local_rank == 0 else {}
@@ -107,11 +106,11 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _host(
     place: Place, listener: socket.socket, meeting: Meeting, key: Callable[[Place], int], size: int
-) -> Tuple[Dict[int, Link], Dict[int, Guest]]:
+) -> tuple[dict[int, Link], dict[int, Guest]]:
     """Takes in ``size - 1`` others, each under its ``key``."""
-    links: Dict[int, Link] = {}
-    guests: Dict[int, Guest] = {}
-    came_in: List[Link] = []
+    links: dict[int, Link] = {}
+    guests: dict[int, Guest] = {}
+    came_in: list[Link] = []
     deadline = time.monotonic() + JOIN_S
     try:
         while len(links) < size - 1:
@@ -160,8 +159,8 @@ def _twice(theirs: Place) -> DistributedError:
 
 
 def _accept(
-    listener: socket.socket, meeting: Meeting, deadline: float, missing: List[int]
-) -> Optional[Tuple[Link, Guest]]:
+    listener: socket.socket, meeting: Meeting, deadline: float, missing: list[int]
+) -> tuple[Link, Guest] | None:
     """The next one to come; None for a stranger."""
     try:
         listener.settimeout(max(0.0, deadline - time.monotonic()))
@@ -182,12 +181,12 @@ def _accept(
     return link, Guest(Place(*place), port)
 
 
-def _ranks(missing: List[int]) -> str:
+def _ranks(missing: list[int]) -> str:
     shown = ", ".join(str(rank) for rank in missing[:8]) + (", …" if len(missing) > 8 else "")
     return f"rank{'s' if len(missing) > 1 else ''} {shown}"
 
 
-def _visit(place: Place, meeting: Meeting, local_port: int) -> Tuple[Link, Any]:
+def _visit(place: Place, meeting: Meeting, local_port: int) -> tuple[Link, Any]:
     """Goes to the chief as often as it takes until that listens and is the right one, and returns what
     it says once all are there.
     """

@@ -13,8 +13,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Mapping, NamedTuple, Optional
+from typing import NamedTuple
 
 from .._files import write_by_rename
 from ..errors import DistributedError
@@ -32,7 +33,7 @@ class Meeting(NamedTuple):
     host: str
     port: int
     """0 where the file names it."""
-    port_file: Optional[Path]
+    port_file: Path | None
 
     def listens_on(self) -> str:
         """The address for the chief to listen on: only this host's unless others have to come in."""
@@ -43,7 +44,7 @@ class Meeting(NamedTuple):
         if self.port_file is not None:
             write_by_rename(self.port_file, str(port).encode("ascii"))
 
-    def known_port(self) -> Optional[int]:
+    def known_port(self) -> int | None:
         """The chief's port; None while it has not said so."""
         if self.port_file is None:
             return self.port
@@ -60,7 +61,7 @@ class Meeting(NamedTuple):
 
 
 def meeting_of(
-    env: Mapping[str, str], hosts: int, chief_addr: Optional[str], chief_port: Optional[int]
+    env: Mapping[str, str], hosts: int, chief_addr: str | None, chief_port: int | None
 ) -> Meeting:
     """The meeting of this environment. Raises DistributedError naming what is missing."""
     host = chief_addr or env.get("MASTER_ADDR") or env.get("TRAINYARD_MASTER_ADDR") or "127.0.0.1"

@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import selectors
 import socket
-from typing import Any, Container, Dict, Iterator, List, NoReturn, Optional
+from collections.abc import Container, Iterator
+from typing import Any, NoReturn
 
 from ..errors import DistributedError
 from ._wire import Frame, Link, LostError, encode
@@ -28,18 +29,18 @@ class Star:
     each member's rank in the run.
     """
 
-    def __init__(self, me: int, names: List[int], links: Dict[int, Link]) -> None:
+    def __init__(self, me: int, names: list[int], links: dict[int, Link]) -> None:
         self._me = me
         self._names = names
         self._links = links
         self._number = 0
-        self._failure: Optional[str] = None
-        self.notes: List[Any] = []
+        self._failure: str | None = None
+        self.notes: list[Any] = []
         self._selector = selectors.DefaultSelector()
         for member, link in links.items():
             self._selector.register(link.sock, selectors.EVENT_READ, member)
 
-    def gather(self, value: Any, awaited: bool = False) -> Optional[List[Any]]:
+    def gather(self, value: Any, awaited: bool = False) -> list[Any] | None:
         """Everyone's value in the order of the members at the hub; None elsewhere, at once.
 
         A member whose value has come may leave, unless it is to await what the hub makes of all.
@@ -48,7 +49,7 @@ class Star:
         if self._me != 0:
             self._send(0, encode(_GATHER, number, value))
             return None
-        values: Dict[int, Any] = {0: value}
+        values: dict[int, Any] = {0: value}
         for member in self._links:
             heard = () if awaited else tuple(values)
             values[member] = self._frame_of(member, _GATHER, number, heard).value
@@ -161,7 +162,7 @@ class Star:
             # Its end would be ready for ever.
             self._selector.unregister(link.sock)
 
-    def _ready(self, timeout: Optional[float]) -> List[int]:
+    def _ready(self, timeout: float | None) -> list[int]:
         return [key.data for key, _ in self._selector.select(timeout)]
 
     @contextlib.contextmanager

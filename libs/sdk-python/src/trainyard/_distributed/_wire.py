@@ -15,7 +15,7 @@ import os
 import pickle
 import socket
 import struct
-from typing import Any, Deque, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .._limits import HANDSHAKE_S, KEEPALIVE_COUNT, KEEPALIVE_S, WIRE_BYTES
 
@@ -52,7 +52,7 @@ class Link:
         _keep_alive(sock)
         self.sock = sock
         self._bytes = bytearray()
-        self._frames: Deque[Frame] = collections.deque()
+        self._frames: collections.deque[Frame] = collections.deque()
         # Nothing more will come than what has been read.
         self.over = False
 
@@ -63,7 +63,7 @@ class Link:
         except OSError as error:
             raise LostError(str(error)) from None
 
-    def take(self) -> Optional[Frame]:
+    def take(self) -> Frame | None:
         """The next frame that has arrived already. Raises LostError after the last one."""
         if self._frames:
             return self._frames.popleft()

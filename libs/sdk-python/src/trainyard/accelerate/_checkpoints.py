@@ -4,7 +4,8 @@ epoch.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any
 
 from .. import _random_state
 from .._context import Context
@@ -31,7 +32,7 @@ class Checkpoints:
             )
         self._ctx = ctx
         self._accelerator = accelerator
-        self._random: Optional[Dict[str, Any]] = None
+        self._random: dict[str, Any] | None = None
 
     def save(self, steps_completed: int, **metadata: Any) -> str:
         """Stores ``accelerator.save_state`` and returns the checkpoint's UUID.
@@ -43,7 +44,7 @@ class Checkpoints:
             self._accelerator.save_state(str(folder))
         return uuid
 
-    def restore(self) -> Optional[Dict[str, Any]]:
+    def restore(self) -> dict[str, Any] | None:
         """Loads the trial's latest checkpoint and returns its metadata; None when there is none.
 
         Call it after ``accelerator.prepare``.
@@ -62,12 +63,13 @@ class Checkpoints:
         These are left out in the sampler, without being loaded. Raises ValueError where a shuffled
         loader cannot repeat the order of an epoch.
         """
-        if isinstance(_sampler_of(loader), torch.utils.data.RandomSampler):
-            if not isinstance(_sampler_of(loader), data_loader.SeedableRandomSampler):
-                raise ValueError(
-                    "Checkpoints.batches needs an order that can be repeated: make the Accelerator "
-                    "with DataLoaderConfiguration(use_seedable_sampler=True)"
-                )
+        sampler = _sampler_of(loader)
+        shuffles = isinstance(sampler, torch.utils.data.RandomSampler)
+        if shuffles and not isinstance(sampler, data_loader.SeedableRandomSampler):
+            raise ValueError(
+                "Checkpoints.batches needs an order that can be repeated: make the Accelerator "
+                "with DataLoaderConfiguration(use_seedable_sampler=True)"
+            )
         loader.set_epoch(epoch)
         left = self._accelerator.skip_first_batches(loader, skip) if skip else loader
         # To begin an epoch draws random numbers, and what is skipped had drawn them before.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from .._context import Context
 from .._frameworks import require
@@ -39,8 +40,8 @@ class Tracker(tracking.GeneralTracker):
     def log(
         self,
         values: Mapping[str, Any],
-        step: Optional[int] = None,
-        group: Optional[str] = None,
+        step: int | None = None,
+        group: str | None = None,
         **more: Any,
     ) -> None:
         """Reports metrics. Raises ValueError without a step: every report is of one."""

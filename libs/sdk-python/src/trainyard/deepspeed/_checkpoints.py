@@ -6,7 +6,7 @@ calls, at the same points.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from .. import _random_state
 from .._context import Context
@@ -51,7 +51,7 @@ class Checkpoints:
             _random_state.save(folder, self._ctx.distributed.rank)
         return uuid
 
-    def restore(self) -> Optional[Dict[str, Any]]:
+    def restore(self) -> dict[str, Any] | None:
         """Loads the trial's latest checkpoint and returns its client state; None when there is
         none.
 

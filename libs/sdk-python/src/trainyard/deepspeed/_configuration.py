@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, Mapping, Union
+from typing import Any
 
 from .._context import Context
 from .._frameworks import check_processes, require
@@ -13,7 +14,7 @@ from .._frameworks import check_processes, require
 SECTION = "deepspeed"
 
 
-def configuration(ctx: Context, base: Union[Mapping[str, Any], str, Path]) -> Dict[str, Any]:
+def configuration(ctx: Context, base: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     """A DeepSpeed configuration, given as a dict or by the path of its JSON file, and over it the
     trial's hyperparameters of the section ``deepspeed``.
 
@@ -32,7 +33,7 @@ def configuration(ctx: Context, base: Union[Mapping[str, Any], str, Path]) -> Di
     return merged(base, section)
 
 
-def initialize(ctx: Context, base: Union[Mapping[str, Any], str, Path], **arguments: Any) -> Any:
+def initialize(ctx: Context, base: Mapping[str, Any] | str | Path, **arguments: Any) -> Any:
     """Calls ``deepspeed.initialize`` with ``configuration(ctx, base)`` and returns what that does:
     engine, optimizer, data loader and scheduler.
 
@@ -43,7 +44,7 @@ def initialize(ctx: Context, base: Union[Mapping[str, Any], str, Path], **argume
     return deepspeed.initialize(config=configuration(ctx, base), **arguments)
 
 
-def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Dict[str, Any]:
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """A dict with another's values over its own, section by section."""
     result = dict(base)
     for name, value in over.items():

@@ -8,7 +8,7 @@ import json
 import re
 import signal
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .._end import says_lost_peer
 from .._limits import MESSAGE_CHARACTERS_MAX
@@ -56,7 +56,7 @@ class Failure(NamedTuple):
 
 
 def failure_of(
-    rank: int, node: int, code: int, stderr: List[str], error_file: Optional[Path]
+    rank: int, node: int, code: int, stderr: list[str], error_file: Path | None
 ) -> Failure:
     """What is known of a rank that ended with ``code``, or is about to and has said why."""
     said = _said(error_file)
@@ -86,17 +86,17 @@ def has_said(error_file: Path) -> bool:
     return _said(error_file) is not None
 
 
-def _said(error_file: Optional[Path]) -> Optional[Dict[str, Any]]:
+def _said(error_file: Path | None) -> dict[str, Any] | None:
     if error_file is None:
         return None
     try:
-        said: Dict[str, Any] = json.loads(error_file.read_bytes())
+        said: dict[str, Any] = json.loads(error_file.read_bytes())
         return said if {"message", "traceback", "follows"} <= said.keys() else None
     except (OSError, ValueError, AttributeError):
         return None
 
 
-def _traceback(lines: List[str]) -> List[str]:
+def _traceback(lines: list[str]) -> list[str]:
     """The last traceback with its exception's line; empty when there is none."""
     starts = [n for n, line in enumerate(lines) if line.startswith(_HEAD)]
     if not starts:

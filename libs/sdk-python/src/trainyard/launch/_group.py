@@ -12,7 +12,6 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
-from typing import Dict, List, Optional, Set
 
 from .. import _end
 from .._limits import LAUNCH_LOOK_S, LAUNCH_STALL_LOOK_S
@@ -24,16 +23,16 @@ from ._rank import RankProcess
 class Group:
     """Waits for this node's ranks, and ends them together."""
 
-    def __init__(self, nodes: Nodes, run_dir: Optional[Path], grace_s: float) -> None:
+    def __init__(self, nodes: Nodes, run_dir: Path | None, grace_s: float) -> None:
         self._nodes = nodes
         self._run_dir = run_dir
         self._grace_s = grace_s
-        self.ended: "queue.SimpleQueue[RankProcess]" = queue.SimpleQueue()
-        self._ranks: List[RankProcess] = []
-        self._told: Set[int] = set()
-        self._stalled: Dict[int, str] = {}
+        self.ended: queue.SimpleQueue[RankProcess] = queue.SimpleQueue()
+        self._ranks: list[RankProcess] = []
+        self._told: set[int] = set()
+        self._stalled: dict[int, str] = {}
         self._look_for_stalls_at = 0.0
-        self._signal: Optional[int] = None
+        self._signal: int | None = None
 
     def catch_signals(self) -> None:
         """From here on SIGTERM and SIGINT end the ranks first."""
@@ -60,7 +59,7 @@ class Group:
                 return 0
         return self._end_by_signal(self._signal)
 
-    def _on_signal(self, number: int, _frame: Optional[FrameType]) -> None:
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self._signal = self._signal or number
 
     def _wait_a_little(self) -> None:
@@ -96,7 +95,7 @@ class Group:
                 self._stalled[rank.rank] = said
                 self._nodes.stalled(rank.rank, said)
 
-    def _living(self) -> List[RankProcess]:
+    def _living(self) -> list[RankProcess]:
         return [rank for rank in self._ranks if rank.code is None]
 
     def _end_by(self, verdict: Verdict) -> int:
@@ -121,7 +120,7 @@ class Group:
             rank.finish_output()
         return 0 if all(rank.code == 0 for rank in self._ranks) else 128 + number
 
-    def _end_ranks(self, number: Optional[int]) -> None:
+    def _end_ranks(self, number: int | None) -> None:
         if number is not None:
             for rank in self._living():
                 rank.end(number)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from typing import Set
 
 
 class Guard:
@@ -59,7 +58,7 @@ def _leave_terminal() -> None:
 
 
 def _guard(reading: int) -> None:
-    ranks: Set[int] = set()
+    ranks: set[int] = set()
     with os.fdopen(reading, "r") as lines:
         for line in lines:
             if line.startswith("."):

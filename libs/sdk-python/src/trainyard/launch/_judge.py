@@ -7,7 +7,7 @@ decided on at once. Where nobody is gone, a rank that says that it has been busy
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import NamedTuple
 
 from .._limits import LAUNCH_SETTLE_S
 from ._failure import Failure
@@ -29,12 +29,12 @@ class Judge:
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
-        self._failures: List[Failure] = []
-        self._ended_well: List[int] = []
-        self._done: Set[int] = set()
-        self._settled: Set[int] = set()
-        self._stalled: Dict[int, str] = {}
-        self._first_at: Optional[float] = None
+        self._failures: list[Failure] = []
+        self._ended_well: list[int] = []
+        self._done: set[int] = set()
+        self._settled: set[int] = set()
+        self._stalled: dict[int, str] = {}
+        self._first_at: float | None = None
 
     def failed(self, failure: Failure, now: float) -> None:
         """A rank has failed."""
@@ -62,7 +62,7 @@ class Judge:
         """Whether all ranks of all nodes have exited with 0."""
         return len(self._done) == self._nodes
 
-    def verdict(self, now: float) -> Optional[Verdict]:
+    def verdict(self, now: float) -> Verdict | None:
         """The decision, once there is one."""
         own = next((failure for failure in self._failures if not failure.follows), None)
         if own is not None:

@@ -6,7 +6,7 @@ When a launcher is lost with its node, each of the others decides for itself.
 from __future__ import annotations
 
 import time
-from typing import Any, List, Optional
+from typing import Any
 
 from .._distributed import DistributedContext
 from .._distributed._context import alone
@@ -20,9 +20,9 @@ class Nodes:
 
     def __init__(self, together: DistributedContext) -> None:
         self._together = together
-        self._judge: Optional[Judge] = Judge(together.size) if together.rank == 0 else None
-        self._failures: List[Failure] = []
-        self._verdict: Optional[Verdict] = None
+        self._judge: Judge | None = Judge(together.size) if together.rank == 0 else None
+        self._failures: list[Failure] = []
+        self._verdict: Verdict | None = None
         self._is_over = False
         self._is_done = False
         self._is_settled = False
@@ -71,7 +71,7 @@ class Nodes:
                 self._note("over", None)
 
     @property
-    def verdict(self) -> Optional[Verdict]:
+    def verdict(self) -> Verdict | None:
         """Why the run is over, once that is decided."""
         return self._verdict
 

@@ -12,16 +12,38 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Dict, List, NamedTuple, Optional
+from typing import NamedTuple
 
 # What torchrun knows and what has no meaning here: there is one rendezvous and one kind of start, and
 # the platform restarts runs, keeps their output and watches them.
 _WITHOUT_EFFECT = frozenset(
-    "rdzv-backend rdzv-id rdzv-conf max-restarts monitor-interval start-method role log-dir redirects "
-    "tee local-ranks-filter local-addr logs-specs event-log-handler".split()
+    [
+        "rdzv-backend",
+        "rdzv-id",
+        "rdzv-conf",
+        "max-restarts",
+        "monitor-interval",
+        "start-method",
+        "role",
+        "log-dir",
+        "redirects",
+        "tee",
+        "local-ranks-filter",
+        "local-addr",
+        "logs-specs",
+        "event-log-handler",
+    ]
 )
 _WITH_EFFECT = frozenset(
-    "nproc-per-node nnodes node-rank master-addr master-port rdzv-endpoint grace".split()
+    [
+        "nproc-per-node",
+        "nnodes",
+        "node-rank",
+        "master-addr",
+        "master-port",
+        "rdzv-endpoint",
+        "grace",
+    ]
 )
 _FLAGS = frozenset(("standalone", "no-python", "run-path"))
 _SHORT = {"-r": "redirects", "-t": "tee"}
@@ -34,20 +56,20 @@ class UsageError(Exception):
 class Options(NamedTuple):
     """What was given; None for what the environment decides."""
 
-    command: List[str]
-    nproc: Optional[int]
-    nnodes: Optional[int]
-    node_rank: Optional[int]
-    master_addr: Optional[str]
-    master_port: Optional[int]
+    command: list[str]
+    nproc: int | None
+    nnodes: int | None
+    node_rank: int | None
+    master_addr: str | None
+    master_port: int | None
     grace_s: float
-    without_effect: List[str]
+    without_effect: list[str]
 
 
-def parse(arguments: List[str], grace_s: float) -> Options:
+def parse(arguments: list[str], grace_s: float) -> Options:
     """Splits a command line. Raises UsageError naming what is wrong and what to write instead."""
-    given: Dict[str, str] = {}
-    without_effect: List[str] = []
+    given: dict[str, str] = {}
+    without_effect: list[str] = []
     rest = list(arguments)
     while rest and rest[0].startswith("-") and rest[0] not in ("-m", "--module"):
         word = rest.pop(0)
@@ -71,7 +93,7 @@ def parse(arguments: List[str], grace_s: float) -> Options:
     )
 
 
-def _option(word: str, rest: List[str]) -> "tuple[str, str]":
+def _option(word: str, rest: list[str]) -> tuple[str, str]:
     flag, equals, value = word.partition("=")
     name = _SHORT.get(flag) or flag.lstrip("-").replace("_", "-")
     if name == "trial":
@@ -82,7 +104,9 @@ def _option(word: str, rest: List[str]) -> "tuple[str, str]":
     if name in _FLAGS:
         return name, value
     if name not in _WITH_EFFECT and name not in _WITHOUT_EFFECT:
-        raise UsageError(f"{flag} is no option of the launcher: put the script's own after its name")
+        raise UsageError(
+            f"{flag} is no option of the launcher: put the script's own after its name"
+        )
     if equals:
         return name, value
     if not rest:
@@ -90,7 +114,7 @@ def _option(word: str, rest: List[str]) -> "tuple[str, str]":
     return name, rest.pop(0)
 
 
-def _command(words: List[str], as_it_is: bool) -> List[str]:
+def _command(words: list[str], as_it_is: bool) -> list[str]:
     if not words:
         raise UsageError("there is nothing to start: name a script, or -m and a module")
     if words[0] in ("-m", "--module"):
@@ -102,13 +126,13 @@ def _command(words: List[str], as_it_is: bool) -> List[str]:
     return words if os.access(words[0], os.X_OK) and "/" in words[0] else [sys.executable, *words]
 
 
-def _master(given: Dict[str, str]) -> "tuple[Optional[str], Optional[int]]":
+def _master(given: dict[str, str]) -> tuple[str | None, int | None]:
     host, _, port = given.get("rdzv-endpoint", "").partition(":")
     addr = given.get("master-addr") or host or None
     return addr, _whole("master-port", given.get("master-port") or port or None, 0)
 
 
-def _processes(text: Optional[str]) -> Optional[int]:
+def _processes(text: str | None) -> int | None:
     if text == "cpu":
         return os.cpu_count() or 1
     if text in ("gpu", "auto"):
@@ -121,12 +145,12 @@ def _processes(text: Optional[str]) -> Optional[int]:
     return _whole("nproc-per-node", text, 1)
 
 
-def _nodes(text: Optional[str]) -> Optional[int]:
+def _nodes(text: str | None) -> int | None:
     """``2``, or torchrun's ``1:2``, of which a run here always has the most."""
     return _whole("nnodes", None if text is None else text.rpartition(":")[2], 1)
 
 
-def _whole(name: str, text: Optional[str], least: int) -> Optional[int]:
+def _whole(name: str, text: str | None, least: int) -> int | None:
     if text is None:
         return None
     try:

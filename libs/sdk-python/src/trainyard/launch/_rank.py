@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, BinaryIO, Callable, Deque, List, Mapping, Optional
+from typing import IO, BinaryIO, Callable
 
 from .._end import STALLED
 from .._limits import LAUNCH_LINE_BYTES, LAUNCH_OUTPUT_END_S, LAUNCH_TAIL_LINES
@@ -29,17 +30,17 @@ class RankProcess:
         self,
         rank: int,
         node: int,
-        command: List[str],
+        command: list[str],
         env: Mapping[str, str],
         error_file: Path,
-        ended: Callable[["RankProcess"], None],
+        ended: Callable[[RankProcess], None],
     ) -> None:
         self.rank = rank
         self._node = node
         self._error_file = error_file
         self._ended = ended
-        self._stderr: Deque[str] = collections.deque(maxlen=LAUNCH_TAIL_LINES)
-        self.code: Optional[int] = None
+        self._stderr: collections.deque[str] = collections.deque(maxlen=LAUNCH_TAIL_LINES)
+        self.code: int | None = None
         self.was_told_to_end = False
         self._process = subprocess.Popen(
             command,
@@ -111,7 +112,9 @@ class RankProcess:
         for reader in self._readers:
             reader.join(LAUNCH_OUTPUT_END_S)
 
-    def _copy(self, source: IO[bytes], target: BinaryIO, tail: Optional[Deque[str]]) -> None:
+    def _copy(
+        self, source: IO[bytes], target: BinaryIO, tail: collections.deque[str] | None
+    ) -> None:
         prefix = b"[rank=%d] " % self.rank
         with source:
             while True:

@@ -16,8 +16,9 @@ import shutil
 import socket
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Dict, List, Mapping, NamedTuple, Optional
+from typing import NamedTuple
 
 from .. import _info
 from .._distributed import DistributedContext
@@ -44,7 +45,7 @@ class Node(NamedTuple):
     master_addr: str
     master_port: int
     """0 where any will do."""
-    run_dir: Optional[Path]
+    run_dir: Path | None
     run_id: str
 
 
@@ -59,7 +60,7 @@ class World(NamedTuple):
     secret: str
 
 
-def main(arguments: List[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Runs a command line, and returns the exit code."""
     try:
         options = parse(arguments, LAUNCH_GRACE_S)
@@ -86,7 +87,7 @@ def main(arguments: List[str]) -> int:
 
 def node_of(options: Options, env: Mapping[str, str]) -> Node:
     """What the options say, else the environment of the task, else one process on one node."""
-    run_dir: Optional[Path] = None
+    run_dir: Path | None = None
     run_id = "local"
     rank, count, processes, addr, port = 0, 1, 1, "127.0.0.1", 0
     if _info.in_task(env):
@@ -145,7 +146,7 @@ def _world_of(node: Node, together: DistributedContext) -> World:
     return World(sum(counts), sum(counts[: node.rank]), node.master_addr, *agreed)
 
 
-def _free_port(preferred: int, taken: "set[int]") -> int:
+def _free_port(preferred: int, taken: set[int]) -> int:
     """A port that nobody listens on; below those that the system gives to clients, so that it stays
     free until it is used.
     """
@@ -201,10 +202,10 @@ def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
             guard.close()
 
 
-def _variables(node: Node, world: World, local_rank: int) -> Dict[str, str]:
+def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
     """What one process is told. The names are torchrun's."""
     rank = world.first_rank + local_rank
-    told: Dict[str, object] = {
+    told: dict[str, object] = {
         "RANK": rank,
         "WORLD_SIZE": world.size,
         "LOCAL_RANK": local_rank,

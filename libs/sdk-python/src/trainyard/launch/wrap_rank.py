@@ -13,14 +13,14 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import IO, BinaryIO, List, Optional
+from typing import IO, BinaryIO
 
 from .._limits import LAUNCH_LINE_BYTES
 
 USAGE = "usage: python -m trainyard.launch.wrap_rank RANK [--] COMMAND..."
 
 
-def main(arguments: List[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Runs a command line, and returns the exit code."""
     # Determined's own option: here both streams are taken up in any case.
     words = arguments[1:] if arguments[:1] == ["--no-redirect-stdio"] else list(arguments)
@@ -51,7 +51,7 @@ def main(arguments: List[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _rank_of(text: str) -> Optional[int]:
+def _rank_of(text: str) -> int | None:
     found = next((os.environ[name] for name in text.split(",") if name in os.environ), text)
     return int(found) if found.isdigit() else None
 

@@ -16,9 +16,10 @@ draws that. Lightning keeps neither the sums behind ``on_epoch=True`` metrics no
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any
 
 from .. import _random_state
 from .._context import Context
@@ -31,7 +32,7 @@ _STATE = "trainer.ckpt"
 
 
 @contextlib.contextmanager
-def checkpoint_path(ctx: Context) -> Iterator[Optional[str]]:
+def checkpoint_path(ctx: Context) -> Iterator[str | None]:
     """Yields what ``Trainer.fit(ckpt_path=…)`` takes: the state in the trial's latest checkpoint,
     or None for a trial that has none. ``Callback.fit`` uses it.
     """
@@ -54,8 +55,8 @@ class Callback(callbacks.Checkpoint):
         self,
         ctx: Context,
         *,
-        every_n_train_steps: Optional[int] = None,
-        every_n_epochs: Optional[int] = 1,
+        every_n_train_steps: int | None = None,
+        every_n_epochs: int | None = 1,
     ) -> None:
         for name, value in (
             ("every_n_train_steps", every_n_train_steps),
@@ -66,10 +67,10 @@ class Callback(callbacks.Checkpoint):
         self._ctx = ctx
         self._every_steps = every_n_train_steps
         self._every_epochs = every_n_epochs
-        self._resumed_from: Optional[Path] = None
-        self._random: Optional[Dict[str, Any]] = None
+        self._resumed_from: Path | None = None
+        self._random: dict[str, Any] | None = None
         self._steps = 0
-        self._saved_steps: Optional[int] = None
+        self._saved_steps: int | None = None
         self._percent = -1
         # What the last step of an epoch leaves to the epoch's end.
         self._save_at_end = self._stop_at_end = False
@@ -81,8 +82,7 @@ class Callback(callbacks.Checkpoint):
             return trainer.fit(model, *more, ckpt_path=path, **arguments)
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        """Compares the trainer's processes with the run's, and lets the loggers know the trainer.
-        """
+        """Compares the trainer's processes with the run's, and lets the loggers know the trainer."""
         check_processes(self._ctx, trainer.world_size, "Trainer")
         for logger in trainer.loggers:
             if isinstance(logger, Logger):
@@ -159,7 +159,7 @@ class Callback(callbacks.Checkpoint):
             self._ctx.train.report_progress(progress)
 
 
-def _resumable_loaders(loaders: Any) -> List[ResumableDataLoader]:
+def _resumable_loaders(loaders: Any) -> list[ResumableDataLoader]:
     """Those among a trainer's loaders: one, or a list or dict of them."""
     if isinstance(loaders, Mapping):
         loaders = list(loaders.values())
@@ -182,7 +182,7 @@ def _is_complete(trainer: Any) -> bool:
     return bool(last and trainer.is_last_batch)
 
 
-def _progress_of(trainer: Any) -> Optional[float]:
+def _progress_of(trainer: Any) -> float | None:
     """How much of the training is done, from 0 to 1; None for a training without an end."""
     parts = []
     if trainer.max_steps not in (None, -1):

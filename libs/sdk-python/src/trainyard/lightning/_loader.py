@@ -7,7 +7,8 @@ and a training that was stopped in an epoch begins its data anew. The order here
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any, Callable
 
 from .._context import Context
 from ._package import torch
@@ -42,7 +43,7 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
         *,
         batch_size: int = 1,
         shuffle: bool = False,
-        seed: Optional[int] = None,
+        seed: int | None = None,
         drop_last: bool = False,
         **arguments: Any,
     ) -> None:
@@ -55,7 +56,7 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
         self._seed = ctx.info.trial_seed if seed is None else seed
         self._skip = 0
         self._given = 0
-        self.before_next_pass: Optional[Callable[[], None]] = None
+        self.before_next_pass: Callable[[], None] | None = None
         """Called once, when the next pass is asked for its first batch."""
         sampler = _SkippingSampler(
             dataset,
@@ -88,12 +89,11 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
             self._given += 1
             yield batch
 
-    def state_dict(self) -> Dict[str, int]:
+    def state_dict(self) -> dict[str, int]:
         """The epoch, and how many of its batches have been given out."""
         return {"epoch": self.sampler.epoch, "batches": self._given}
 
-    def load_state_dict(self, state: Dict[str, int]) -> None:
-        """Continues where another loader of the same data was; a finished epoch is not continued.
-        """
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Continues where another loader of the same data was; a finished epoch is not continued."""
         self.sampler.set_epoch(state["epoch"])
         self._skip = state["batches"] if state["batches"] < len(self) else 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from .._context import Context
 from .._train import TRAINING, VALIDATION
@@ -43,7 +44,7 @@ class Logger(loggers.Logger):
     def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
         """Does nothing: the trial's hyperparameters are the platform's already."""
 
-    def log_metrics(self, metrics: Mapping[str, Any], step: Optional[int] = None) -> None:
+    def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
         """Reports metrics, on the chief."""
         if self._trainer is not None:
             if self._trainer.sanity_checking:
@@ -60,9 +61,9 @@ class Logger(loggers.Logger):
         return TEST if self._trainer.testing else TRAINING
 
 
-def by_name(metrics: Mapping[str, Any]) -> Dict[str, Dict[str, Any]]:
+def by_name(metrics: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Metrics in the groups that their names stand for; ``epoch`` goes with each."""
-    groups: Dict[str, Dict[str, Any]] = {}
+    groups: dict[str, dict[str, Any]] = {}
     for name, value in metrics.items():
         if name != "epoch":
             begins = (g for w, g in (("val", VALIDATION), (TEST, TEST)) if name.startswith(w))

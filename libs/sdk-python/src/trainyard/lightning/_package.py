@@ -16,10 +16,10 @@ def chosen() -> str:
         return "lightning.pytorch"
     if "pytorch_lightning" in sys.modules:
         return "pytorch_lightning"
-    if importlib.util.find_spec("lightning") is None:
-        if importlib.util.find_spec("pytorch_lightning") is not None:
-            return "pytorch_lightning"
-    return "lightning.pytorch"
+    if importlib.util.find_spec("lightning") is not None:
+        return "lightning.pytorch"
+    older = importlib.util.find_spec("pytorch_lightning") is not None
+    return "pytorch_lightning" if older else "lightning.pytorch"
 
 
 package = chosen()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from typing import Any
 
 from .._spool import REPORTS, parse_line
 from .._train import TRAINING
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def runs_in(folder: Path) -> Iterator[Tuple[int, Iterator[Dict[str, Any]]]]:
+def runs_in(folder: Path) -> Iterator[tuple[int, Iterator[dict[str, Any]]]]:
     """The runs of a local folder in their order, each with its reports."""
     numbers = sorted(
         int(one.name[4:]) for one in folder.glob("run-*") if re.fullmatch(r"run-\d+", one.name)
@@ -61,7 +62,7 @@ def runs_in(folder: Path) -> Iterator[Tuple[int, Iterator[Dict[str, Any]]]]:
             yield number, _reports_in(path)
 
 
-def _reports_in(path: Path) -> Iterator[Dict[str, Any]]:
+def _reports_in(path: Path) -> Iterator[dict[str, Any]]:
     with open(path, "rb") as file:
         for line in file:
             report = parse_line(line)
@@ -69,7 +70,7 @@ def _reports_in(path: Path) -> Iterator[Dict[str, Any]]:
                 yield report
 
 
-def rows_of(summary: Summary) -> List[Tuple[str, ...]]:
+def rows_of(summary: Summary) -> list[tuple[str, ...]]:
     """A row for each quantity."""
     return [
         (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable
 
 from .. import _log as log
 from .._files import try_lock
@@ -36,7 +37,7 @@ class ProfilerContext:
     def __init__(
         self,
         spool: Spool,
-        sender: Optional[Sender],
+        sender: Sender | None,
         steps: Steps,
         node: int,
         local_rank: int = 0,
@@ -50,7 +51,7 @@ class ProfilerContext:
         told = os.environ.get("LOCAL_RANK", "")
         self._local_rank = local_rank or (int(told) if told.isdigit() else 0)
         self._throughput = Throughput()
-        self._sampler: Optional[Sampler] = None
+        self._sampler: Sampler | None = None
         self._lock_fd = -1
         # A forked child has no sampler of its own, and must not end its parent's.
         self._pid = os.getpid()
@@ -97,15 +98,13 @@ class ProfilerContext:
         end = section.get("end_after_batch")
         self._start(1.0, 10, section.get("begin_on_batch") or 0, end)
 
-    def _start(
-        self, interval_s: float, samples: int, begin: float, end: Optional[float]
-    ) -> None:
+    def _start(self, interval_s: float, samples: int, begin: float, end: float | None) -> None:
         self.off()
         if self._local_rank > 0 or not self._lock():
             return
         # Loaded here, since a script's start waits for what is loaded before.
-        from ._sampler import Sampler, Window
         from ._machine import sources_here
+        from ._sampler import Sampler, Window
 
         self._pid = os.getpid()
         sources, missing = sources_here(self._throughput)
@@ -154,7 +153,7 @@ class ProfilerContext:
         os.close(fd)
 
 
-def _interval_of(value: Union[int, float]) -> float:
+def _interval_of(value: int | float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(
             f"profiler.on: sampling_interval is a number of seconds, not {type(value).__name__}"

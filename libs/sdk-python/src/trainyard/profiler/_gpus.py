@@ -8,7 +8,7 @@ one, for example, has no utilisation) is left out.
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable
 
 from ._sources import Reading, Source
 
@@ -23,23 +23,21 @@ class Gpus(Source):
 
     group = "gpu"
 
-    def __init__(self, library: Any, handles: List[Tuple[str, Any]]) -> None:
+    def __init__(self, library: Any, handles: list[tuple[str, Any]]) -> None:
         self._library = library
         self._handles = handles
 
-    def read(self, now_s: float) -> List[Reading]:
-        readings = [
-            (self.group, device, self._values(handle)) for device, handle in self._handles
-        ]
+    def read(self, now_s: float) -> list[Reading]:
+        readings = [(self.group, device, self._values(handle)) for device, handle in self._handles]
         return [reading for reading in readings if reading[2]]
 
     def close(self) -> None:
         self._library.nvmlShutdown()
 
-    def _values(self, handle: Any) -> Dict[str, float]:
+    def _values(self, handle: Any) -> dict[str, float]:
         import ctypes
 
-        values: Dict[str, float] = {}
+        values: dict[str, float] = {}
         rates = (ctypes.c_uint * 2)()
         if self._library.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(rates)) == 0:
             values["utilization_percent"] = float(rates[0])
@@ -53,16 +51,14 @@ class Gpus(Source):
         if self._library.nvmlDeviceGetPowerUsage(handle, ctypes.byref(number)) == 0:
             values["power_watts"] = number.value / 1000
         if (
-            self._library.nvmlDeviceGetTemperature(
-                handle, _TEMPERATURE_GPU, ctypes.byref(number)
-            )
+            self._library.nvmlDeviceGetTemperature(handle, _TEMPERATURE_GPU, ctypes.byref(number))
             == 0
         ):
             values["temperature_celsius"] = float(number.value)
         return values
 
 
-def gpus_here(load: Optional[Callable[[], Any]] = None) -> List[Source]:
+def gpus_here(load: Callable[[], Any] | None = None) -> list[Source]:
     """The source of this node's GPUs, or none. ``load`` gives NVML, and raises OSError without it."""
     import ctypes
 
@@ -88,12 +84,12 @@ def gpus_here(load: Optional[Callable[[], Any]] = None) -> List[Source]:
     return [Gpus(library, handles)] if handles else []
 
 
-def _visible(text: Optional[str]) -> Optional[List[str]]:
+def _visible(text: str | None) -> list[str] | None:
     """The entries of CUDA_VISIBLE_DEVICES; None where it is not set, and everything is visible."""
     return None if text is None else [entry.strip() for entry in text.split(",")]
 
 
-def _is_visible(entries: List[str], index: int, uuid: str) -> bool:
+def _is_visible(entries: list[str], index: int, uuid: str) -> bool:
     """An entry is a number, or the beginning of a UUID."""
     return any(
         entry == str(index) or (entry.startswith("GPU-") and uuid.startswith(entry))

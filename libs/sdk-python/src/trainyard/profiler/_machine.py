@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Callable, List, Tuple
+from typing import Callable
 
 from ._gpus import gpus_here
 from ._sources import Counted, Cpu, Disk, Memory, Network, Source
@@ -12,13 +12,11 @@ from ._throughput import Throughput
 PROC = Path("/proc")
 
 
-def sources_here(
-    throughput: Throughput, proc: Path = PROC
-) -> Tuple[List[Source], List[str]]:
+def sources_here(throughput: Throughput, proc: Path = PROC) -> tuple[list[Source], list[str]]:
     """The sources of this machine, and the groups that it has none for."""
-    found: List[Source] = []
-    missing: List[str] = []
-    kinds: List[Callable[[Path], Source]] = [Cpu, Memory, Disk, Network]
+    found: list[Source] = []
+    missing: list[str] = []
+    kinds: list[Callable[[Path], Source]] = [Cpu, Memory, Disk, Network]
     for kind in kinds:
         source = kind(proc)
         try:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple
 
 from .. import _log as log
 from ._sources import Source
@@ -26,13 +27,13 @@ class Window(NamedTuple):
     """From which step to which step of the training there is something to report."""
 
     begin: float
-    end: Optional[float]
+    end: float | None
 
 
 class Spread:
     """Minimum, mean and maximum of the samples so far."""
 
-    __slots__ = ("count", "total", "least", "most")
+    __slots__ = ("count", "least", "most", "total")
 
     def __init__(self) -> None:
         self.count = 0
@@ -46,7 +47,7 @@ class Spread:
         self.least = min(self.least, value)
         self.most = max(self.most, value)
 
-    def message(self, name: str) -> Dict[str, Any]:
+    def message(self, name: str) -> dict[str, Any]:
         """Its proto JSON."""
         mean = self.total / self.count
         return {
@@ -80,7 +81,7 @@ class Sampler:
         self._interval_s = interval_s
         self._samples_per_report = samples_per_report
         self._window = window
-        self._spreads: Dict[Tuple[str, str], Dict[str, Spread]] = {}
+        self._spreads: dict[tuple[str, str], dict[str, Spread]] = {}
         self._samples = 0
         self._reported = False
         self._warned = False
@@ -140,16 +141,14 @@ class Sampler:
                 self._flush()
         return True
 
-    def _read(
-        self, source: Source, now_s: float
-    ) -> List[Tuple[str, str, Dict[str, float]]]:
+    def _read(self, source: Source, now_s: float) -> list[tuple[str, str, dict[str, float]]]:
         try:
             return source.read(now_s)
         except (OSError, ValueError, IndexError) as error:
             self._warn("a sample of %s is missing: %s", source.group, error)
             return []
 
-    def _add(self, group: str, device: str, values: Dict[str, float]) -> None:
+    def _add(self, group: str, device: str, values: dict[str, float]) -> None:
         spreads = self._spreads.setdefault((group, device), {})
         for name, value in values.items():
             spread = spreads.get(name)

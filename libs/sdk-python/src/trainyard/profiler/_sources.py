@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Dict, Iterable, List, Optional, Tuple
 
 from ._throughput import Throughput
 
-Reading = Tuple[str, str, Dict[str, float]]
+Reading = tuple[str, str, dict[str, float]]
 
 # /proc/diskstats counts in these, whatever the disk's own sectors are.
 SECTOR_BYTES = 512
@@ -31,7 +31,7 @@ class Source:
 
     group = ""
 
-    def read(self, now_s: float) -> List[Reading]:
+    def read(self, now_s: float) -> list[Reading]:
         """The values of this moment."""
         raise NotImplementedError
 
@@ -43,9 +43,9 @@ class Rates:
     """Differences of counters that only grow, over time."""
 
     def __init__(self) -> None:
-        self._before: Optional[Tuple[float, Dict[str, float]]] = None
+        self._before: tuple[float, dict[str, float]] | None = None
 
-    def of(self, now_s: float, counters: Dict[str, float]) -> Dict[str, float]:
+    def of(self, now_s: float, counters: dict[str, float]) -> dict[str, float]:
         """Per second since the last call; empty at the first."""
         before, self._before = self._before, (now_s, counters)
         if before is None or now_s <= before[0]:
@@ -66,15 +66,15 @@ class Cpu(Source):
     def __init__(self, proc: Path) -> None:
         self._path = proc / "stat"
         self._has_proc = self._path.is_file()
-        self._before: Optional[Tuple[int, int, int]] = None
+        self._before: tuple[int, int, int] | None = None
 
-    def read(self, now_s: float) -> List[Reading]:
+    def read(self, now_s: float) -> list[Reading]:
         values = {"load_average": os.getloadavg()[0]}
         if self._has_proc:
             values.update(self._shares())
         return [(self.group, "", values)]
 
-    def _shares(self) -> Dict[str, float]:
+    def _shares(self) -> dict[str, float]:
         with open(self._path, "rb") as file:
             fields = [int(field) for field in file.readline().split()[1:9]]
         # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
@@ -98,8 +98,8 @@ class Memory(Source):
     def __init__(self, proc: Path) -> None:
         self._path = proc / "meminfo"
 
-    def read(self, now_s: float) -> List[Reading]:
-        kib: Dict[bytes, int] = {}
+    def read(self, now_s: float) -> list[Reading]:
+        kib: dict[bytes, int] = {}
         with open(self._path, "rb") as file:
             for line in file:
                 name, _, rest = line.partition(b":")
@@ -124,7 +124,7 @@ class Disk(Source):
         self._path = proc / "diskstats"
         self._rates = Rates()
 
-    def read(self, now_s: float) -> List[Reading]:
+    def read(self, now_s: float) -> list[Reading]:
         with open(self._path, "rb") as file:
             lines = [line.split() for line in file]
         disks = whole_disks(line[2].decode() for line in lines if len(line) > 9)
@@ -150,7 +150,7 @@ class Network(Source):
         self._path = proc / "net" / "dev"
         self._rates = Rates()
 
-    def read(self, now_s: float) -> List[Reading]:
+    def read(self, now_s: float) -> list[Reading]:
         counters = {"received_bytes_per_second": 0.0, "sent_bytes_per_second": 0.0}
         with open(self._path, "rb") as file:
             for line in file:
@@ -171,7 +171,7 @@ class Counted(Source):
         self._throughput = throughput
         self._rates = Rates()
 
-    def read(self, now_s: float) -> List[Reading]:
+    def read(self, now_s: float) -> list[Reading]:
         counted = {
             "batches_per_second": float(self._throughput.batches),
             "samples_per_second": float(self._throughput.samples),
@@ -180,7 +180,7 @@ class Counted(Source):
         return _of_rates(self.group, {name: rates[name] for name in rates if counted[name] > 0})
 
 
-def whole_disks(names: Iterable[str]) -> List[str]:
+def whole_disks(names: Iterable[str]) -> list[str]:
     """Those of a kernel's block devices that are disks, without their partitions.
 
     A partition's name is its disk's and a number, with a p between where the disk's ends in a digit.
@@ -203,5 +203,5 @@ def _percent(part: float, whole: float) -> float:
     return 0.0 if whole <= 0 else max(0.0, min(100.0, 100.0 * part / whole))
 
 
-def _of_rates(group: str, rates: Dict[str, float]) -> List[Reading]:
+def _of_rates(group: str, rates: dict[str, float]) -> list[Reading]:
     return [(group, "", rates)] if rates else []

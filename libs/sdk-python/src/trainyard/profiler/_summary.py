@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
-Key = Tuple[int, str, str, str]
+Key = tuple[int, str, str, str]
 
 
 class Total:
@@ -21,7 +21,7 @@ class Total:
         """Over the samples."""
         return self._sum / self.samples
 
-    def add(self, samples: int, value: Dict[str, Any]) -> None:
+    def add(self, samples: int, value: dict[str, Any]) -> None:
         """Adds what one report tells."""
         self.samples += samples
         self._sum += samples * value["mean"]
@@ -33,11 +33,11 @@ class Summary:
     """By node, group, device and name."""
 
     def __init__(self) -> None:
-        self.totals: Dict[Key, Total] = {}
-        self._first: Optional[Tuple[float, float]] = None
-        self._last: Optional[Tuple[float, float]] = None
+        self.totals: dict[Key, Total] = {}
+        self._first: tuple[float, float] | None = None
+        self._last: tuple[float, float] | None = None
 
-    def add(self, report: Dict[str, Any], is_training: bool) -> None:
+    def add(self, report: dict[str, Any], is_training: bool) -> None:
         """Adds a report of the spool."""
         sample = report.get("system")
         if sample is None:
@@ -49,7 +49,7 @@ class Summary:
             key = (sample["node"], report["group"], sample["device"], value["name"])
             self.totals.setdefault(key, Total()).add(sample["samples"], value)
 
-    def pace(self) -> Optional[float]:
+    def pace(self) -> float | None:
         """Steps a second between the first training report and the last; None for fewer than two."""
         if self._first is None or self._last is None:
             return None

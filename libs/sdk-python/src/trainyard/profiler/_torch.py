@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 
 class TorchProfiler:
@@ -25,7 +25,7 @@ class TorchProfiler:
                 str(folder), worker_name=f"rank-{rank}", use_gzip=True
             ),
         }
-        self._profile: Optional[Any] = torch.profiler.profile(**{**defaults, **arguments})
+        self._profile: Any | None = torch.profiler.profile(**{**defaults, **arguments})
 
     def start(self) -> None:
         """Begins: the schedule counts from here."""

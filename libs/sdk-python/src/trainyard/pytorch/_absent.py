@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Dict
-
 from .._absent import absent_from
 
 _BATCHES = "current_train_batch() is the batch at hand"
 _TENSORBOARD = "pytorch.init(enable_tensorboard_logging=…) decides"
-_LAUNCHER = "processes are started by python3 -m trainyard.launch.torch, and distributed says how many"
+_LAUNCHER = (
+    "processes are started by python3 -m trainyard.launch.torch, and distributed says how many"
+)
 
-CONTEXT: Dict[str, str] = {
+CONTEXT: dict[str, str] = {
     "_current_batch_idx": _BATCHES,
     "_epoch_len": "is_epoch_start() and is_epoch_end() say where the epoch is",
     "configure_apex_amp": "experimental.use_amp(), or torch.autocast with wrap_scaler()",
@@ -21,13 +21,13 @@ CONTEXT: Dict[str, str] = {
     "n_gpus": _LAUNCHER,
     "profiler": "set_profiler() traces PyTorch, and profiling.enabled samples the machine",
 }
-PACKAGE: Dict[str, str] = {
+PACKAGE: dict[str, str] = {
     "CheckpointLoadContext": "load_trial_from_checkpoint_path makes the trial again",
     "ClipGradsL2Norm": "context.step_optimizer(clip_grads=…) clips by torch.nn.utils.clip_grad_norm_",
     "ClipGradsL2Value": "context.step_optimizer(clip_grads=…) clips by torch.nn.utils.clip_grad_value_",
     "PyTorchExperimentalContext": "what it had is in context.experimental",
 }
-MODULES: Dict[str, str] = {
+MODULES: dict[str, str] = {
     "deepspeed": "write the loop with trainyard.deepspeed",
     "dsat": "search over the settings of DeepSpeed as hyperparameters",
     "experimental": (

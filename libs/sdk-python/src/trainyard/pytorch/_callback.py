@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 _log = logging.getLogger("trainyard.pytorch")
 
@@ -26,7 +26,7 @@ class PyTorchCallback:
     a restart finds it as it was.
     """
 
-    def on_trial_startup(self, first_batch_idx: int, checkpoint_uuid: Optional[str]) -> None:
+    def on_trial_startup(self, first_batch_idx: int, checkpoint_uuid: str | None) -> None:
         """Before anything else, after a checkpoint was loaded: ``first_batch_idx`` is the batch that
         comes first, ``checkpoint_uuid`` where the training goes on from, or None.
         """
@@ -44,7 +44,7 @@ class PyTorchCallback:
         """After the last batch of an epoch."""
 
     def on_training_workload_end(
-        self, avg_metrics: Dict[str, Any], batch_metrics: Optional[List[Dict[str, Any]]]
+        self, avg_metrics: dict[str, Any], batch_metrics: list[dict[str, Any]] | None
     ) -> None:
         """When training metrics are reported: their averages, and this process's value of each
         batch since the last report.
@@ -59,21 +59,21 @@ class PyTorchCallback:
     def on_validation_step_start(self) -> None:
         """Before each batch of ``evaluate_batch``."""
 
-    def on_validation_step_end(self, metrics: Dict[str, Any]) -> None:
+    def on_validation_step_end(self, metrics: dict[str, Any]) -> None:
         """After each batch of ``evaluate_batch``, with what it returned."""
 
-    def on_validation_epoch_end(self, outputs: List[Any]) -> None:
+    def on_validation_epoch_end(self, outputs: list[Any]) -> None:
         """After the pass over the validation data, with what ``evaluate_batch`` returned for each
         batch of this process, or a list with the one result of ``evaluate_full_dataset``.
         """
 
-    def on_validation_end(self, metrics: Dict[str, Any]) -> None:
+    def on_validation_end(self, metrics: dict[str, Any]) -> None:
         """After a validation, with what is reported: the same in every process."""
 
-    def on_checkpoint_load_start(self, checkpoint: Dict[str, Any]) -> None:
+    def on_checkpoint_load_start(self, checkpoint: dict[str, Any]) -> None:
         """Before a checkpoint's content is loaded. It may be changed in place."""
 
-    def on_checkpoint_save_start(self, checkpoint: Dict[str, Any]) -> None:
+    def on_checkpoint_save_start(self, checkpoint: dict[str, Any]) -> None:
         """Before a checkpoint's content is written. Keys that are added in place come back at
         ``on_checkpoint_load_start``; the tensors in it are the ones that training goes on with.
         """
@@ -86,11 +86,11 @@ class PyTorchCallback:
     def on_checkpoint_upload_end(self, uuid: str) -> None:
         """After a checkpoint is stored; called between two batches."""
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What to store of this callback; anything that pickles."""
         return {}
 
-    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave."""
 
 
@@ -110,15 +110,15 @@ class Callbacks:
                     "strings and callbacks are instances of pytorch.PyTorchCallback"
                 )
             _tell_of_hooks_that_are_none(name, callback)
-        self._by_name: Dict[str, PyTorchCallback] = dict(by_name)
-        self._listening: Dict[str, List[Any]] = {}
+        self._by_name: dict[str, PyTorchCallback] = dict(by_name)
+        self._listening: dict[str, list[Any]] = {}
 
     def call(self, hook: str, *arguments: Any) -> None:
         """Calls a hook of every callback that has it."""
         for method in self.listening(hook):
             method(*arguments)
 
-    def listening(self, hook: str) -> List[Any]:
+    def listening(self, hook: str) -> list[Any]:
         """The methods of the callbacks that override a hook."""
         found = self._listening.get(hook)
         if found is None:
@@ -131,11 +131,11 @@ class Callbacks:
             self._listening[hook] = found
         return found
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """The state of each callback."""
         return {name: callback.state_dict() for name, callback in self._by_name.items()}
 
-    def load_state_dict(self, states: Dict[str, Any]) -> None:
+    def load_state_dict(self, states: dict[str, Any]) -> None:
         """Gives each callback what it stored; one that was not there before begins anew."""
         for name, callback in self._by_name.items():
             if name in states:
@@ -148,7 +148,9 @@ def _tell_of_hooks_that_are_none(name: str, callback: PyTorchCallback) -> None:
         if not hook.startswith("on_") or hasattr(PyTorchCallback, hook):
             continue
         close = difflib.get_close_matches(hook, dir(PyTorchCallback), 1)
-        instead = WITHDRAWN.get(hook) or (close[0] if close else "a hook of pytorch.PyTorchCallback")
+        instead = WITHDRAWN.get(hook) or (
+            close[0] if close else "a hook of pytorch.PyTorchCallback"
+        )
         _log.warning(
             "the callback %r has a method %s, which is never called: use %s", name, hook, instead
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Set
+from typing import Any, Callable
 
 import torch
 
@@ -30,8 +31,8 @@ class PyTorchTrialContext(TrialQueries):
     def __init__(
         self,
         core: Any,
-        hparams: Optional[Dict[str, Any]],
-        config: Optional[Dict[str, Any]],
+        hparams: dict[str, Any] | None,
+        config: dict[str, Any] | None,
         device: torch.device,
         aggregation_frequency: int = 1,
         enable_tensorboard_logging: bool = True,
@@ -39,28 +40,28 @@ class PyTorchTrialContext(TrialQueries):
         place = Place()
         super().__init__(core, hparams, config, place)
         self.device = device
-        self.models: List[torch.nn.Module] = []
-        self.lr_schedulers: List[LRScheduler] = []
-        self.scalers: List[Any] = []
+        self.models: list[torch.nn.Module] = []
+        self.lr_schedulers: list[LRScheduler] = []
+        self.scalers: list[Any] = []
         self.experimental = Experimental(self)
-        self._wrapped: List[Wrapped] = []
+        self._wrapped: list[Wrapped] = []
         self._reducers = MetricReducers(core.distributed)
         self._aggregation_frequency = aggregation_frequency
         self._profiling = Profiling(core)
-        self._writer: Optional[Any] = None
+        self._writer: Any | None = None
         if enable_tensorboard_logging:
             core.tensorboard.mirror_metrics()
         self._passes = 0
-        self._warned_types: Set[type] = set()
+        self._warned_types: set[type] = set()
         self._fit_began = False
 
     @property
-    def optimizers(self) -> List[torch.optim.Optimizer]:
+    def optimizers(self) -> list[torch.optim.Optimizer]:
         """The wrapped optimizers, in their order."""
         return [one.optimizer for one in self._wrapped]
 
     def wrap_model(
-        self, model: torch.nn.Module, *, ddp: Optional[Dict[str, Any]] = None
+        self, model: torch.nn.Module, *, ddp: dict[str, Any] | None = None
     ) -> torch.nn.Module:
         """Puts a model on the device and returns the one to use from then on. With several
         processes it is a replica whose gradients are averaged; ``ddp`` is passed to PyTorch's
@@ -72,7 +73,9 @@ class PyTorchTrialContext(TrialQueries):
         if not isinstance(model, torch.nn.Module):
             raise TypeError(f"wrap_model() takes a torch.nn.Module, not {type(model).__name__}")
         if any(_models.inner(one) is _models.inner(model) for one in self.models):
-            raise ValueError("wrap_model() was called twice with the same model: wrap each one once")
+            raise ValueError(
+                "wrap_model() was called twice with the same model: wrap each one once"
+            )
         if _models.is_sharded(model):
             raise TypeError(
                 "wrap_model() takes a model that is whole, and fully_shard has sharded this one: "
@@ -93,8 +96,8 @@ class PyTorchTrialContext(TrialQueries):
         self,
         optimizer: torch.optim.Optimizer,
         backward_passes_per_step: int = 1,
-        fp16_compression: Optional[bool] = None,
-        average_aggregated_gradients: Optional[bool] = None,
+        fp16_compression: bool | None = None,
+        average_aggregated_gradients: bool | None = None,
     ) -> torch.optim.Optimizer:
         """Returns the optimizer to use from then on, which is the same.
 
@@ -169,7 +172,7 @@ class PyTorchTrialContext(TrialQueries):
     def wrap_reducer(
         self,
         reducer: Any,
-        name: Optional[str] = None,
+        name: str | None = None,
         for_training: bool = True,
         for_validation: bool = True,
     ) -> Any:
@@ -197,7 +200,7 @@ class PyTorchTrialContext(TrialQueries):
     def backward(
         self,
         loss: torch.Tensor,
-        gradient: Optional[torch.Tensor] = None,
+        gradient: torch.Tensor | None = None,
         retain_graph: bool = False,
         create_graph: bool = False,
     ) -> None:
@@ -210,16 +213,14 @@ class PyTorchTrialContext(TrialQueries):
         if auto is not None:
             loss = auto.scale(loss)
         self._passes += 1
-        loss.backward(
-            gradient=gradient, retain_graph=retain_graph, create_graph=create_graph
-        )
+        loss.backward(gradient=gradient, retain_graph=retain_graph, create_graph=create_graph)
 
     def step_optimizer(
         self,
         optimizer: torch.optim.Optimizer,
-        clip_grads: Optional[Callable[[Iterable[torch.nn.Parameter]], Any]] = None,
+        clip_grads: Callable[[Iterable[torch.nn.Parameter]], Any] | None = None,
         auto_zero_grads: bool = True,
-        scaler: Optional[Any] = None,
+        scaler: Any | None = None,
     ) -> None:
         """Takes a step, at every ``aggregation_frequency``-th batch; at the others it does nothing.
 
@@ -342,7 +343,7 @@ class Experimental:
     def __init__(self, context: PyTorchTrialContext) -> None:
         self._context = context
         self.amp = False
-        self.scaler: Optional[Any] = None
+        self.scaler: Any | None = None
         self.reproducibility_checks_disabled = False
         self.moves_batches = True
 

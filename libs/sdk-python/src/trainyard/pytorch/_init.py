@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any, Dict, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -18,9 +19,9 @@ from ._context import PyTorchTrialContext
 @contextlib.contextmanager
 def init(
     *,
-    hparams: Optional[Dict[str, Any]] = None,
-    exp_conf: Optional[Dict[str, Any]] = None,
-    distributed: Optional[DistributedContext] = None,
+    hparams: dict[str, Any] | None = None,
+    exp_conf: dict[str, Any] | None = None,
+    distributed: DistributedContext | None = None,
     aggregation_frequency: int = 1,
     enable_tensorboard_logging: bool = True,
 ) -> Iterator[PyTorchTrialContext]:
@@ -62,7 +63,7 @@ def init(
             torch.distributed.destroy_process_group()
 
 
-def _check_launched(distributed: Optional[DistributedContext]) -> None:
+def _check_launched(distributed: DistributedContext | None) -> None:
     """One process for several slots would leave the others idle without a word."""
     if distributed is not None or "WORLD_SIZE" in os.environ or not _info.in_task(os.environ):
         return
@@ -95,7 +96,7 @@ def _join_group(distributed: DistributedContext, device: torch.device) -> bool:
     return True
 
 
-def _seed_in(config: Dict[str, Any]) -> int:
+def _seed_in(config: dict[str, Any]) -> int:
     """The experiment's seed of a configuration, for local mode."""
     found = config.get("reproducibility")
     seed = found.get("experiment_seed") if isinstance(found, dict) else None

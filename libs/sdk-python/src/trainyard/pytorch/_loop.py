@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from functools import partial
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable
 
 from .._end import describe
 from . import _schedulers, _seeds
@@ -34,9 +34,7 @@ _log = logging.getLogger("trainyard.pytorch")
 class Loop:
     """One call of ``Trainer.fit``."""
 
-    def __init__(
-        self, trial: PyTorchTrial, context: Any, plan: Plan, counters: Counters
-    ) -> None:
+    def __init__(self, trial: PyTorchTrial, context: Any, plan: Plan, counters: Counters) -> None:
         self._trial = trial
         self._context = context
         self._plan = plan
@@ -50,16 +48,16 @@ class Loop:
         self._reports = Reports(context, counters, self._callbacks)
         self._watch = Watch(context)
         self._saver = Saver(trial, context, self._callbacks, counters)
-        self._parts: Dict[str, Any] = {"source": self._source, "reports": self._reports}
+        self._parts: dict[str, Any] = {"source": self._source, "reports": self._reports}
         self._began_s = 0.0
         # Nothing that is counted in batches or epochs is due before so many batches.
         self._next_due = 0
 
-    def run(self, latest_checkpoint: Optional[str]) -> None:
+    def run(self, latest_checkpoint: str | None) -> None:
         """Trains to the end of the plan, or until it is to stop."""
         counters, callbacks = self._counters, self._callbacks
         uuid = None
-        begin: Optional[Callable[[], None]] = None
+        begin: Callable[[], None] | None = None
         if counters.batches == 0:
             uuid = latest_of(self._context, latest_checkpoint)
             if uuid is not None:
@@ -80,7 +78,7 @@ class Loop:
         """Lets go of everything. What goes wrong with that is raised, unless the training has failed:
         then its own error is the one to be told.
         """
-        first: Optional[Exception] = None
+        first: Exception | None = None
         shutdown = partial(self._callbacks.call, "on_trial_shutdown")
         for act in (self._watch.stop, self._source.close, self._saver.close, shutdown):
             try:
@@ -92,7 +90,7 @@ class Loop:
         if first is not None and not failed:
             raise first
 
-    def _prepare(self, begin: Optional[Callable[[], None]]) -> None:
+    def _prepare(self, begin: Callable[[], None] | None) -> None:
         """Brings everything to the point before the first batch."""
         context, counters = self._context, self._counters
         for model in context.models:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, Dict
+from typing import Any
 
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
@@ -25,7 +25,7 @@ class LRScheduler:
         MANUAL_STEP = 3
         """Never: the trial calls ``step``."""
 
-    def __init__(self, scheduler: Any, step_mode: "LRScheduler.StepMode", frequency: int = 1) -> None:
+    def __init__(self, scheduler: Any, step_mode: LRScheduler.StepMode, frequency: int = 1) -> None:
         """``frequency`` makes every n-th of these moments count."""
         if not callable(getattr(scheduler, "step", None)):
             raise TypeError(
@@ -35,7 +35,10 @@ class LRScheduler:
             raise TypeError(
                 f"wrap_lr_scheduler(step_mode={step_mode!r}) takes one of LRScheduler.StepMode"
             )
-        if isinstance(scheduler, ReduceLROnPlateau) and step_mode is not LRScheduler.StepMode.MANUAL_STEP:
+        if (
+            isinstance(scheduler, ReduceLROnPlateau)
+            and step_mode is not LRScheduler.StepMode.MANUAL_STEP
+        ):
             raise ValueError(
                 "wrap_lr_scheduler() takes ReduceLROnPlateau with MANUAL_STEP only, since it steps by "
                 "a metric: call its step(metric) in on_validation_end of a callback"
@@ -54,7 +57,7 @@ class LRScheduler:
         return self._scheduler
 
     @property
-    def step_mode(self) -> "LRScheduler.StepMode":
+    def step_mode(self) -> LRScheduler.StepMode:
         """When the trainer steps it."""
         return self._step_mode
 
@@ -71,10 +74,10 @@ class LRScheduler:
         """The learning rates in force, one for each parameter group."""
         return self._scheduler.get_last_lr()
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """The scheduler's own state."""
         return self._scheduler.state_dict()
 
-    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes the scheduler's own state back."""
         self._scheduler.load_state_dict(state_dict)

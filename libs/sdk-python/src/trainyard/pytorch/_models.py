@@ -10,7 +10,8 @@ gradients are exchanged in the same buckets from a run's first batch on, the las
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Dict, Iterable, Iterator, List
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
@@ -81,7 +82,7 @@ def inner(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def replicate(
-    model: torch.nn.Module, device: torch.device, distributed: Any, arguments: Dict[str, Any]
+    model: torch.nn.Module, device: torch.device, distributed: Any, arguments: dict[str, Any]
 ) -> torch.nn.Module:
     """The model as this process's replica, with the first process's weights.
 
@@ -103,7 +104,8 @@ def replicate(
 
 def _check_same(model: torch.nn.Module, distributed: Any) -> None:
     mine = [
-        (name, tuple(value.shape), str(value.dtype)) for name, value in model.state_dict().items()
+        (name, tuple(value.shape), str(value.dtype))
+        for name, value in model.state_dict().items()
         if isinstance(value, torch.Tensor)
     ]
     everyone = distributed.allgather(mine)
@@ -118,7 +120,7 @@ def _check_same(model: torch.nn.Module, distributed: Any) -> None:
         )
 
 
-def dict_of(entries: Iterable[Any]) -> Dict[str, Any]:
+def dict_of(entries: Iterable[Any]) -> dict[str, Any]:
     """Names with shapes and types as a dict."""
     return {name: (shape, kind) for name, shape, kind in entries}
 
@@ -128,7 +130,7 @@ def _said(entry: Any) -> str:
 
 
 @contextlib.contextmanager
-def without_sync(models: List[torch.nn.Module]) -> Iterator[None]:
+def without_sync(models: list[torch.nn.Module]) -> Iterator[None]:
     """Within it, gradients stay in this process."""
     with contextlib.ExitStack() as stack:
         for model in models:
@@ -138,7 +140,7 @@ def without_sync(models: List[torch.nn.Module]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def evaluating(models: List[torch.nn.Module]) -> Iterator[None]:
+def evaluating(models: list[torch.nn.Module]) -> Iterator[None]:
     """Within it the models are in evaluation mode; afterwards each part is as it was, also one that
     the trial keeps frozen.
     """

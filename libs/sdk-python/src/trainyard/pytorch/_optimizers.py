@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterable, List, Optional
+from collections.abc import Iterable
+from typing import Any, Callable
 
 import torch
 
@@ -16,11 +17,11 @@ class Wrapped:
         self.optimizer = optimizer
         self.averages = averages
         # How many backward passes there had been at its latest step of this batch; None before.
-        self.stepped_at: Optional[int] = None
+        self.stepped_at: int | None = None
         # What the groups were made with, from the hyperparameters.
         self.built = [options_of(group) for group in optimizer.param_groups]
 
-    def parameters(self) -> List[torch.nn.Parameter]:
+    def parameters(self) -> list[torch.nn.Parameter]:
         """All of its parameters."""
         return [one for group in self.optimizer.param_groups for one in group["params"]]
 
@@ -30,9 +31,7 @@ class Wrapped:
         if gradients:
             torch._foreach_div_(gradients, float(passes))
 
-    def step(
-        self, clip: Optional[Callable[[Iterable[torch.nn.Parameter]], Any]], scaler: Any
-    ) -> None:
+    def step(self, clip: Callable[[Iterable[torch.nn.Parameter]], Any] | None, scaler: Any) -> None:
         """Clips the gradients and takes the step."""
         if isinstance(self.optimizer, torch.optim.LBFGS):
             raise TypeError(
@@ -49,7 +48,7 @@ class Wrapped:
             scaler.step(self.optimizer)
 
 
-def options_of(group: Dict[str, Any]) -> Dict[str, Any]:
+def options_of(group: dict[str, Any]) -> dict[str, Any]:
     """The options of a parameter group that are plain numbers, such as lr and weight_decay; lr as it
     was before a scheduler.
     """
@@ -74,9 +73,9 @@ def unscale_once(scaler: Any, optimizer: torch.optim.Optimizer) -> None:
 
 def follow_hparams(
     optimizer: torch.optim.Optimizer,
-    schedulers: List[Any],
-    before: List[Dict[str, Any]],
-    now: List[Dict[str, Any]],
+    schedulers: list[Any],
+    before: list[dict[str, Any]],
+    now: list[dict[str, Any]],
 ) -> None:
     """Gives a restored optimizer what its trial's hyperparameters say, where the checkpoint was made
     with others, as a copy in population-based training is: an option that is built with another
@@ -96,7 +95,7 @@ def follow_hparams(
 
 
 def _scale_schedule(
-    optimizer: torch.optim.Optimizer, schedulers: List[Any], group: int, ratio: float
+    optimizer: torch.optim.Optimizer, schedulers: list[Any], group: int, ratio: float
 ) -> None:
     if "initial_lr" in optimizer.param_groups[group]:
         optimizer.param_groups[group]["initial_lr"] *= ratio
@@ -109,9 +108,7 @@ def _scale_schedule(
                 rates[group] = rates[group] * ratio
 
 
-def compress_gradients(
-    models: List[torch.nn.Module], parameters: List[torch.nn.Parameter]
-) -> None:
+def compress_gradients(models: list[torch.nn.Module], parameters: list[torch.nn.Parameter]) -> None:
     """Lets the replicas that hold these parameters exchange their gradients as float16."""
     held = {id(one) for one in parameters}
     for model in models:

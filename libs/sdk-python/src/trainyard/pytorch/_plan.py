@@ -4,10 +4,10 @@ not given.
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .. import _search_metric
-from ._units import Batch, Epoch, Second, TrainUnit, checked, length_of
+from ._units import Batch, Epoch, TrainUnit, checked, length_of
 
 POLICIES = ("best", "all", "none")
 
@@ -15,21 +15,21 @@ POLICIES = ("best", "all", "none")
 class Plan(NamedTuple):
     """Periods and the length of a training."""
 
-    checkpoint_period: Optional[TrainUnit]
-    validation_period: Optional[TrainUnit]
-    reporting_period: Optional[TrainUnit]
+    checkpoint_period: TrainUnit | None
+    validation_period: TrainUnit | None
+    reporting_period: TrainUnit | None
     max_length: TrainUnit
     checkpoint_policy: str
     step_zero_validation: bool
     test_mode: bool
-    metric: Optional[str]
+    metric: str | None
     """What a search goes by; None when the configuration does not say."""
     needs_metric: bool
     """Whether the search can make nothing of a validation without the metric."""
     smaller_is_better: bool
     profiling_enabled: bool = False
 
-    def units(self) -> Dict[str, Any]:
+    def units(self) -> dict[str, Any]:
         """Its lengths and periods by the names of fit's arguments."""
         return {
             "checkpoint_period": self.checkpoint_period,
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
             "max_length": self.max_length,
         }
 
-    def check_against(self, length: Optional[int]) -> None:
+    def check_against(self, length: int | None) -> None:
         """Raises ValueError where epochs are counted and the loader has no length."""
         for name, unit in self.units().items():
             if isinstance(unit, Epoch) and length is None:
@@ -49,7 +49,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(
-    config: Dict[str, Any],
+    config: dict[str, Any],
     checkpoint_period: Any,
     validation_period: Any,
     reporting_period: Any,
@@ -89,7 +89,7 @@ def plan_of(
     )
 
 
-def _period(config: Dict[str, Any], key: str) -> Optional[TrainUnit]:
+def _period(config: dict[str, Any], key: str) -> TrainUnit | None:
     """A period of the configuration: {batches: n} or {epochs: n}, where 0 is never."""
     found = config.get(key)
     if not isinstance(found, dict) or len(found) != 1:
@@ -101,7 +101,7 @@ def _period(config: Dict[str, Any], key: str) -> Optional[TrainUnit]:
     return kind(value)
 
 
-def batches_of(length: TrainUnit, epoch_length: Optional[int]) -> float:
+def batches_of(length: TrainUnit, epoch_length: int | None) -> float:
     """A length in batches; Epoch needs the batches of one."""
     if isinstance(length, Epoch):
         assert epoch_length is not None

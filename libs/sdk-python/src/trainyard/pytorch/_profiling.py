@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..profiler import TorchProfiler
 
@@ -12,19 +12,19 @@ class Profiling:
 
     def __init__(self, core: Any) -> None:
         self._core = core
-        self._traces: Optional[TorchProfiler] = None
+        self._traces: TorchProfiler | None = None
         self._started = False
         self._counts_samples = True
         self.counts = False
         """Whether ``count`` is wanted for each batch."""
 
-    def trace(self, arguments: Dict[str, Any]) -> None:
+    def trace(self, arguments: dict[str, Any]) -> None:
         """Has PyTorch's profiler trace the next training."""
         self._traces = TorchProfiler(
             self._core.tensorboard.path, self._core.distributed.rank, **arguments
         )
 
-    def configure(self, enabled: bool, begin: int, end: Optional[int]) -> None:
+    def configure(self, enabled: bool, begin: int, end: int | None) -> None:
         """Samples the machine between these batches from here on, or no longer."""
         if enabled:
             self._core.profiler._start(1.0, 10, begin, end)
@@ -68,4 +68,3 @@ class Profiling:
             self._started = False
             self._core.profiler.off()
         self.counts = False
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 
 class Place:
@@ -15,7 +15,7 @@ class Place:
         """Batches that were validated in this run."""
         self.initial = 0
         """The batch that this run began at."""
-        self.epoch_length: Optional[int] = None
+        self.epoch_length: int | None = None
         """The batches of an epoch; None where the loader has no length."""
 
     def epoch_of(self, batch: int) -> int:
@@ -37,22 +37,22 @@ class Counters:
     def __init__(self) -> None:
         self.batches = 0
         """Batches that this process has trained on."""
-        self.validated_at: Optional[int] = None
+        self.validated_at: int | None = None
         """After how many batches the latest validation was."""
-        self.stored_at: Optional[int] = None
+        self.stored_at: int | None = None
         """After how many batches the latest checkpoint was."""
         self.reported_at = 0
         """After how many batches the latest training metrics were reported."""
-        self.best: Optional[float] = None
+        self.best: float | None = None
         """The best value of the searcher's metric so far."""
         self.seconds = 0.0
         """For how long it has trained, at the latest checkpoint."""
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """As plain values."""
         return dict(vars(self))
 
-    def load_state_dict(self, state: Dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave."""
         for name in vars(self):
             if name in state:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional
+from collections.abc import Iterable
+from typing import Any, Callable, NamedTuple
 
 from ._units import Epoch, Second
 
@@ -25,7 +26,7 @@ class News(NamedTuple):
 
     preempted: bool
     stop_requested: bool
-    due: List[str]
+    due: list[str]
     """The names of what is due by the clock."""
 
 
@@ -38,9 +39,9 @@ class Pulse:
     def __init__(
         self,
         context: Any,
-        timed: Dict[str, Second],
-        since: Dict[str, float],
-        clock: Optional[Callable[[], float]] = None,
+        timed: dict[str, Second],
+        since: dict[str, float],
+        clock: Callable[[], float] | None = None,
     ) -> None:
         """``since`` says of some of the timed when their time began; that of the others does now."""
         self._context = context
@@ -86,12 +87,12 @@ class Pulse:
             return 1
         return max(1, min(PULSE_BATCHES_MAX, int(PULSE_S * done / took)))
 
-    def _due_by_clock(self) -> List[str]:
+    def _due_by_clock(self) -> list[str]:
         now = self._clock()
         return [name for name, unit in self._timed.items() if now - self._since[name] >= unit.value]
 
 
-def timed_of(**units: Any) -> Dict[str, Second]:
+def timed_of(**units: Any) -> dict[str, Second]:
     """Those that go by the clock."""
     return {name: unit for name, unit in units.items() if isinstance(unit, Second)}
 
@@ -107,7 +108,7 @@ def is_due(unit: Any, batches: int, epochs: int, epoch_ended: bool, timed: bool)
     return unit.is_after(batches)
 
 
-def next_due(units: Iterable[Any], batches: int, epoch_length: Optional[int]) -> float:
+def next_due(units: Iterable[Any], batches: int, epoch_length: int | None) -> float:
     """After how many batches one of these periods is over next; those by the clock aside."""
     following = [math.inf]
     for unit in units:

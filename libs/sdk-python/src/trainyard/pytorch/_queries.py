@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ._progress import Place
 
@@ -16,19 +16,19 @@ class TrialQueries:
     def __init__(
         self,
         core: Any,
-        hparams: Optional[Dict[str, Any]],
-        config: Optional[Dict[str, Any]],
+        hparams: dict[str, Any] | None,
+        config: dict[str, Any] | None,
         place: Place,
     ) -> None:
         self._core = core
         self.info = core.info
         self.distributed = core.distributed
-        self._hparams: Dict[str, Any] = dict(core.info.hparams if hparams is None else hparams)
-        self._config: Dict[str, Any] = dict(core.info.config if config is None else config)
+        self._hparams: dict[str, Any] = dict(core.info.hparams if hparams is None else hparams)
+        self._config: dict[str, Any] = dict(core.info.config if config is None else config)
         self._place = place
         self._stop_requested = False
 
-    def get_hparams(self) -> Dict[str, Any]:
+    def get_hparams(self) -> dict[str, Any]:
         """The trial's hyperparameters."""
         return self._hparams
 
@@ -42,13 +42,13 @@ class TrialQueries:
             )
         return self._hparams[name]
 
-    def get_experiment_config(self) -> Dict[str, Any]:
+    def get_experiment_config(self) -> dict[str, Any]:
         """The experiment's whole configuration; empty outside a task, unless ``pytorch.init`` was
         given one.
         """
         return self._config
 
-    def get_data_config(self) -> Dict[str, Any]:
+    def get_data_config(self) -> dict[str, Any]:
         """The section ``data`` of the configuration, which is the user's own."""
         found = self._config.get("data")
         return found if isinstance(found, dict) else {}

@@ -5,7 +5,7 @@ Nothing is read from a device before: a tensor stays a tensor, and all of them a
 
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 import torch
 
@@ -22,9 +22,9 @@ class Reports:
         self._context = context
         self._counters = counters
         self._callbacks = callbacks
-        self._pending: List[Dict[str, Any]] = []
+        self._pending: list[dict[str, Any]] = []
 
-    def add(self, metrics: Dict[str, Any]) -> None:
+    def add(self, metrics: dict[str, Any]) -> None:
         """Keeps the metrics of a batch."""
         self._pending.append(metrics)
 
@@ -51,7 +51,7 @@ class Reports:
             self._callbacks.call("on_training_workload_end", dict(metrics), each)
         self._pending = []
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What is not reported yet."""
         known = self._context._reducers.reducers
         return {
@@ -60,7 +60,7 @@ class Reports:
             "reducers": [_state_of(reducer) for reducer in known],
         }
 
-    def load_state_dict(self, state: Dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave."""
         self._pending = [{} for _ in range(state["batches"])]
         for name, (places, values) in state["pending"].items():
@@ -73,11 +73,11 @@ class Reports:
                 vars(reducer).update(kept)
 
 
-def _columns_of(pending: List[Dict[str, Any]]) -> Dict[str, Any]:
+def _columns_of(pending: list[dict[str, Any]]) -> dict[str, Any]:
     """Each metric's places and values, the latter as one tensor where they are tensors of a kind:
     many small ones take long to store.
     """
-    columns: Dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for place, metrics in enumerate(pending):
         for name, value in metrics.items():
             places, values = columns.setdefault(name, ([], []))
@@ -86,7 +86,7 @@ def _columns_of(pending: List[Dict[str, Any]]) -> Dict[str, Any]:
     return {name: (places, _joined(values)) for name, (places, values) in columns.items()}
 
 
-def _joined(values: List[Any]) -> Any:
+def _joined(values: list[Any]) -> Any:
     kinds = {(value.dtype if isinstance(value, torch.Tensor) else None) for value in values}
     if len(kinds) == 1 and None not in kinds:
         return torch.stack(values).cpu()
@@ -102,7 +102,7 @@ def _state_of(reducer: Any) -> Any:
     return {name: value for name, value in vars(reducer).items() if not callable(value)}
 
 
-def times_of(place: Place, batches: int) -> Dict[str, float]:
+def times_of(place: Place, batches: int) -> dict[str, float]:
     """The metrics ``batches`` and ``epochs``, which searches may count by."""
     if place.epoch_length is None:
         return {"batches": batches}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import List
-
 from ._lr_scheduler import LRScheduler
 
 Mode = LRScheduler.StepMode
 
 
 def step_all(
-    schedulers: List[LRScheduler], batches: int, epochs: int, epoch_ended: bool, frequency: int
+    schedulers: list[LRScheduler], batches: int, epochs: int, epoch_ended: bool, frequency: int
 ) -> None:
     """Steps those whose moment this is: ``batches`` and ``epochs`` are how many are done, and every
     ``frequency``-th batch lets the optimizers take a step. A function of counters alone, so that a

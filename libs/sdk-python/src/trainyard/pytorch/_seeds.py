@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
-from typing import Any, Dict, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -26,9 +27,9 @@ def seed_rank(context: Any, batches: int) -> None:
     seed_all((context.get_trial_seed() + context.distributed.rank + 1_000_003 * batches) % 2**32)
 
 
-def capture() -> Dict[str, Any]:
+def capture() -> dict[str, Any]:
     """The random states of this process, to give back to ``restore``."""
-    state: Dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
+    state: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
     numpy = _numpy()
     if numpy is not None:
         state["numpy"] = numpy.random.get_state()
@@ -37,7 +38,7 @@ def capture() -> Dict[str, Any]:
     return state
 
 
-def restore(state: Dict[str, Any]) -> None:
+def restore(state: dict[str, Any]) -> None:
     """Goes on with random states of before."""
     random.setstate(state["python"])
     torch.set_rng_state(state["torch"])

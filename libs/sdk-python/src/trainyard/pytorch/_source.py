@@ -9,7 +9,8 @@ interrupted pass, with the random states that were in force there.
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Dict, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any
 
 from . import _seeds
 
@@ -36,7 +37,7 @@ class Source:
     does not say: then the whole training is one epoch.
     """
 
-    length: Optional[int]
+    length: int | None
 
     def open(self, batches_done: int) -> None:
         """Finds the place after so many batches."""
@@ -45,11 +46,11 @@ class Source:
     def __next__(self) -> Any:
         raise NotImplementedError
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What this process needs to find its place again."""
         return {}
 
-    def load_state_dict(self, state: Dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave, before ``open``."""
 
     def close(self) -> None:
@@ -61,8 +62,8 @@ class Described(Source):
 
     def __init__(self, loader: Any, size: int, rank: int, seed: int) -> None:
         self._loader = loader
-        self._place: Dict[str, Any] = {"num_replicas": size, "rank": rank, "seed": seed}
-        self._iterator: Optional[Iterator[Any]] = None
+        self._place: dict[str, Any] = {"num_replicas": size, "rank": rank, "seed": seed}
+        self._iterator: Iterator[Any] | None = None
         try:
             self.length = len(loader.get_data_loader(repeat=True, skip=0, **self._place))
         except TypeError:
@@ -91,10 +92,10 @@ class Repeated(Source):
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
-        self._iterator: Optional[Iterator[Any]] = None
+        self._iterator: Iterator[Any] | None = None
         self._in_pass = 0
-        self._random: Dict[str, Any] = {}
-        self._place: Dict[str, Any] = {}
+        self._random: dict[str, Any] = {}
+        self._place: dict[str, Any] = {}
         try:
             self.length = len(loader)
         except (TypeError, NotImplementedError):
@@ -131,13 +132,13 @@ class Repeated(Source):
         self._in_pass += 1
         return batch
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Where in the pass, and the random states at its beginning."""
         if self._iterator is None:
             return {}
         return {"in_pass": self._in_pass, "random": self._random}
 
-    def load_state_dict(self, state: Dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave."""
         self._place = state
 

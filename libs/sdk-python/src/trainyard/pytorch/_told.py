@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 # A line is to be read at a glance; all of the metrics are reported.
 METRICS_TOLD = 8
 CHARACTERS_TOLD = 40
 
 
-def tell(rank: int, group: str, times: Dict[str, float], metrics: Dict[str, Any]) -> None:
+def tell(rank: int, group: str, times: dict[str, float], metrics: dict[str, Any]) -> None:
     """Prints ``batch 300, epoch 12.5: validation loss=0.25`` on rank 0, and nothing on the others."""
     if rank != 0:
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
-
 from ._context import PyTorchTrialContext
 from ._loop import Loop
 from ._plan import plan_of
@@ -30,7 +28,7 @@ class Trainer:
         enabled: bool,
         sync_timings: bool = True,
         begin_on_batch: int = 0,
-        end_after_batch: Optional[int] = None,
+        end_after_batch: int | None = None,
     ) -> None:
         """Samples the machine from here on, between two batches of the training, whatever
         ``profiling`` in the configuration says; with ``enabled=False`` no longer. ``sync_timings``
@@ -51,12 +49,12 @@ class Trainer:
 
     def fit(
         self,
-        checkpoint_period: Optional[TrainUnit] = None,
-        validation_period: Optional[TrainUnit] = None,
-        max_length: Optional[TrainUnit] = None,
-        reporting_period: Optional[TrainUnit] = Batch(100),
+        checkpoint_period: TrainUnit | None = None,
+        validation_period: TrainUnit | None = None,
+        max_length: TrainUnit | None = None,
+        reporting_period: TrainUnit | None = Batch(100),  # noqa: B008 — it never changes
         checkpoint_policy: str = "best",
-        latest_checkpoint: Optional[str] = None,
+        latest_checkpoint: str | None = None,
         step_zero_validation: bool = False,
         test_mode: bool = False,
         profiling_enabled: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Union
+from typing import Any, Union
 
 import torch
 
@@ -10,7 +10,7 @@ from ._callback import PyTorchCallback
 from .data import data_length
 from .metrics import Reducer
 
-Metrics = Union[torch.Tensor, Dict[str, Any]]
+Metrics = Union[torch.Tensor, dict[str, Any]]
 
 
 class PyTorchTrial:
@@ -43,19 +43,19 @@ class PyTorchTrial:
         """
         raise NotImplementedError(missing("train_batch"))
 
-    def evaluate_batch(self, batch: Any, batch_idx: int = 0) -> Dict[str, Any]:
+    def evaluate_batch(self, batch: Any, batch_idx: int = 0) -> dict[str, Any]:
         """Measures one batch of the validation data, without gradients. Returns a dict from names
         to numbers and tensors of one element, which ``evaluation_reducer`` combines.
         """
         raise NotImplementedError(missing("evaluate_batch"))
 
-    def evaluate_full_dataset(self, data_loader: Any) -> Dict[str, Any]:
+    def evaluate_full_dataset(self, data_loader: Any) -> dict[str, Any]:
         """Measures all of the validation data, without gradients, instead of ``evaluate_batch``. In
         distributed training the first process does it alone.
         """
         raise NotImplementedError(missing("evaluate_full_dataset"))
 
-    def evaluation_reducer(self) -> Union[Reducer, Dict[str, Reducer]]:
+    def evaluation_reducer(self) -> Reducer | dict[str, Reducer]:
         """How the results of ``evaluate_batch`` become one: the same for all metrics, or a dict
         from names.
         """
@@ -67,7 +67,7 @@ class PyTorchTrial:
         """
         return data_length(batch)
 
-    def build_callbacks(self) -> Dict[str, PyTorchCallback]:
+    def build_callbacks(self) -> dict[str, PyTorchCallback]:
         """Returns the callbacks by names that stay the same: their state is stored under them."""
         return {}
 

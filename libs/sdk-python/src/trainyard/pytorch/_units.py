@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping, Optional, Union
+from collections.abc import Mapping
+from typing import Any
 
 
 class TrainUnit:
@@ -38,9 +39,7 @@ class TrainUnit:
         if isinstance(value, (list, tuple, set, frozenset, range)):
             return frozenset(TrainUnit._checked(self, each) for each in value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(
-                f"pytorch.{name}() takes a whole number of at least 1, not {value!r}"
-            )
+            raise TypeError(f"pytorch.{name}() takes a whole number of at least 1, not {value!r}")
         if value < 1:
             raise ValueError(
                 f"pytorch.{name}({value}) is no period: give at least 1, or None for never"
@@ -73,7 +72,7 @@ class Second(TrainUnit):
     batches. A clock begins anew when a trial is restarted.
     """
 
-    def _checked(self, value: Any) -> Union[int, float]:
+    def _checked(self, value: Any) -> int | float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise TypeError(f"pytorch.Second() takes a number of seconds, not {value!r}")
         if not (value > 0 and math.isfinite(value)):
@@ -83,7 +82,7 @@ class Second(TrainUnit):
         return value
 
 
-def checked(unit: Any, argument: str) -> Optional[TrainUnit]:
+def checked(unit: Any, argument: str) -> TrainUnit | None:
     """The unit that was given as an argument of ``Trainer.fit``; None stays None."""
     if unit is None or isinstance(unit, TrainUnit):
         return unit
@@ -93,7 +92,7 @@ def checked(unit: Any, argument: str) -> Optional[TrainUnit]:
     )
 
 
-def length_of(config: Mapping[str, Any]) -> Optional[TrainUnit]:
+def length_of(config: Mapping[str, Any]) -> TrainUnit | None:
     """How long the configuration says that a trial trains: ``searcher.max_length``, or
     ``searcher.max_time`` where ``time_metric`` counts batches (the default) or epochs; None when it
     does not say.

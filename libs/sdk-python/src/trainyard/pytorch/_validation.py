@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from typing import Any, Dict, List
+from typing import Any
 
 import torch
 
@@ -42,7 +42,7 @@ class Validation:
         else:
             self._loader = validation_of(described, context)
 
-    def run(self, one_batch: bool = False) -> Dict[str, Any]:
+    def run(self, one_batch: bool = False) -> dict[str, Any]:
         """Validates and reports; returns the metrics, the same in all processes. With ``one_batch``
         it ends after the first.
         """
@@ -76,9 +76,9 @@ class Validation:
                 stack.enter_context(self._context.autocast())
             yield
 
-    def _evaluate(self, one_batch: bool) -> Dict[str, Any]:
-        each: List[Dict[str, Any]] = []
-        records: List[int] = []
+    def _evaluate(self, one_batch: bool) -> dict[str, Any]:
+        each: list[dict[str, Any]] = []
+        records: list[int] = []
         trial, context = self._trial, self._context
         steps_end = self._callbacks.listening("on_validation_step_end")
         for n, batch in enumerate(self._loader):
@@ -98,7 +98,7 @@ class Validation:
         reducer = trial.evaluation_reducer()
         return dict(reduce_validation_metrics(context.distributed, each, records, reducer))
 
-    def _evaluate_whole(self) -> Dict[str, Any]:
+    def _evaluate_whole(self) -> dict[str, Any]:
         context = self._context
         found: Any = None
         if context.distributed.rank == 0:
@@ -107,7 +107,7 @@ class Validation:
                 name: value.item() if isinstance(value, torch.Tensor) else value
                 for name, value in found.items()
             }
-        metrics: Dict[str, Any] = context.distributed.broadcast(found)
+        metrics: dict[str, Any] = context.distributed.broadcast(found)
         self._callbacks.call("on_validation_epoch_end", [metrics])
         return metrics
 

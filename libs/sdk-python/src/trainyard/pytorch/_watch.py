@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 from types import FrameType
-from typing import Any, Optional
+from typing import Any
 
 import torch
 
@@ -42,7 +42,7 @@ class Watch:
         self._distributed = context.distributed
         self._watched = threading.get_ident()
         self._over = threading.Event()
-        self._thread: Optional[threading.Thread] = None
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Begins."""
@@ -86,7 +86,7 @@ class Watch:
 
 def _is_together(frame: FrameType) -> bool:
     """Whether the innermost frames, up to the first of the user's, are of what all ranks call."""
-    at: Optional[FrameType] = frame
+    at: FrameType | None = frame
     while at is not None and _is_others(at):
         if at.f_code.co_filename.startswith(_TOGETHER):
             return True
@@ -96,7 +96,7 @@ def _is_together(frame: FrameType) -> bool:
 
 def _where(frame: FrameType) -> str:
     """The innermost frame of the user's code."""
-    at: Optional[FrameType] = frame
+    at: FrameType | None = frame
     while at is not None and _is_others(at):
         at = at.f_back
     at = at or frame

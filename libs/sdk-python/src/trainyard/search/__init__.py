@@ -21,7 +21,16 @@ from ._errors import (
 )
 from ._exits import ExitedReason
 from ._method import SearchMethod
-from ._operations import Close, Create, Operation, Progress, Resume, Shutdown, Suspend, ValidateAfter
+from ._operations import (
+    Close,
+    Create,
+    Operation,
+    Progress,
+    Resume,
+    Shutdown,
+    Suspend,
+    ValidateAfter,
+)
 from ._runner import SearchResult, SearchRunner
 from ._state import SearcherState, TrialInfo
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from .. import _log as log
@@ -32,19 +33,19 @@ class SearchApi:
     def close(self) -> None:
         self._connection.close()
 
-    def create_experiment(self, request: Mapping[str, Any], key: str) -> Dict[str, Any]:
+    def create_experiment(self, request: Mapping[str, Any], key: str) -> dict[str, Any]:
         headers = {"Idempotency-Key": key}
         return self._call("POST", "/api/v1/experiments", request, headers)
 
     def cancel_experiment(self, experiment: str) -> None:
         self._call("POST", f"{_path(experiment)}/cancel", {})
 
-    def get_experiment(self, experiment: str) -> Dict[str, Any]:
+    def get_experiment(self, experiment: str) -> dict[str, Any]:
         return self._call("GET", _path(experiment))
 
     def post_operations(
-        self, experiment: str, operations: List[Dict[str, Any]]
-    ) -> List[Dict[str, Any]]:
+        self, experiment: str, operations: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
         """The result of each, in their order."""
         try:
             answer = self._call(
@@ -66,9 +67,9 @@ class SearchApi:
         self,
         method: str,
         path: str,
-        body: Optional[Mapping[str, Any]] = None,
-        headers: Optional[Mapping[str, str]] = None,
-    ) -> Dict[str, Any]:
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
         content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
         patience = _Patience(f"{method} {path}")
         while True:
@@ -179,7 +180,7 @@ class _Patience:
         self._backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
         self._told = 0.0
 
-    def wait(self, why: str, reply: Optional[Reply] = None) -> None:
+    def wait(self, why: str, reply: Reply | None = None) -> None:
         now = time.monotonic()
         if now - self._told > NOTICE_S or self._told == 0.0:
             log.info("%s: %s; trying again", self._what, why)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..errors import TrainyardError
 
@@ -20,7 +21,7 @@ class RequestRefusedError(SearchError):
         self.status = status
         self.code = str(body.get("code") or status)
         errors = body.get("errors")
-        self.problems: Sequence[Tuple[str, str]] = [
+        self.problems: Sequence[tuple[str, str]] = [
             (str(one.get("path", "")), str(one.get("detail", "")))
             for one in (errors if isinstance(errors, list) else [])
             if isinstance(one, dict)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Iterable, List, NamedTuple, Optional, Pattern
+from collections.abc import Iterable
+from re import Pattern
+from typing import NamedTuple
 
 ALWAYS = (".git", "__pycache__", "*.pyc", ".trainyard")
 
@@ -20,7 +22,7 @@ class Rules:
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._rules: List[_Rule] = [rule for rule in map(_rule, lines) if rule is not None]
+        self._rules: list[_Rule] = [rule for rule in map(_rule, lines) if rule is not None]
 
     def leave_out(self, path: str, is_folder: bool) -> bool:
         """The last rule that matches says."""
@@ -30,7 +32,7 @@ class Rules:
         return False
 
 
-def _rule(line: str) -> Optional[_Rule]:
+def _rule(line: str) -> _Rule | None:
     text = line.rstrip("\r\n")
     # A space at the end counts only behind a backslash.
     while text.endswith(" ") and not text.endswith("\\ "):
@@ -43,7 +45,9 @@ def _rule(line: str) -> Optional[_Rule]:
     text = text.rstrip("/") if folders_only else text
     # A slash at the beginning or inside binds the pattern to the folder; else it is of any depth.
     anywhere = "/" not in text
-    pattern = re.compile(("(?:.*/)?" if anywhere else "") + _expression(text.lstrip("/")), re.DOTALL)
+    pattern = re.compile(
+        ("(?:.*/)?" if anywhere else "") + _expression(text.lstrip("/")), re.DOTALL
+    )
     return _Rule(pattern, folders_only, keeps)
 
 

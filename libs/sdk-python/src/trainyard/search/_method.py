@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterable, Optional
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ._exits import ExitedReason
 from ._operations import Operation, RequestId
@@ -52,6 +53,6 @@ class SearchMethod:
         """When a trial has failed, was canceled, or cannot work with its hyperparameters."""
         return []
 
-    def progress(self, state: SearcherState) -> Optional[float]:
+    def progress(self, state: SearcherState) -> float | None:
         """How much of the search is done, 0 to 1; None to leave that to the platform."""
         return None

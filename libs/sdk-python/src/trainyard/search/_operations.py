@@ -4,8 +4,9 @@ chooses when it creates the trial, and that nobody outside the method sees.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Hashable, Mapping, Optional, Union
+from typing import Any, Union
 
 RequestId = Hashable
 
@@ -22,8 +23,8 @@ class Create:
 
     request_id: RequestId
     hparams: Mapping[str, Any]
-    start_from: Optional[RequestId] = None
-    target: Optional[float] = None
+    start_from: RequestId | None = None
+    target: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.hparams, Mapping):
@@ -51,7 +52,7 @@ class Resume:
     """
 
     request_id: RequestId
-    target: Optional[float] = None
+    target: float | None = None
 
     def __post_init__(self) -> None:
         _check_target(self.target)
@@ -100,7 +101,7 @@ class Progress:
 Operation = Union[Create, ValidateAfter, Resume, Suspend, Close, Shutdown, Progress]
 
 
-def _check_target(target: Optional[float]) -> None:
+def _check_target(target: float | None) -> None:
     if target is None:
         return
     if isinstance(target, bool) or not isinstance(target, (int, float)):

@@ -7,7 +7,6 @@ import io
 import os
 import tarfile
 from pathlib import Path
-from typing import List
 
 from ._ignored import ALWAYS, Rules
 from ._limits import CONTEXT_BYTES_MAX, CONTEXT_FILES_MAX
@@ -30,9 +29,9 @@ def packed(folder: Path) -> bytes:
     return content.getvalue()
 
 
-def _files(folder: Path) -> List[str]:
+def _files(folder: Path) -> list[str]:
     rules = Rules([*ALWAYS, *(line for name in _RULES for line in _lines(folder / name))])
-    found: List[str] = []
+    found: list[str] = []
     for inside, folders, files in os.walk(folder):
 
         def path(name: str, inside: str = inside) -> str:
@@ -45,7 +44,7 @@ def _files(folder: Path) -> List[str]:
     return sorted(found)
 
 
-def _lines(file: Path) -> List[str]:
+def _lines(file: Path) -> list[str]:
     return file.read_text("utf-8").splitlines() if file.exists() else []
 
 

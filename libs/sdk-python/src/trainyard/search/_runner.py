@@ -11,8 +11,9 @@ import base64
 import json
 import os
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 from .. import _log as log
 from ._api import SearchApi
@@ -21,7 +22,7 @@ from ._limits import PROGRESS_STEP
 from ._method import SearchMethod
 from ._operations import Operation, Progress, Shutdown
 from ._package import packed
-from ._state import Call, SearchEvent, SearcherState, operation_of
+from ._state import Call, SearcherState, SearchEvent, operation_of
 from ._wire import Numbers, Wire, translate
 
 # Of operations whose trial has ended, or whose search has, meanwhile: there is nothing left to do.
@@ -39,8 +40,8 @@ class SearchResult(NamedTuple):
     # exhausted, canceled or failed.
     reason: str
     # The number of the best trial and its value; None for none.
-    best_trial: Optional[int]
-    best_value: Optional[float]
+    best_trial: int | None
+    best_value: float | None
 
 
 class SearchRunner:
@@ -49,7 +50,7 @@ class SearchRunner:
     """
 
     def __init__(
-        self, method: SearchMethod, url: Optional[str] = None, token: Optional[str] = None
+        self, method: SearchMethod, url: str | None = None, token: str | None = None
     ) -> None:
         self._method = method
         self._url = url or os.environ.get("TRAINYARD_URL", "")
@@ -59,9 +60,9 @@ class SearchRunner:
 
     def run(
         self,
-        config: Union[str, Path, Mapping[str, Any]],
-        model_dir: Union[str, Path],
-        key: Optional[str] = None,
+        config: str | Path | Mapping[str, Any],
+        model_dir: str | Path,
+        key: str | None = None,
     ) -> SearchResult:
         """Submits the experiment and runs its search to the end.
 
@@ -69,7 +70,9 @@ class SearchRunner:
         your choice the same call made again, also by another process, goes on with the experiment
         that the first one made.
         """
-        text = json.dumps(config) if isinstance(config, Mapping) else Path(config).read_text("utf-8")
+        text = (
+            json.dumps(config) if isinstance(config, Mapping) else Path(config).read_text("utf-8")
+        )
         context = base64.b64encode(packed(Path(model_dir))).decode("ascii")
         api = SearchApi(self._url, self._token)
         try:
@@ -84,7 +87,7 @@ class SearchRunner:
         log.info("experiment %s", experiment)
         return self.attach(experiment)
 
-    def attach(self, experiment: Union[str, int]) -> SearchResult:
+    def attach(self, experiment: str | int) -> SearchResult:
         """Runs the search of an experiment that is there, from wherever it is, to its end."""
         api = SearchApi(self._url, self._token)
         try:
@@ -111,9 +114,9 @@ class _Session:
         self._numbers = Numbers()
         self._told_progress = 0.0
         # What the log knows of operations, by their ids, and the last event that one of them answers.
-        self._recorded: Dict[str, Wire] = {}
-        self._answers: Dict[int, List[str]] = {}
-        self._made: Dict[str, int] = {}
+        self._recorded: dict[str, Wire] = {}
+        self._answers: dict[int, list[str]] = {}
+        self._made: dict[str, int] = {}
         self._answered = 0
         self._completion: Mapping[str, Any] = {}
         # The history has an end: whatever the method wants after what it is told comes too late.
@@ -165,11 +168,11 @@ class _Session:
             return
         self._answer(event.version, [one for call in calls for one in self._call(call)])
 
-    def _call(self, call: Call) -> List[Operation]:
+    def _call(self, call: Call) -> list[Operation]:
         wanted = getattr(self._method, call.method)(self._state, *call.arguments)
         return list(wanted or [])
 
-    def _answer(self, version: int, wanted: List[Operation]) -> None:
+    def _answer(self, version: int, wanted: list[Operation]) -> None:
         wanted = wanted + self._progress(wanted)
         names = set()
         for batch in translate(wanted, version, self._state, self._numbers):
@@ -181,7 +184,7 @@ class _Session:
         if not self._over and any(isinstance(one, Shutdown) and one.cancel for one in wanted):
             self._api.cancel_experiment(self._experiment)
 
-    def _progress(self, wanted: List[Operation]) -> List[Operation]:
+    def _progress(self, wanted: list[Operation]) -> list[Operation]:
         progress = self._method.progress(self._state)
         if progress is None or any(isinstance(one, Progress) for one in wanted):
             return []
@@ -190,8 +193,8 @@ class _Session:
         self._told_progress = progress
         return [Progress(progress)]
 
-    def _post(self, batch: List[Wire], version: int) -> None:
-        new: List[Wire] = []
+    def _post(self, batch: list[Wire], version: int) -> None:
+        new: list[Wire] = []
         for operation in batch:
             name = str(operation["id"])
             before = self._recorded.get(name)
@@ -205,7 +208,7 @@ class _Session:
         if new and version >= self._answered and not self._over:
             self._post_new(new)
 
-    def _post_new(self, operations: List[Wire]) -> None:
+    def _post_new(self, operations: list[Wire]) -> None:
         while operations:
             try:
                 results = self._api.post_operations(self._experiment, operations)
@@ -223,7 +226,7 @@ def _answered_by(name: str) -> int:
     return int(version) if version.isdigit() and index.isdigit() else 0
 
 
-def _without_the_late(operations: List[Wire], error: OperationRefusedError) -> List[Wire]:
+def _without_the_late(operations: list[Wire], error: OperationRefusedError) -> list[Wire]:
     """What is left to be posted after a refusal; raises one that is not about being too late."""
     kinds = _TOO_LATE.get(error.code)
     if kinds is None:
@@ -240,7 +243,7 @@ def _without_the_late(operations: List[Wire], error: OperationRefusedError) -> L
     return [operation for operation in operations if operation not in late]
 
 
-def _not_the_same(name: str, before: Wire, now: Optional[Wire]) -> NotDeterministicError:
+def _not_the_same(name: str, before: Wire, now: Wire | None) -> NotDeterministicError:
     return NotDeterministicError(
         f"operation {name} was {json.dumps(before)}; told the same again, the method wants "
         f"{'nothing' if now is None else json.dumps(now)}"

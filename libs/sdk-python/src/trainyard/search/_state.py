@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import Any, NamedTuple
 
 from ._exits import ExitedReason
 from ._operations import RequestId
@@ -38,11 +39,11 @@ class TrialInfo:
     request_id: RequestId
     number: int
     hparams: Mapping[str, Any]
-    target: Optional[float] = None
+    target: float | None = None
     suspended: bool = False
     ended: bool = False
     # Each validation: the time, and the metric's value there.
-    validations: List[Tuple[float, float]] = field(default_factory=list)
+    validations: list[tuple[float, float]] = field(default_factory=list)
 
     @property
     def time(self) -> float:
@@ -54,7 +55,7 @@ class Call(NamedTuple):
     """A method's name and the arguments after the state."""
 
     method: str
-    arguments: Tuple[Any, ...]
+    arguments: tuple[Any, ...]
 
 
 class SearcherState:
@@ -74,18 +75,18 @@ class SearcherState:
         self.seed = 0
         # Chance that comes out the same when the history is told again.
         self.random = random.Random(0)
-        self.trials: Dict[RequestId, TrialInfo] = {}
-        self.trials_created: Set[RequestId] = set()
-        self.trials_closed: Set[RequestId] = set()
-        self.failures: Set[RequestId] = set()
-        self.trial_progress: Dict[RequestId, float] = {}
+        self.trials: dict[RequestId, TrialInfo] = {}
+        self.trials_created: set[RequestId] = set()
+        self.trials_closed: set[RequestId] = set()
+        self.failures: set[RequestId] = set()
+        self.trial_progress: dict[RequestId, float] = {}
         # No more trials are taken.
         self.finishing = False
         self.experiment_completed = False
         self.experiment_failed = False
-        self._by_number: Dict[int, TrialInfo] = {}
+        self._by_number: dict[int, TrialInfo] = {}
         # Of trials that were asked for and not made yet, by the operation's id.
-        self._targets: Dict[str, Optional[float]] = {}
+        self._targets: dict[str, float | None] = {}
         self._ids_drawn = 0
 
     def new_request_id(self) -> str:
@@ -93,11 +94,11 @@ class SearcherState:
         self._ids_drawn += 1
         return f"trial-{self.last_event_id}-{self._ids_drawn}"
 
-    def trial_of(self, number: int) -> Optional[TrialInfo]:
+    def trial_of(self, number: int) -> TrialInfo | None:
         """The trial of a number, as far as the method has been told of it."""
         return self._by_number.get(number)
 
-    def apply(self, event: SearchEvent, request_id: Optional[RequestId]) -> List[Call]:
+    def apply(self, event: SearchEvent, request_id: RequestId | None) -> list[Call]:
         """Takes an event in, and tells which calls it is. ``request_id``: of the trial that a
         TrialProposed is about; None where somebody else has made it.
         """
@@ -107,10 +108,10 @@ class SearcherState:
             return []
         if event.name == "TrialProposed":
             return self._TrialProposed(event.data, request_id)
-        calls: List[Call] = handler(event.data)
+        calls: list[Call] = handler(event.data)
         return calls
 
-    def _SearchStarted(self, data: Mapping[str, Any]) -> List[Call]:
+    def _SearchStarted(self, data: Mapping[str, Any]) -> list[Call]:
         self.metric = str(data.get("metric", ""))
         self.smaller_is_better = bool(data.get("smallerIsBetter", False))
         self.time_metric = str(data.get("timeMetric", ""))
@@ -119,7 +120,7 @@ class SearcherState:
         self.random = random.Random(self.seed)
         return [Call("initial_operations", ())]
 
-    def _TrialProposed(self, data: Mapping[str, Any], request_id: Optional[RequestId]) -> List[Call]:
+    def _TrialProposed(self, data: Mapping[str, Any], request_id: RequestId | None) -> list[Call]:
         number = int(data["number"])
         name: RequestId = f"trial-{number}" if request_id is None else request_id
         target = self._targets.pop(operation_of(data), None)
@@ -130,8 +131,8 @@ class SearcherState:
         self.trial_progress[name] = 0.0
         return [Call("on_trial_created", (name,))]
 
-    def _OperationsPosted(self, data: Mapping[str, Any]) -> List[Call]:
-        calls: List[Call] = []
+    def _OperationsPosted(self, data: Mapping[str, Any]) -> list[Call]:
+        calls: list[Call] = []
         for operation in data.get("operations") or []:
             if "propose" in operation:
                 self._targets[str(operation["id"])] = operation["propose"].get("target")
@@ -139,7 +140,7 @@ class SearcherState:
                 calls += self._retarget(operation["resume"])
         return calls
 
-    def _retarget(self, resume: Mapping[str, Any]) -> List[Call]:
+    def _retarget(self, resume: Mapping[str, Any]) -> list[Call]:
         """A target that the trial had reached when it was set is reached at once, with the first
         validation that was there: how far the trial came before it could be suspended is chance.
         """
@@ -153,7 +154,7 @@ class SearcherState:
             for time, value in itertools.islice(reached, 1)
         ]
 
-    def _ObservationRecorded(self, data: Mapping[str, Any]) -> List[Call]:
+    def _ObservationRecorded(self, data: Mapping[str, Any]) -> list[Call]:
         trial = self._by_number[int(data["trial"])]
         values = data.get("values") or {}
         if data.get("repeat") or data.get("missing") or trial.ended or self.metric not in values:
@@ -169,16 +170,16 @@ class SearcherState:
             calls.append(Call("on_validation_completed", arguments))
         return calls
 
-    def _TrialSuspended(self, data: Mapping[str, Any]) -> List[Call]:
+    def _TrialSuspended(self, data: Mapping[str, Any]) -> list[Call]:
         # One that waits for a place goes on by itself.
         self._by_number[int(data["trial"])].suspended = data.get("rule") != "no_place"
         return []
 
-    def _TrialResumed(self, data: Mapping[str, Any]) -> List[Call]:
+    def _TrialResumed(self, data: Mapping[str, Any]) -> list[Call]:
         self._by_number[int(data["trial"])].suspended = False
         return []
 
-    def _TrialOutcomeRecorded(self, data: Mapping[str, Any]) -> List[Call]:
+    def _TrialOutcomeRecorded(self, data: Mapping[str, Any]) -> list[Call]:
         trial = self._by_number[int(data["trial"])]
         trial.ended, trial.suspended = True, False
         outcome = str(data.get("outcome", ""))
@@ -189,11 +190,11 @@ class SearcherState:
         reason = _EXITED.get(outcome, ExitedReason.ERRORED)
         return [Call("on_trial_exited_early", (trial.request_id, reason))]
 
-    def _SearchStopDecided(self, data: Mapping[str, Any]) -> List[Call]:
+    def _SearchStopDecided(self, data: Mapping[str, Any]) -> list[Call]:
         self.finishing = True
         return []
 
-    def _SearchCompleted(self, data: Mapping[str, Any]) -> List[Call]:
+    def _SearchCompleted(self, data: Mapping[str, Any]) -> list[Call]:
         self.finishing = True
         self.experiment_completed = True
         self.experiment_failed = data.get("reason") == "SEARCH_COMPLETION_FAILED"

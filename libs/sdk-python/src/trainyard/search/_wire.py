@@ -6,7 +6,8 @@ same history gives the same ids, and what is posted again is recognised.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
+from collections.abc import Iterable, Iterator
+from typing import Any, Union
 
 from ._errors import SearchError
 from ._limits import OPERATIONS_MAX
@@ -23,15 +24,15 @@ from ._operations import (
 )
 from ._state import SearcherState
 
-Wire = Dict[str, Any]
+Wire = dict[str, Any]
 
 
 class Numbers:
     """Which number the trial of a request id has, once it is known."""
 
     def __init__(self) -> None:
-        self._numbers: Dict[RequestId, int] = {}
-        self._asked: Dict[str, RequestId] = {}
+        self._numbers: dict[RequestId, int] = {}
+        self._asked: dict[str, RequestId] = {}
         self._taken: set = set()
 
     def ask(self, operation: str, request_id: RequestId) -> None:
@@ -41,7 +42,7 @@ class Numbers:
         self._taken.add(request_id)
         self._asked[operation] = request_id
 
-    def asked_by(self, operation: str) -> Optional[RequestId]:
+    def asked_by(self, operation: str) -> RequestId | None:
         return self._asked.get(operation)
 
     def found(self, operation: str, number: int) -> None:
@@ -55,7 +56,7 @@ class Numbers:
         self._taken.add(request_id)
         self._numbers[request_id] = number
 
-    def get(self, request_id: RequestId) -> Optional[int]:
+    def get(self, request_id: RequestId) -> int | None:
         return self._numbers.get(request_id)
 
     def is_asked(self, request_id: RequestId) -> bool:
@@ -72,7 +73,7 @@ class _NewTrial:
 class _Goal:
     """Train on, until a target or the end."""
 
-    def __init__(self, request_id: RequestId, target: Optional[float]) -> None:
+    def __init__(self, request_id: RequestId, target: float | None) -> None:
         self.request_id = request_id
         self.target = target
         self.stops = False
@@ -83,11 +84,11 @@ _Step = Union[_NewTrial, _Goal, Suspend, Close, Shutdown, Progress]
 
 def translate(
     operations: Iterable[Operation], version: int, state: SearcherState, numbers: Numbers
-) -> Iterator[List[Wire]]:
+) -> Iterator[list[Wire]]:
     """Batches to be posted one after the other. One that names a trial which an earlier one makes
     comes after it, since only then the trial's number is known.
     """
-    batch: List[Wire] = []
+    batch: list[Wire] = []
     asked: set = set()
     for index, step in enumerate(_merged(operations, state)):
         names = _names(step)
@@ -109,21 +110,19 @@ def translate(
         yield batch
 
 
-def _merged(operations: Iterable[Operation], state: SearcherState) -> List[_Step]:
+def _merged(operations: Iterable[Operation], state: SearcherState) -> list[_Step]:
     """What is said of one trial's training in one answer is one step: where to, and whether it ends
     there.
     """
-    steps: List[_Step] = []
-    goals: Dict[RequestId, Union[_NewTrial, _Goal]] = {}
+    steps: list[_Step] = []
+    goals: dict[RequestId, _NewTrial | _Goal] = {}
     for operation in operations:
         if isinstance(operation, Create):
-            goal: Union[_NewTrial, _Goal] = _NewTrial(operation)
+            goal: _NewTrial | _Goal = _NewTrial(operation)
             goals[operation.request_id] = goal
             steps.append(goal)
         elif isinstance(operation, (ValidateAfter, Resume)):
-            target = (
-                operation.length if isinstance(operation, ValidateAfter) else operation.target
-            )
+            target = operation.length if isinstance(operation, ValidateAfter) else operation.target
             known = goals.get(operation.request_id)
             if known is None:
                 known = goals[operation.request_id] = _Goal(operation.request_id, target)
@@ -144,8 +143,8 @@ def _merged(operations: Iterable[Operation], state: SearcherState) -> List[_Step
 
 def _close(
     close: Close,
-    steps: List[_Step],
-    goals: Dict[RequestId, Union[_NewTrial, _Goal]],
+    steps: list[_Step],
+    goals: dict[RequestId, _NewTrial | _Goal],
     state: SearcherState,
 ) -> None:
     """Ends the trial at the target that it is on its way to, else now."""
@@ -154,16 +153,15 @@ def _close(
         goal.stops = True
         return
     trial = state.trials.get(close.request_id)
-    if trial is not None and trial.target is not None and trial.time < trial.target:
-        if not trial.suspended:
-            on_its_way = _Goal(close.request_id, trial.target)
-            on_its_way.stops = True
-            steps.append(on_its_way)
-            return
-    steps.append(close)
+    if trial is None or trial.suspended or trial.target is None or trial.time >= trial.target:
+        steps.append(close)
+        return
+    on_its_way = _Goal(close.request_id, trial.target)
+    on_its_way.stops = True
+    steps.append(on_its_way)
 
 
-def _names(step: _Step) -> List[RequestId]:
+def _names(step: _Step) -> list[RequestId]:
     if isinstance(step, _NewTrial):
         return [] if step.create.start_from is None else [step.create.start_from]
     if isinstance(step, (_Goal, Suspend, Close)):
@@ -195,7 +193,7 @@ def _wire(step: _Step, numbers: Numbers) -> Wire:
     return {"progress": _said("progress", step.progress)}
 
 
-def _until(goal: Union[_NewTrial, _Goal]) -> Wire:
+def _until(goal: _NewTrial | _Goal) -> Wire:
     target: Wire = {} if goal.target is None else {"target": goal.target}
     return {**target, **_said("stopAtTarget", goal.stops)}
 

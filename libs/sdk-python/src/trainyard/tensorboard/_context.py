@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 from .. import _log as log
 from .._info import Info
@@ -27,8 +28,8 @@ class TensorBoardContext:
     def __init__(self, info: Info, rank: int) -> None:
         self._info = info
         self._rank = rank
-        self._writers: List[Any] = []
-        self._mirror: Optional[EventFile] = None
+        self._writers: list[Any] = []
+        self._mirror: EventFile | None = None
         self._mirrors = False
         self._failed = False
 
@@ -81,9 +82,7 @@ class TensorBoardContext:
         """
         self._mirrors = True
 
-    def _reported(
-        self, group: str, steps: Union[int, float], metrics: Mapping[str, Any]
-    ) -> None:
+    def _reported(self, group: str, steps: int | float, metrics: Mapping[str, Any]) -> None:
         if not self._mirrors or self._failed:
             return
         scalars = {
@@ -105,7 +104,7 @@ class TensorBoardContext:
             log.warning("metrics are no longer copied into TensorBoard files: %s", error)
 
     @property
-    def _purge_step(self) -> Optional[int]:
+    def _purge_step(self) -> int | None:
         """From which step on this run does again what earlier ones did; None for a first run."""
         return None if self._info.run == 1 else math.floor(self._info.steps_completed) + 1
 
@@ -127,7 +126,7 @@ class Discarded(TensorBoardContext):
 
     def __init__(self, info: Info) -> None:
         super().__init__(info, 0)
-        self._folder: Optional[Path] = None
+        self._folder: Path | None = None
 
     @property
     def path(self) -> Path:
@@ -142,7 +141,7 @@ class Discarded(TensorBoardContext):
         return self._folder
 
 
-def _scalar_of(value: Any) -> Optional[float]:
+def _scalar_of(value: Any) -> float | None:
     """The number of a metric in proto JSON; None for what is not charted."""
     if isinstance(value, bool):
         return None

@@ -15,8 +15,8 @@ import os
 import socket
 import struct
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import List, Mapping, Optional
 
 _VERSION = b"brain.Event:2"
 _START = 1
@@ -27,7 +27,7 @@ _MASK_DELTA = 0xA282EAD8
 class EventFile:
     """A new file of a run in a folder. Raises OSError when the disk does not take it."""
 
-    def __init__(self, folder: Path, run: int, purge_step: Optional[int]) -> None:
+    def __init__(self, folder: Path, run: int, purge_step: int | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         # Readers go through the files of a folder in the order of their names.
         name = f"events.out.tfevents.{time.time_ns() // 10**9:010d}.{_host()}.{os.getpid()}.{run}"
@@ -90,7 +90,7 @@ def _field(number: int, content: bytes) -> bytes:
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 
-def _crc_table() -> List[int]:
+def _crc_table() -> list[int]:
     table = []
     for byte in range(256):
         crc = byte

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import Any, Dict, Mapping, Optional, Set
+from collections.abc import Mapping
+from typing import Any
 
 from .._context import Context
 from .._frameworks import require
@@ -15,9 +16,7 @@ torch = require("torch", "trainyard.transformers")
 SECTION = "training_arguments"
 
 
-def training_arguments(
-    ctx: Context, arguments_class: Optional[type] = None, **defaults: Any
-) -> Any:
+def training_arguments(ctx: Context, arguments_class: type | None = None, **defaults: Any) -> Any:
     """The Trainer's arguments: ``defaults``, and over them what the trial's hyperparameters say.
 
     A hyperparameter that is named as an argument sets it (``learning_rate``, ``weight_decay``,
@@ -31,7 +30,7 @@ def training_arguments(
     """
     made = arguments_class or transformers.TrainingArguments
     known = {field.name for field in dataclasses.fields(made) if field.init}
-    values: Dict[str, Any] = {
+    values: dict[str, Any] = {
         "output_dir": str(ctx.info.run_dir / "trainer"),
         "seed": ctx.info.trial_seed,
         "report_to": "none",
@@ -47,7 +46,7 @@ def training_arguments(
     return made(**values)
 
 
-def overrides_of(hparams: Mapping[str, Any], known: Set[str], owner: str) -> Dict[str, Any]:
+def overrides_of(hparams: Mapping[str, Any], known: set[str], owner: str) -> dict[str, Any]:
     """The arguments that hyperparameters set; those of the section win."""
     section = hparams.get(SECTION, {})
     if not isinstance(section, Mapping):

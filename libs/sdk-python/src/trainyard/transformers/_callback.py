@@ -15,8 +15,9 @@ of the last run only.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional
+from typing import Any
 
 from .. import _log as log
 from .._checkpoint import DownloadMode
@@ -46,7 +47,7 @@ class Callback(transformers.TrainerCallback):
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._stored: Dict[int, str] = {}
+        self._stored: dict[int, str] = {}
         self._ends_when_complete = False
 
     def train(self, trainer: Any, **arguments: Any) -> Any:
@@ -103,7 +104,7 @@ class Callback(transformers.TrainerCallback):
         args: Any,
         state: Any,
         control: Any,
-        logs: Optional[Mapping[str, Any]] = None,
+        logs: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> None:
         """Reports what the training logs. Evaluations are reported by ``on_evaluate``."""
@@ -120,7 +121,7 @@ class Callback(transformers.TrainerCallback):
         args: Any,
         state: Any,
         control: Any,
-        metrics: Optional[Mapping[str, Any]] = None,
+        metrics: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> None:
         """Reports an evaluation."""
@@ -154,8 +155,7 @@ class Callback(transformers.TrainerCallback):
     def _restore_best(
         self, args: Any, state: Any, latest: str, metadata: Mapping[str, Any]
     ) -> None:
-        """The Trainer looks for its best checkpoint in its own folder, which may be another host's.
-        """
+        """The Trainer looks for its best checkpoint in its own folder, which may be another host's."""
         if state.best_global_step is None or state.best_model_checkpoint:
             return
         itself = metadata.get("best_steps") == metadata["steps_completed"]
@@ -182,7 +182,7 @@ def _folder_of(args: Any, steps: int) -> Path:
     return Path(args.output_dir, f"checkpoint-{steps}")
 
 
-def _prefix_of(metrics: Mapping[str, Any]) -> Optional[str]:
+def _prefix_of(metrics: Mapping[str, Any]) -> str | None:
     """The prefix of an evaluation's metrics, which always tell its duration; None for others."""
     for name in metrics:
         if name.endswith(_RUNTIME):

@@ -7,12 +7,13 @@ and these count.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 RATES = ("learning_rate", "weight_decay")
 
 
-def rates_of(args: Any) -> Dict[str, float]:
+def rates_of(args: Any) -> dict[str, float]:
     """What a checkpoint's metadata keep of the arguments."""
     return {name: float(getattr(args, name)) for name in RATES}
 
@@ -39,6 +40,6 @@ def apply_rates(saved: Mapping[str, Any], args: Any, optimizer: Any, schedule: A
         schedule._last_lr = [group["lr"] for group in optimizer.param_groups]
 
 
-def _ratio(before: Optional[float], now: float) -> Optional[float]:
+def _ratio(before: float | None, now: float) -> float | None:
     """None where nothing is to be done: rates that stay are left as they are, to the bit."""
     return None if not before or before == now else now / before

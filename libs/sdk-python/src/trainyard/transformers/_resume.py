@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Iterator, Optional
+from collections.abc import Iterator
 
 from .._context import Context
 
 
 @contextlib.contextmanager
-def resume_from_checkpoint(ctx: Context) -> Iterator[Optional[str]]:
+def resume_from_checkpoint(ctx: Context) -> Iterator[str | None]:
     """Yields what ``Trainer.train(resume_from_checkpoint=…)`` takes: the folder of the trial's
     latest checkpoint, or None for a trial that has none.
 

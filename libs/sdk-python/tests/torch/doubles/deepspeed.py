@@ -6,26 +6,26 @@ file of its own, as ZeRO does.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 import torch
 from torch import distributed
 
 
-def init_distributed(dist_backend: Optional[str] = None) -> None:
+def init_distributed(dist_backend: str | None = None) -> None:
     """Joins the processes that the environment tells of."""
     distributed.init_process_group(dist_backend or "gloo")
 
 
 def initialize(
-    *, model: Any, config: Dict[str, Any], model_parameters: Any = None, training_data: Any = None
-) -> Tuple["DeepSpeedEngine", Any, Any, Any]:
+    *, model: Any, config: dict[str, Any], model_parameters: Any = None, training_data: Any = None
+) -> tuple[DeepSpeedEngine, Any, Any, Any]:
     engine = DeepSpeedEngine(model, config, list(model_parameters or model.parameters()))
     return engine, engine.optimizer, None, None
 
 
 class DeepSpeedEngine:
-    def __init__(self, model: Any, config: Dict[str, Any], parameters: Any) -> None:
+    def __init__(self, model: Any, config: dict[str, Any], parameters: Any) -> None:
         self.module = model
         self.optimizer = torch.optim.Adam(parameters, **config["optimizer"]["params"])
         self._accumulated = config.get("gradient_accumulation_steps", 1)
@@ -63,8 +63,8 @@ class DeepSpeedEngine:
     def save_checkpoint(
         self,
         save_dir: str,
-        tag: Optional[str] = None,
-        client_state: Optional[Dict[str, Any]] = None,
+        tag: str | None = None,
+        client_state: dict[str, Any] | None = None,
         save_latest: bool = True,
     ) -> bool:
         folder = Path(save_dir) / (tag or f"global_step{self.global_steps}")
@@ -81,8 +81,8 @@ class DeepSpeedEngine:
         return True
 
     def load_checkpoint(
-        self, load_dir: str, tag: Optional[str] = None
-    ) -> Tuple[Optional[str], Optional[Dict[str, Any]]]:
+        self, load_dir: str, tag: str | None = None
+    ) -> tuple[str | None, dict[str, Any] | None]:
         folder = Path(load_dir) / (tag or (Path(load_dir) / "latest").read_text())
         if not folder.is_dir():
             return None, None

@@ -1,4 +1,5 @@
 import type { AnyEvent } from "@trainyard/contracts";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { Policy } from "../policy/condemned.ts";
 
 export type ExperimentFacts = {
@@ -23,18 +24,16 @@ export const unknownExperiment: ExperimentFacts = {
 export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): ExperimentFacts {
   switch (event.type) {
     case "ExperimentCreated": {
-      const storage = section(event.data.config, "checkpoint_storage");
-      const searcher = section(event.data.config, "searcher");
-      const { metric } = searcher;
+      const { checkpoint_storage: storage, searcher } = recordedConfig(event.data.config);
       return {
         ...state,
         policy: {
-          saveExperimentBest: count(storage["save_experiment_best"], 0),
-          saveTrialBest: count(storage["save_trial_best"], 1),
-          saveTrialLatest: count(storage["save_trial_latest"], 1),
+          saveExperimentBest: storage.save_experiment_best,
+          saveTrialBest: storage.save_trial_best,
+          saveTrialLatest: storage.save_trial_latest,
         },
-        metric: typeof metric === "string" ? metric : "",
-        smallerIsBetter: searcher["smaller_is_better"] !== false,
+        metric: searcher.metric,
+        smallerIsBetter: searcher.smaller_is_better,
       };
     }
     case "ExperimentEnded":
@@ -42,15 +41,4 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
     default:
       return state;
   }
-}
-
-type Json = Readonly<Record<string, unknown>>;
-
-function section(json: Json | undefined, key: string): Json {
-  const value = json?.[key];
-  return typeof value === "object" && value !== null ? (value as Json) : {};
-}
-
-function count(value: unknown, otherwise: number): number {
-  return typeof value === "number" && value >= 0 ? value : otherwise;
 }

@@ -6,7 +6,7 @@ export const initialExperiment: ExperimentState = { status: "none", stop: null, 
 export function evolveExperiment(state: ExperimentState, event: ExperimentEvent): ExperimentState {
   switch (event.type) {
     case "ExperimentCreated":
-      return { ...state, status: "paused", plan: runPlan(event.data.config ?? {}) };
+      return { ...state, status: "paused", plan: runPlan(event.data.config) };
     case "ExperimentActivated":
       return { ...state, status: "active" };
     case "ExperimentPaused":

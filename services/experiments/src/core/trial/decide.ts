@@ -134,7 +134,8 @@ function nameCheckpoints(
   const known = new Set([...state.named, ...state.checkpoints.map((one) => one.checkpoint)]);
   const checkpoints = left.sealed.filter(({ checkpoint }) => !known.has(checkpoint));
   if (checkpoints.length === 0) return alreadySo;
-  const untilMs = awaitedUntilMs({ ...left, sealed: checkpoints });
+  // The end of a trial waits for nothing.
+  const untilMs = state.status === "ended" ? 0 : awaitedUntilMs({ ...left, sealed: checkpoints });
   return [{ type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: untilMs } }];
 }
 

@@ -1,5 +1,5 @@
-import type { EventData } from "@trainyard/contracts";
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
 import type { Projections } from "./projections.ts";
 
@@ -22,18 +22,10 @@ const unset = {
   waitsFor: "",
 };
 
-/** What a person is told of the search before it has started; the configuration is normalised, so it is there. */
-function searchOf(config: NonNullable<EventData<"ExperimentCreated">["config"]>): {
-  readonly searcher?: string;
-  readonly metric?: string;
-} {
-  const { searcher } = config;
-  if (searcher === null || typeof searcher !== "object" || Array.isArray(searcher)) return {};
-  const { name, metric } = searcher;
-  return {
-    ...(typeof name === "string" ? { searcher: name } : {}),
-    ...(typeof metric === "string" ? { metric } : {}),
-  };
+/** What a person is told of the search before it has started. */
+function searchOf(config: unknown): { readonly searcher: string; readonly metric: string } {
+  const { name, metric } = recordedConfig(config).searcher;
+  return { searcher: name, metric };
 }
 
 export const experimentProjections: Projections = {

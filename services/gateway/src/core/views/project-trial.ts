@@ -22,14 +22,6 @@ const endWhys: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(RunEndWhy).map(([name, number]) => [number, name.toLowerCase()]),
 );
 
-const waits: readonly string[] = [
-  "",
-  "the pool has no agents yet",
-  "the pool's agents are away",
-  "not enough slots are free",
-  "others are ahead in the queue",
-];
-
 export const trialProjections: Projections = {
   TrialCreated({ id, data, timeMs }, documents) {
     const { experiment, number, hyperparameters, seed, origin, evidence, sourceTrial } = data;
@@ -126,8 +118,7 @@ export const trialProjections: Projections = {
   WaitExplained({ id, data }, documents) {
     const run = runOf(id);
     if (run === null) return;
-    const waitsFor = data.detail === "" ? (waits[data.code] ?? "") : data.detail;
-    changeRun(documents, run.trial, run.run, () => ({ waitsFor }));
+    changeRun(documents, run.trial, run.run, () => ({ waitsFor: data.detail }));
   },
   ValidationReported({ data }, documents) {
     observeValidation(data, documents);

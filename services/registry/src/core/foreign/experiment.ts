@@ -1,15 +1,12 @@
-import type { AnyEvent, EventData } from "@trainyard/contracts";
+import type { AnyEvent } from "@trainyard/contracts";
+import { type CheckpointStorage, recordedConfig } from "@trainyard/experiment-config/recorded";
 
-type Section = NonNullable<EventData<"CheckpointDeclared">["storage"]>;
-
-/** Where an experiment's checkpoints go. */
-export type ExperimentStorage = { readonly storage: Section | null };
+/** Where an experiment's checkpoints go; null for one that is not known. */
+export type ExperimentStorage = { readonly storage: CheckpointStorage | null };
 
 export const unknownStorage: ExperimentStorage = { storage: null };
 
 export function evolveStorage(state: ExperimentStorage, event: AnyEvent): ExperimentStorage {
   if (event.type !== "ExperimentCreated") return state;
-  const section = event.data.config?.["checkpoint_storage"];
-  if (typeof section !== "object" || section === null || Array.isArray(section)) return state;
-  return { storage: section as Section };
+  return { storage: recordedConfig(event.data.config).checkpoint_storage };
 }

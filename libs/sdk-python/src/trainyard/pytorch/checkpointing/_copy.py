@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Dict, Tuple
+from typing import Any
 
 import torch
 
@@ -12,14 +12,14 @@ def copied(value: Any) -> Any:
     """The value with every tensor copied into main memory, through dicts, lists and tuples. Tensors
     that are the same memory (tied weights) are copied once and stay the same.
     """
-    copies: Dict[Any, torch.Tensor] = {}
+    copies: dict[Any, torch.Tensor] = {}
     result = _copied(value, copies)
     if any(key[0].type == "cuda" for key in copies):
         torch.cuda.synchronize()
     return result
 
 
-def _copied(value: Any, copies: Dict[Any, torch.Tensor]) -> Any:
+def _copied(value: Any, copies: dict[Any, torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return _copy_of(value, copies)
     if isinstance(value, dict):
@@ -34,7 +34,7 @@ def _copied(value: Any, copies: Dict[Any, torch.Tensor]) -> Any:
     return copy.deepcopy(value)
 
 
-def _copy_of(tensor: torch.Tensor, copies: Dict[Any, torch.Tensor]) -> torch.Tensor:
+def _copy_of(tensor: torch.Tensor, copies: dict[Any, torch.Tensor]) -> torch.Tensor:
     if tensor.layout is not torch.strided or type(tensor) not in (
         torch.Tensor,
         torch.nn.Parameter,
@@ -49,6 +49,6 @@ def _copy_of(tensor: torch.Tensor, copies: Dict[Any, torch.Tensor]) -> torch.Ten
     return found
 
 
-def _memory_of(tensor: torch.Tensor) -> Tuple[Any, ...]:
+def _memory_of(tensor: torch.Tensor) -> tuple[Any, ...]:
     address = tensor.data_ptr() if tensor.numel() else id(tensor)
     return (tensor.device, address, tensor.dtype, tuple(tensor.shape), tensor.stride())

@@ -6,7 +6,7 @@ import io
 import json
 import pickle
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 import torch
 
@@ -22,7 +22,7 @@ def rank_file(rank: int) -> str:
     return f"rank-{rank}.pth"
 
 
-def packed(state: Dict[str, Any]) -> bytes:
+def packed(state: dict[str, Any]) -> bytes:
     """A process's own state as the bytes of its file. Raises TypeError in one sentence for a state that
     does not pickle.
     """
@@ -37,7 +37,7 @@ def packed(state: Dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def write(folder: Path, shared: Dict[str, Any], own: List[bytes], trial: Dict[str, Any]) -> None:
+def write(folder: Path, shared: dict[str, Any], own: list[bytes], trial: dict[str, Any]) -> None:
     """Writes all files of a checkpoint; ``own`` has an entry for each process."""
     try:
         torch.save(shared, folder / SHARED)
@@ -54,7 +54,7 @@ def write(folder: Path, shared: Dict[str, Any], own: List[bytes], trial: Dict[st
     (folder / TRIAL).write_text(json.dumps(trial, indent=2), encoding="utf-8")
 
 
-def read_shared(folder: Path, uuid: str, **arguments: Any) -> Dict[str, Any]:
+def read_shared(folder: Path, uuid: str, **arguments: Any) -> dict[str, Any]:
     """What is the same in all processes. Unpickles, so the checkpoint is trusted like code."""
     path = folder / SHARED
     if not path.is_file():
@@ -66,7 +66,7 @@ def read_shared(folder: Path, uuid: str, **arguments: Any) -> Dict[str, Any]:
     return _loaded(path, uuid, arguments)
 
 
-def read_own(folder: Path, rank: int, uuid: str) -> Optional[Dict[str, Any]]:
+def read_own(folder: Path, rank: int, uuid: str) -> dict[str, Any] | None:
     """A process's own state; None where the checkpoint had fewer processes."""
     path = folder / rank_file(rank)
     if not path.is_file():
@@ -74,9 +74,9 @@ def read_own(folder: Path, rank: int, uuid: str) -> Optional[Dict[str, Any]]:
     return _loaded(path, uuid, {"map_location": "cpu", "weights_only": False})
 
 
-def _loaded(path: Path, uuid: str, arguments: Dict[str, Any]) -> Dict[str, Any]:
+def _loaded(path: Path, uuid: str, arguments: dict[str, Any]) -> dict[str, Any]:
     try:
-        found: Dict[str, Any] = torch.load(path, **arguments)
+        found: dict[str, Any] = torch.load(path, **arguments)
         return found
     except (ImportError, AttributeError) as error:
         raise ValueError(
@@ -85,7 +85,7 @@ def _loaded(path: Path, uuid: str, arguments: Dict[str, Any]) -> Dict[str, Any]:
         ) from error
 
 
-def read_trial(folder: Path) -> Dict[str, Any]:
+def read_trial(folder: Path) -> dict[str, Any]:
     """Which trial stored the checkpoint."""
     path = folder / TRIAL
     if not path.is_file():
@@ -93,5 +93,5 @@ def read_trial(folder: Path) -> Dict[str, Any]:
             f"{folder} has no {TRIAL}: give load_trial_from_checkpoint_path the folder of a "
             "checkpoint that pytorch.Trainer stored"
         )
-    found: Dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found

@@ -6,14 +6,14 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import torch
 
 from ..._version import __version__
 
 
-def identity_of(trial: Any, context: Any) -> Dict[str, Any]:
+def identity_of(trial: Any, context: Any) -> dict[str, Any]:
     """The trial's class, hyperparameters and configuration, as JSON has them."""
     kind = type(trial)
     module = kind.__module__
@@ -28,11 +28,11 @@ def identity_of(trial: Any, context: Any) -> Dict[str, Any]:
         "torch": torch.__version__,
         "trainyard": __version__,
     }
-    plain: Dict[str, Any] = json.loads(json.dumps(found, default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
     return plain
 
 
-def class_of(identity: Dict[str, Any]) -> Any:
+def class_of(identity: dict[str, Any]) -> Any:
     """The trial's class, imported. Raises ValueError where that does not work."""
     module, _, name = str(identity.get("trial", "")).partition(":")
     try:

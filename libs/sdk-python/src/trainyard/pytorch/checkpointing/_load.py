@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..._files import PathLike
 from . import _files, _state
@@ -13,9 +13,9 @@ from ._identity import class_of
 
 def load_trial_from_checkpoint_path(
     path: PathLike,
-    trial_class: Optional[Any] = None,
-    trial_kwargs: Optional[Dict[str, Any]] = None,
-    torch_load_kwargs: Optional[Dict[str, Any]] = None,
+    trial_class: Any | None = None,
+    trial_kwargs: dict[str, Any] | None = None,
+    torch_load_kwargs: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> Any:
     """Makes the trial of a checkpoint's folder and gives its models their weights. Needs no task.
@@ -45,7 +45,7 @@ def load_trial_from_checkpoint_path(
     return trial
 
 
-def _context_of(identity: Dict[str, Any]) -> Any:
+def _context_of(identity: dict[str, Any]) -> Any:
     """A context outside of any run."""
     from ..._distributed._context import alone
     from ..._info import Info

@@ -7,7 +7,7 @@ it. Every process packs its own part, and the first one writes all files.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable
 
 import torch
 
@@ -27,10 +27,10 @@ class Saver:
         self._callbacks = callbacks
         self._counters = counters
         self._storage = context._core.checkpoint
-        self._writing: Optional[Any] = None
-        self._stored: List[str] = []
+        self._writing: Any | None = None
+        self._stored: list[str] = []
 
-    def save(self, parts: Dict[str, Any]) -> None:
+    def save(self, parts: dict[str, Any]) -> None:
         """Stores the state after the batch at hand; every process calls it. ``parts`` are those
         with a ``state_dict`` of which each process has its own.
         """
@@ -39,7 +39,7 @@ class Saver:
         between = counters.batches % context._aggregation_frequency != 0
         shared = _state.shared_of(context, counters, between)
         self._callbacks.call("on_checkpoint_save_start", shared)
-        own: Dict[str, Any] = {
+        own: dict[str, Any] = {
             "random": _seeds.capture(),
             "callbacks": self._callbacks.state_dict(),
             "gradients": _state.gradients_of(context) if between else None,
@@ -49,7 +49,7 @@ class Saver:
         if everyone is not None:
             self._store(shared, everyone)
 
-    def _store(self, shared: Dict[str, Any], own: List[bytes]) -> None:
+    def _store(self, shared: dict[str, Any], own: list[bytes]) -> None:
         trial = identity_of(self._trial, self._context)
         metadata = {
             "steps_completed": self._counters.batches,
@@ -97,7 +97,7 @@ class Saver:
         self._settle()
         self.tell()
 
-    def restore(self, uuid: str, parts: Dict[str, Any]) -> Callable[[], None]:
+    def restore(self, uuid: str, parts: dict[str, Any]) -> Callable[[], None]:
         """Goes back to a checkpoint; every process calls it. Returns what is to be called when the
         first batch is about to be trained: it sets the random states.
         """
@@ -113,7 +113,7 @@ class Saver:
             self._callbacks.load_state_dict(own["callbacks"])
             for name, part in parts.items():
                 part.load_state_dict(own[name])
-        modes: Dict[str, Any] = {"evaluating": shared["evaluating"]}
+        modes: dict[str, Any] = {"evaluating": shared["evaluating"]}
 
         def begin() -> None:
             _state.restore_modes(context, modes)
@@ -126,7 +126,7 @@ class Saver:
         return begin
 
 
-def latest_of(context: Any, given: Optional[str]) -> Optional[str]:
+def latest_of(context: Any, given: str | None) -> str | None:
     """Where the training goes on from: the run's own latest checkpoint, else the one that
     ``Trainer.fit`` was given.
     """

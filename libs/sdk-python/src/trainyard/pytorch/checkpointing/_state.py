@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Tuple
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -13,7 +14,7 @@ inner = _models.inner
 FORMAT = 1
 
 
-def shared_of(context: Any, counters: Any, trains_on: bool) -> Dict[str, Any]:
+def shared_of(context: Any, counters: Any, trains_on: bool) -> dict[str, Any]:
     """What is the same in all processes. The tensors are the ones that training goes on with.
 
     ``trains_on`` says that an optimizer's step is not complete: then the gradients are each
@@ -35,14 +36,14 @@ def shared_of(context: Any, counters: Any, trains_on: bool) -> Dict[str, Any]:
     }
 
 
-def gradients_of(context: Any) -> Dict[str, torch.Tensor]:
+def gradients_of(context: Any) -> dict[str, torch.Tensor]:
     """The gradients that are not cleared: those of a step that is not complete, or that the trial
     keeps.
     """
     return {name: one.grad for name, one in _parameters(context) if one.grad is not None}
 
 
-def give_gradients(context: Any, gradients: Dict[str, torch.Tensor]) -> None:
+def give_gradients(context: Any, gradients: dict[str, torch.Tensor]) -> None:
     """Puts gradients back."""
     for name, parameter in _parameters(context):
         if name in gradients:
@@ -51,7 +52,7 @@ def give_gradients(context: Any, gradients: Dict[str, torch.Tensor]) -> None:
             parameter.grad = None
 
 
-def _parameters(context: Any) -> Iterator[Tuple[str, torch.nn.Parameter]]:
+def _parameters(context: Any) -> Iterator[tuple[str, torch.nn.Parameter]]:
     seen = set()
     for n, model in enumerate(context.models):
         for name, parameter in _models.inner(model).named_parameters():
@@ -63,11 +64,11 @@ def _parameters(context: Any) -> Iterator[Tuple[str, torch.nn.Parameter]]:
                 yield f"optimizer {n} {m}", parameter
 
 
-def _evaluating(model: torch.nn.Module) -> List[str]:
+def _evaluating(model: torch.nn.Module) -> list[str]:
     return [name for name, part in model.named_modules() if not part.training]
 
 
-def load_shared(context: Any, counters: Any, state: Dict[str, Any], uuid: str) -> None:
+def load_shared(context: Any, counters: Any, state: dict[str, Any], uuid: str) -> None:
     """Gives everything its state of the checkpoint. Raises ValueError in one sentence for a
     checkpoint of another model.
     """
@@ -99,7 +100,7 @@ def load_shared(context: Any, counters: Any, state: Dict[str, Any], uuid: str) -
     counters.load_state_dict(state["counters"])
 
 
-def restore_modes(context: Any, state: Dict[str, Any]) -> None:
+def restore_modes(context: Any, state: dict[str, Any]) -> None:
     """Puts the parts into evaluation mode that the trial keeps there."""
     for model, names in zip(context.models, state["evaluating"]):
         parts = dict(_models.inner(model).named_modules())
@@ -113,7 +114,7 @@ _REMEDY = (
 )
 
 
-def _check_numbers(context: Any, state: Dict[str, Any], uuid: str) -> None:
+def _check_numbers(context: Any, state: dict[str, Any], uuid: str) -> None:
     kinds = (
         ("models_state_dict", "wrap_model", len(context.models)),
         ("optimizers_state_dict", "wrap_optimizer", len(context._wrapped)),
@@ -129,7 +130,7 @@ def _check_numbers(context: Any, state: Dict[str, Any], uuid: str) -> None:
             )
 
 
-def _kinds(context: Any) -> Dict[str, List[str]]:
+def _kinds(context: Any) -> dict[str, list[str]]:
     """The classes of what one class cannot take from another."""
     return {
         "optimizer": [type(one).__name__ for one in context.optimizers],
@@ -137,7 +138,7 @@ def _kinds(context: Any) -> Dict[str, List[str]]:
     }
 
 
-def _check_kinds(context: Any, state: Dict[str, Any], uuid: str) -> None:
+def _check_kinds(context: Any, state: dict[str, Any], uuid: str) -> None:
     for name, here in _kinds(context).items():
         # Checkpoints of before this was stored do not say.
         there = state.get("kinds", {}).get(name, here)
@@ -148,7 +149,7 @@ def _check_kinds(context: Any, state: Dict[str, Any], uuid: str) -> None:
                 )
 
 
-def load_model(model: torch.nn.Module, state: Dict[str, Any], n: int, uuid: str) -> None:
+def load_model(model: torch.nn.Module, state: dict[str, Any], n: int, uuid: str) -> None:
     """Gives a model its weights; ``n`` is its number."""
     try:
         model.load_state_dict(state)
@@ -159,7 +160,7 @@ def load_model(model: torch.nn.Module, state: Dict[str, Any], n: int, uuid: str)
         ) from error
 
 
-def _difference(here: Dict[str, Any], there: Dict[str, Any]) -> str:
+def _difference(here: dict[str, Any], there: dict[str, Any]) -> str:
     for name in [*here, *there]:
         mine, its = _shape(here.get(name)), _shape(there.get(name))
         if mine != its:

@@ -13,7 +13,8 @@ may have different numbers of batches, and some none.
 
 from __future__ import annotations
 
-from typing import Any, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 from torch.utils.data import Sampler, get_worker_info
 
@@ -114,7 +115,7 @@ class EachOnce(Plan):
         return epoch.part(number * self._size, (number + 1) * self._size)
 
 
-def share_of_rest(epoch: Epoch, start: int, replicas: int, rank: int) -> List[Any]:
+def share_of_rest(epoch: Epoch, start: int, replicas: int, rank: int) -> list[Any]:
     """A rank's share of what is left of an epoch from ``start`` on, which is less than a whole
     global batch. It is never empty.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Iterator, Optional, Sized
+from collections.abc import Iterable, Iterator, Sized
+from typing import Any, Callable
 
 import torch
 from torch.utils.data import BatchSampler, Dataset, IterableDataset
@@ -28,20 +29,20 @@ class DataLoader:
     def __init__(
         self,
         dataset: Dataset,
-        batch_size: Optional[int] = 1,
-        shuffle: Optional[bool] = False,
-        sampler: Optional[Iterable[Any]] = None,
-        batch_sampler: Optional[Iterable[Any]] = None,
+        batch_size: int | None = 1,
+        shuffle: bool | None = False,
+        sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None,
         num_workers: int = 0,
-        collate_fn: Optional[Callable[[Any], Any]] = None,
+        collate_fn: Callable[[Any], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
-        worker_init_fn: Optional[Callable[[int], None]] = None,
+        worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context: Any = None,
-        generator: Optional[torch.Generator] = None,
+        generator: torch.Generator | None = None,
         *,
-        prefetch_factor: Optional[int] = None,
+        prefetch_factor: int | None = None,
         persistent_workers: bool = False,
     ) -> None:
         if isinstance(dataset, IterableDataset) and shuffle is False:
@@ -100,7 +101,7 @@ class DataLoader:
         if type(self.batch_sampler) is BatchSampler:
             # Samples are batched here, so that the last global batch can be shared out.
             self.sampler = self.batch_sampler.sampler
-            self._size: Optional[int] = self.batch_sampler.batch_size
+            self._size: int | None = self.batch_sampler.batch_size
             self._drops = self.batch_sampler.drop_last
         else:
             self._size, self._drops = self.batch_size, self.drop_last
@@ -155,9 +156,7 @@ class DataLoader:
         loading = self._loading(seed, rank)
         if are_rows(self._torch, plan.order):
             loading["collate_fn"] = as_it_is
-            return torch.utils.data.DataLoader(
-                Rows(self.dataset), batch_sampler=steps, **loading
-            )
+            return torch.utils.data.DataLoader(Rows(self.dataset), batch_sampler=steps, **loading)
         return torch.utils.data.DataLoader(self.dataset, batch_sampler=steps, **loading)
 
     def __iter__(self) -> Iterator[Any]:

@@ -8,7 +8,8 @@ any epoch, in any order, and gives the same again.
 from __future__ import annotations
 
 import itertools
-from typing import Any, Iterable, List, Optional, Sized
+from collections.abc import Iterable, Sized
+from typing import Any
 
 import torch
 from torch.utils.data import RandomSampler, SequentialSampler
@@ -22,19 +23,19 @@ class Epoch:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def part(self, start: int, end: int) -> List[Any]:
+    def part(self, start: int, end: int) -> list[Any]:
         """The units from ``start`` to before ``end``."""
         raise NotImplementedError
 
 
 class Listed(Epoch):
-    def __init__(self, units: List[Any]) -> None:
+    def __init__(self, units: list[Any]) -> None:
         self._units = units
 
     def __len__(self) -> int:
         return len(self._units)
 
-    def part(self, start: int, end: int) -> List[Any]:
+    def part(self, start: int, end: int) -> list[Any]:
         return self._units[start:end]
 
 
@@ -45,7 +46,7 @@ class _Counted(Epoch):
     def __len__(self) -> int:
         return self._size
 
-    def part(self, start: int, end: int) -> List[Any]:
+    def part(self, start: int, end: int) -> list[Any]:
         return list(range(start, min(end, self._size)))
 
 
@@ -58,7 +59,7 @@ class _Permuted(Epoch):
     def __len__(self) -> int:
         return len(self._units)
 
-    def part(self, start: int, end: int) -> List[Any]:
+    def part(self, start: int, end: int) -> list[Any]:
         return self._units[start:end].tolist()
 
 
@@ -134,7 +135,7 @@ def order_of(sampler: Iterable[Any], dataset: Sized, seed: int) -> Order:
     return Sampled(sampler, seed, "sampler")
 
 
-def seed_of(sampler: Any) -> Optional[int]:
+def seed_of(sampler: Any) -> int | None:
     """The seed that a sampler's own generator was given; None where it has none."""
     generator = getattr(sampler, "generator", None)
     return generator.initial_seed() if isinstance(generator, torch.Generator) else None

@@ -8,7 +8,7 @@ call, and is the same, bit for bit and in its strides.
 from __future__ import annotations
 
 from array import array
-from typing import Any, List, Tuple
+from typing import Any
 
 import torch
 from torch.utils.data import TensorDataset, default_collate
@@ -23,11 +23,11 @@ class Rows(TensorDataset):
         self._dataset = dataset
 
     @property
-    def tensors(self) -> Tuple[torch.Tensor, ...]:
+    def tensors(self) -> tuple[torch.Tensor, ...]:
         """Those of the dataset, which may give itself others."""
         return self._dataset.tensors
 
-    def __getitems__(self, indices: List[int]) -> List[torch.Tensor]:
+    def __getitems__(self, indices: list[int]) -> list[torch.Tensor]:
         # torch.tensor() would look at each of them, and take four times as long as all the rest.
         rows = torch.frombuffer(array("q", indices), dtype=torch.int64)
         return [tensor.index_select(0, rows.to(tensor.device)) for tensor in self.tensors]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 import torch
 
 NUMPY_SEED_BITS = 32
 
 
-def mix(*parts: Union[int, str]) -> int:
+def mix(*parts: int | str) -> int:
     """A seed from 0 to 2**63 - 1 that depends on every part and on their order, and is the same on
     every machine and with every version of Python.
     """
@@ -37,7 +37,7 @@ class Chance:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._states: Optional[States] = None
+        self._states: States | None = None
 
     def __enter__(self) -> None:
         self._outside = states()

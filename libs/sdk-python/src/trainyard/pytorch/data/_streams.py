@@ -10,7 +10,8 @@ at the beginning of each epoch. What a ``collate_fn`` draws in a loading process
 from __future__ import annotations
 
 import itertools
-from typing import Any, Iterator, List, Optional
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
@@ -27,7 +28,7 @@ class Stream(IterableDataset):
         self,
         dataset: IterableDataset,
         *,
-        batch_size: Optional[int],
+        batch_size: int | None,
         drop_last: bool,
         repeat: bool,
         skip: int,
@@ -75,7 +76,7 @@ class Stream(IterableDataset):
                 )
             epoch, step = epoch + 1, 0
 
-    def _epoch_of(self, epoch: int, step: int) -> Iterator[List[Any]]:
+    def _epoch_of(self, epoch: int, step: int) -> Iterator[list[Any]]:
         set_epoch = getattr(self._dataset, "set_epoch", None)
         if callable(set_epoch):
             set_epoch(epoch)
@@ -95,7 +96,7 @@ class Stream(IterableDataset):
             if len(chunk) < at_once:
                 return
 
-    def _mine(self, chunk: List[Any], at_once: int) -> List[Any]:
+    def _mine(self, chunk: list[Any], at_once: int) -> list[Any]:
         size, rank = self._batch_size, self._rank
         if self._repeat and 0 < len(chunk) < at_once:
             # The beginning of the epoch is gone, so a rank without a share takes what is at hand.
@@ -104,7 +105,7 @@ class Stream(IterableDataset):
         return [] if self._drop_last and len(batch) < size else batch
 
 
-def _share(chunk: List[Any], replicas: int, rank: int) -> List[Any]:
+def _share(chunk: list[Any], replicas: int, rank: int) -> list[Any]:
     return share_of_rest(Listed(chunk), 0, replicas, rank)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any, Dict, Mapping, Optional, Sequence, Set, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
 
 import torch
 
-TorchData = Union[Dict[str, torch.Tensor], Sequence[torch.Tensor], torch.Tensor]
+TorchData = Union[dict[str, torch.Tensor], Sequence[torch.Tensor], torch.Tensor]
 
 _log = logging.getLogger("trainyard.pytorch")
 
@@ -26,7 +27,7 @@ def data_length(data: Any) -> int:
     return found
 
 
-def _first_length(data: Any) -> Optional[int]:
+def _first_length(data: Any) -> int | None:
     if isinstance(data, torch.Tensor) or _is_array(data):
         return len(data) if data.ndim > 0 else 1
     if isinstance(data, Mapping):
@@ -44,8 +45,8 @@ def _is_array(data: Any) -> bool:
 
 def to_device(
     data: Any,
-    device: Union[str, torch.device],
-    warned_types: Optional[Set[type]] = None,
+    device: str | torch.device,
+    warned_types: set[type] | None = None,
     *,
     non_blocking: bool = False,
 ) -> Any:
@@ -57,7 +58,7 @@ def to_device(
     return _moved(data, torch.device(device), warned, non_blocking)
 
 
-def _moved(data: Any, device: torch.device, warned: Set[type], non_blocking: bool) -> Any:
+def _moved(data: Any, device: torch.device, warned: set[type], non_blocking: bool) -> Any:
     if isinstance(data, torch.Tensor):
         return data.to(device, non_blocking=non_blocking)
     kind = type(data)

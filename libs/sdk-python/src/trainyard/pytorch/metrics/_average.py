@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ._reducer import Reducer
 from ._values import columns_of, total
@@ -10,7 +11,7 @@ from ._values import columns_of, total
 METHOD = "evaluation_reducer"
 
 
-def average_training_metrics(distributed: Any, per_batch: List[Dict[str, Any]]) -> Dict[str, float]:
+def average_training_metrics(distributed: Any, per_batch: list[dict[str, Any]]) -> dict[str, float]:
     """The mean of each metric over the batches of all ranks.
 
     ``per_batch`` is what ``metrics_of`` made of each batch of this rank. A metric that some batches
@@ -26,10 +27,10 @@ def average_training_metrics(distributed: Any, per_batch: List[Dict[str, Any]]) 
 
 def reduce_validation_metrics(
     distributed: Any,
-    per_batch: List[Dict[str, Any]],
+    per_batch: list[dict[str, Any]],
     records: Sequence[int],
-    reducer: Union[Reducer, Mapping[str, Reducer]] = Reducer.AVG,
-) -> Dict[str, float]:
+    reducer: Reducer | Mapping[str, Reducer] = Reducer.AVG,
+) -> dict[str, float]:
     """Each metric of a validation, over all batches of all ranks.
 
     ``records`` are the samples in each batch of ``per_batch``: AVG weighs each batch by them, so
@@ -53,8 +54,8 @@ def reduce_validation_metrics(
 
 
 def _reduced_here(
-    name: str, column: Dict[int, float], records: Sequence[int], reducer: Reducer
-) -> Tuple[float, float]:
+    name: str, column: dict[int, float], records: Sequence[int], reducer: Reducer
+) -> tuple[float, float]:
     """The rank's value, and its weight where it is an average."""
     values = list(column.values())
     if reducer is Reducer.AVG:
@@ -69,13 +70,13 @@ def _reduced_here(
     return _fold(values, reducer), len(values)
 
 
-def _reduced_across(parts: List[Tuple[float, float]], reducer: Reducer) -> float:
+def _reduced_across(parts: list[tuple[float, float]], reducer: Reducer) -> float:
     if reducer is Reducer.AVG:
         return _quotient(total([part for part, _ in parts]), sum(weight for _, weight in parts))
     return _fold([part for part, _ in parts], reducer)
 
 
-def _fold(values: List[float], reducer: Reducer) -> float:
+def _fold(values: list[float], reducer: Reducer) -> float:
     if reducer is Reducer.SUM:
         return total(values)
     # What is not a number stays so, wherever it stands: max and min would lose it by its place.
@@ -85,7 +86,7 @@ def _fold(values: List[float], reducer: Reducer) -> float:
     return max(values) if reducer is Reducer.MAX else min(values)
 
 
-def _reducer_for(name: str, reducer: Union[Reducer, Mapping[str, Reducer]]) -> Reducer:
+def _reducer_for(name: str, reducer: Reducer | Mapping[str, Reducer]) -> Reducer:
     found = reducer.get(name) if isinstance(reducer, Mapping) else reducer
     if found is None:
         raise ValueError(
@@ -100,13 +101,13 @@ def _reducer_for(name: str, reducer: Union[Reducer, Mapping[str, Reducer]]) -> R
     return found
 
 
-def _all(distributed: Any, mine: Any) -> List[Any]:
+def _all(distributed: Any, mine: Any) -> list[Any]:
     return distributed.allgather(mine) if distributed.size > 1 else [mine]
 
 
-def _by_name(ranks: List[Dict[str, Any]]) -> Dict[str, List[Any]]:
+def _by_name(ranks: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """The parts of each metric, in the order of the ranks that have it."""
-    found: Dict[str, List[Any]] = {}
+    found: dict[str, list[Any]] = {}
     for parts in ranks:
         for name, part in parts.items():
             found.setdefault(name, []).append(part)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import abc
 import enum
 import itertools
-from typing import Any, Callable, List, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable
 
 
 class Reducer(enum.Enum):
@@ -39,7 +40,7 @@ class MetricReducer(abc.ABC):
         """What this slot contributes; anything that can be pickled."""
 
     @abc.abstractmethod
-    def cross_slot_reduce(self, per_slot_metrics: List[Any]) -> Any:
+    def cross_slot_reduce(self, per_slot_metrics: list[Any]) -> Any:
         """The metric, of what ``per_slot_reduce`` returned on each slot, in the order of ranks.
 
         A value where ``wrap_reducer`` was given a name, else a dict of values by name. Called on
@@ -50,9 +51,9 @@ class MetricReducer(abc.ABC):
 class FunctionReducer(MetricReducer):
     """A reducer that is a function of everything it was fed on all slots."""
 
-    def __init__(self, function: Callable[[List[Any]], Any]) -> None:
+    def __init__(self, function: Callable[[list[Any]], Any]) -> None:
         self.function = function
-        self._values: List[Any] = []
+        self._values: list[Any] = []
 
     def reset(self) -> None:
         self._values = []
@@ -61,10 +62,10 @@ class FunctionReducer(MetricReducer):
         """Feeds one value."""
         self._values.append(value)
 
-    def per_slot_reduce(self) -> List[Any]:
+    def per_slot_reduce(self) -> list[Any]:
         return self._values
 
-    def cross_slot_reduce(self, per_slot_metrics: Sequence[List[Any]]) -> Any:
+    def cross_slot_reduce(self, per_slot_metrics: Sequence[list[Any]]) -> Any:
         """Calls the function with the values in the order in which one process would have met them,
         if it was fed once a batch: batches are dealt out to the slots in turn.
         """

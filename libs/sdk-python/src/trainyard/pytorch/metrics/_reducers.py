@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Union
+from collections.abc import Mapping
+from typing import Any, Callable, NamedTuple
 
 import torch
 
@@ -11,7 +12,7 @@ from ._reducer import FunctionReducer, MetricReducer
 
 class _Known(NamedTuple):
     reducer: MetricReducer
-    name: Optional[str]
+    name: str | None
     for_training: bool
     for_validation: bool
 
@@ -33,12 +34,12 @@ class MetricReducers:
 
     def __init__(self, distributed: Any) -> None:
         self._distributed = distributed
-        self._known: List[_Known] = []
+        self._known: list[_Known] = []
 
     def wrap_reducer(
         self,
-        reducer: Union[MetricReducer, Callable[[List[Any]], Any]],
-        name: Optional[str] = None,
+        reducer: MetricReducer | Callable[[list[Any]], Any],
+        name: str | None = None,
         for_training: bool = True,
         for_validation: bool = True,
     ) -> MetricReducer:
@@ -68,7 +69,7 @@ class MetricReducers:
         return wrapped
 
     @property
-    def reducers(self) -> List[MetricReducer]:
+    def reducers(self) -> list[MetricReducer]:
         """Those that are known, in the order in which they became so."""
         return [known.reducer for known in self._known]
 
@@ -77,14 +78,14 @@ class MetricReducers:
         for known in self._known:
             _called(known, "reset")
 
-    def reduce_metrics(self, for_training: bool) -> Dict[str, Any]:
+    def reduce_metrics(self, for_training: bool) -> dict[str, Any]:
         """The metrics of the reducers for training, or for validation. Every rank has to call it."""
         serving = [known for known in self._known if known.serves(for_training)]
         if not serving:
             return {}
         mine = [_called(known, "per_slot_reduce") for known in serving]
         slots = self._distributed.allgather(mine) if self._distributed.size > 1 else [mine]
-        metrics: Dict[str, Any] = {}
+        metrics: dict[str, Any] = {}
         for known, values in zip(serving, zip(*slots)):
             found = _named(known, _called(known, "cross_slot_reduce", list(values)))
             metrics = join_metrics(metrics, found, "cross_slot_reduce")
@@ -93,7 +94,7 @@ class MetricReducers:
 
 def join_metrics(
     metrics: Mapping[str, Any], reduced: Mapping[str, Any], method: str
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Both together. Raises ValueError where ``method`` and a reducer give a metric of one name."""
     twice = sorted(set(metrics) & set(reduced))
     if twice:
@@ -122,9 +123,7 @@ def _named(known: _Known, found: Any) -> Mapping[str, Any]:
             )
         return {name: _plain(value) for name, value in found.items()}
     if isinstance(found, Mapping):
-        raise TypeError(
-            f"{known} returned a dict: return one value, or give wrap_reducer no name"
-        )
+        raise TypeError(f"{known} returned a dict: return one value, or give wrap_reducer no name")
     return {known.name: _plain(found)}
 
 

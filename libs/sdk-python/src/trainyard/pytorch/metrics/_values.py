@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any, Dict, List
+from typing import Any
 
 import torch
 
 
-def metrics_of(returned: Any, method: str) -> Dict[str, Any]:
+def metrics_of(returned: Any, method: str) -> dict[str, Any]:
     """The metrics that ``method`` returned for a batch: a dict, or a tensor of one element, which is
     the metric ``loss``.
 
@@ -59,22 +59,22 @@ def _checked(name: Any, value: Any, method: str) -> Any:
     )
 
 
-def columns_of(per_batch: List[Mapping[str, Any]]) -> Dict[str, Dict[int, float]]:
+def columns_of(per_batch: list[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
     """By metric, its value for each batch that has it, as Python numbers.
 
     The tensors of a metric are brought together on their device first, so that each metric is
     waited for once, however many batches there are. They may be on several: those of before a restart
     come from a file.
     """
-    columns: Dict[str, Dict[int, Any]] = {}
+    columns: dict[str, dict[int, Any]] = {}
     for place, metrics in enumerate(per_batch):
         for name, value in metrics.items():
             columns.setdefault(name, {})[place] = value
     return {name: _as_numbers(name, column) for name, column in columns.items()}
 
 
-def _as_numbers(name: str, column: Dict[int, Any]) -> Dict[int, float]:
-    by_device: Dict[torch.device, Dict[int, torch.Tensor]] = {}
+def _as_numbers(name: str, column: dict[int, Any]) -> dict[int, float]:
+    by_device: dict[torch.device, dict[int, torch.Tensor]] = {}
     for place, value in column.items():
         if isinstance(value, torch.Tensor):
             by_device.setdefault(value.device, {})[place] = value
@@ -90,7 +90,7 @@ def _as_numbers(name: str, column: Dict[int, Any]) -> Dict[int, float]:
     return column
 
 
-def total(values: List[float]) -> float:
+def total(values: list[float]) -> float:
     """The exactly rounded sum. What is not finite adds up as floating-point numbers do."""
     if all(map(math.isfinite, values)):
         return math.fsum(values)

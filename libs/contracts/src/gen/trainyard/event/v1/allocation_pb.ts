@@ -17,6 +17,8 @@ export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxItoBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQFCCgoIX2F2b2lkZWQiSwoNV2FpdEV4cGxhaW5lZBIqCgRjb2RlGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLldhaXRDb2RlEg4KBmRldGFpbBgCIAEoCSKHAQoRQWxsb2NhdGlvbkdyYW50ZWQSMgoKcGxhY2VtZW50cxgBIAMoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUGxhY2VtZW50EhYKDm1hc3Rlcl9hZGRyZXNzGAIgASgJEhMKC21hc3Rlcl9wb3J0GAMgASgNEhEKCXRva2VuX2tleRgEIAEoCSJEChFBbGxvY2F0aW9uU3RhcnRlZBIvCgZzdGFydHMYASADKAsyHy50cmFpbnlhcmQuZXZlbnQudjEuU3RhcnRSZWNvcmQiPAoLU3RhcnRSZWNvcmQSDQoFYWdlbnQYASABKAkSEQoJbm9kZV9yYW5rGAIgASgNEgsKA3BpZBgDIAEoDSKDAQoXQWxsb2NhdGlvblN0b3BSZXF1ZXN0ZWQSKwoEbW9kZRgBIAEoDjIdLnRyYWlueWFyZC5jb21tb24udjEuU3RvcE1vZGUSKQoDd2h5GAIgASgOMhwudHJhaW55YXJkLmNvbW1vbi52MS5TdG9wV2h5EhAKCGdyYWNlX21zGAMgASgBIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkIucCCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmUi6AIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEhMKBmZvbGRlchgGIAEoCUgAiAEBEhIKBXBsYWNlGAcgASgJSAGIAQESFwoKc3RhcnRlZF9tcxgIIAEoAUgCiAEBEhsKDnByb2Nlc3NfZ3JvdXBzGAkgASgJSAOIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tc0IRCg9fcHJvY2Vzc19ncm91cHMiRgoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAEiGwoJQWdlbnRMb3N0Eg4KBnJlYXNvbhgBIAEoCSKUAgoNQWdlbnRSZXR1cm5lZBIzCgtvY2N1cGF0aW9ucxgBIAMoCzIeLnRyYWlueWFyZC5ldmVudC52MS5PY2N1cGF0aW9uEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoEbGVmdBgDIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5MZWZ0Q2hlY2twb2ludHNIAIgBARITCgZmb2xkZXIYBCABKAlIAYgBARISCgVwbGFjZRgFIAEoCUgCiAEBEhcKCnN0YXJ0ZWRfbXMYBiABKAFIA4gBAUIHCgVfbGVmdEIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tcyJDCg9MZWZ0Q2hlY2twb2ludHMSMAoEcnVucxgBIAMoCzIiLnRyYWlueWFyZC5ldmVudC52MS5SdW5DaGVja3BvaW50cyJgCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50Ii8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSJYCg9BZ2VudERpc3RydXN0ZWQSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEg4KBmZvcl9tcxgEIAEoASIeCgxBZ2VudFRydXN0ZWQSDgoGcmVhc29uGAEgASgJIjcKDEFnZW50RGlza0xvdxISCgpmcmVlX2J5dGVzGAEgASgBEhMKC2Zsb29yX2J5dGVzGAIgASgBIiQKDkFnZW50RGlza0ZyZWVkEhIKCmZyZWVfYnl0ZXMYASABKAEiNAoNUHJvY2Vzc2VzTGVmdBISCgphbGxvY2F0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJQoTQWdlbnREcmFpblJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJIhwKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiIAoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJIg0KC1Bvb2xSZW1vdmVkKtQBCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
+ * A run waits for a place in its pool.
+ *
  * @generated from message trainyard.event.v1.AllocationQueued
  */
 export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & {
@@ -72,6 +74,8 @@ export const AllocationQueuedSchema: GenMessage<AllocationQueued> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 0);
 
 /**
+ * Why an allocation that waits has no place yet; recorded when the code changes, at most once a minute.
+ *
  * @generated from message trainyard.event.v1.WaitExplained
  */
 export type WaitExplained = Message<"trainyard.event.v1.WaitExplained"> & {
@@ -94,6 +98,8 @@ export const WaitExplainedSchema: GenMessage<WaitExplained> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 1);
 
 /**
+ * The allocation has its place: from this position on the slots are its own, and its agents launch it.
+ *
  * @generated from message trainyard.event.v1.AllocationGranted
  */
 export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> & {
@@ -130,6 +136,8 @@ export const AllocationGrantedSchema: GenMessage<AllocationGranted> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_allocation, 2);
 
 /**
+ * All nodes of the run are up.
+ *
  * @generated from message trainyard.event.v1.AllocationStarted
  */
 export type AllocationStarted = Message<"trainyard.event.v1.AllocationStarted"> & {
@@ -176,6 +184,8 @@ export const StartRecordSchema: GenMessage<StartRecord> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 4);
 
 /**
+ * The agents are told to stop the run, and to kill it once the grace is over.
+ *
  * @generated from message trainyard.event.v1.AllocationStopRequested
  */
 export type AllocationStopRequested = Message<"trainyard.event.v1.AllocationStopRequested"> & {
@@ -205,6 +215,8 @@ export const AllocationStopRequestedSchema: GenMessage<AllocationStopRequested> 
   messageDesc(file_trainyard_event_v1_allocation, 5);
 
 /**
+ * The run has seen the stop and ends because of it.
+ *
  * @generated from message trainyard.event.v1.AllocationStopAcknowledged
  */
 export type AllocationStopAcknowledged = Message<"trainyard.event.v1.AllocationStopAcknowledged"> & {
@@ -218,6 +230,8 @@ export const AllocationStopAcknowledgedSchema: GenMessage<AllocationStopAcknowle
   messageDesc(file_trainyard_event_v1_allocation, 6);
 
 /**
+ * The allocation is over. Its slots are free once its agents have reported its processes gone.
+ *
  * @generated from message trainyard.event.v1.AllocationEnded
  */
 export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
@@ -266,6 +280,8 @@ export const AllocationEndedSchema: GenMessage<AllocationEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 7);
 
 /**
+ * An agent offers its slots: for the first time, after a start, or because what it offers has changed.
+ *
  * @generated from message trainyard.event.v1.AgentJoined
  */
 export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
@@ -362,6 +378,8 @@ export const SlotSchema: GenMessage<Slot> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 9);
 
 /**
+ * The agent was silent for too long: its runs are given up.
+ *
  * @generated from message trainyard.event.v1.AgentLost
  */
 export type AgentLost = Message<"trainyard.event.v1.AgentLost"> & {
@@ -379,6 +397,8 @@ export const AgentLostSchema: GenMessage<AgentLost> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 10);
 
 /**
+ * A lost agent is heard again. What it still runs keeps its slots until it is ended.
+ *
  * @generated from message trainyard.event.v1.AgentReturned
  */
 export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
@@ -597,6 +617,8 @@ export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
+ * The disk has room again: runs are placed there.
+ *
  * @generated from message trainyard.event.v1.AgentDiskFreed
  */
 export type AgentDiskFreed = Message<"trainyard.event.v1.AgentDiskFreed"> & {
@@ -638,6 +660,8 @@ export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
+ * Nothing more is to be placed on the agent, and what runs there is to end.
+ *
  * @generated from message trainyard.event.v1.AgentDrainRequested
  */
 export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequested"> & {
@@ -655,6 +679,8 @@ export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__P
   messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
+ * Nothing runs on the agent any more.
+ *
  * @generated from message trainyard.event.v1.AgentDrained
  */
 export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
@@ -751,6 +777,8 @@ export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@_
   messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
+ * The agent is gone for good; its slots no longer count.
+ *
  * @generated from message trainyard.event.v1.AgentRemoved
  */
 export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
@@ -768,6 +796,8 @@ export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
+ * Nothing is placed on the slot.
+ *
  * @generated from message trainyard.event.v1.SlotDisabled
  */
 export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
@@ -785,6 +815,8 @@ export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
+ * The slot is used again.
+ *
  * @generated from message trainyard.event.v1.SlotEnabled
  */
 export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
@@ -802,6 +834,8 @@ export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
+ * The pool exists and follows this policy.
+ *
  * @generated from message trainyard.event.v1.PoolConfigured
  */
 export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
@@ -819,6 +853,8 @@ export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
+ * The pool is gone.
+ *
  * @generated from message trainyard.event.v1.PoolRemoved
  */
 export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {

@@ -14,6 +14,8 @@ export const file_trainyard_event_v1_checkpoint: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiHgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCSIgChJDaGVja3BvaW50VW5waW5uZWQSCgoCYnkYASABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSLOAQoTQ2hlY2twb2ludENvbmRlbW5lZBIzCgZwb2xpY3kYASABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uUG9saWN5EjwKC2NvbXBldGl0b3JzGAIgAygLMicudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvbkNvbXBldGl0b3ISGgoScmVmZXJlbmNlc19jaGVja2VkGAMgAygJEhQKDGdyYWNlX2VuZF9tcxgEIAEoARISCgpleHBlcmltZW50GAUgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
+ * A run is about to write a checkpoint, or has written one that it completes next.
+ *
  * @generated from message trainyard.event.v1.CheckpointDeclared
  */
 export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"> & {
@@ -65,6 +67,8 @@ export const CheckpointDeclaredSchema: GenMessage<CheckpointDeclared> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 0);
 
 /**
+ * Every file of the manifest was read from the storage with its size and SHA-256: runs may start from it.
+ *
  * @generated from message trainyard.event.v1.CheckpointCompleted
  */
 export type CheckpointCompleted = Message<"trainyard.event.v1.CheckpointCompleted"> & {
@@ -109,6 +113,8 @@ export const CheckpointCompletedSchema: GenMessage<CheckpointCompleted> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 1);
 
 /**
+ * A file differs from the manifest: the checkpoint never becomes complete.
+ *
  * @generated from message trainyard.event.v1.CheckpointFailed
  */
 export type CheckpointFailed = Message<"trainyard.event.v1.CheckpointFailed"> & {
@@ -126,6 +132,8 @@ export const CheckpointFailedSchema: GenMessage<CheckpointFailed> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 2);
 
 /**
+ * It will not be completed: its run has ended or was superseded, or it was refused for good.
+ *
  * @generated from message trainyard.event.v1.CheckpointAbandoned
  */
 export type CheckpointAbandoned = Message<"trainyard.event.v1.CheckpointAbandoned"> & {
@@ -143,6 +151,8 @@ export const CheckpointAbandonedSchema: GenMessage<CheckpointAbandoned> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 3);
 
 /**
+ * Somebody keeps the checkpoint: it is not deleted.
+ *
  * @generated from message trainyard.event.v1.CheckpointPinned
  */
 export type CheckpointPinned = Message<"trainyard.event.v1.CheckpointPinned"> & {
@@ -160,6 +170,8 @@ export const CheckpointPinnedSchema: GenMessage<CheckpointPinned> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 4);
 
 /**
+ * The pin is taken back.
+ *
  * @generated from message trainyard.event.v1.CheckpointUnpinned
  */
 export type CheckpointUnpinned = Message<"trainyard.event.v1.CheckpointUnpinned"> & {
@@ -216,6 +228,8 @@ export const StorageAdoptedSchema: GenMessage<StorageAdopted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_checkpoint, 6);
 
 /**
+ * The experiment's policy gives the checkpoint up and nothing needs it: it is deleted after the grace.
+ *
  * @generated from message trainyard.event.v1.CheckpointCondemned
  */
 export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemned"> & {
@@ -311,6 +325,8 @@ export const RetentionCompetitorSchema: GenMessage<RetentionCompetitor> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 9);
 
 /**
+ * Something needs the condemned checkpoint after all: it is kept.
+ *
  * @generated from message trainyard.event.v1.CheckpointSpared
  */
 export type CheckpointSpared = Message<"trainyard.event.v1.CheckpointSpared"> & {
@@ -328,6 +344,8 @@ export const CheckpointSparedSchema: GenMessage<CheckpointSpared> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 10);
 
 /**
+ * From here on the files may be gone: no run starts from the checkpoint.
+ *
  * @generated from message trainyard.event.v1.CheckpointDeletionStarted
  */
 export type CheckpointDeletionStarted = Message<"trainyard.event.v1.CheckpointDeletionStarted"> & {
@@ -341,6 +359,8 @@ export const CheckpointDeletionStartedSchema: GenMessage<CheckpointDeletionStart
   messageDesc(file_trainyard_event_v1_checkpoint, 11);
 
 /**
+ * The files are gone.
+ *
  * @generated from message trainyard.event.v1.CheckpointDeleted
  */
 export type CheckpointDeleted = Message<"trainyard.event.v1.CheckpointDeleted"> & {

@@ -18,6 +18,8 @@ export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkilAIKDFRyaWFsQ3JlYXRlZBISCgpleHBlcmltZW50GAEgASgJEg4KBm51bWJlchgCIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYBCABKA0SHQoVd2FybV9zdGFydF9jaGVja3BvaW50GAUgASgJEhQKDHNvdXJjZV90cmlhbBgGIAEoCRIOCgZvcmlnaW4YByABKAkSKQoIZXZpZGVuY2UYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKD3dhcm1fc3RhcnRfc3RlcBgJIAEoAUgAiAEBQhIKEF93YXJtX3N0YXJ0X3N0ZXAi+wEKDFJ1blJlcXVlc3RlZBILCgNydW4YASABKA0SFwoPZnJvbV9jaGVja3BvaW50GAIgASgJEhEKCWZyb21fc3RlcBgDIAEoARIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBISCgpleHBlcmltZW50GAYgASgJEhAKCGRlbGF5X21zGAcgASgBEjgKB2F2b2lkZWQYCiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkF2b2lkZWRBZ2VudHNIAIgBAUIKCghfYXZvaWRlZCItCgpSdW5TdGFydGVkEgsKA3J1bhgBIAEoDRISCgphbGxvY2F0aW9uGAIgASgJIokBChBSdW5TdG9wUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIrCgRtb2RlGAIgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAyABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYBCABKAEi6QIKCFJ1bkVuZGVkEgsKA3J1bhgBIAEoDRIqCgN3aHkYAiABKA4yHS50cmFpbnlhcmQuZXZlbnQudjEuUnVuRW5kV2h5EigKBWV4aXRzGAMgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0Eg8KB21lc3NhZ2UYBCABKAkSGQoRY291bnRzX2FzX3Jlc3RhcnQYBSABKAgSOwoGc2VhbGVkGAYgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gAiAEBEh0KEGF3YWl0ZWRfdW50aWxfbXMYByABKAFIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQgkKB19zZWFsZWRCEwoRX2F3YWl0ZWRfdW50aWxfbXNCEQoPX2xhdW5jaF9mYWlsdXJlIngKE1J1bkNoZWNrcG9pbnRzTmFtZWQSCwoDcnVuGAEgASgNEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhgKEGF3YWl0ZWRfdW50aWxfbXMYAyABKAEiQgoRVHJpYWxDaGVja3BvaW50ZWQSEgoKY2hlY2twb2ludBgBIAEoCRILCgNydW4YAiABKA0SDAoEc3RlcBgDIAEoASJhCgpUcmlhbEVuZGVkEjEKB291dGNvbWUYASABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEg4KBnJlYXNvbhgCIAEoCRIQCghyZXN0YXJ0cxgDIAEoDSpPCghTdG9wS2luZBIZChVTVE9QX0tJTkRfVU5TUEVDSUZJRUQQABIUChBTVE9QX0tJTkRfQ0FOQ0VMEAESEgoOU1RPUF9LSU5EX0tJTEwQAiqZAQoRRXhwZXJpbWVudE91dGNvbWUSIgoeRVhQRVJJTUVOVF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASIAocRVhQRVJJTUVOVF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG0VYUEVSSU1FTlRfT1VUQ09NRV9DQU5DRUxFRBACEh0KGUVYUEVSSU1FTlRfT1VUQ09NRV9GQUlMRUQQAyrvAQoJUnVuRW5kV2h5EhsKF1JVTl9FTkRfV0hZX1VOU1BFQ0lGSUVEEAASGAoUUlVOX0VORF9XSFlfRklOSVNIRUQQARIhCh1SVU5fRU5EX1dIWV9BQ0tOT1dMRURHRURfU1RPUBACEhYKElJVTl9FTkRfV0hZX0ZBSUxFRBADEhQKEFJVTl9FTkRfV0hZX0xPU1QQBBInCiNSVU5fRU5EX1dIWV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFEhYKElJVTl9FTkRfV0hZX0tJTExFRBAGEhkKFVJVTl9FTkRfV0hZX1dJVEhEUkFXThAHKswBCgxUcmlhbE91dGNvbWUSHQoZVFJJQUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhsKF1RSSUFMX09VVENPTUVfQ09NUExFVEVEEAESHwobVFJJQUxfT1VUQ09NRV9TVE9QUEVEX0VBUkxZEAISGgoWVFJJQUxfT1VUQ09NRV9DQU5DRUxFRBADEhgKFFRSSUFMX09VVENPTUVfRkFJTEVEEAQSKQolVFJJQUxfT1VUQ09NRV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
+ * The experiment is accepted. Its code was stored under its digest before.
+ *
  * @generated from message trainyard.event.v1.ExperimentCreated
  */
 export type ExperimentCreated = Message<"trainyard.event.v1.ExperimentCreated"> & {
@@ -118,6 +120,8 @@ export const ExperimentParentSchema: GenMessage<ExperimentParent> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 1);
 
 /**
+ * Its trials may run.
+ *
  * @generated from message trainyard.event.v1.ExperimentActivated
  */
 export type ExperimentActivated = Message<"trainyard.event.v1.ExperimentActivated"> & {
@@ -131,6 +135,8 @@ export const ExperimentActivatedSchema: GenMessage<ExperimentActivated> = /*@__P
   messageDesc(file_trainyard_event_v1_experiment, 2);
 
 /**
+ * Its trials must not run; those that do are asked to stop.
+ *
  * @generated from message trainyard.event.v1.ExperimentPaused
  */
 export type ExperimentPaused = Message<"trainyard.event.v1.ExperimentPaused"> & {
@@ -144,6 +150,8 @@ export const ExperimentPausedSchema: GenMessage<ExperimentPaused> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 3);
 
 /**
+ * No new runs; never withdrawn.
+ *
  * @generated from message trainyard.event.v1.ExperimentStopRequested
  */
 export type ExperimentStopRequested = Message<"trainyard.event.v1.ExperimentStopRequested"> & {
@@ -166,6 +174,8 @@ export const ExperimentStopRequestedSchema: GenMessage<ExperimentStopRequested> 
   messageDesc(file_trainyard_event_v1_experiment, 4);
 
 /**
+ * No trial is unended and the search is complete, or the experiment was stopped.
+ *
  * @generated from message trainyard.event.v1.ExperimentEnded
  */
 export type ExperimentEnded = Message<"trainyard.event.v1.ExperimentEnded"> & {
@@ -188,6 +198,8 @@ export const ExperimentEndedSchema: GenMessage<ExperimentEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 5);
 
 /**
+ * The trial exists, with the hyperparameters that the search proposed.
+ *
  * @generated from message trainyard.event.v1.TrialCreated
  */
 export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
@@ -251,6 +263,8 @@ export const TrialCreatedSchema: GenMessage<TrialCreated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 6);
 
 /**
+ * The trial asks the scheduler for a place. Earlier runs of the trial are superseded.
+ *
  * @generated from message trainyard.event.v1.RunRequested
  */
 export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
@@ -311,6 +325,8 @@ export const RunRequestedSchema: GenMessage<RunRequested> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 7);
 
 /**
+ * The processes of the run are up.
+ *
  * @generated from message trainyard.event.v1.RunStarted
  */
 export type RunStarted = Message<"trainyard.event.v1.RunStarted"> & {
@@ -333,6 +349,8 @@ export const RunStartedSchema: GenMessage<RunStarted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 8);
 
 /**
+ * The run is asked to stop. The SDK sees it by the signals call; the scheduler enforces it.
+ *
  * @generated from message trainyard.event.v1.RunStopRequested
  */
 export type RunStopRequested = Message<"trainyard.event.v1.RunStopRequested"> & {
@@ -367,6 +385,8 @@ export const RunStopRequestedSchema: GenMessage<RunStopRequested> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 9);
 
 /**
+ * The run is over: why, and whether it counts as a restart.
+ *
  * @generated from message trainyard.event.v1.RunEnded
  */
 export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
@@ -488,6 +508,8 @@ export const TrialCheckpointedSchema: GenMessage<TrialCheckpointed> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_experiment, 12);
 
 /**
+ * The trial is over.
+ *
  * @generated from message trainyard.event.v1.TrialEnded
  */
 export type TrialEnded = Message<"trainyard.event.v1.TrialEnded"> & {

@@ -64,6 +64,8 @@ export const ValidationReportedSchema: GenMessage<ValidationReported> = /*@__PUR
   messageDesc(file_trainyard_event_v1_measurement, 0);
 
 /**
+ * A later run does the work again from a step on: what earlier runs measured beyond it no longer counts.
+ *
  * @generated from message trainyard.event.v1.MeasurementsSuperseded
  */
 export type MeasurementsSuperseded = Message<"trainyard.event.v1.MeasurementsSuperseded"> & {
@@ -88,7 +90,7 @@ export const MeasurementsSupersededSchema: GenMessage<MeasurementsSuperseded> = 
   messageDesc(file_trainyard_event_v1_measurement, 1);
 
 /**
- * Stream logsignal-<task>. Owner: logs.
+ * A line of the output matched a log policy of the experiment.
  *
  * @generated from message trainyard.event.v1.LogPolicyMatched
  */

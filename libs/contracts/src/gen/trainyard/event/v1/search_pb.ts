@@ -18,6 +18,8 @@ export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
   fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEi+gMKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0SLwoOZWFybHlfc3RvcHBpbmcYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjIKB2VhcmxpZXIYDCABKAsyIS50cmFpbnlhcmQuZXZlbnQudjEuRWFybGllclRyaWFscxIdChBwb2xpY2llc192ZXJzaW9uGA0gASgNSACIAQESHAoPc2xvdHNfcGVyX3RyaWFsGA4gASgNSAGIAQESEgoFYXRfbXMYDyABKAFIAogBAUITChFfcG9saWNpZXNfdmVyc2lvbkISChBfc2xvdHNfcGVyX3RyaWFsQggKBl9hdF9tcyJTCg1FYXJsaWVyVHJpYWxzEjAKBnRyaWFscxgBIAMoCzIgLnRyYWlueWFyZC5ldmVudC52MS5FYXJsaWVyVHJpYWwSEAoIbGVmdF9vdXQYAiABKA0i0AEKDEVhcmxpZXJUcmlhbBISCgpleHBlcmltZW50GAEgASgJEg0KBXRyaWFsGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPAoGdmFsdWVzGAQgAygLMiwudHJhaW55YXJkLmV2ZW50LnYxLkVhcmxpZXJUcmlhbC5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIqYDCg1UcmlhbFByb3Bvc2VkEg4KBm51bWJlchgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYAyABKA0SHQoQc3RhcnRfZnJvbV90cmlhbBgEIAEoDUgAiAEBEhYKDnNlYXJjaF92ZXJzaW9uGAYgASgNEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIgoVc3RhcnRfZnJvbV9jaGVja3BvaW50GAkgASgJSAGIAQESHAoPc3RhcnRfZnJvbV9zdGVwGAogASgBSAKIAQESHAoPc3RhcnRfZnJvbV90aW1lGAsgASgBSAOIAQESEgoFd2FpdHMYDCABKAhIBIgBAUITChFfc3RhcnRfZnJvbV90cmlhbEIYChZfc3RhcnRfZnJvbV9jaGVja3BvaW50QhIKEF9zdGFydF9mcm9tX3N0ZXBCEgoQX3N0YXJ0X2Zyb21fdGltZUIICgZfd2FpdHMiuQEKElN1Z2dlc3Rpb25QcmVwYXJlZBINCgV0cmlhbBgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDnNlYXJjaF92ZXJzaW9uGAMgASgNEg8KB3Jlc3VsdHMYBCABKA0SKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBm9yaWdpbhgGIAEoCSI0ChBTdWdnZXN0aW9uTWlzc2VkEg0KBXRyaWFsGAEgASgNEhEKCXdhaXRlZF9tcxgCIAEoASLGAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljEhEKBHN0ZXAYCCABKAFIAIgBARISCgVhdF9tcxgJIAEoAUgBiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXBCCAoGX2F0X21zIlkKDU1pc3NpbmdNZXRyaWMSDAoEbmFtZRgBIAEoCRIQCghyZXBvcnRlZBgCIAMoCRIYCgtub25fbnVtZXJpYxgDIAEoCEgAiAEBQg4KDF9ub25fbnVtZXJpYyJwChBPcGVyYXRpb25zUG9zdGVkEjgKCm9wZXJhdGlvbnMYASADKAsyJC50cmFpbnlhcmQuY29tbW9uLnYxLlNlYXJjaE9wZXJhdGlvbhIVCghyZXN0c19vbhgCIAEoDUgAiAEBQgsKCV9yZXN0c19vbiJSChJDaGVja3BvaW50T2JzZXJ2ZWQSDQoFdHJpYWwYASABKA0SEgoKY2hlY2twb2ludBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoASJmCg5UcmlhbFN1c3BlbmRlZBINCgV0cmlhbBgBIAEoDRIMCgRydW5nGAIgASgNEgwKBHJ1bGUYAyABKAkSKQoIZXZpZGVuY2UYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKDFRyaWFsUmVzdW1lZBINCgV0cmlhbBgBIAEoDRIOCgZ0YXJnZXQYAiABKAESDAoEcnVuZxgDIAEoDRIMCgRydWxlGAQgASgJEikKCGV2aWRlbmNlGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChBUcmlhbFN0b3BEZWNpZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bGUYAiABKAkSKQoIZXZpZGVuY2UYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAQgASgISACIAQFCCAoGX2ZhaWxzImoKEVNlYXJjaFN0b3BEZWNpZGVkEgwKBHJ1bGUYASABKAkSKQoIZXZpZGVuY2UYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAMgASgISACIAQFCCAoGX2ZhaWxzInYKFFRyaWFsT3V0Y29tZVJlY29yZGVkEg0KBXRyaWFsGAEgASgNEjEKB291dGNvbWUYAiABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEhIKBWF0X21zGAMgASgBSACIAQFCCAoGX2F0X21zIk4KEFJ1blVzYWdlUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SCwoDcnVuGAIgASgNEg8KB3N0YXJ0ZWQYAyABKAgSDQoFYXRfbXMYBCABKAEiIAoPU2VhcmNoVGltZU5vdGVkEg0KBWF0X21zGAEgASgBIpcBCg9TZWFyY2hDb21wbGV0ZWQSNAoGcmVhc29uGAEgASgOMiQudHJhaW55YXJkLmV2ZW50LnYxLlNlYXJjaENvbXBsZXRpb24SFwoKYmVzdF90cmlhbBgCIAEoDUgAiAEBEhcKCmJlc3RfdmFsdWUYAyABKAFIAYgBAUINCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSqUAQoQU2VhcmNoQ29tcGxldGlvbhIhCh1TRUFSQ0hfQ09NUExFVElPTl9VTlNQRUNJRklFRBAAEh8KG1NFQVJDSF9DT01QTEVUSU9OX0VYSEFVU1RFRBABEh4KGlNFQVJDSF9DT01QTEVUSU9OX0NBTkNFTEVEEAISHAoYU0VBUkNIX0NPTVBMRVRJT05fRkFJTEVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
 
 /**
+ * The search of an experiment begins, with everything that its decisions follow from.
+ *
  * @generated from message trainyard.event.v1.SearchStarted
  */
 export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
@@ -187,6 +189,8 @@ export const EarlierTrialSchema: GenMessage<EarlierTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 2);
 
 /**
+ * The search wants this trial to run.
+ *
  * @generated from message trainyard.event.v1.TrialProposed
  */
 export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
@@ -341,6 +345,8 @@ export const SuggestionMissedSchema: GenMessage<SuggestionMissed> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
+ * A validation has reached the search: what its decisions rest on. The first of a trial at a time stands.
+ *
  * @generated from message trainyard.event.v1.ObservationRecorded
  */
 export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorded"> & {
@@ -501,6 +507,8 @@ export const CheckpointObservedSchema: GenMessage<CheckpointObserved> = /*@__PUR
   messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
+ * The trial gives its slots back and keeps its checkpoint, until a TrialResumed.
+ *
  * @generated from message trainyard.event.v1.TrialSuspended
  */
 export type TrialSuspended = Message<"trainyard.event.v1.TrialSuspended"> & {
@@ -574,6 +582,8 @@ export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 11);
 
 /**
+ * The trial is to end: as completed early, or as failed where `fails` says so.
+ *
  * @generated from message trainyard.event.v1.TrialStopDecided
  */
 export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & {
@@ -640,6 +650,8 @@ export const SearchStopDecidedSchema: GenMessage<SearchStopDecided> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_search, 13);
 
 /**
+ * The trial's end has reached the search.
+ *
  * @generated from message trainyard.event.v1.TrialOutcomeRecorded
  */
 export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecorded"> & {
@@ -722,6 +734,8 @@ export const SearchTimeNotedSchema: GenMessage<SearchTimeNoted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 16);
 
 /**
+ * No more trials will come.
+ *
  * @generated from message trainyard.event.v1.SearchCompleted
  */
 export type SearchCompleted = Message<"trainyard.event.v1.SearchCompleted"> & {

@@ -13,6 +13,8 @@ export const file_trainyard_event_v1_token: GenFile = /*@__PURE__*/
   fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvdG9rZW4ucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSJZCgtUb2tlbklzc3VlZBINCgVsYWJlbBgBIAEoCRINCgVvd25lchgCIAEoCRIVCg1zZWNyZXRfZGlnZXN0GAMgASgJEhUKDWV4cGlyZXNfYXRfbXMYBCABKAEiHgoMVG9rZW5SZXZva2VkEg4KBnJlYXNvbhgBIAEoCWIGcHJvdG8z");
 
 /**
+ * A person or program may call the API with this token.
+ *
  * @generated from message trainyard.event.v1.TokenIssued
  */
 export type TokenIssued = Message<"trainyard.event.v1.TokenIssued"> & {
@@ -49,6 +51,8 @@ export const TokenIssuedSchema: GenMessage<TokenIssued> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_token, 0);
 
 /**
+ * The token is refused from now on.
+ *
  * @generated from message trainyard.event.v1.TokenRevoked
  */
 export type TokenRevoked = Message<"trainyard.event.v1.TokenRevoked"> & {

@@ -1,0 +1,67 @@
+/**
+ * The calls of the public API by their names in lower camel case (`createExperiment`), with the types of their requests
+ * and replies. Everything is derived from the services that the gateway serves: a method that proto/ declares is a call
+ * here, and a caller or handler that does not fit it does not compile.
+ */
+import type { DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
+import type { HttpBody } from "./gen/google/api/httpbody_pb.ts";
+import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
+import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
+import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
+import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
+import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
+import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
+import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
+import { StorageService } from "./gen/trainyard/api/v1/storages_pb.ts";
+import { ViewService } from "./gen/trainyard/api/v1/views_pb.ts";
+import type { Plain } from "./plain.ts";
+
+/** The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves. */
+export const gatewayServices = [
+  ExperimentService,
+  CheckpointService,
+  StorageService,
+  RunService,
+  ProfileService,
+  SearchService,
+  ClusterService,
+  AnalysisService,
+  ViewService,
+] as const satisfies readonly DescService[];
+
+type MethodsOf<Service> =
+  Service extends GenService<infer Methods extends GenServiceMethods> ? Methods : never;
+
+/** A | B → A & B. */
+type AllOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+type Methods = AllOf<MethodsOf<(typeof gatewayServices)[number]>>;
+
+export type CallName = keyof Methods;
+
+type InputOf<Name extends CallName> = Methods[Name]["input"];
+type OutputOf<Name extends CallName> = MessageShape<Methods[Name]["output"]>;
+
+type NamesOf<Kind extends string> = {
+  [Name in CallName]: Methods[Name]["methodKind"] extends Kind ? Name : never;
+}[CallName];
+
+/** Calls whose answer is a stream of messages. */
+export type StreamName = NamesOf<"server_streaming">;
+/** Calls whose answer is bytes of a content type of its own. */
+export type RawName = {
+  [Name in CallName]: OutputOf<Name> extends HttpBody ? Name : never;
+}[CallName];
+/** Calls that one message answers. */
+export type UnaryName = Exclude<NamesOf<"unary">, RawName>;
+
+/** A request as a caller gives it: a field that is left out has its default. */
+export type RequestInitOf<Name extends CallName> = MessageInitShape<InputOf<Name>>;
+/** A request as a handler gets it: every field has a value, save optional ones and messages. */
+export type RequestOf<Name extends CallName> = Plain<MessageShape<InputOf<Name>>>;
+export type ReplyOf<Name extends CallName> = Plain<OutputOf<Name>>;

@@ -1,0 +1,8 @@
+/** The one table of defaults outside of the searchers and the policies, which have their own beside their keys. */
+export const defaults = {
+  max_restarts: 5,
+  /** The priority and the pool are what the platform takes where Determined leaves it to the pool or to the cluster. */
+  resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+  /** How many checkpoints outlive the experiment, as Determined has it. */
+  checkpoint_storage: { save_experiment_best: 0, save_trial_best: 1, save_trial_latest: 1 },
+} as const;

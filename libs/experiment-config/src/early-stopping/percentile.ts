@@ -1,0 +1,33 @@
+/** Stops a trial whose best value is worse than what most others had on average by the same time. */
+import { numbersOr } from "../json.ts";
+import type { Shape, Values } from "../parts/values.ts";
+import type { Graceful, PolicyModule } from "./module.ts";
+
+type Median = Graceful & {
+  /** Others that must have come as far before a trial is judged by them. */
+  readonly min_trials: number;
+};
+type Percentile = Median & {
+  /** The best so many percent go on. */
+  readonly percentile: number;
+};
+
+/** As Vizier and Ray have it. */
+const defaults = { min_trials: 3, grace: 0 };
+const keys = ({ number, positive }: Values): Shape => ({
+  min_trials: positive,
+  grace: number.min(0),
+});
+
+export const median: PolicyModule<Median> = {
+  keys: (values) => ({ optional: keys(values) }),
+  read: (policy) => numbersOr(policy, defaults),
+};
+
+export const percentile: PolicyModule<Percentile> = {
+  keys: (values) => ({
+    needed: { percentile: values.number.gt(0).lt(100) },
+    optional: keys(values),
+  }),
+  read: (policy) => numbersOr(policy, { percentile: 50, ...defaults }),
+};

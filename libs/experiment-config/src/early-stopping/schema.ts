@@ -1,0 +1,50 @@
+/** The schema of a policy: one of the table, told apart by `name`, or several combined. */
+import { z } from "zod";
+import { isMapping, valueAt } from "../json.ts";
+import { configLimits } from "../limits.ts";
+import * as values from "../parts/values.ts";
+import { combining, policies, type PolicyName } from "./policies.ts";
+
+const names = Object.keys(policies) as readonly PolicyName[];
+
+function schemaOf(name: PolicyName) {
+  const { needed, optional } = policies[name].keys(values);
+  return values.entry({ name: z.literal(name), ...needed }, optional);
+}
+
+const schemas = names.map(schemaOf);
+const byName = values.oneOfKinds("name", schemas, names);
+const combinations = Object.fromEntries(
+  combining.map((key) => [
+    key,
+    z.strictObject({
+      [key]: z
+        .array(z.lazy(() => earlyStoppingPolicy))
+        .min(1)
+        .max(configLimits.policiesMax),
+    }),
+  ]),
+);
+
+function combinationOf(value: unknown): z.ZodType | undefined {
+  const key = combining.find((one) => isMapping(value) && valueAt(value, one) !== undefined);
+  return key === undefined ? undefined : combinations[key];
+}
+
+/** One policy, or several combined. */
+export const earlyStoppingPolicy: z.ZodType = values.dispatched(
+  (value) => combinationOf(value) ?? byName,
+  () => ({
+    anyOf: [
+      ...schemas.map(values.jsonSchemaOf),
+      ...combining.map((key) => ({
+        type: "object",
+        properties: { [key]: { type: "array", items: { $ref: "#/$defs/early_stopping_policy" } } },
+        required: [key],
+        additionalProperties: false,
+      })),
+    ],
+  }),
+);
+
+export const earlyStopping = z.array(earlyStoppingPolicy).max(configLimits.policiesMax);

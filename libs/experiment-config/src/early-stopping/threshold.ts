@@ -1,0 +1,24 @@
+/** Stops a trial whose value leaves an interval, or is not finite. */
+import { keyPath, numberAt, valueAt } from "../json.ts";
+import type { Graceful, PolicyModule } from "./module.ts";
+
+type Threshold = Graceful & { readonly lower: number | null; readonly upper: number | null };
+
+export const threshold: PolicyModule<Threshold> = {
+  keys: ({ number }) => ({ optional: { lower: number, upper: number, grace: number.min(0) } }),
+  check(policy, path, note) {
+    const [lower, upper] = [valueAt(policy, "lower"), valueAt(policy, "upper")];
+    if (lower === undefined && upper === undefined) {
+      note(path, "needs lower, upper or both: the values between which a trial goes on");
+    }
+    if (typeof lower === "number" && typeof upper === "number" && lower > upper) {
+      const detail = `must not be greater than upper: ${lower} is greater than ${upper}`;
+      note(keyPath(path, "lower"), detail);
+    }
+  },
+  read: (policy) => ({
+    lower: numberAt(policy, "lower", null),
+    upper: numberAt(policy, "upper", null),
+    grace: numberAt(policy, "grace", 0),
+  }),
+};

@@ -1,0 +1,120 @@
+/** What hyperparameters are: nests of typed ones, of constants, and of nests. */
+import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
+import type { Check, Note, Part } from "../parts/part.ts";
+import { writtenType } from "./hyperparameters.ts";
+import {
+  hyperparameter as hyperparameterSchema,
+  hyperparameterTypes,
+  isHyperparameterType,
+} from "./schema.ts";
+
+const ranges = ["int", "double", "log"];
+
+const inOrder: Check = (value, path, note) => {
+  if (!isMapping(value) || !ranges.includes(String(writtenType(value)))) return;
+  const minval = valueAt(value, "minval");
+  const maxval = valueAt(value, "maxval");
+  if (typeof minval !== "number" || typeof maxval !== "number") return;
+  if (minval >= maxval) {
+    note(keyPath(path, "minval"), `must be less than maxval: ${minval} is not less than ${maxval}`);
+  } else if (!Number.isFinite(maxval - minval)) {
+    note(keyPath(path, "maxval"), "is too far from minval: the difference is not a finite number");
+  }
+};
+
+/** Calls for every hyperparameter that has a type, also inside lists. */
+export function eachTyped(
+  value: Json,
+  path: string,
+  see: (value: JsonObject, path: string) => void,
+): void {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) eachTyped(item, itemPath(path, index), see);
+  } else if (isMapping(value)) {
+    const type = writtenType(value);
+    if (type === "nested") {
+      eachTyped(valueAt(value, "hyperparameters") ?? {}, keyPath(path, "hyperparameters"), see);
+    } else if (type !== null) see(value, path);
+    else for (const [key, item] of Object.entries(value)) eachTyped(item, keyPath(path, key), see);
+  }
+}
+
+/** A grid has as many points on an axis as its count says. */
+export function checkGridCounts(value: Json, path: string, note: Note): void {
+  eachTyped(value, path, (typed, at) => {
+    if (!ranges.includes(String(writtenType(typed)))) return;
+    if ((valueAt(typed, "count") ?? null) !== null) return;
+    note(keyPath(at, "count"), "is missing: a grid search needs the number of points on each axis");
+  });
+}
+
+/** A null is a constant, save for the settings of a hyperparameter that has a type. */
+function withoutNullSettings(value: Json): Json {
+  if (!isMapping(value)) return value;
+  const type = writtenType(value);
+  const typed = isHyperparameterType(type) || type === "nested";
+  const kept: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (!typed || (type === "nested" && key === "hyperparameters")) {
+      kept[key] = withoutNullSettings(item);
+    } else if (item !== null || key === "val") kept[key] = item;
+  }
+  return kept;
+}
+
+/** Bare values written out as constants. */
+function explicit(value: Json): Json {
+  if (!isMapping(value)) return { type: "const", val: value };
+  const type = writtenType(value);
+  const inside = valueAt(value, "hyperparameters");
+  if (type === "nested" && isMapping(inside)) {
+    return { ...value, hyperparameters: explicit(inside) };
+  }
+  if (type !== null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, explicit(item)]));
+}
+
+function isNest(value: Json): value is JsonObject {
+  return isMapping(value) && writtenType(value) === null;
+}
+
+/** Nests are merged, a hyperparameter is replaced whole. */
+function mergeNests(mine: Json, theirs: Json): Json {
+  if (!isNest(mine) || !isNest(theirs)) return mine;
+  const merged: JsonObject = { ...theirs };
+  for (const [key, value] of Object.entries(mine)) {
+    const other = valueAt(theirs, key);
+    merged[key] = other === undefined ? value : mergeNests(value, other);
+  }
+  return merged;
+}
+
+const allInOrder: Check = (value, path, note) =>
+  eachTyped(value, path, (typed, at) => inOrder(typed, at, note));
+
+export const hyperparameter: Part = {
+  schema: hyperparameterSchema,
+  check: allInOrder,
+  rewrite: explicit,
+  merge: mergeNests,
+  withoutNulls: withoutNullSettings,
+};
+
+const typed = (name: keyof typeof hyperparameterTypes): Part => ({
+  ...hyperparameter,
+  schema: hyperparameterTypes[name],
+});
+
+export const hyperparameterParts: Readonly<Record<string, Part>> = {
+  hyperparameter,
+  "hyperparameter-const": typed("const"),
+  "hyperparameter-int": typed("int"),
+  "hyperparameter-double": typed("double"),
+  "hyperparameter-log": typed("log"),
+  "hyperparameter-categorical": typed("categorical"),
+  "check-grid-hyperparameter": {
+    schema: hyperparameterSchema,
+    check: checkGridCounts,
+    withoutNulls: withoutNullSettings,
+  },
+};

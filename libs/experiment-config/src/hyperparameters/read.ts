@@ -1,0 +1,51 @@
+/** A space of hyperparameters, read from JSON of any origin: conditions are kept as they are written. */
+import {
+  isMapping,
+  type Json,
+  type JsonObject,
+  numberAt,
+  numbersOr,
+  sortedKeys,
+  valueAt,
+} from "../json.ts";
+import {
+  type Conditions,
+  type HyperparameterSpace,
+  type TypedHyperparameter,
+  writtenType,
+} from "./hyperparameters.ts";
+
+/** Bare literals and lists are constants; keys come in order; a nest without keys stays. */
+export function readSpace(space: JsonObject): HyperparameterSpace {
+  const keys = Object.keys(space).sort();
+  return Object.fromEntries(keys.map((key) => [key, readNode(space[key] ?? null)]));
+}
+
+function readNode(value: Json): TypedHyperparameter | HyperparameterSpace {
+  if (!isMapping(value)) return readTyped(value);
+  if (writtenType(value) === null) return readSpace(value);
+  const when = valueAt(value, "when");
+  const typed = readTyped(value);
+  return isMapping(when) ? { ...typed, when: sortedKeys(when) as Conditions } : typed;
+}
+
+/** Without its condition. */
+export function readTyped(value: Json): TypedHyperparameter {
+  if (!isMapping(value)) return { type: "const", val: sortedKeys(value) };
+  const range = numbersOr(value, { minval: 0, maxval: 0 });
+  const count = numberAt(value, "count", null);
+  const type = writtenType(value);
+  switch (type) {
+    case "int":
+    case "double":
+      return { type, ...range, count };
+    case "log":
+      return { type, ...range, base: numberAt(value, "base", 10), count };
+    case "categorical": {
+      const vals = valueAt(value, "vals");
+      return { type, vals: Array.isArray(vals) ? sortedKeys(vals) : [] };
+    }
+    default:
+      return { type: "const", val: sortedKeys(valueAt(value, "val") ?? null) };
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * A configuration as events, commands and launches carry it → its type. The only reader of a recorded configuration: no
+ * service looks into the struct by hand. It loads neither the YAML parser nor the schema library.
+ */
+import type { CheckpointStorage, NormalisedConfig } from "./config.ts";
+import { defaults } from "./defaults.ts";
+import { readEarlyStopping } from "./early-stopping/policies.ts";
+import { variablesByDevice } from "./environment/variables.ts";
+import { readSpace } from "./hyperparameters/read.ts";
+import {
+  countAt,
+  flagAt,
+  isMapping,
+  type JsonObject,
+  mappingAt,
+  numberAt,
+  numbersOr,
+  textAt,
+  textsAt,
+  valueAt,
+  without,
+  withRest,
+} from "./json.ts";
+import { readSearcher } from "./searcher/searcher.ts";
+
+export type { CheckpointStorage, NormalisedConfig } from "./config.ts";
+export { defaults } from "./defaults.ts";
+export type { VariablesByDevice } from "./environment/variables.ts";
+
+/**
+ * Total: what is absent or malformed, in a record of any version, gets its default. A normalised configuration comes back
+ * as it was recorded, with the keys that nothing acts on.
+ */
+export function recordedConfig(struct: unknown): NormalisedConfig {
+  const recorded = isMapping(struct) ? struct : {};
+  const read = {
+    name: textAt(recorded, "name"),
+    description: textAt(recorded, "description"),
+    labels: textsAt(recorded, "labels"),
+    workspace: textAt(recorded, "workspace"),
+    project: textAt(recorded, "project"),
+    entrypoint: readEntrypoint(recorded),
+    hyperparameters: readSpace(mappingAt(recorded, "hyperparameters")),
+    searcher: readSearcher(mappingAt(recorded, "searcher")),
+    early_stopping: readEarlyStopping(valueAt(recorded, "early_stopping")),
+    resources: readResources(mappingAt(recorded, "resources")),
+    max_restarts: countAt(recorded, "max_restarts", defaults.max_restarts),
+    checkpoint_storage: readStorage(mappingAt(recorded, "checkpoint_storage")),
+    environment: readEnvironment(mappingAt(recorded, "environment")),
+    reproducibility: {
+      experiment_seed: numberAt(mappingAt(recorded, "reproducibility"), "experiment_seed", null),
+    },
+    data: mappingAt(recorded, "data"),
+    debug: flagAt(recorded, "debug", false),
+    ...readProfiling(recorded),
+  };
+  return withRest(read, without(recorded, ["profiling"]));
+}
+
+/** Empty where there is none: a list with anything but texts is none. */
+function readEntrypoint(recorded: JsonObject): string | string[] {
+  const entrypoint = valueAt(recorded, "entrypoint");
+  const words = textsAt(recorded, "entrypoint");
+  if (Array.isArray(entrypoint) && words.length === entrypoint.length) return words;
+  return textAt(recorded, "entrypoint");
+}
+
+function readResources(resources: JsonObject): NormalisedConfig["resources"] {
+  const { slots_per_trial, priority, resource_pool } = defaults.resources;
+  const read = {
+    slots_per_trial: countAt(resources, "slots_per_trial", slots_per_trial),
+    priority: countAt(resources, "priority", priority),
+    resource_pool: textAt(resources, "resource_pool") || resource_pool,
+  };
+  return withRest(read, resources);
+}
+
+/** Without a place it is the directory that the reading host has by default: an empty path. */
+function readStorage(storage: JsonObject): CheckpointStorage {
+  const kept = numbersOr(storage, defaults.checkpoint_storage);
+  const place: CheckpointStorage =
+    valueAt(storage, "type") === "shared_fs"
+      ? {
+          type: "shared_fs",
+          host_path: textAt(storage, "host_path"),
+          storage_path: textAt(storage, "storage_path"),
+          ...kept,
+        }
+      : { type: "directory", container_path: textAt(storage, "container_path"), ...kept };
+  return withRest(place, storage);
+}
+
+function readEnvironment(environment: JsonObject): NormalisedConfig["environment"] {
+  const variables = variablesByDevice(valueAt(environment, "environment_variables"));
+  return withRest({ environment_variables: variables }, environment);
+}
+
+function readProfiling(recorded: JsonObject): Pick<NormalisedConfig, "profiling"> {
+  const profiling = valueAt(recorded, "profiling");
+  if (!isMapping(profiling)) return {};
+  const enabled = valueAt(profiling, "enabled");
+  const read = typeof enabled === "boolean" ? { enabled } : {};
+  return { profiling: withRest(read, without(profiling, ["enabled"])) };
+}

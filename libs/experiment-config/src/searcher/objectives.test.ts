@@ -1,0 +1,58 @@
+/** Several metrics at once: what is made of them, and what is refused with which words. */
+import { describe, expect, it } from "vitest";
+import { parseExperiment } from "../parse.ts";
+import { config, defaults, parsed, problems, yaml } from "../test-documents.ts";
+
+const two = "objectives: [{metric: loss}, {metric: speed, smaller_is_better: false}]";
+const searcher = (more: string, name = "tpe"): string =>
+  `searcher: {name: ${name}, max_trials: 9, ${more}}`;
+
+describe("objectives", () => {
+  it.each(["random", "sobol", "grid", "tpe"])(
+    "of %s are written out, the first as its metric",
+    (name) => {
+      expect(config(searcher(two, name)).searcher).toMatchObject({
+        name,
+        metric: "loss",
+        smaller_is_better: true,
+        objectives: [
+          { metric: "loss", smaller_is_better: true },
+          { metric: "speed", smaller_is_better: false },
+        ],
+      });
+    },
+  );
+
+  it("give the direction too, where only the metric is said to be sought large", () => {
+    const first = "objectives: [{metric: accuracy, smaller_is_better: false}, {metric: loss}]";
+    const { searcher: normalised } = config(searcher(first));
+    expect(normalised).toMatchObject({ metric: "accuracy", smaller_is_better: false });
+  });
+
+  it("are the same when the result is read again", () => {
+    const once = parsed(yaml(searcher(two)));
+    expect(parseExperiment(JSON.stringify(once.config), { defaults })).toEqual(once);
+  });
+
+  it("are not there where there is one metric alone", () => {
+    expect(config(searcher("metric: loss")).searcher).not.toHaveProperty("objectives");
+  });
+
+  it.each([
+    ["metric: speed, " + two, /^searcher\.metric must be the first objective's, "loss"/],
+    ["smaller_is_better: false, " + two, /^searcher\.smaller_is_better must be the first/],
+    ["objectives: []", /^searcher\.objectives is empty/],
+    ["objectives: [{metric: a}, {metric: a}]", /^searcher\.objectives\[1\]\.metric is "a" a/],
+    ["objectives: [{metric: a}, {}]", /^searcher\.objectives\[1\]\.metric is missing/],
+    ["metric: a, objectives: [a]", /^searcher\.objectives\[0\] must be a mapping/],
+    ["objectives: [{metric: a, weight: 2}]", /weight/],
+  ])("refuse %s", (more, words) => {
+    expect(problems(yaml(searcher(more)))).toContainEqual(expect.stringMatching(words));
+  });
+
+  it("are refused where a searcher has no use for them", () => {
+    expect(problems(yaml(searcher("metric: loss, " + two, "gp")))).toContainEqual(
+      expect.stringMatching(/^searcher\.objectives is not/),
+    );
+  });
+});

@@ -1,0 +1,74 @@
+/** Several metrics that are searched at once: the first is the searcher's `metric`, which may then be left out. */
+import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
+import type { Note } from "../parts/part.ts";
+import type { Shape, Values } from "../parts/values.ts";
+
+/** Beyond a few, nearly every trial is better than every other in something. */
+const OBJECTIVES_MAX = 8;
+
+export type SearchObjective = { readonly metric: string; readonly smaller_is_better: boolean };
+
+/** Of a searcher that can search by several metrics at once. */
+export type SeveralObjectives = { readonly objectives?: SearchObjective[] };
+
+export const objectiveKeys = ({ flag, section, text, z }: Values): Shape => ({
+  objectives: z.array(section({ metric: text, smaller_is_better: flag })).max(OBJECTIVES_MAX),
+});
+
+/** With the metric and the direction of the first objective where they are not said. */
+export function withFirstObjective(searcher: Json): Json {
+  if (!isMapping(searcher)) return searcher;
+  const [first] = objectivesIn(searcher);
+  if (first === undefined || valueAt(searcher, "metric") !== undefined) return searcher;
+  return { smaller_is_better: first.smaller_is_better, ...searcher, metric: first.metric };
+}
+
+/** Those that are objectives at all. */
+function objectivesIn(searcher: JsonObject): SearchObjective[] {
+  const objectives = valueAt(searcher, "objectives");
+  if (!Array.isArray(objectives)) return [];
+  return objectives.flatMap((objective) => {
+    const metric = isMapping(objective) ? valueAt(objective, "metric") : undefined;
+    if (!isMapping(objective) || typeof metric !== "string") return [];
+    return [{ metric, smaller_is_better: valueAt(objective, "smaller_is_better") !== false }];
+  });
+}
+
+/** Absent where the searcher has one metric alone. */
+export function readObjectives(searcher: JsonObject): SeveralObjectives {
+  const objectives = objectivesIn(searcher);
+  return objectives.length === 0 ? {} : { objectives };
+}
+
+export function checkObjectives(searcher: JsonObject, note: Note): void {
+  const path = "searcher.objectives";
+  const objectives = valueAt(searcher, "objectives");
+  if (!Array.isArray(objectives)) return;
+  if (objectives.length === 0) note(path, "is empty: leave it out to search by the metric alone");
+  const seen = new Set<string>();
+  for (const [index, objective] of objectives.entries()) {
+    if (!isMapping(objective)) continue;
+    const metric = valueAt(objective, "metric");
+    const at = keyPath(itemPath(path, index), "metric");
+    if (metric === undefined) note(at, "is missing: it is the name of the metric");
+    if (typeof metric !== "string") continue;
+    if (seen.has(metric)) note(at, `is "${metric}" a second time`);
+    seen.add(metric);
+  }
+  const [first] = objectivesIn(searcher);
+  if (first === undefined) return;
+  const metric = valueAt(searcher, "metric");
+  if (metric !== undefined && metric !== first.metric) {
+    note(
+      "searcher.metric",
+      `must be the first objective's, "${first.metric}", or be left out where there are objectives`,
+    );
+  }
+  const smaller = valueAt(searcher, "smaller_is_better");
+  if (typeof smaller === "boolean" && smaller !== first.smaller_is_better) {
+    note(
+      "searcher.smaller_is_better",
+      `must be the first objective's, ${first.smaller_is_better}, or be left out where there are objectives`,
+    );
+  }
+}

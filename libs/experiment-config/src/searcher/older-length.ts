@@ -1,0 +1,31 @@
+/**
+ * Before 0.38 Determined's searchers that halve took the longest training as `max_length`, in batches, records or epochs, and
+ * its training code was told how far to go. Such a length says what `max_time` and `time_metric` say, where these are absent:
+ * batches are the training step, the others are metrics that the training code reports.
+ */
+import { isMapping, type JsonObject, valueAt } from "../json.ts";
+
+const halving = ["adaptive_asha", "async_halving"];
+
+export function withTimeFromLength(document: JsonObject): JsonObject {
+  const searcher = valueAt(document, "searcher");
+  const time = isMapping(searcher) ? timeFromLength(searcher) : null;
+  return time === null || !isMapping(searcher)
+    ? document
+    : { ...document, searcher: { time_metric: time.unit, ...searcher, max_time: time.length } };
+}
+
+/** What the length of a searcher stands for; null where it stands for nothing. */
+export function timeFromLength(
+  searcher: JsonObject,
+): { readonly length: number; readonly unit: string } | null {
+  const name = valueAt(searcher, "name");
+  const length = valueAt(searcher, "max_length");
+  if (typeof name !== "string" || !halving.includes(name)) return null;
+  if (valueAt(searcher, "max_time") !== undefined) return null;
+  const [unit, given] = isMapping(length)
+    ? (Object.entries(length)[0] ?? [])
+    : (["batches", length] as const);
+  if (typeof given !== "number" || !Number.isInteger(given) || given < 1) return null;
+  return unit === undefined ? null : { length: given, unit };
+}

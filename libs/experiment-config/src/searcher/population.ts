@@ -1,0 +1,188 @@
+/** The searcher that trains a population, and the one that trains what a population found. */
+import {
+  isMapping,
+  type JsonObject,
+  mappingAt,
+  numberAt,
+  numbersAt,
+  numbersOr,
+  sortedKeys,
+  textAt,
+  textsAt,
+  valueAt,
+} from "../json.ts";
+import type { Note } from "../parts/part.ts";
+import type { SearcherModule } from "./module.ts";
+
+type Timed = {
+  /** Names the value that counts as time, and is empty for the training step. */
+  readonly time_metric: string;
+};
+
+type Pbt = Timed & {
+  readonly population_size: number;
+  /** Members that train at one time, in turns of an interval; 0 for all of them. */
+  readonly max_concurrent_trials: number;
+  /** The time at which a member's training is done. */
+  readonly max_time: number;
+  /** The time from one comparison of a member with the others to the next. */
+  readonly interval: number;
+  /** No member is compared before this time. */
+  readonly burn_in: number;
+  /** The share of the population that copies, and the share that is copied from. */
+  readonly quantile: number;
+  readonly exploit: "truncation" | "tournament";
+  /** How likely it is that a hyperparameter is drawn afresh, and not changed. */
+  readonly resample_probability: number;
+  readonly perturb_factors: number[];
+  /** Paths of hyperparameters or nests of them; none for all that have a choice. */
+  readonly mutate: string[];
+  /** Trials in all: the first members, and each copy is one more. */
+  readonly max_trials: number;
+};
+
+export type ScheduleSegment = {
+  /** The time until which these hyperparameters hold. */
+  readonly until: number;
+  readonly hyperparameters: JsonObject;
+  /** The seed of the trial that trains the segment; null for one that is drawn. */
+  readonly seed: number | null;
+};
+type Schedule = Timed & { readonly schedule: ScheduleSegment[] };
+
+/** A comparison puts all members in order, and has milliseconds for it. */
+const POPULATION_MAX = 1_000;
+const FACTORS_MAX = 16;
+/** Each segment is a trial, and a configuration of more would not fit an event. */
+const SEGMENTS_MAX = 1_000;
+/** NumPy, PyTorch and Python all take a seed below this. */
+const SEED_MAX = 2 ** 31 - 1;
+/** How often a member is compared with the others where the configuration does not say: short against the training. */
+const INTERVALS = 20;
+
+const exploits = ["truncation", "tournament"] as const;
+
+/** What does not follow from other keys. The shares and factors are those of Ray Tune; the paper has 0.2 and no redraws. */
+const numbers = {
+  population_size: 16,
+  max_concurrent_trials: 0,
+  burn_in: 0,
+  quantile: 0.25,
+  resample_probability: 0.25,
+};
+const defaults = { ...numbers, exploit: "truncation", perturb_factors: [0.8, 1.2] } as const;
+
+const intervalOf = (maxTime: number): number => Math.max(1, Math.floor(maxTime / INTERVALS));
+
+/** As many as if every member copied at each of its comparisons. */
+const trialsOf = (population: number, maxTime: number, interval: number): number =>
+  population * Math.max(1, Math.ceil(maxTime / interval));
+
+export const pbt: SearcherModule<Pbt> = {
+  keys: ({ count, number, positive, text, trials, z }) => ({
+    population_size: z.int().min(2).max(POPULATION_MAX),
+    max_concurrent_trials: count,
+    time_metric: text,
+    max_time: positive,
+    interval: positive,
+    burn_in: count,
+    quantile: number.gt(0).max(0.5),
+    exploit: z.enum(exploits),
+    resample_probability: number.min(0).max(1),
+    perturb_factors: z
+      .array(
+        number
+          .gt(0)
+          .refine((value) => value !== 1, { error: "is 1, which changes nothing: leave it out" }),
+      )
+      .min(1)
+      .max(FACTORS_MAX),
+    mutate: z.array(text).min(1),
+    max_trials: trials,
+  }),
+  defaults: { ...defaults, perturb_factors: [...defaults.perturb_factors] },
+  required: ["max_time"],
+  trainsToTheEnd: false,
+  unserved: "its trials copy each other's weights, which are not recorded",
+  check: checkPbt,
+  read(searcher) {
+    const max_time = numberAt(searcher, "max_time", 1);
+    const interval = numberAt(searcher, "interval", intervalOf(max_time));
+    const own = numbersOr(searcher, numbers);
+    const factors = numbersAt(searcher, "perturb_factors");
+    return {
+      ...own,
+      time_metric: textAt(searcher, "time_metric"),
+      max_time,
+      interval,
+      exploit: exploits.find((one) => one === valueAt(searcher, "exploit")) ?? defaults.exploit,
+      perturb_factors: factors.length === 0 ? [...defaults.perturb_factors] : factors,
+      mutate: textsAt(searcher, "mutate"),
+      max_trials: numberAt(
+        searcher,
+        "max_trials",
+        trialsOf(own.population_size, max_time, interval),
+      ),
+    };
+  },
+};
+
+function checkPbt(searcher: JsonObject, note: Note): void {
+  const population = numberAt(searcher, "population_size", defaults.population_size);
+  const trials = numberAt(searcher, "max_trials", null);
+  if (trials !== null && trials < population) {
+    note(
+      "searcher.max_trials",
+      `must be at least population_size, whose members are trials: ${trials} is less than ${population}`,
+    );
+  }
+  const most = numberAt(searcher, "max_time", null);
+  if (most === null) return;
+  const interval = numberAt(searcher, "interval", null);
+  if (interval !== null && interval >= most) {
+    note(
+      "searcher.interval",
+      `must be less than max_time, or no member would ever be compared: ${interval} is not less than ${most}`,
+    );
+  } else if (interval === null && intervalOf(most) >= most) {
+    note("searcher.max_time", "must be at least 2, or no member would ever be compared");
+  }
+  const burnIn = numberAt(searcher, "burn_in", defaults.burn_in);
+  if (burnIn >= most) {
+    note(
+      "searcher.burn_in",
+      `must be less than max_time, or no member would ever be compared: ${burnIn} is not less than ${most}`,
+    );
+  }
+}
+
+export const schedule: SearcherModule<Schedule> = {
+  keys: ({ freeMapping, number, text, z }) => ({
+    time_metric: text,
+    schedule: z
+      .array(
+        z.strictObject({
+          until: number.gt(0),
+          hyperparameters: freeMapping,
+          seed: z.int().min(0).max(SEED_MAX).optional(),
+        }),
+      )
+      .min(1)
+      .max(SEGMENTS_MAX),
+  }),
+  defaults: {},
+  required: ["schedule"],
+  trainsToTheEnd: false,
+  unserved: "its segments go on from each other's weights, which are not recorded",
+  read(searcher) {
+    const segments = valueAt(searcher, "schedule");
+    return {
+      time_metric: textAt(searcher, "time_metric"),
+      schedule: (Array.isArray(segments) ? segments : []).filter(isMapping).map((segment) => ({
+        until: numberAt(segment, "until", 0),
+        hyperparameters: sortedKeys(mappingAt(segment, "hyperparameters")),
+        seed: numberAt(segment, "seed", null),
+      })),
+    };
+  },
+};

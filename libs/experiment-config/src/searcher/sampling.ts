@@ -1,0 +1,134 @@
+/** The searchers that propose each trial whole: it trains until its code ends, unless `max_time` ends it. */
+import { flagAt, type JsonObject, numbersOr, optionalNumber, textAt } from "../json.ts";
+import type { Shape, Values } from "../parts/values.ts";
+import { concurrent, type SearcherModule, TRIALS_UNKNOWN } from "./module.ts";
+import { objectiveKeys, readObjectives, type SeveralObjectives } from "./objectives.ts";
+
+export type Ending = {
+  /** Where trials are stopped, in units of the time metric. */
+  readonly max_time?: number;
+  /** The name of the value that counts as time; absent for the training step. */
+  readonly time_metric?: string;
+};
+type Trials = {
+  readonly max_trials: number;
+  /** Trials unended at one time; 0 for no limit. */
+  readonly max_concurrent_trials: number;
+};
+
+const endingKeys = ({ positive, text }: Values): Shape => ({
+  max_time: positive,
+  time_metric: text,
+});
+const trialKeys = ({ count, trials }: Values): Shape => ({
+  max_trials: trials,
+  max_concurrent_trials: count,
+});
+
+function readEnding(searcher: JsonObject): Ending {
+  const time_metric = textAt(searcher, "time_metric");
+  return {
+    ...optionalNumber(searcher, "max_time"),
+    ...(time_metric === "" ? {} : { time_metric }),
+  };
+}
+
+const readTrials = (searcher: JsonObject): Trials & Ending => ({
+  ...numbersOr(searcher, { ...concurrent, max_trials: TRIALS_UNKNOWN }),
+  ...readEnding(searcher),
+});
+
+export const single: SearcherModule<Ending> = {
+  keys: endingKeys,
+  defaults: {},
+  required: [],
+  trainsToTheEnd: true,
+  read: readEnding,
+};
+
+export const random: SearcherModule<Trials & Ending & SeveralObjectives> = {
+  keys: (values) => ({ ...trialKeys(values), ...objectiveKeys(values), ...endingKeys(values) }),
+  defaults: concurrent,
+  required: ["max_trials"],
+  trainsToTheEnd: true,
+  read: (searcher) => ({ ...readTrials(searcher), ...readObjectives(searcher) }),
+};
+
+export const sobol: typeof random = random;
+
+type Grid = Ending &
+  SeveralObjectives & {
+    /** Of the grid's points so many at most, from its end. */
+    readonly max_trials?: number;
+    readonly max_concurrent_trials: number;
+  };
+
+export const grid: SearcherModule<Grid> = {
+  keys: random.keys,
+  defaults: concurrent,
+  required: [],
+  trainsToTheEnd: true,
+  unserved: "what is recorded has no grid of its own",
+  read: (searcher) => ({
+    ...optionalNumber(searcher, "max_trials"),
+    ...numbersOr(searcher, concurrent),
+    ...readEnding(searcher),
+    ...readObjectives(searcher),
+  }),
+};
+
+type Tpe = Trials &
+  Ending &
+  SeveralObjectives & {
+    /** Whether the model is of all hyperparameters together, or of each alone. */
+    readonly multivariate: boolean;
+  };
+
+export const tpe: SearcherModule<Tpe> = {
+  keys: (values) => ({ ...random.keys(values), multivariate: values.flag }),
+  defaults: { ...concurrent, multivariate: true },
+  required: ["max_trials"],
+  trainsToTheEnd: true,
+  read: (searcher) => ({
+    ...random.read(searcher),
+    multivariate: flagAt(searcher, "multivariate", true),
+  }),
+};
+
+export const gp: SearcherModule<Trials & Ending> = {
+  keys: (values) => ({ ...trialKeys(values), ...endingKeys(values) }),
+  defaults: concurrent,
+  required: ["max_trials"],
+  trainsToTheEnd: true,
+  read: readTrials,
+};
+
+/** The searcher that asks a process outside. */
+type Custom = {
+  /** How many trials the client may propose; 0 for any number. */
+  readonly max_trials: number;
+  /** Trials unended and not suspended at one time; 0 for no limit. */
+  readonly max_concurrent_trials: number;
+  /** When a trial ends that its client lets train on; absent for when its code ends. */
+  readonly max_time?: number;
+  /** What targets count in; empty for the training step. */
+  readonly time_metric: string;
+};
+
+export const custom: SearcherModule<Custom> = {
+  keys: (values) => ({
+    ...trialKeys(values),
+    /** Determined's, of a time when the search said how long to train; the client's targets are in the time metric. */
+    unit: values.z.enum(["batches", "records", "epochs"]),
+    ...endingKeys(values),
+  }),
+  defaults: {},
+  required: [],
+  trainsToTheEnd: true,
+  unserved: "its operations come from a process outside",
+  read: (searcher) => ({
+    ...numbersOr(searcher, { max_trials: 0, max_concurrent_trials: 0 }),
+    ...optionalNumber(searcher, "max_time"),
+    time_metric: textAt(searcher, "time_metric"),
+  }),
+};

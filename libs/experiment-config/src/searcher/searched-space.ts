@@ -1,0 +1,23 @@
+/** What narrows the space of a search, and what it starts with. */
+import { z } from "zod";
+import { oneOf, positive, section, text } from "../parts/values.ts";
+
+/** More are a program. */
+const CONSTRAINTS_MAX = 100;
+/** Points that somebody writes down. */
+const POINTS_MAX = 1_000;
+const EXPERIMENTS_MAX = 100;
+/** A model of more takes longer than it gains, and all of them are in one event. */
+const EARLIER_TRIALS_MAX = 1_000;
+
+/** One expression, or a list of them. */
+export const constraints = oneOf(
+  [text, z.array(text).max(CONSTRAINTS_MAX)],
+  `an expression such as "batch_size <= 512", or a list of at most ${CONSTRAINTS_MAX}`,
+);
+
+export const warmStart = section({
+  points: z.array(z.record(z.string(), z.any())).max(POINTS_MAX),
+  experiments: z.array(positive).max(EXPERIMENTS_MAX),
+  max_trials: z.int().min(1).max(EARLIER_TRIALS_MAX),
+});

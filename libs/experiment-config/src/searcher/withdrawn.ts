@@ -1,0 +1,49 @@
+/** Determined's searchers that it has withdrawn: their configurations are read, and the refusal says what to write. */
+import type { JsonObject } from "../json.ts";
+import type { Shape, Values } from "../parts/values.ts";
+import { adaptiveDefaults } from "./halving.ts";
+
+export type WithdrawnSearcher = {
+  readonly keys: (values: Values) => Shape;
+  readonly defaults: JsonObject;
+  readonly required: readonly string[];
+  readonly remedy: string;
+};
+
+const adaptiveKeys = ({ flag, number, positive, z }: Values): Shape => ({
+  mode: z.enum(["aggressive", "standard", "conservative"]),
+  divisor: number.gt(1),
+  max_rungs: positive,
+  bracket_rungs: z.array(positive),
+  stop_once: flag,
+});
+const budgetKeys = ({ flag, searcherLength }: Values): Shape => ({
+  budget: searcherLength,
+  train_stragglers: flag,
+});
+
+export const withdrawnSearchers = {
+  adaptive: {
+    keys: (values) => ({ ...adaptiveKeys(values), ...budgetKeys(values) }),
+    defaults: { ...adaptiveDefaults, bracket_rungs: [], train_stragglers: true },
+    required: ["budget"],
+    remedy: "use adaptive_asha with max_trials, max_time and time_metric",
+  },
+  adaptive_simple: {
+    keys: (values) => ({ max_trials: values.trials, ...adaptiveKeys(values) }),
+    defaults: adaptiveDefaults,
+    required: ["max_trials"],
+    remedy: "use adaptive_asha with max_time and time_metric",
+  },
+  sync_halving: {
+    keys: (values) => ({
+      num_rungs: values.positive,
+      divisor: values.number.gt(1),
+      stop_once: values.flag,
+      ...budgetKeys(values),
+    }),
+    defaults: { divisor: adaptiveDefaults.divisor, train_stragglers: true },
+    required: ["num_rungs", "budget"],
+    remedy: "use async_halving with max_trials, max_time and time_metric",
+  },
+} as const satisfies Readonly<Record<string, WithdrawnSearcher>>;

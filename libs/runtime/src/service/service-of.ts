@@ -1,0 +1,112 @@
+/**
+ * The life of every service, starting → ready → draining → stopped, around what is its own: the plan.
+ *
+ * Start: the tables are migrated, the HTTP server listens (the health server, unless the service has one of its own), the
+ * loops run and commands are served. Drain, in reverse: readiness fails at once, commands are no longer taken, the loops
+ * end, the server closes, and the connections close. So /readyz answers "draining" until the last loop has ended.
+ *
+ * A loop that throws is a bug: it is logged, and its unhandled rejection ends the process, which is then started again.
+ */
+import type { Pool } from "pg";
+import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
+import type { Partition } from "../leadership/partition.ts";
+import { migrate } from "../views/migrate.ts";
+import { viewGauges } from "../views/view-telemetry.ts";
+import { leaseOwner } from "./connections.ts";
+import { type HealthChecks, type Listening, startHealthServer } from "./health-server.ts";
+import type { ServingParts } from "./parts.ts";
+import type { Service } from "./service.ts";
+
+/** Runs until the signal aborts. */
+export type Loop = (signal: AbortSignal) => Promise<void>;
+
+export type Serving = HealthChecks & {
+  /** Aborts when the service begins to drain: open streams end then, as closing a server waits for them. */
+  readonly draining: AbortSignal;
+};
+
+export type ServicePlan = {
+  readonly http: { readonly host: string; readonly port: number };
+  /** The service's own tables, and the folder of their migrations. */
+  readonly tables?: { readonly pool: Pool; readonly migrations: string };
+  /** What one replica at a time decides. */
+  readonly partition?: Partition;
+  /** What every replica runs. */
+  readonly loops?: readonly Loop[];
+  /** What every replica answers on the bus. */
+  readonly commands?: Readonly<Record<string, CommandSpec>>;
+  /** The service's own HTTP server, which answers the health paths too. Default: the health server. */
+  readonly listen?: (serving: Serving) => Promise<Listening>;
+  /** After the migrations, before the server listens. */
+  readonly prepare?: () => Promise<void>;
+  /** After everything runs, before the service is ready. */
+  readonly started?: () => Promise<void>;
+  /** Null when ready, else why not, beside what every service says of itself. */
+  readonly unready?: () => string | null;
+};
+
+export type ListeningService = Service & {
+  /** Where it listens, once started. */
+  address(): string;
+};
+
+export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningService {
+  const { name, stack, bus, logger, registry } = parts;
+  const { http, tables, partition, commands } = plan;
+  const draining = new AbortController();
+  let state: "starting" | "ready" | "draining" = "starting";
+  let address = "";
+  const readiness = (): string | null =>
+    state === "ready" ? (partition?.unready() ?? plan.unready?.() ?? null) : state;
+  const listen = plan.listen ?? ((serving) => startHealthServer(http, serving, registry));
+  const loops = [...(plan.loops ?? [])];
+  if (partition !== undefined) {
+    viewGauges(registry, () => partition.views);
+    loops.push((signal) => partition.run(leaseOwner(name), signal));
+  }
+  return {
+    name,
+    readiness,
+    address: () => address,
+    async start() {
+      if (tables !== undefined) {
+        await migrate(tables.pool, name.replaceAll("-", "_"), tables.migrations);
+      }
+      await plan.prepare?.();
+      ({ address } = stack.use(await listen({ readiness, draining: draining.signal })));
+      stack.use(runLoops(loops, parts));
+      if (commands !== undefined) {
+        stack.use(await bus.serve(name, commandHandlers(name, commands, logger)));
+      }
+      await plan.started?.();
+      state = "ready";
+      const waitsFor = readiness();
+      logger.info({ address, ...(waitsFor === null ? {} : { waitsFor }) }, "ready");
+    },
+    async [Symbol.asyncDispose]() {
+      state = "draining";
+      draining.abort();
+      await stack.disposeAsync();
+      logger.info("stopped");
+    },
+  };
+}
+
+function runLoops(loops: readonly Loop[], { logger }: ServingParts): AsyncDisposable {
+  const stop = new AbortController();
+  const guarded = loops.map(async (loop) => {
+    try {
+      await loop(stop.signal);
+    } catch (error) {
+      logger.fatal({ err: error }, "loop_failed");
+      throw error;
+    }
+  });
+  const running = Promise.all(guarded);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { launchOf } from "../testing/examples.ts";
+import { environmentOf, type Surroundings } from "./environment.ts";
+
+const surroundings: Surroundings = {
+  apiUrl: "http://gateway",
+  metricsUrl: "http://metrics",
+  sdkPath: "/sdk",
+  runDir: "/runs/1",
+  checkpointRoot: null,
+  inherited: { PATH: "/bin", PYTHONPATH: "/mine", TRAINYARD_SDK_PATH: "/sdk", PGPASSWORD: "x" },
+};
+
+test("the SDK of the agent comes first in PYTHONPATH", () => {
+  expect(environmentOf(launchOf("true"), surroundings)).toMatchObject({
+    PATH: "/bin",
+    PYTHONPATH: "/sdk:/mine",
+  });
+  const alone = { ...surroundings, inherited: {} };
+  expect(environmentOf(launchOf("true"), alone)["PYTHONPATH"]).toBe("/sdk");
+});
+
+test("without an SDK path the agent leaves PYTHONPATH as it is, so that the installed package is used", () => {
+  const installed = { ...surroundings, sdkPath: null };
+  expect(environmentOf(launchOf("true"), installed)["PYTHONPATH"]).toBe("/mine");
+  expect(environmentOf(launchOf("true"), { ...installed, inherited: {} })).not.toHaveProperty(
+    "PYTHONPATH",
+  );
+});
+
+test("a training process inherits neither settings nor credentials of the platform", () => {
+  const environment = environmentOf(launchOf("true"), surroundings);
+  expect(environment).not.toHaveProperty("TRAINYARD_SDK_PATH");
+  expect(environment).not.toHaveProperty("PGPASSWORD");
+});

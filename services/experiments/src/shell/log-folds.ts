@@ -1,0 +1,48 @@
+/**
+ * Folds of the whole log that are saved now and then, so that a new holder reads only the rest. A saved fold names the event
+ * that it has come to: one of another history (the log was restored from a backup, or failed over with loss, before the
+ * process that saved it had seen so) is not gone on from.
+ */
+import type { EventLog } from "@trainyard/event-log";
+import { isOfThisLog, type Logger, ofAnotherHistory } from "@trainyard/runtime";
+
+/** As the text holds it: the event is its first key, its position the exact one. The event is empty where it was not seen. */
+export type LogFold = { readonly event: string; readonly position: number };
+
+/** The fold is of no single stream; it lies beside those of a category that this service owns. */
+export type LogFoldPlace = {
+  readonly stream: string;
+  readonly schema: string;
+  /** For people. */
+  readonly what: string;
+};
+
+/** The column that holds the version is a 32-bit integer. */
+const versionMax = 0x7fffffff;
+
+/** `another_history`: there is one that must not be gone on from. */
+export async function loadLogFold<Fold extends LogFold>(
+  { log, logger }: { readonly log: EventLog; readonly logger: Logger },
+  { stream, schema, what }: LogFoldPlace,
+): Promise<Fold | "none" | "another_history"> {
+  const found = await log.loadSnapshot(stream, schema);
+  if (found === null) return "none";
+  // Texts of before have no event.
+  const fold = { event: "", ...(JSON.parse(found.body) as Omit<Fold, "event">) } as Fold;
+  const { position } = fold;
+  if (position === 0) return fold;
+  const [event] = await log.readAll(position - 1, 1);
+  if (isOfThisLog(found.body, event)) return fold;
+  logger.error({ position, detail: ofAnotherHistory(what, position) }, "saved_fold_ignored");
+  return "another_history";
+}
+
+export async function saveLogFold<Fold extends LogFold>(
+  log: EventLog,
+  { stream, schema }: LogFoldPlace,
+  fold: Fold,
+): Promise<void> {
+  const { event, position, ...rest } = fold;
+  const body = JSON.stringify({ event, position, ...rest });
+  await log.saveSnapshot(stream, Math.min(position, versionMax), schema, body);
+}

@@ -1,0 +1,33 @@
+import { busServices } from "@trainyard/bus";
+import { parseEnvironment, readEnvironment } from "@trainyard/runtime";
+import { z } from "zod";
+import type { DatabaseOptions } from "./database.ts";
+import { migratorRole, roleOf, schemaOf } from "./roles.ts";
+
+const passwordVariable = (service: string): string =>
+  `TRAINYARD_POSTGRES_PASSWORD_${schemaOf(service).toUpperCase()}`;
+
+const roleOfVariable: ReadonlyMap<string, string> = new Map([
+  [passwordVariable("migrator"), migratorRole],
+  ...busServices.map((service) => [passwordVariable(service), roleOf(service)] as const),
+]);
+
+const schema = z.object({
+  TRAINYARD_POSTGRES_ADMIN_URL: z.url({
+    protocol: /^postgres(ql)?$/,
+    error: "must be postgres://ADMIN:PASSWORD@HOST:PORT/DATABASE",
+  }),
+});
+
+export function readEnv(): Readonly<Record<string, string>> {
+  return readEnvironment();
+}
+
+export function parseConfig(environment: Readonly<Record<string, string>>): DatabaseOptions {
+  const { TRAINYARD_POSTGRES_ADMIN_URL: adminUrl } = parseEnvironment(schema, environment);
+  const passwords = [...roleOfVariable].flatMap(([variable, role]) => {
+    const password = environment[variable];
+    return password === undefined || password === "" ? [] : [[role, password] as const];
+  });
+  return { adminUrl, services: busServices, passwords: Object.fromEntries(passwords) };
+}

@@ -1,0 +1,162 @@
+/** Creates what services need in PostgreSQL before they start. Every step looks first, so all of it can be repeated. */
+import { migrateLog } from "@trainyard/event-log";
+import { Client, escapeIdentifier, escapeLiteral } from "pg";
+import { type DatabaseRole, databaseRoles, logRoles } from "./roles.ts";
+import { scramMatches, scramVerifier } from "./scram.ts";
+
+export type DatabaseOptions = {
+  /** Of a role that may create roles and databases. Its path names the database, which is created if it is missing. */
+  readonly adminUrl: string;
+  readonly services: readonly string[];
+  /** By role. */
+  readonly passwords: Readonly<Record<string, string>>;
+};
+
+/** What was missing and is there now. */
+export type Prepared = {
+  readonly database: string;
+  readonly created: readonly string[];
+  readonly logVersion: number;
+};
+
+/**
+ * Brings the database, the roles, their passwords and schemas, and the log's tables up to date. Two calls at once wait for
+ * each other. Throws what PostgreSQL says, or a Fault of `migrateLog`.
+ */
+export async function prepareDatabase(options: DatabaseOptions): Promise<Prepared> {
+  const roles = databaseRoles(options.services, options.passwords);
+  let logVersion = 0;
+  const created = await ensureDatabase(options.adminUrl, roles, async (client) => {
+    await migrateLog(client, { roles: logRoles(options.services) });
+    const { rows } = await client.query<{ version: number }>(
+      "select max(number) as version from log.migrations",
+    );
+    logVersion = rows[0]?.version ?? 0;
+  });
+  return { database: databaseOf(options.adminUrl), created, logVersion };
+}
+
+/** All of it but the log: `migrate` is called with an administrator's connection to the database. Returns what was created. */
+export async function ensureDatabase(
+  adminUrl: string,
+  roles: readonly DatabaseRole[],
+  migrate: (client: Client) => Promise<void>,
+): Promise<readonly string[]> {
+  const database = databaseOf(adminUrl);
+  const created: string[] = [];
+  await withClient(inDatabase(adminUrl, "postgres"), async (server) => {
+    // Held until the end of this connection. Roles belong to the whole server, and so does the lock's database.
+    await server.query("select pg_advisory_lock(hashtext('trainyard database'))");
+    created.push(...(await ensureRoles(server, roles)));
+    const { rowCount } = await server.query("select 1 from pg_database where datname = $1", [
+      database,
+    ]);
+    if (rowCount === 0) {
+      await server.query(
+        `create database ${escapeIdentifier(database)} encoding 'UTF8' template template0`,
+      );
+      created.push(`database ${database}`);
+    }
+    await withClient(adminUrl, async (client) => {
+      await restrictDatabase(client, database, roles);
+      for (const role of roles) created.push(...(await ensureSchema(client, role)));
+      await migrate(client);
+    });
+  });
+  return created;
+}
+
+async function ensureRoles(
+  client: Client,
+  roles: readonly DatabaseRole[],
+): Promise<readonly string[]> {
+  const existing = await existingRoles(client, roles);
+  const { rows } = await client.query<{ superuser: boolean }>(
+    "select rolsuper as superuser from pg_roles where rolname = current_user",
+  );
+  const created: string[] = [];
+  for (const { name, password } of roles) {
+    const role = escapeIdentifier(name);
+    const known = existing.get(name);
+    if (known === undefined) {
+      await client.query(`create role ${role} login`);
+      created.push(`role ${name}`);
+      // A superuser may act as any role. Others must be let to, for the schemas that they create for it.
+      if (rows[0]?.superuser !== true) {
+        await client.query(`grant ${role} to current_user with inherit true, set true`);
+      }
+    }
+    if (password === null || scramMatches(known ?? "", password)) continue;
+    await client.query(`alter role ${role} password ${escapeLiteral(scramVerifier(password))}`);
+  }
+  return created;
+}
+
+/** With the stored form of each password; empty where this administrator may not see it. */
+async function existingRoles(
+  client: Client,
+  roles: readonly DatabaseRole[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows: may } = await client.query<{ see: boolean }>(
+    "select has_table_privilege('pg_authid', 'select') as see",
+  );
+  const verifier = may[0]?.see === true ? "coalesce(rolpassword, '')" : "''";
+  const { rows } = await client.query<{ name: string; verifier: string }>(
+    `select rolname as name, ${verifier} as verifier
+     from ${may[0]?.see === true ? "pg_authid" : "pg_roles"} where rolname = any($1)`,
+    [roles.map((role) => role.name)],
+  );
+  return new Map(rows.map((row) => [row.name, row.verifier]));
+}
+
+/** Only the cluster's roles may connect, and nobody may create in `public` or see another's temporary tables. */
+async function restrictDatabase(
+  client: Client,
+  database: string,
+  roles: readonly DatabaseRole[],
+): Promise<void> {
+  const names = roles.map((role) => escapeIdentifier(role.name)).join(", ");
+  await client.query(`revoke all on database ${escapeIdentifier(database)} from public`);
+  await client.query("revoke all on schema public from public");
+  // A service's own migrations state their schema with "create schema if not exists", which asks for this right first.
+  // A read model that is checked is rebuilt in a temporary table.
+  const rights = "connect, create, temporary";
+  await client.query(`grant ${rights} on database ${escapeIdentifier(database)} to ${names}`);
+}
+
+async function ensureSchema(client: Client, role: DatabaseRole): Promise<readonly string[]> {
+  if (role.schema === null) return [];
+  const { rowCount } = await client.query("select 1 from pg_namespace where nspname = $1", [
+    role.schema,
+  ]);
+  if (rowCount !== 0) return [];
+  await client.query(
+    `create schema ${escapeIdentifier(role.schema)} authorization ${escapeIdentifier(role.name)}`,
+  );
+  return [`schema ${role.schema}`];
+}
+
+function databaseOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.slice(1));
+}
+
+function inDatabase(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${encodeURIComponent(database)}`;
+  return changed.href;
+}
+
+async function withClient<Value>(
+  url: string,
+  use: (client: Client) => Promise<Value>,
+): Promise<Value> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  // A connection that breaks between two queries must not end this process; the next query reports it.
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,102 @@
+/** Follows docs/operate/deploy.md: the database is prepared by its program, and one service starts alone. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { startNats } from "@trainyard/bus/server";
+import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
+
+const services = join(import.meta.dirname, "../../services");
+const database = "trainyard";
+
+let stack = new AsyncDisposableStack();
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+});
+afterEach(() => stack.disposeAsync());
+
+type Environment = Readonly<Record<string, string>>;
+type Program = {
+  readonly child: ChildProcess;
+  /** Everything that it has printed. */
+  said(): string;
+  ended(): Promise<number | null>;
+};
+
+/** A program with these variables and PATH only: what it needs, the test names. */
+function start(name: string, environment: Environment): Program {
+  const child = spawn(process.execPath, [join(services, name, "src", "main.ts")], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"], ...environment },
+  });
+  const exit = once(child, "exit");
+  stack.defer(async () => {
+    child.kill("SIGKILL");
+    await exit;
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  }
+  return { child, said: () => text, ended: async () => (await exit)[0] as number | null };
+}
+
+async function migrate(environment: Environment): Promise<{ code: number | null; said: string }> {
+  const program = start("migrate", environment);
+  return { code: await program.ended(), said: program.said() };
+}
+
+const adminOf = (postgres: TestPostgres): Environment => ({
+  TRAINYARD_POSTGRES_ADMIN_URL: postgres.url({ database }),
+});
+
+const readyz = async (port: number): Promise<boolean> =>
+  (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+
+test("migrate prepares an empty PostgreSQL, one service starts alone on it, and migrating again changes nothing", async () => {
+  const postgres = stack.use(await startTestPostgres());
+  const nats = stack.use(await startNats());
+  const first = await migrate(adminOf(postgres));
+  expect(first).toMatchObject({ code: 0 });
+  expect(first.said).toContain("created role ty_experiments\n");
+
+  const port = await freePort();
+  const service = start("experiments", {
+    TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_experiments", database }),
+    TRAINYARD_NATS_URL: nats.url,
+    TRAINYARD_HTTP_PORT: String(port),
+  });
+  await eventually("experiments is ready", () => readyz(port));
+
+  const again = await migrate(adminOf(postgres));
+  expect(again.code).toBe(0);
+  expect(again.said).toMatch(/^database trainyard is up to date, its log is at version \d+\n$/);
+  expect(await readyz(port)).toBe(true);
+  service.child.kill("SIGTERM");
+  expect(await service.ended()).toBe(0);
+});
+
+test("a service that is started before its database is migrated ends with the reason", async () => {
+  const postgres = stack.use(await startTestPostgres());
+  const nats = stack.use(await startNats());
+  const service = start("experiments", {
+    TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_experiments" }),
+    TRAINYARD_NATS_URL: nats.url,
+  });
+  expect(await service.ended()).toBe(1);
+  expect(service.said()).toMatch(/role "ty_experiments" does not exist/);
+});
+
+test("migrate says in one line what is wrong, with 2 for its settings and 1 for the rest", async () => {
+  expect(await migrate({})).toEqual({
+    code: 2,
+    said: expect.stringMatching(/^migrate: .*TRAINYARD_POSTGRES_ADMIN_URL: must be postgres:.*\n$/),
+  });
+  const port = await freePort();
+  const url = `postgres://admin:hidden@127.0.0.1:${port}/trainyard`;
+  const refused = await migrate({ TRAINYARD_POSTGRES_ADMIN_URL: url });
+  expect(refused.code).toBe(1);
+  expect(refused.said).toMatch(/^migrate: .*ECONNREFUSED.*\n$/);
+  expect(refused.said).not.toContain("hidden");
+});
