@@ -7,41 +7,63 @@ import type { UndoLog } from "./undo-log.ts";
 /** Ordered by value, then by order; no two entries have both in common. */
 export type Entry = { readonly value: number; readonly order: number; readonly trial: number };
 
+/** The value, the order and the trial of each entry, one after the other. */
+type Block = readonly number[];
+
 export type Ranking = {
   readonly size: number;
   /** None is empty. */
-  readonly blocks: readonly (readonly Entry[])[];
+  readonly blocks: readonly Block[];
 };
 
-const BLOCK_MAX = 256;
+/** Numbers of an entry. */
+const STRIDE = 3;
+const BLOCK_MAX = 512;
 
 export function emptyRanking(): Ranking {
   return { size: 0, blocks: [] };
 }
 
-function isBefore(one: Entry, other: Entry): boolean {
-  return one.value < other.value || (one.value === other.value && one.order < other.order);
+function sizeOf(block: Block): number {
+  return block.length / STRIDE;
 }
 
-/** The last block that begins before the entry or with it; the first where none does. */
+function entryIn(block: Block, index: number): Entry {
+  const at = index * STRIDE;
+  const [value = 0, order = 0, trial = 0] = block.slice(at, at + STRIDE);
+  return { value, order, trial };
+}
+
+/** Whether the entry at an index of a block comes before another. */
+function isBefore(block: Block, index: number, { value, order }: Entry): boolean {
+  const own = block[index * STRIDE] as number;
+  return own < value || (own === value && (block[index * STRIDE + 1] as number) < order);
+}
+
+/** The last block that begins before the entry; the first where none does. */
 function blockOf({ blocks }: Ranking, entry: Entry): number {
   let low = 0;
   let high = blocks.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
-    if (isBefore(entry, blocks[middle]?.[0] as Entry)) high = middle - 1;
-    else low = middle;
+    if (isAtOrBefore(blocks[middle] as Block, entry)) low = middle;
+    else high = middle - 1;
   }
   return low;
 }
 
+/** Whether a block begins before the entry or with it. */
+function isAtOrBefore(block: Block, entry: Entry): boolean {
+  return isBefore(block, 0, entry) || (block[0] === entry.value && block[1] === entry.order);
+}
+
 /** Where in the block the entry is, or would be. */
-function indexIn(block: readonly Entry[], entry: Entry): number {
+function indexIn(block: Block, entry: Entry): number {
   let low = 0;
-  let high = block.length;
+  let high = sizeOf(block);
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isBefore(block[middle] as Entry, entry)) low = middle + 1;
+    if (isBefore(block, middle, entry)) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -49,16 +71,17 @@ function indexIn(block: readonly Entry[], entry: Entry): number {
 
 export function insert(undo: UndoLog, ranking: Ranking, entry: Entry): void {
   const { blocks, size } = ranking;
+  const { value, order, trial } = entry;
   const at = blockOf(ranking, entry);
   const block = blocks[at];
   undo.set(ranking, "size", size + 1);
   if (block === undefined) {
-    undo.push(blocks, [entry]);
+    undo.push(blocks, [value, order, trial]);
     return;
   }
-  undo.splice(block, indexIn(block, entry), 0, entry);
-  if (block.length <= BLOCK_MAX) return;
-  const half = block.length >>> 1;
+  undo.splice(block, indexIn(block, entry) * STRIDE, 0, value, order, trial);
+  if (sizeOf(block) <= BLOCK_MAX) return;
+  const half = (BLOCK_MAX / 2) * STRIDE;
   const upper = block.slice(half);
   undo.splice(block, half, upper.length);
   undo.splice(blocks, at + 1, 0, upper);
@@ -68,13 +91,13 @@ export function insert(undo: UndoLog, ranking: Ranking, entry: Entry): void {
 export function remove(undo: UndoLog, ranking: Ranking, entry: Entry): void {
   const { blocks, size } = ranking;
   const at = blockOf(ranking, entry);
-  const block = blocks[at] ?? [];
-  const index = indexIn(block, entry);
-  const found = block[index];
-  if (found?.value !== entry.value || found.order !== entry.order) return;
+  const block = blocks[at];
+  if (block === undefined) return;
+  const index = indexIn(block, entry) * STRIDE;
+  if (block[index] !== entry.value || block[index + 1] !== entry.order) return;
   undo.set(ranking, "size", size - 1);
-  if (block.length === 1) undo.splice(blocks, at, 1);
-  else undo.splice(block, index, 1);
+  if (sizeOf(block) === 1) undo.splice(blocks, at, 1);
+  else undo.splice(block, index, STRIDE);
 }
 
 /** How many entries come before this one, whether or not it is among them. */
@@ -82,7 +105,7 @@ export function placeOf(ranking: Ranking, entry: Entry): number {
   const { blocks } = ranking;
   const at = blockOf(ranking, entry);
   let place = indexIn(blocks[at] ?? [], entry);
-  for (let before = 0; before < at; before += 1) place += (blocks[before] as Entry[]).length;
+  for (let before = 0; before < at; before += 1) place += sizeOf(blocks[before] as Block);
   return place;
 }
 
@@ -97,8 +120,10 @@ export function entriesBetween({ blocks, size }: Ranking, from: number, to: numb
   let before = 0;
   for (const block of blocks) {
     if (before >= last) break;
-    const after = before + block.length;
-    if (after > from) found.push(...block.slice(Math.max(0, from - before), last - before));
+    const after = before + sizeOf(block);
+    for (let place = Math.max(from, before); place < Math.min(last, after); place += 1) {
+      found.push(entryIn(block, place - before));
+    }
     before = after;
   }
   return found;
