@@ -49,7 +49,7 @@ export class MemorySearcher {
     const clock = new ManualClock();
     const memory = createMemoryLog({ clock });
     const hub = createMemoryBus({ clock });
-    await startRelay(memory, hub);
+    startRelay(memory, hub, clock);
     const searcher = new MemorySearcher(memory, hub.connect("client"), experiment, clock);
     const telemetry = {
       count: ({ position }: { readonly position: number }) => {

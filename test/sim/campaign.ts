@@ -1,16 +1,17 @@
 /** The simulation at full size: many worlds, and every hazard with a trouble at every append. */
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { allHazards } from "./all-hazards.ts";
 import { Chance } from "./chance.ts";
-import { checkpointHazards } from "./checkpoint-hazards.ts";
-import { hazards } from "./hazards.ts";
+import { hazardWorlds, judgeHazardWorld } from "./hazard-worlds.ts";
 import { judge } from "./judge.ts";
-import { reportHazards } from "./report-hazards.ts";
+import { judgeStorageWorld } from "./storage-world.ts";
 import { sweep } from "./sweep.ts";
-
-const allHazards = [...hazards, ...reportHazards, ...checkpointHazards];
 
 /** Of each kind: with the modelled and with the real scheduler. */
 const worlds = 150;
+/** Of each hazard that befalls worlds in which nothing else is wrong. */
+const worldsOfHazard = 25;
+const storageWorlds = 100;
 const progressEvery = 25;
 /** Places of a hazard's script where a trouble strikes: all of them, but for what takes seconds each time. */
 const strikes = 400;
@@ -19,7 +20,7 @@ const strikesOfLong = 12;
 const sim: Campaign = {
   name: "sim",
   description:
-    "experiments and searcher in virtual time: crashes, stops, a bus that loses and doubles",
+    "experiments, searcher and scheduler in virtual time: crashes, stops, a bus that loses and doubles, a log that goes back or refuses, wrong clocks, storages that hosts see differently",
   run,
 };
 
@@ -27,10 +28,13 @@ export const campaigns: readonly Campaign[] = [sim];
 
 async function run({ seed, log }: Parameters<Campaign["run"]>[0]): ReturnType<Campaign["run"]> {
   const ofHazards = await sweepAll(seed, log);
+  const ofOne = await visitHazardWorlds(seed, log);
   const ofWorlds = await visitWorlds(seed, log);
+  const ofStorages = await visitStorageWorlds(seed, log);
+  const results = [ofHazards, ofOne, ofStorages, ofWorlds];
   return {
-    violations: [...ofHazards.violations, ...ofWorlds.violations],
-    summary: `${ofHazards.summary}; ${ofWorlds.summary}`,
+    violations: results.flatMap(({ violations }) => violations),
+    summary: results.map(({ summary }) => summary).join("; "),
   };
 }
 
@@ -50,6 +54,33 @@ async function sweepAll(seed: number, log: Log): Promise<Result> {
     }
   }
   return { violations, summary: `${allHazards.length} hazards played ${runs} times` };
+}
+
+async function visitHazardWorlds(seed: number, log: Log): Promise<Result> {
+  const violations: string[] = [];
+  for (const world of hazardWorlds) {
+    const seeds = new Chance(seed, world.name);
+    for (let n = 1; n <= worldsOfHazard; n += 1) {
+      const worldSeed = n === 1 ? seed : seeds.between(0, 2 ** 31);
+      const found = await judgeHazardWorld(world, worldSeed);
+      violations.push(...found.map((what) => `${world.name}, world ${worldSeed}: ${what}`));
+    }
+    log(`${world.name}: ${worldsOfHazard} worlds, ${violations.length} violations so far`);
+  }
+  const visited = hazardWorlds.length * worldsOfHazard;
+  return { violations, summary: `${visited} worlds with one hazard each` };
+}
+
+async function visitStorageWorlds(seed: number, log: Log): Promise<Result> {
+  const violations: string[] = [];
+  const seeds = new Chance(seed, "storages");
+  for (let n = 1; n <= storageWorlds; n += 1) {
+    const worldSeed = n === 1 ? seed : seeds.between(0, 2 ** 31);
+    const found = await judgeStorageWorld(worldSeed);
+    violations.push(...found.map((what) => `storage world ${worldSeed}: ${what}`));
+  }
+  log(`${storageWorlds} storage worlds, ${violations.length} violations`);
+  return { violations, summary: `${storageWorlds} storage worlds` };
 }
 
 async function visitWorlds(seed: number, log: Log): Promise<Result> {

@@ -1,7 +1,7 @@
 /** The hazards of checkpoints that a run stored and that are still on their way when it ends. */
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
-import type { Hazard } from "./hazards.ts";
+import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
 import { single } from "./submissions.ts";
 

@@ -1,17 +1,11 @@
 import { expect, test } from "vitest";
-import { checkpointHazards } from "./checkpoint-hazards.ts";
-import { hazards } from "./hazards.ts";
-import { reportHazards } from "./report-hazards.ts";
+import { allHazards } from "./all-hazards.ts";
 import { sweep } from "./sweep.ts";
 
 /** Of the places where a trouble may strike; the campaign takes many more. */
 const strikes = 5;
 
-test.each(
-  [...hazards, ...reportHazards, ...checkpointHazards].map(
-    (hazard, n) => [hazard.name, hazard, n] as const,
-  ),
-)(
+test.each(allHazards.map((hazard, n) => [hazard.name, hazard, n] as const))(
   "%s",
   async (_, hazard, n) => {
     const most = hazard.long === true ? 2 : strikes;
@@ -20,5 +14,5 @@ test.each(
     const large = await sweep(hazard, 2, n, "beside");
     expect(large.violations).toEqual([]);
   },
-  30_000,
+  120_000,
 );

@@ -10,20 +10,9 @@ import {
   SearchCompletion,
   StopKind,
 } from "@trainyard/contracts/events";
+import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
 import { grid, random, single, wide } from "./submissions.ts";
-
-export type Hazard = {
-  readonly name: string;
-  readonly script: (scene: Scene) => Promise<void>;
-  /** How the first trial and the experiment end. */
-  readonly trial: string;
-  readonly experiment: string;
-  /** It takes seconds: a short run strikes fewer places. */
-  readonly long?: boolean;
-  /** What else is wrong; empty for nothing. */
-  readonly check?: (scene: Scene) => readonly string[];
-};
 
 type Ended = EventOf<"AllocationEnded">;
 

@@ -1,12 +1,23 @@
 import { decidedOtherwise, proposalsOf, violationsOf } from "./invariants.ts";
+import { deadlineViolations } from "./rules/deadlines.ts";
 import { runWorld, type World } from "./world.ts";
 
 export type Judgement = { readonly violations: readonly string[]; readonly world: World };
 
+/** What the bus holds in the end is what the log has. */
+export function relayViolations({ log, relayed }: World): readonly string[] {
+  const last = log.store.events.at(-1)?.id;
+  return last === relayed ? [] : [`the bus ends with event ${relayed}, the log with ${last}`];
+}
+
 /** Runs the world of a seed, and the same submissions without hardship, and says what is wrong. */
 export async function judge(seed: number, scheduler = false): Promise<Judgement> {
   const world = await runWorld({ seed, scheduler });
-  const violations = [...(await violationsOf(world.log))];
+  const violations = [
+    ...(await violationsOf(world.log)),
+    ...relayViolations(world),
+    ...deadlineViolations(world.log.store.events, world.moments, false),
+  ];
   if (!world.ended) {
     violations.unshift(`still running after ${world.virtualMs / 3_600_000} hours of virtual time`);
   }

@@ -15,6 +15,7 @@ import {
   WantedState,
 } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
+import type { Clock } from "@trainyard/kernel";
 import { Training, type TrainingDeps } from "./training.ts";
 
 const beatMs = 1_000;
@@ -29,6 +30,10 @@ type Held = Plain<AllocationReport>;
 type ModelAgentDeps = TrainingDeps & {
   /** How long it may still take once it was asked to stop, as the SDK would be told; null when it was not. */
   readonly graceMs: (allocation: string) => number | null;
+  /** Of its host. */
+  readonly wall: Clock;
+  /** What a script says when it ends, as long as it likes. */
+  readonly lastWord: string;
 };
 
 export class ModelAgent {
@@ -38,9 +43,13 @@ export class ModelAgent {
   readonly #deps: ModelAgentDeps;
   readonly #held = new Map<string, Held>();
   #incarnation = 1;
+  #startedMs = 0;
   #sequence = 0;
+  /** Of the last list that was processed since its start. */
   #epoch = 0;
   #version = 0;
+  /** Kept in its folder, as the runs are: lists of a lower epoch are not listened to. */
+  #highestEpoch = 0;
   #probe = 0;
   #away = false;
 
@@ -52,10 +61,16 @@ export class ModelAgent {
   }
 
   async start(): Promise<void> {
+    this.#startedMs = this.#deps.wall.nowMs();
     await this.#bus.subscribe(agentDoSubject(this.#name), ({ body }) => {
       if (!this.#away) this.#process(wanteds.decode(utf8.in.decode(body)));
     });
     this.#beat();
+  }
+
+  /** The name of this start. */
+  get #start(): string {
+    return `${this.#name} ${this.#incarnation}`;
   }
 
   #beat(): void {
@@ -69,16 +84,19 @@ export class ModelAgent {
     this.#deps.clock.timer(forMs, () => {
       this.#away = false;
       this.#incarnation += 1;
+      this.#startedMs = Math.max(this.#startedMs + 1, this.#deps.wall.nowMs());
       this.#sequence = 0;
+      this.#epoch = 0;
+      this.#version = 0;
       this.#report();
     });
   }
 
   #process(wanted: Plain<Wanted>): void {
-    const older =
-      wanted.epoch < this.#epoch ||
-      (wanted.epoch === this.#epoch && wanted.version < this.#version);
-    if (older) return;
+    if (wanted.incarnation !== undefined && wanted.incarnation !== this.#start) return;
+    const older = wanted.epoch === this.#epoch && wanted.version < this.#version;
+    if (older || wanted.epoch < this.#highestEpoch) return;
+    this.#highestEpoch = wanted.epoch;
     this.#epoch = wanted.epoch;
     this.#version = wanted.version;
     this.#probe = wanted.probe;
@@ -162,7 +180,7 @@ export class ModelAgent {
     this.#change(allocation, {
       state: AllocationReportState.ENDED,
       exit,
-      ...(reason === null ? {} : { endRecord: { reason, message: "" } }),
+      ...(reason === null ? {} : { endRecord: { reason, message: this.#deps.lastWord } }),
       ...rest,
     });
     this.#report();
@@ -179,7 +197,11 @@ export class ModelAgent {
     this.#sequence += 1;
     const report: Plain<Report> = {
       agent: this.#name,
-      incarnation: String(this.#incarnation),
+      incarnation: this.#start,
+      folder: `folder-${this.#name}`,
+      place: `place-${this.#name}`,
+      startedMs: this.#startedMs,
+      highestEpoch: this.#highestEpoch,
       sequence: this.#sequence,
       epoch: this.#epoch,
       version: this.#version,

@@ -2,7 +2,7 @@
 import type { MemoryHub } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
-import { idOf } from "@trainyard/kernel";
+import { type Clock, idOf } from "@trainyard/kernel";
 import { ModelAgent } from "./model-agent.ts";
 import type { TrainingDeps } from "./training.ts";
 
@@ -17,12 +17,22 @@ export class ModelHosts {
   /** Allocations that were asked to stop, with the shortest grace that they were given. */
   readonly #stopping = new Map<string, number>();
 
-  constructor(hub: MemoryHub, deps: TrainingDeps) {
+  constructor(
+    hub: MemoryHub,
+    deps: TrainingDeps,
+    { clockOf, lastWord = "" }: { clockOf: (agent: string) => Clock; lastWord?: string },
+  ) {
     this.#deps = deps;
     const graceMs = (allocation: string) => this.#stopping.get(allocation) ?? null;
     this.#agents = Array.from({ length: agents }, (_, n) => {
       const name = `a${n + 1}`;
-      return new ModelAgent(name, hub.connect(name), slotsEach, { ...deps, graceMs });
+      const wall = clockOf(name);
+      return new ModelAgent(name, hub.connect(name), slotsEach, {
+        ...deps,
+        graceMs,
+        wall,
+        lastWord,
+      });
     });
   }
 
@@ -38,6 +48,12 @@ export class ModelHosts {
       if (event.type === "RunStopRequested") this.#ask(`${id}#${event.data.run}`, event.data);
       if (event.type === "AllocationStopRequested") this.#ask(id, event.data);
     }
+  }
+
+  /** The log went back: what the gateway tells processes is what the log has now. */
+  rewound(events: readonly StoredEvent[]): void {
+    this.#stopping.clear();
+    this.see(events);
   }
 
   #ask(allocation: string, { graceMs }: { readonly graceMs: number }): void {

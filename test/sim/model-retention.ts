@@ -36,6 +36,11 @@ export class ModelRetention {
     }
   }
 
+  /** The log went back: what it has is known, and what it has lost is not there to be deleted. */
+  rewound(): void {
+    this.#position = this.#deps.log.store.head;
+  }
+
   #consider(checkpoint: string, trial: string): void {
     const { clock, chance } = this.#deps;
     if (!chance.happens(0.3)) return;
@@ -43,7 +48,8 @@ export class ModelRetention {
   }
 
   async #condemn(checkpoint: string, trial: string): Promise<void> {
-    const { clock, chance, teller } = this.#deps;
+    const { clock, chance, teller, log } = this.#deps;
+    if (log.store.version(`checkpoint-${checkpoint}`) === 0) return;
     const guards = this.#guards(trial);
     if (this.#isReferred(checkpoint, trial)) return;
     const condemned = await teller.tell(
@@ -61,8 +67,9 @@ export class ModelRetention {
   }
 
   async #decide(checkpoint: string, trial: string): Promise<void> {
-    const { chance, teller } = this.#deps;
+    const { chance, teller, log } = this.#deps;
     const stream = `retention-${checkpoint}`;
+    if (log.store.version(stream) === 0) return;
     const guards = this.#guards(trial);
     if (this.#isReferred(checkpoint, trial) || chance.happens(0.4)) {
       await teller.tell(stream, [{ type: "CheckpointSpared", data: { reason: "" } }]);

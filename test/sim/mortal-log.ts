@@ -26,15 +26,26 @@ export type Trouble =
 /** Asked at each call, before its effect and after it. Null for no trouble. */
 export type Troubles = (method: keyof EventLog, moment: "before" | "after") => Trouble | null;
 
+/** What the log does not take; null where it does. */
+export type RefusalOf = (request: AppendRequest) => AppendResult | null;
+
 export class MortalLog implements EventLog {
   readonly #log: EventLog;
   readonly #clock: Clock;
   readonly #troubles: Troubles;
   readonly #onDeath: () => void;
+  readonly #refusalOf: RefusalOf;
   #dead = false;
   #stoppedUntilMs = 0;
 
-  constructor(log: EventLog, clock: Clock, troubles: Troubles, onDeath: () => void) {
+  constructor(
+    log: EventLog,
+    clock: Clock,
+    troubles: Troubles,
+    onDeath: () => void,
+    refusalOf: RefusalOf = () => null,
+  ) {
+    this.#refusalOf = refusalOf;
     this.#log = log;
     this.#clock = clock;
     this.#troubles = troubles;
@@ -72,7 +83,9 @@ export class MortalLog implements EventLog {
   }
 
   append(request: AppendRequest): Promise<AppendResult> {
-    return this.#call("append", () => this.#log.append(request));
+    return this.#call("append", async () => {
+      return this.#refusalOf(request) ?? (await this.#log.append(request));
+    });
   }
 
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {

@@ -9,7 +9,13 @@ test.each([false, true])(
   "the bus away for five minutes (back empty: %s): no agent is lost, and the search is completed",
   async (wipe) => {
     const outage = { afterMs: 6_000, forMs: 5 * 60_000, wipe };
-    const world = await runWorld({ seed: 1, calm: true, scheduler: true, submissions, outage });
+    const world = await runWorld({
+      seed: 1,
+      calm: true,
+      scheduler: true,
+      submissions,
+      hazards: { outage },
+    });
     expect(world.ended).toBe(true);
     expect(world.virtualMs).toBeGreaterThan(outage.forMs);
     expect(await violationsOf(world.log)).toEqual([]);

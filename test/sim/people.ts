@@ -1,5 +1,6 @@
 /** People who submit experiments and change their minds, through the bus, each asking again until there is an answer. */
 import type { Bus } from "@trainyard/bus";
+import { decodeEvent } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   ActivateExperimentSchema,
@@ -8,6 +9,7 @@ import {
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
+import type { MemoryLog } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
 import type { ManualClock } from "@trainyard/testing";
@@ -21,32 +23,77 @@ export type PeopleDeps = {
   readonly bus: Bus;
   /** Whether they change their minds. */
   readonly fickle: boolean;
+  readonly log: MemoryLog;
 };
+
+/** After a log went back, until everybody has noticed. */
+const lookAgainMs = 5_000;
 
 export class People {
   readonly #deps: PeopleDeps;
   readonly #asking: Asking;
   /** The ids of what was submitted, in order of submission. */
   readonly submitted: string[] = [];
+  readonly #submissions: Submission[] = [];
 
   constructor(deps: PeopleDeps) {
     this.#deps = deps;
     this.#asking = new Asking(deps.bus, deps.clock);
   }
 
-  /** Whether everything was submitted, and no change of mind is to come. */
-  content = false;
+  /** Everything, and every change of mind. */
+  #hasAsked = false;
+  /** How often the log went back since they last looked. */
+  #toMend = 0;
 
   /** One after the other, so that the numbers of the experiments follow the submissions. */
   async submitAll(submissions: readonly Submission[]): Promise<void> {
     for (const submission of submissions) await this.#submit(submission);
-    this.content = true;
+    this.#hasAsked = true;
+  }
+
+  /** The log went back: they look until all is there that they have asked for, ask once more for what is not, and let it run. */
+  async mend(): Promise<void> {
+    this.#toMend += 1;
+    if (this.#toMend > 1) return;
+    while (this.#toMend > 0) {
+      const seen = this.#toMend;
+      await pause(this.#deps.clock, lookAgainMs);
+      for (const [n, submission] of this.#submissions.entries()) {
+        if (!this.#isThere(n)) this.submitted[n] = await this.#create(submission, false);
+      }
+      if (!this.#allThere) continue;
+      for (const experiment of this.submitted) await this.#activate(experiment);
+      this.#toMend -= seen;
+    }
+  }
+
+  /** Whether everything was submitted and is in the log, and no change of mind is to come. */
+  get content(): boolean {
+    return this.#toMend === 0 && this.#allThere;
+  }
+
+  get #allThere(): boolean {
+    return this.#hasAsked && this.#submissions.every((_, n) => this.#isThere(n));
+  }
+
+  /** Numbers are given again by a log that went back: it is known by its seed. */
+  #isThere(n: number): boolean {
+    const [created] = this.#deps.log.store.stream(`experiment-${this.submitted[n]}`);
+    const event = created === undefined ? null : decodeEvent(created);
+    return event?.type === "ExperimentCreated" && event.data.seed === this.#submissions[n]?.seed;
   }
 
   async #submit(submission: Submission): Promise<void> {
     const { chance, fickle } = this.#deps;
     const paused = fickle && chance.happens(0.2);
-    const { config, seed } = submission;
+    const id = await this.#create(submission, paused);
+    this.submitted.push(id);
+    this.#submissions.push(submission);
+    if (fickle) await this.#changeMinds(id, paused);
+  }
+
+  async #create({ config, seed }: Submission, paused: boolean): Promise<string> {
     const request = {
       config: documentOf(config),
       configSourceDigest: "",
@@ -61,9 +108,14 @@ export class People {
       encodeRequest(CreateExperimentSchema, request),
     );
     if (reply.kind !== "ok") throw new Error(`an experiment was refused: ${JSON.stringify(reply)}`);
-    const id = idOf(decodeReply(AcceptedSchema, reply.body).stream);
-    this.submitted.push(id);
-    if (fickle) await this.#changeMinds(id, paused);
+    return idOf(decodeReply(AcceptedSchema, reply.body).stream);
+  }
+
+  async #activate(experiment: string): Promise<void> {
+    await this.#asking.ask(
+      "ActivateExperiment",
+      encodeRequest(ActivateExperimentSchema, { experiment }),
+    );
   }
 
   /** Whatever they do, in the end it may run or is stopped. */
@@ -74,10 +126,7 @@ export class People {
       await pause(clock, chance.between(0, 12_000));
       if (chance.happens(0.15)) await this.#stop(experiment);
       else if (pausedNow || chance.happens(0.2)) {
-        await this.#asking.ask(
-          "ActivateExperiment",
-          encodeRequest(ActivateExperimentSchema, { experiment }),
-        );
+        await this.#activate(experiment);
         pausedNow = false;
       } else {
         await this.#asking.ask(
@@ -89,10 +138,7 @@ export class People {
         if (chance.happens(0.5)) change += 1;
       }
     }
-    await this.#asking.ask(
-      "ActivateExperiment",
-      encodeRequest(ActivateExperimentSchema, { experiment }),
-    );
+    await this.#activate(experiment);
   }
 
   async #stop(experiment: string): Promise<void> {

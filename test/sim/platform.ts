@@ -1,13 +1,13 @@
 /** What decides in the platform, as it is deployed: two replicas of each service, over one log. */
 import type { MemoryHub } from "@trainyard/bus";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
-import { memoryIds } from "@trainyard/service-experiments/memory-ids";
+import { type Clock, experimentId } from "@trainyard/kernel";
 import { beginTerm as beginExperiments } from "@trainyard/service-experiments/term";
 import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/term";
 import { inlineModel } from "@trainyard/service-searcher/inline-model";
 import { beginTerm as beginSearcher } from "@trainyard/service-searcher/term";
 import type { ManualClock } from "@trainyard/testing";
-import type { Troubles } from "./mortal-log.ts";
+import type { RefusalOf, Troubles } from "./mortal-log.ts";
 import { type Begin, Process } from "./process.ts";
 
 export const serviceNames = ["experiments", "searcher", "scheduler"] as const;
@@ -28,6 +28,10 @@ export type PlatformDeps = {
   readonly restartMs: () => number;
   readonly services: readonly ServiceName[];
   readonly fanOuts: FanOutsWhere;
+  /** The wall clock of a replica's host; by default right. */
+  readonly clockOf?: (service: ServiceName, replica: number) => Clock;
+  /** What the log refuses of the services' commits; by default nothing. */
+  readonly refusalOf?: RefusalOf;
 };
 
 export class Platform {
@@ -35,21 +39,34 @@ export class Platform {
   readonly #processes: readonly Process[];
   /** The last position that each service has done with. */
   readonly #done = new Map<ServiceName, number>();
+  /** The number of the newest experiment. */
+  #lastNumber = 0;
+  readonly #log: MemoryLog;
 
-  constructor({ clock, log, hub, troublesOf, restartMs, services, fanOuts }: PlatformDeps) {
+  constructor(deps: PlatformDeps) {
+    const { clock, log, hub, troublesOf, restartMs, services, fanOuts } = deps;
+    const clockOf = deps.clockOf ?? (() => clock);
+    const refusalOf = deps.refusalOf ?? (() => null);
     const begins = this.#begins(fanOuts);
+    this.#log = log;
     this.#services = services;
     this.#processes = services.flatMap((service) =>
       [1, 2].map((replica) => {
         const troubles = troublesOf(service);
-        const deps = { clock, hub, log: log.as(service), troubles, restartMs };
+        const wall = clockOf(service, replica);
+        const deps = { clock: wall, hub, log: log.as(service), troubles, restartMs, refusalOf };
         return new Process(service, replica, deps, begins[service]);
       }),
     );
   }
 
   #begins(fanOuts: FanOutsWhere): Readonly<Record<ServiceName, Begin>> {
-    const ids = memoryIds();
+    const ids = {
+      next: async () => {
+        this.#lastNumber += 1;
+        return experimentId(this.#lastNumber);
+      },
+    };
     const done = (service: ServiceName) => (event: StoredEvent) => {
       // One that slept through its lease may still say so of what another is long past.
       const done = this.#done.get(service) ?? 0;
@@ -71,6 +88,19 @@ export class Platform {
 
   start(): void {
     for (const process of this.#processes) process.start();
+  }
+
+  /** A copy of the database as it is now; the function puts it in the place of the one that is there then. */
+  backup(): () => void {
+    const restoreLog = this.#log.store.backup();
+    const lastNumber = this.#lastNumber;
+    return () => {
+      restoreLog();
+      this.#lastNumber = lastNumber;
+      for (const service of this.#services) {
+        this.#done.set(service, this.#log.store.cursor(service, 0).position);
+      }
+    };
   }
 
   get deaths(): number {

@@ -1,18 +1,20 @@
 /** One replica of a service in the simulated world: it runs, dies at some call to the log, and is started again. */
 import type { Bus, MemoryHub } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
 import { Partition, type PartitionDeps, type Term, type TermContext } from "@trainyard/runtime";
-import type { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
-import { MortalLog, type Troubles } from "./mortal-log.ts";
+import { MortalLog, type RefusalOf, type Troubles } from "./mortal-log.ts";
 
 export type ProcessDeps = {
-  readonly clock: ManualClock;
+  readonly clock: Clock;
   readonly log: EventLog;
   readonly hub: MemoryHub;
   readonly troubles: Troubles;
   /** How long it takes until a dead process is started again. */
   readonly restartMs: () => number;
+  /** What the log refuses; by default nothing. */
+  readonly refusalOf?: RefusalOf;
 };
 
 export type Begin = (deps: PartitionDeps) => (context: TermContext) => Promise<Term>;
@@ -41,10 +43,10 @@ export class Process {
 
   start(): void {
     this.#incarnations += 1;
-    const { clock, log, hub, troubles } = this.#deps;
+    const { clock, log, hub, troubles, refusalOf } = this.#deps;
     const bus = hub.connect(this.#service);
     this.#bus = bus;
-    const mortal = new MortalLog(log, clock, troubles, () => this.#die());
+    const mortal = new MortalLog(log, clock, troubles, () => this.#die(), refusalOf);
     const deps = { log: mortal, bus, clock, logger };
     const partition = new Partition(this.#service, 0, deps, this.#begin(deps));
     const owner = `${this.#name}/${this.#incarnations}`;

@@ -1,6 +1,6 @@
 /** The hazards of reports that a search can make nothing of: the trial fails, whatever its run achieved by then. */
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
-import type { Hazard } from "./hazards.ts";
+import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
 import { halvingOfOne } from "./submissions.ts";
 

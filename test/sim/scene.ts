@@ -2,7 +2,7 @@
  * One experiment, with the rest of the platform played by the script: it tells what scheduler, agents, metrics, registry
  * and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep puts it.
  */
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import {
   AcceptedSchema,
@@ -21,9 +21,11 @@ import { Asking } from "./asking.ts";
 import { eventsOf } from "./invariants.ts";
 import type { Troubles } from "./mortal-log.ts";
 import { type FanOutsWhere, Platform, type ServiceName } from "./platform.ts";
+import { operate, refusalOf, type Refusals } from "./refusals.ts";
 import { startRelay } from "./relay.ts";
 import { configOf, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";
+import { WallClock } from "./wrong-clocks.ts";
 
 /** Longer than a stop, a lease's term, a restart and a retry together. */
 const patienceMs = 120_000;
@@ -34,20 +36,38 @@ export const sceneServices = ["experiments", "searcher"] as const;
 const maxRestarts = 2;
 const seed = 7;
 
+type Refusing = { now: Refusals | null };
+
+type Parts = {
+  readonly log: MemoryLog;
+  readonly platform: Platform;
+  readonly hub: MemoryHub;
+  readonly clock: ManualClock;
+  readonly walls: ReadonlyMap<string, WallClock>;
+  readonly refusing: Refusing;
+};
+
 export class Scene {
   readonly log: MemoryLog;
   readonly #clock = new ManualClock();
   readonly #platform: Platform;
   readonly #teller: Teller;
   readonly #asking: Asking;
+  readonly #hub: MemoryHub;
+  readonly #refusing: Refusing;
+  /** Of the hosts by name, and of the log. */
+  readonly #walls: ReadonlyMap<string, WallClock>;
   id = "";
 
-  private constructor(log: MemoryLog, platform: Platform, asking: Asking, clock: ManualClock) {
-    this.log = log;
-    this.#clock = clock;
-    this.#platform = platform;
-    this.#teller = new Teller(log);
-    this.#asking = asking;
+  private constructor(parts: Parts) {
+    this.log = parts.log;
+    this.#clock = parts.clock;
+    this.#platform = parts.platform;
+    this.#teller = new Teller(parts.log);
+    this.#hub = parts.hub;
+    this.#asking = new Asking(parts.hub.connect("people"), parts.clock);
+    this.#refusing = parts.refusing;
+    this.#walls = parts.walls;
   }
 
   static async open(
@@ -55,9 +75,16 @@ export class Scene {
     fanOuts: FanOutsWhere,
   ): Promise<Scene> {
     const clock = new ManualClock();
-    const log = createMemoryLog({ clock });
+    const walls = new Map<string, WallClock>();
+    const wallOf = (name: string): WallClock => {
+      const wall = walls.get(name) ?? new WallClock(clock);
+      walls.set(name, wall);
+      return wall;
+    };
+    const log = createMemoryLog({ clock: wallOf("log") });
+    const refusing: Refusing = { now: null };
     const hub = createMemoryBus({ clock });
-    await startRelay(log, hub);
+    startRelay(log, hub, clock);
     const platform = new Platform({
       clock,
       log,
@@ -66,9 +93,43 @@ export class Scene {
       restartMs: () => 500,
       services: sceneServices,
       fanOuts,
+      clockOf: (service, replica) => wallOf(`${service}/${replica}`),
+      refusalOf: (commit) => (refusing.now === null ? null : refusalOf(refusing.now, commit, 0)),
     });
     platform.start();
-    return new Scene(log, platform, new Asking(hub.connect("people"), clock), clock);
+    return new Scene({ log, platform, hub, clock, walls, refusing });
+  }
+
+  /** A copy of the database as it is now; the function puts it in its place. */
+  backup(): () => void {
+    return this.#platform.backup();
+  }
+
+  /** From now on the log refuses these commits; null for none any more. */
+  refuse(refusals: Refusals | null): void {
+    this.#refusing.now = refusals;
+  }
+
+  /** An operator has what is parked driven again, until nothing is. */
+  driveAgain(): void {
+    void operate(this.log, this.#hub.connect("operator"), this.#clock);
+  }
+
+  operate(): Promise<void> {
+    this.driveAgain();
+    const { store } = this.log;
+    return this.until(() => store.parked(undefined).length === 0, "nothing is parked any more");
+  }
+
+  /** The wall clocks of the log's server and of the services' hosts; what they say when neither is named is right. */
+  setClocks({ logAheadMs = 0, hostsAheadMs = 0 }): void {
+    for (const [name, wall] of this.#walls) {
+      wall.aheadMs = name === "log" ? logAheadMs : hostsAheadMs;
+    }
+  }
+
+  get elapsedMs(): number {
+    return this.#clock.monotonicMs();
   }
 
   async create(searcher: SearcherConfig, paused = false): Promise<void> {
@@ -138,9 +199,13 @@ export class Scene {
     while (head !== this.log.store.head) {
       head = this.log.store.head;
       await this.settle();
-      const startMs = this.#clock.monotonicMs();
-      while (this.#clock.monotonicMs() - startMs < quietMs) await this.#clock.step();
+      await this.pass(quietMs);
     }
+  }
+
+  async pass(ms: number): Promise<void> {
+    const startMs = this.#clock.monotonicMs();
+    while (this.#clock.monotonicMs() - startMs < ms) await this.#clock.step();
   }
 
   events(stream: string): readonly AnyEvent[] {

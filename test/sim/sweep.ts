@@ -2,7 +2,7 @@
  * A hazard's script, once undisturbed and then again and again, each time with one trouble at another place: the process
  * dies, is stopped for longer than its lease, or hears of a fault, before one of its appends or after it.
  */
-import type { Hazard } from "./hazards.ts";
+import type { Hazard } from "./hazard.ts";
 import { violationsOf } from "./invariants.ts";
 import type { Trouble, Troubles } from "./mortal-log.ts";
 import type { FanOutsWhere, ServiceName } from "./platform.ts";
@@ -76,16 +76,20 @@ async function play(
   fanOuts: FanOutsWhere,
 ): Promise<{ readonly violations: readonly string[]; readonly appends: Appends }> {
   const appends = new Map<ServiceName, number>();
+  const opened: { scene: Scene | null } = { scene: null };
   const troublesOf = (service: ServiceName): Troubles => {
     return (method, moment) => {
       if (method !== "append") return null;
       const count = (appends.get(service) ?? 0) + (moment === "before" ? 1 : 0);
       appends.set(service, count);
       if (strike?.service !== service) return null;
-      return strike.append === count && strike.moment === moment ? strike.trouble : null;
+      if (strike.append !== count || strike.moment !== moment) return null;
+      if (opened.scene !== null) hazard.onTrouble?.(opened.scene);
+      return strike.trouble;
     };
   };
   const scene = await Scene.open(troublesOf, fanOuts);
+  opened.scene = scene;
   try {
     await hazard.script(scene);
     await scene.rest();

@@ -11,6 +11,8 @@ export type TrainingDeps = {
   readonly teller: Teller;
   /** Training steps that a trial needs. */
   readonly steps: number;
+  /** Whether the log knows of the run: metrics and registry take nothing of another. */
+  readonly isKnown: (trial: string, run: number) => boolean;
 };
 
 export type TrainingOf = {
@@ -49,6 +51,7 @@ export class Training {
   #report(): void {
     this.#reports += 1;
     const { trial, run } = this.#of;
+    if (!this.#deps.isKnown(trial, run)) return;
     const scalars = { loss: 1 / this.#step + this.#deps.chance.between(0, 100) / 1_000 };
     const reportKey = `0-${this.#reports}`;
     const data = { trial, run, step: this.#step, scalars, reportKey, nonNumeric: [] };
@@ -63,6 +66,7 @@ export class Training {
     const stream = `checkpoint-${hex(8)}-${hex(4)}-4000-8000-${hex(6)}${hex(6)}`;
     const about = { trial: this.#of.trial, run: this.#of.run, step: this.#step };
     clock.timer(chance.between(0, 1_500), () => {
+      if (!this.#deps.isKnown(about.trial, about.run)) return;
       const bytes = { manifestDigest: "d", files: 1, bytes: 1 };
       void teller.tell(stream, [
         { type: "CheckpointDeclared", data: { ...about, format: "" } },

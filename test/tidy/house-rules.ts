@@ -1,4 +1,5 @@
 import type { Rule } from "./rule.ts";
+import { oneConfigurationReader } from "./rules/configurations.ts";
 import { contractsHold, linksHold } from "./rules/documents.ts";
 import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
@@ -27,6 +28,7 @@ export const houseRules: readonly Rule[] = [
   noModuleState,
   reasonedSuppressions,
   environmentInConfig,
+  oneConfigurationReader,
   catalogued,
   foldsVerified,
   serviceShape,

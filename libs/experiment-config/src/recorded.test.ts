@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { documentKeys } from "./experiment.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { NormalisedConfig } from "./config.ts";
+import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
+import { isTyped } from "./hyperparameters/space.ts";
+import { isMapping, type Json, type JsonObject } from "./json.ts";
 import { recordedConfig } from "./recorded.ts";
 import { type SearcherName, searcherNames } from "./searcher/searcher.ts";
 import { config, parsed } from "./test-documents.ts";
@@ -44,6 +47,103 @@ const struct = fc.oneof(
 /** A configuration as it comes out of an event. */
 const recorded = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
+const searchers: Readonly<Record<SearcherName, JsonObject>> = {
+  single: { max_time: 7 },
+  random: { max_trials: 5, constraints: "a < 3", warm_start: { points: [{ a: 1 }] } },
+  grid: { max_concurrent_trials: 2, source_trial_id: 4 },
+  sobol: { max_trials: 3, warm_start: { experiments: [1], max_trials: 9 } },
+  tpe: { max_trials: 3, objectives: [{ metric: "loss" }, { metric: "size" }], max_time: 9 },
+  gp: { max_trials: 3, time_metric: "epochs" },
+  asha: { max_trials: 3, max_time: 100 },
+  bohb: { max_trials: 3, max_time: 100, resume: false },
+  auto: { max_trials: 3, max_time: 100, min_time: 2 },
+  adaptive_asha: { max_trials: 3, max_length: { epochs: 9 }, mode: "aggressive" },
+  async_halving: { max_trials: 3, max_time: 9, time_metric: "e", num_rungs: 2, stop_once: true },
+  hyperband: { max_time: 81 },
+  pbt: { max_time: 100, mutate: ["a"], exploit: "tournament" },
+  schedule: { schedule: [{ until: 5, hyperparameters: { a: 2, nest: { lr: 0.1 } } }] },
+  custom: { max_time: 9, unit: "batches" },
+};
+function normalisedOf(name: SearcherName): NormalisedConfig {
+  const document = {
+    entrypoint: ["python3", "train.py"],
+    labels: { b: true, a: true },
+    hyperparameters: {
+      a: { type: "int", minval: 0, maxval: 4, count: 2 },
+      nest: {
+        type: "nested",
+        when: { a: [1, 2] },
+        hyperparameters: { lr: { type: "log", base: 10, minval: -3, maxval: 0, count: 2 } },
+      },
+      list: [1, { b: 2, a: 1 }],
+    },
+    searcher: { name, metric: "loss", ...searchers[name] },
+    early_stopping: [
+      { any: [{ name: "median" }, { name: "no_improvement", patience: 3 }] },
+      { name: "budget", max_wall_time: "2h" },
+    ],
+    environment: { environment_variables: ["A=1", "A=2"], image: "some", ports: { web: 80 } },
+    resources: { slots_per_trial: 2, max_slots: 8 },
+    profiling: { enabled: true, end_after_batch: 100 },
+    checkpoint_storage: { type: "shared_fs", host_path: "/data", propagation: "rshared" },
+    bind_mounts: [{ host_path: "/a", container_path: "/b" }],
+    data: { path: null },
+  };
+  return parsed(JSON.stringify(document)).config;
+}
+
+/** Ways to every value in it. */
+function waysIn(value: unknown, way: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== "object" || value === null) return [way];
+  return [way, ...Object.entries(value).flatMap(([key, item]) => waysIn(item, [...way, key]))];
+}
+
+/** The value with another at one place; undefined leaves the key out. */
+function replaced(value: unknown, [key, ...way]: readonly string[], other: unknown): unknown {
+  if (key === undefined) return other;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([one, item]) =>
+    one === key ? [one, replaced(item, way, other)] : [one, item],
+  );
+  const kept = entries.filter(([, item]) => item !== undefined);
+  return Array.isArray(value) ? kept.map(([, item]) => item) : Object.fromEntries(kept);
+}
+
+/** Keys that may be absent, and keys that nothing acts on, which stay as they are. */
+const optional =
+  /\.(warm_start\.\w+|max_time|time_metric|constraints|warm_start|objectives|profiling|enabled)$/;
+const unread =
+  /\.(data|max_slots|image|ports|bind_mounts|propagation|end_after_batch|source_trial_id|max_length|unit)$/;
+
+/** Where the value has not the type that the sample has there. */
+function otherTypes(value: unknown, sample: unknown, path = ""): readonly string[] {
+  if (unread.test(path) || (value === undefined && optional.test(path))) return [];
+  if (Array.isArray(sample)) {
+    if (!Array.isArray(value)) return [path];
+    const [first] = sample as readonly unknown[];
+    return first === undefined ? [] : value.flatMap((item) => otherTypes(item, first, `${path}[]`));
+  }
+  if (sample === null) return value === null || typeof value === "number" ? [] : [path];
+  if (!isMapping(sample)) return typeof value === typeof sample ? [] : [path];
+  if (!isMapping(value)) return [path];
+  // Points and segments name hyperparameters of any space.
+  if (/(points\[\]|schedule\[\]\.hyperparameters)$/.test(path)) return [];
+  return Object.entries(sample).flatMap(([key, item]) =>
+    otherTypes(value[key], item, `${path}.${key}`),
+  );
+}
+
+function wrongHyperparameters(space: HyperparameterSpace): readonly string[] {
+  return Object.entries(space).flatMap(([key, node]) => {
+    if (!isTyped(node)) return wrongHyperparameters(node);
+    const isRange = node.type === "int" || node.type === "double" || node.type === "log";
+    const fine = isRange
+      ? typeof node.minval === "number" && typeof node.maxval === "number"
+      : node.type === "const" || Array.isArray(node.vals);
+    return fine ? [] : [key];
+  });
+}
+
 describe("recordedConfig", () => {
   it("gives a configuration for every JSON value", () => {
     fc.assert(
@@ -51,7 +151,7 @@ describe("recordedConfig", () => {
         const read = recordedConfig(recorded(value));
         expect(typeof read.searcher.metric).toBe("string");
         expect(Number.isInteger(read.resources.slots_per_trial)).toBe(true);
-        expect(["directory", "shared_fs"]).toContain(read.checkpoint_storage.type);
+        expect(typeof read.checkpoint_storage.save_trial_best).toBe("number");
         // What it gave, recorded, is read the same: nothing in it is of a wrong type.
         expect(recordedConfig(recorded(read))).toEqual(read);
       }),
@@ -59,49 +159,49 @@ describe("recordedConfig", () => {
     );
   });
 
-  const searchers: Readonly<Record<SearcherName, JsonObject>> = {
-    single: { max_time: 7 },
-    random: { max_trials: 5, constraints: "a < 3", warm_start: { points: [{ a: 1 }] } },
-    grid: { max_concurrent_trials: 2, source_trial_id: 4 },
-    sobol: { max_trials: 3, warm_start: { experiments: [1], max_trials: 9 } },
-    tpe: { max_trials: 3, objectives: [{ metric: "loss" }, { metric: "size" }], max_time: 9 },
-    gp: { max_trials: 3, time_metric: "epochs" },
-    asha: { max_trials: 3, max_time: 100 },
-    bohb: { max_trials: 3, max_time: 100, resume: false },
-    auto: { max_trials: 3, max_time: 100, min_time: 2 },
-    adaptive_asha: { max_trials: 3, max_length: { epochs: 9 }, mode: "aggressive" },
-    async_halving: { max_trials: 3, max_time: 9, time_metric: "e", num_rungs: 2, stop_once: true },
-    hyperband: { max_time: 81 },
-    pbt: { max_time: 100, mutate: ["a"], exploit: "tournament" },
-    schedule: { schedule: [{ until: 5, hyperparameters: { a: 2, nest: { lr: 0.1 } } }] },
-    custom: { max_time: 9, unit: "batches" },
-  };
+  it.each(searcherNames)("gives each key of %s its type, whatever a record has there", (name) => {
+    const normalised = normalisedOf(name);
+    const damage = fc.tuple(
+      fc.constantFrom(...waysIn(normalised)),
+      fc.oneof(json, fc.constantFrom(undefined, null, -1, 0.5, "text", true, [null], {})),
+    );
+    const kinds = /^(searcher\.name|checkpoint_storage\.type)$/;
+    fc.assert(
+      fc.property(fc.array(damage, { minLength: 1, maxLength: 3 }), (all) => {
+        // A name that this version does not have is kept, and then nothing is known of its keys: the tests below.
+        fc.pre(
+          all.every(([way]) => !["searcher", "checkpoint_storage", ""].includes(way.join("."))),
+        );
+        fc.pre(all.every(([way]) => !kinds.test(way.join("."))));
+        const damaged = all.reduce<unknown>(
+          (value, [way, other]) => replaced(value, way, other),
+          recorded(normalised),
+        );
+        const { hyperparameters, entrypoint, early_stopping, reproducibility, ...read } =
+          recordedConfig(damaged);
+        const {
+          hyperparameters: _,
+          entrypoint: __,
+          early_stopping: ___,
+          reproducibility: ____,
+          ...sample
+        } = normalised;
+        expect(otherTypes(read, sample)).toEqual([]);
+        expect(wrongHyperparameters(hyperparameters)).toEqual([]);
+        expect([entrypoint].flat().every((word) => typeof word === "string")).toBe(true);
+        expect(["number", "object"]).toContain(typeof reproducibility.experiment_seed);
+        for (const policy of early_stopping) {
+          if ("name" in policy && policy.name === "budget") {
+            expect(["number", "object"]).toContain(typeof policy.max_wall_time);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it.each(searcherNames)("gives a normalised configuration of %s back as it was", (name) => {
-    const document = {
-      entrypoint: ["python3", "train.py"],
-      labels: { b: true, a: true },
-      hyperparameters: {
-        a: { type: "int", minval: 0, maxval: 4, count: 2 },
-        nest: {
-          type: "nested",
-          when: { a: [1, 2] },
-          hyperparameters: { lr: { type: "log", base: 10, minval: -3, maxval: 0, count: 2 } },
-        },
-        list: [1, { b: 2, a: 1 }],
-      },
-      searcher: { name, metric: "loss", ...searchers[name] },
-      early_stopping: [
-        { any: [{ name: "median" }, { name: "no_improvement", patience: 3 }] },
-        { name: "budget", max_wall_time: "2h" },
-      ],
-      environment: { environment_variables: ["A=1", "A=2"], image: "some", ports: { web: 80 } },
-      resources: { slots_per_trial: 2, max_slots: 8 },
-      profiling: { enabled: true, end_after_batch: 100 },
-      checkpoint_storage: { type: "shared_fs", host_path: "/data", propagation: "rshared" },
-      bind_mounts: [{ host_path: "/a", container_path: "/b" }],
-      data: { path: null },
-    };
-    const normalised = parsed(JSON.stringify(document)).config;
+    const normalised = normalisedOf(name);
     expect(recordedConfig(recorded(normalised))).toEqual(normalised);
   });
 
@@ -122,6 +222,15 @@ describe("recordedConfig", () => {
       metric: "loss",
       smaller_is_better: true,
       k: 1,
+    });
+  });
+
+  it("keeps the kind of a storage that this version does not have", () => {
+    const storage = { type: "s3", bucket: "b", save_trial_best: 4 };
+    expect(recordedConfig({ checkpoint_storage: storage }).checkpoint_storage).toEqual({
+      ...storage,
+      save_experiment_best: 0,
+      save_trial_latest: 1,
     });
   });
 

@@ -77,17 +77,22 @@ function readResources(resources: JsonObject): NormalisedConfig["resources"] {
 
 /** Without a place it is the directory that the reading host has by default: an empty path. */
 function readStorage(storage: JsonObject): CheckpointStorage {
+  const type = textAt(storage, "type", "directory");
   const kept = numbersOr(storage, defaults.checkpoint_storage);
-  const place: CheckpointStorage =
-    valueAt(storage, "type") === "shared_fs"
-      ? {
-          type: "shared_fs",
-          host_path: textAt(storage, "host_path"),
-          storage_path: textAt(storage, "storage_path"),
-          ...kept,
-        }
-      : { type: "directory", container_path: textAt(storage, "container_path"), ...kept };
-  return withRest(place, storage);
+  switch (type) {
+    case "directory": {
+      const container_path = textAt(storage, "container_path");
+      return withRest({ type, container_path, ...kept }, storage);
+    }
+    case "shared_fs": {
+      const host_path = textAt(storage, "host_path");
+      const storage_path = textAt(storage, "storage_path");
+      return withRest({ type, host_path, storage_path, ...kept }, storage);
+    }
+    default:
+      // A kind that this version does not have stays what it is: no checkpoint of it is looked for in a directory.
+      return withRest({ type, ...kept }, storage) as unknown as CheckpointStorage;
+  }
 }
 
 function readEnvironment(environment: JsonObject): NormalisedConfig["environment"] {

@@ -2,35 +2,31 @@
  * Why a search stopped a trial, or itself, in words: what people read as the reason of a trial's end, beside the rule and the
  * evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
  */
-
-type Evidence = Readonly<Record<string, unknown>>;
+import { budgetSentence } from "./policies/budget.ts";
+import { trialPolicies } from "./policies/table.ts";
+import { type Evidence, text } from "./words.ts";
 
 export function stopSentence(rule: string, evidence: Evidence = {}): string {
   const sentence = sentences[rule]?.(evidence) ?? listed(evidence);
   return sentence === "" ? rule : `${rule}: ${sentence}`;
 }
 
+const policySentences = Object.fromEntries(
+  Object.entries(trialPolicies).map(([name, { sentence }]) => [name, sentence]),
+);
+
 const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
   metric_missing: (evidence) => missing(evidence["metric"], "metric", evidence),
   time_metric_missing: (evidence) => missing(evidence["time_metric"], "time_metric", evidence),
   time_metric_decreased: ({ time_metric, before, time, run }) =>
     `${text(time_metric)} went back from ${text(before)} to ${text(time)} within run ${text(run)}`,
-  no_improvement: unimproved,
-  threshold: ({ value, time, lower, upper }) =>
-    `its ${text(value)} at ${text(time)} is not between ${text(lower ?? "any")} and ${text(upper ?? "any")}`,
-  median: outdone,
-  percentile: outdone,
-  pbt: ({ value, time, rank, of, times, lower }) =>
-    `its ${text(value)} at ${text(time)} is number ${text(rank)} of ${text(of)}, among the last ${text(lower)} for ${text(times)} reports in a row`,
+  ...policySentences,
+  budget: budgetSentence,
   all: ({ policies }) => (Array.isArray(policies) ? policies.map(inner).join("; and ") : ""),
-  budget: ({ limit, spent, ...limits }) =>
-    `${text(limit)} is ${text(limits[text(limit)])}, and ${text(spent)} is spent`,
   halving: (evidence) => standing(evidence),
   rung_closed: (evidence) => `${standing(evidence)}, and nobody comes there any more`,
   rung_not_trusted: ({ units, first_rung }) =>
     `early values, at ${text(units)}, do not tell later ones; trials are compared from ${text(first_rung)} on`,
-  not_finite: ({ time, units, value }) =>
-    `its value at ${text(time ?? units)} is ${value === null || value === undefined ? "not finite" : text(value)}`,
   client: ({ reason }) => (typeof reason === "string" ? reason : ""),
   target_reached: ({ target }) => `it has come to ${text(target)}, which its client asked for`,
   max_time: ({ units }) => `it has trained for ${text(units)}, which is all that it may`,
@@ -68,26 +64,6 @@ function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {
   return `${at}, of which ${text(kept)} go on${on}`;
 }
 
-function unimproved({
-  best,
-  best_at,
-  waited,
-  patience,
-  waited_time,
-  patience_time,
-}: Evidence): string {
-  const since = `no improvement on ${text(best)}, reached at ${text(best_at)},`;
-  return patience === undefined
-    ? `${since} for ${text(waited_time)} units of time (patience_time ${text(patience_time)})`
-    : `${since} for ${text(waited)} reports (patience ${text(patience)})`;
-}
-
-function outdone({ value, time, cutoff, percentile, rank, of }: Evidence): string {
-  const best = `its best value until ${text(time)}, ${text(value)}, is worse than ${text(cutoff)}`;
-  const what = percentile === 50 ? "the median" : `the best ${text(percentile)} percent`;
-  return `${best}, ${what} of the others' averages (number ${text(rank)} of ${text(of)})`;
-}
-
 function inner(policy: unknown): string {
   if (policy === null || typeof policy !== "object") return "";
   const { rule, evidence } = policy as { readonly rule?: unknown; readonly evidence?: Evidence };
@@ -96,12 +72,6 @@ function inner(policy: unknown): string {
 
 function names(list: unknown): string {
   return Array.isArray(list) && list.length > 0 ? list.map(text).join(", ") : "nothing else";
-}
-
-/** Six digits are enough to read; the event has them all. */
-function text(value: unknown): string {
-  if (typeof value === "number") return String(Number(value.toPrecision(6)));
-  return value === null || value === undefined ? "nothing" : String(value);
 }
 
 function listed(evidence: Evidence): string {

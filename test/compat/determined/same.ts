@@ -1,3 +1,5 @@
+import { isMapping } from "@trainyard/kernel";
+
 /** The first place where a value is not the expected one, in which `"*"` is anything but null, and null is absent. */
 export function difference(actual: unknown, expected: unknown, path = ""): string | null {
   if (expected === "*") return (actual ?? null) === null ? say(path, actual, "anything") : null;
@@ -15,10 +17,6 @@ export function difference(actual: unknown, expected: unknown, path = ""): strin
   }
   const same = Object.is(actual ?? null, expected ?? null) || (actual === 0 && expected === 0);
   return same ? null : say(path, actual, expected);
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function first<Key>(keys: Iterable<Key>, look: (key: Key) => string | null): string | null {

@@ -10,8 +10,12 @@ import {
   requestOf,
   writeOf,
 } from "../contract/harness.ts";
+import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult, EventLog } from "../port.ts";
+import { clientConfig } from "./connection.ts";
 import { emptyLog, type PostgresUnderTest, prepareServer } from "./postgres-harness.ts";
+import { Reader } from "./reads.ts";
+import { verifyChain } from "./verify.ts";
 
 let server: TestPostgres;
 let subject: PostgresUnderTest;
@@ -225,6 +229,33 @@ describe("reading on", () => {
     await subject.tamper.removeEvent(3);
     await expect(log.readAll(0, 100)).rejects.toMatchObject({ code: "log_broken" });
   });
+});
+
+test("a log that grows while it is verified holds", async () => {
+  const write = async (from: number, commits: number): Promise<void> => {
+    const numbers = Array.from({ length: commits }, (_, index) => from + index);
+    await Promise.all(numbers.map((n) => committed(log, [writeOf(`trial-1.${n}`, 0)])));
+  };
+  const pages = logLimits.verifyPageCommits;
+  await write(1, pages + 10);
+  /** Its second page of commits holds more than the log did when the events of the first one were read. */
+  class ReaderOfGrowing extends Reader {
+    #pages = 0;
+    override async rows<Row extends unknown[]>(...asked: Parameters<Reader["rows"]>) {
+      if (asked[0] === "verify_commits" && ++this.#pages === 2) await write(pages + 11, 20);
+      return super.rows<Row>(...asked);
+    }
+  }
+  const url = server.url({ user: "ty_experiments", database: "trainyard" });
+  const pool = new pg.Pool(clientConfig({ connectionString: url }));
+  try {
+    const seen: number[] = [];
+    const reader = new ReaderOfGrowing(pool);
+    expect(await collect(verifyChain(reader, 0, (position) => seen.push(position)))).toEqual([]);
+    expect(seen).toEqual([pages, pages + 30]);
+  } finally {
+    await pool.end();
+  }
 });
 
 test("an erased body leaves its place, its digest and a chain that holds", async () => {

@@ -94,7 +94,7 @@ class EventPages {
     }
   }
 
-  /** The next page, read ahead beyond what is asked for. */
+  /** The next page, read ahead beyond what is asked for: what is not there yet behind its last event may come meanwhile. */
   async #fetch(position: number): Promise<void> {
     const until = Math.max(position, this.#after + eventsPerPage);
     const rows = await this.#reader.rows<EventRow>(
@@ -104,7 +104,8 @@ class EventPages {
       "verifying the log",
     );
     this.#page = rows.map(chainEvent);
-    this.#after = rows.length < eventsPerPage ? until : (rows.at(-1)?.[0] ?? until);
+    const last = rows.at(-1)?.[0] ?? position;
+    this.#after = rows.length < eventsPerPage ? Math.max(last, position) : last;
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { runtimeLimits } from "../limits.ts";
 import { ViewStage } from "../testing/view-stage.ts";
 
 let stage: ViewStage;
@@ -73,6 +74,15 @@ describe("a rewind", () => {
     expect(await stage.counts()).toEqual({ "1": 1, "3": 1 });
     expect(view.errors).toMatchObject([{ msg: "log_rewound" }]);
     expect(view.rewinds).toBe(1);
+  });
+
+  test("of the log, to where a view that catches up already is, leaves nothing to catch up with", async () => {
+    await stage.tell(...Array.from({ length: runtimeLimits.pageEvents }, () => "1"));
+    const restore = await stage.backup();
+    await stage.tell("2", "2");
+    await using view = await stage.fold({ before: () => restore("log") });
+    await until(() => expect(view.view.caughtUpOnce).toBe(true));
+    expect(view.view.position).toBe(runtimeLimits.pageEvents);
   });
 
   test("of the log alone, under a running process, is told, and the tables are folded again", async () => {

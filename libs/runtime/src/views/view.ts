@@ -130,6 +130,7 @@ export class View {
         const cursor = this.#cursor ?? (await this.#resume(feed, signal));
         if (cursor === null) return;
         if (this.#cursor === null) this.#reached(cursor);
+        if (!this.#caughtUpOnce) await this.#lookForGoal(feed, cursor);
         const events = await feed.next(cursor.position, signal);
         if (events.length > 0) await this.#applyPage(cursor, events);
       }, signal);
@@ -163,6 +164,12 @@ export class View {
       if (this.#superseded === null) this.#logger.error(fields, "view_superseded");
       this.#superseded = error;
     } else this.#logger.warn(fields, "view_retried");
+  }
+
+  /** The log may end before the goal by now, and where the rows have not been that far nothing else shows it. */
+  async #lookForGoal(feed: EventFeed, cursor: ViewCursor): Promise<void> {
+    this.#goal = Math.min(this.#goal ?? Number.POSITIVE_INFINITY, await feed.head());
+    this.#reached(cursor);
   }
 
   /** What was kept beside the rows is of another history. */

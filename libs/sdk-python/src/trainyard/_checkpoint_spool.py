@@ -74,5 +74,9 @@ class CheckpointSpool:
 
     def settle(self, uuid: str) -> None:
         """Says that the platform has decided on the checkpoint."""
+        self.give_up(uuid)
+        # Without its record the agent would take the folder for one that was never whole.
+        if (self.folder / f"{uuid}.begun").exists():
+            return
         with contextlib.suppress(OSError):
             (self.folder / f"{uuid}.json").unlink()

@@ -15,25 +15,27 @@ import { random, single } from "./random.ts";
 import { schedule } from "./schedule.ts";
 import { sobol } from "./sobol.ts";
 import { tpe } from "./tpe.ts";
+import type { SearcherName } from "@trainyard/experiment-config";
 
-/** Every version that a recorded search may have; the last of a name is what new searches get. */
-const algorithms: readonly Algorithm[] = [
-  single,
-  random,
-  grid,
-  sobol,
-  tpe,
-  gp,
-  pbt,
-  schedule,
-  asha,
-  bohb,
-  auto,
-  adaptiveAsha,
-  asyncHalving,
-  hyperband,
-  custom,
-];
+/** Under the name in the configuration every version that a recorded search may have; the last is what new searches get. */
+const versions: { readonly [Name in SearcherName]: readonly Algorithm[] } = {
+  single: [single],
+  random: [random],
+  grid: [grid],
+  sobol: [sobol],
+  tpe: [tpe],
+  gp: [gp],
+  pbt: [pbt],
+  schedule: [schedule],
+  asha: [asha],
+  bohb: [bohb],
+  auto: [auto],
+  adaptive_asha: [adaptiveAsha],
+  async_halving: [asyncHalving],
+  hyperband: [hyperband],
+  custom: [custom],
+};
+const algorithms = Object.values(versions).flat();
 
 export function newestAlgorithm(name: string): Algorithm | undefined {
   return algorithms.findLast((algorithm) => algorithm.name === name);

@@ -17,7 +17,7 @@ import {
   type ScheduleSegment,
   type SearcherConfig,
 } from "@trainyard/experiment-config";
-import { assert } from "@trainyard/kernel";
+import { assert, isMapping } from "@trainyard/kernel";
 import type { Algorithm, Decision, Observation, StartFrom } from "../algorithm.ts";
 import {
   applyToPopulation,
@@ -106,11 +106,7 @@ function merged(under: JsonObject, over: JsonObject): JsonObject {
   const result: JsonObject = { ...under };
   for (const [key, value] of Object.entries(over)) {
     const below = under[key];
-    result[key] = isNest(below) && isNest(value) ? merged(below, value) : value;
+    result[key] = isMapping(below) && isMapping(value) ? merged(below, value) : value;
   }
   return result;
-}
-
-function isNest(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

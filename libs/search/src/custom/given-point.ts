@@ -11,7 +11,7 @@ import {
   sortedKeys,
   whyNoValue,
 } from "@trainyard/experiment-config";
-import type { FieldProblem } from "@trainyard/kernel";
+import { type FieldProblem, isMapping } from "@trainyard/kernel";
 import { fullPoint } from "../space/space.ts";
 import { valueAtKeys, withoutAbsent } from "../space/rules/conditions.ts";
 import { brokenConstraints } from "../space/rules/constraints.ts";
@@ -79,8 +79,4 @@ function wrongIn(space: HyperparameterSpace, nest: Nest, problems: FieldProblem[
       if (detail !== null) problems.push({ path, detail });
     }
   }
-}
-
-function isMapping(value: Json): value is JsonObject {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

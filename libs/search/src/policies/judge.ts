@@ -3,46 +3,17 @@
  * policy of the list that says so, and a budget that is spent ends the search. They are asked before the algorithm is,
  * and each decision carries what it rests on.
  */
-import type {
-  BudgetPolicy,
-  Json,
-  JsonObject,
-  NoImprovementPolicy,
-  PbtPolicy,
-  ThresholdPolicy,
-} from "@trainyard/experiment-config";
+import type { JsonObject, PolicyOf } from "@trainyard/experiment-config";
 import type { Decision, Observation } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { entriesBetween } from "../ranking.ts";
 import { isRunning, type RunningSearch, type SearchState, trialOf } from "../state.ts";
-import { comparison } from "./averages.ts";
-import {
-  type PoliciesMemory,
-  type Progress,
-  policiesIn,
-  progressOf,
-  type Leaf,
-  type Rule,
-  rulesOf,
-} from "./memory.ts";
-import { isOver, timeWaited } from "./patience.ts";
-import { isLower, placeAmong } from "./population.ts";
-import { shownValue, written } from "./ranked.ts";
-
-/** Others that an event names: enough to see what a trial was compared with. */
-const COMPETITORS_SHOWN = 16;
+import { limitsTime, MS_PER_HOUR, overspent } from "./budget.ts";
+import { type PoliciesMemory, policiesIn, progressOf, type Rule, rulesOf } from "./memory.ts";
+import type { Case, TrialPolicyName } from "./policy.ts";
+import { trialPolicies } from "./table.ts";
 
 type Verdict = { readonly rule: string; readonly evidence: JsonObject };
-
-type Case = {
-  readonly search: RunningSearch;
-  readonly memory: PoliciesMemory;
-  readonly trial: number;
-  readonly progress: Progress;
-  readonly time: number;
-  /** As it was reported. */
-  readonly value: number;
-};
 
 export function policyDecisions(
   search: RunningSearch,
@@ -86,139 +57,26 @@ function judged(rule: Rule, asked: Case): Verdict | null {
     if (met.length < verdicts.length) return null;
     return { rule: "all", evidence: { policies: met.map((verdict) => ({ ...verdict })) } };
   }
-  const evidence = evidenceOf(rule.policy, rule.index, asked);
-  return evidence === null ? null : { rule: rule.policy.name, evidence };
+  const { policy, index } = rule;
+  // A budget is asked at every input, not only at reports: `budgetDecisions`.
+  const evidence = policy.name === "budget" ? null : evidenceOf(policy, index, asked);
+  return evidence === null ? null : { rule: policy.name, evidence };
 }
 
-/** Null where the policy lets the trial go on. */
-function evidenceOf(policy: Leaf, index: number, asked: Case): JsonObject | null {
-  switch (policy.name) {
-    case "no_improvement":
-      return unimproved(policy, index, asked);
-    case "threshold":
-      return beyond(policy, asked);
-    case "median":
-      return outdone(50, policy, asked);
-    case "percentile":
-      return outdone(policy.percentile, policy, asked);
-    case "pbt":
-      return leftBehind(policy, index, asked);
-    case "not_finite":
-      return Number.isFinite(asked.value)
-        ? null
-        : { value: written(asked.value), time: asked.time };
-    default:
-      return null;
-  }
-}
-
-function unimproved(policy: NoImprovementPolicy, index: number, asked: Case): JsonObject | null {
-  const { plan } = asked.search;
-  const patience = asked.progress.patience[index];
-  if (patience === null || patience === undefined) return null;
-  if (!isOver(policy, patience, asked.time)) return null;
-  const { min_delta, min_delta_relative } = policy;
-  return {
-    value: written(asked.value),
-    time: asked.time,
-    best: shownValue(patience.best, plan.smallerIsBetter),
-    best_at: patience.at,
-    ...(policy.patience === null
-      ? {
-          waited_time: timeWaited(policy, patience, asked.time),
-          patience_time: policy.patience_time,
-        }
-      : { waited: patience.reports, patience: policy.patience }),
-    ...(min_delta_relative > 0 ? { min_delta_relative } : { min_delta }),
-  };
-}
-
-function beyond({ lower, upper, grace }: ThresholdPolicy, asked: Case): JsonObject | null {
-  const { value, time } = asked;
-  if (time < grace) return null;
-  const inside =
-    Number.isFinite(value) && value >= (lower ?? -Infinity) && value <= (upper ?? Infinity);
-  return inside ? null : { value: written(value), time, lower, upper };
-}
-
-function outdone(
-  percentile: number,
-  { min_trials, grace }: { readonly min_trials: number; readonly grace: number },
+function evidenceOf<Name extends TrialPolicyName>(
+  policy: PolicyOf<Name>,
+  index: number,
   asked: Case,
 ): JsonObject | null {
-  if (asked.time < grace) return null;
-  const { averages } = asked.memory;
-  const { course } = asked.progress;
-  const found = comparison(averages, asked.trial, course, percentile, min_trials);
-  if (found === null || course.best <= found.cutoff) return null;
-  const shown = (ranked: number): Json => shownValue(ranked, asked.search.plan.smallerIsBetter);
-  return {
-    value: shown(course.best),
-    time: asked.time,
-    compared_at: found.at,
-    percentile,
-    cutoff: shown(found.cutoff),
-    rank: found.better() + 1,
-    of: found.others + 1,
-    competitors: found
-      .neighbours(COMPETITORS_SHOWN)
-      .map(({ trial, value }) => ({ trial, average: shown(value) })),
-  };
-}
-
-function leftBehind(policy: PbtPolicy, index: number, asked: Case): JsonObject | null {
-  const { plan } = asked.search;
-  const { standing, streaks } = asked.progress;
-  const streak = streaks[index] ?? 0;
-  if (standing.value === null || standing.donor || streak < policy.patience) return null;
-  const { population } = asked.memory;
-  const place = placeAmong(population, asked.trial, standing.value, policy.quantile);
-  if (!isLower(place)) return null;
-  const { rank, of, lower } = place;
-  const cut = of - lower;
-  const from = Math.max(0, cut - COMPETITORS_SHOWN / 2);
-  const shown = (ranked: number): Json => shownValue(ranked, plan.smallerIsBetter);
-  const near = entriesBetween(population, from, from + COMPETITORS_SHOWN);
-  return {
-    value: shown(standing.value),
-    time: asked.time,
-    rank,
-    of,
-    lower,
-    times: streak,
-    patience: policy.patience,
-    competitors: near.map(({ trial, value }) => ({ trial, value: shown(value) })),
-  };
-}
-
-const MS_PER_HOUR = 3_600_000;
-
-/** Slot-hours until now, and wall time in seconds. */
-function spentOf({ usage }: PoliciesMemory): { readonly hours: number; readonly seconds: number } {
-  const running = usage.slots * usage.at - usage.since;
-  return {
-    hours: (usage.spent + Math.max(0, running)) / MS_PER_HOUR,
-    seconds: Math.max(0, usage.at - usage.startedAt) / 1_000,
-  };
-}
-
-function overspent(budget: BudgetPolicy, memory: PoliciesMemory): Verdict | null {
-  const { hours, seconds } = spentOf(memory);
-  const { max_wall_time, max_slot_hours } = budget;
-  if (max_wall_time !== null && seconds >= max_wall_time) {
-    return { rule: "budget", evidence: { limit: "max_wall_time", max_wall_time, spent: seconds } };
-  }
-  if (max_slot_hours !== null && hours >= max_slot_hours) {
-    return { rule: "budget", evidence: { limit: "max_slot_hours", max_slot_hours, spent: hours } };
-  }
-  return null;
+  return trialPolicies[policy.name].evidence(policy, index, asked);
 }
 
 /** The end of the search, and of its trials: a part of them at a time, the rest with what comes next. */
 function budgetDecisions(search: RunningSearch, memory: PoliciesMemory): readonly Decision[] {
   const { budget } = rulesOf(search.plan);
-  const verdict = budget === null ? null : overspent(budget, memory);
-  if (verdict === null) return [];
+  const evidence = budget === null ? null : overspent(budget, memory);
+  if (evidence === null) return [];
+  const verdict: Verdict = { rule: "budget", evidence };
   const stops = entriesBetween(memory.usage.open, 0, searchLimits.closingsPerDecisionMax).map(
     ({ trial }) => ({ kind: "stop", trial, ...verdict }) as const,
   );
@@ -258,10 +116,6 @@ export function budgetOfTrials(max_trials: number): Decision {
 /** Whether the search has a budget of slot-hours, so that it must know of each run's start and end. */
 export function countsSlots({ plan }: RunningSearch): boolean {
   return (rulesOf(plan).budget?.max_slot_hours ?? null) !== null;
-}
-
-function limitsTime({ max_wall_time, max_slot_hours }: BudgetPolicy): boolean {
-  return max_wall_time !== null || max_slot_hours !== null;
 }
 
 /** Whether a search that started with these policies, as SearchStarted carries them, has to be asked when time passes. */

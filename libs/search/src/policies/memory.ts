@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type NoImprovementPolicy,
   type PbtPolicy,
+  readEarlyStopping,
   trainsToTheEnd,
 } from "@trainyard/experiment-config";
 import type { EventData } from "@trainyard/contracts";
@@ -75,8 +76,7 @@ export function startedPolicies(startedAt: number): PoliciesMemory {
 
 /** The policies as SearchStarted carries them. */
 export function policiesIn(recorded: JsonObject | undefined): readonly EarlyStoppingPolicy[] {
-  // What was recorded had been normalised before the search started with it.
-  return (recorded?.["any"] ?? []) as unknown as readonly EarlyStoppingPolicy[];
+  return readEarlyStopping(recorded?.["any"]);
 }
 
 /** Where trials are stopped that would train to the end of their code; null for nowhere. */

@@ -3,15 +3,11 @@
  * should be is said in one sentence, as the rest of one that begins with the file's name.
  */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
-import { type Rejection, reject } from "@trainyard/kernel";
 import { Derived } from "../derived.ts";
+import { isMapping, reject, type Rejection } from "@trainyard/kernel";
 import { type Column, spaceOfColumns, type Table } from "./table.ts";
 
 const wrong = (detail: string): Rejection => reject("table_invalid", detail);
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function isListOfLists(value: unknown): value is readonly (readonly Json[])[] {
   return Array.isArray(value) && value.every((item) => Array.isArray(item));
@@ -21,7 +17,7 @@ function isListOfLists(value: unknown): value is readonly (readonly Json[])[] {
  * Learning curves: `hp_names`, `hp[configuration]`, and `valid[configuration][step]`, a loss. Null is what is not finite.
  */
 export function curveTable(name: string, file: unknown): Table | Rejection {
-  if (!isObject(file)) return wrong("holds no JSON object with hp_names, hp and valid");
+  if (!isMapping(file)) return wrong("holds no JSON object with hp_names, hp and valid");
   const { hp_names: names, hp, valid } = file;
   if (!Array.isArray(names) || !names.every((key) => typeof key === "string") || !names.length) {
     return wrong("has no hp_names: a list of the hyperparameters' names");
@@ -67,8 +63,8 @@ type Parameter = { readonly name: string; readonly choices: readonly Json[] };
  * that was not recorded is NaN, and left out of the mean.
  */
 export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Table | Rejection {
-  const spec = isObject(specs) ? specs[name] : undefined;
-  if (!isObject(spec)) return wrong(`is not described in the spec.json beside it, by ${name}`);
+  const spec = isMapping(specs) ? specs[name] : undefined;
+  if (!isMapping(spec)) return wrong(`is not described in the spec.json beside it, by ${name}`);
   const { params, replicates = 1, direction } = spec;
   if (!Array.isArray(params) || !params.every(isParameter) || params.length === 0) {
     return wrong("has no params with names and choices in spec.json");
@@ -109,7 +105,7 @@ function meanOfRecorded(values: readonly number[]): number {
 }
 
 function isParameter(value: Json): value is Parameter & JsonObject {
-  if (!isObject(value)) return false;
+  if (!isMapping(value)) return false;
   const { name, choices } = value;
   return typeof name === "string" && Array.isArray(choices) && choices.length > 0;
 }

@@ -9,6 +9,7 @@ import type {
   TypedHyperparameter,
 } from "@trainyard/experiment-config";
 import { derivedFrom } from "../derived.ts";
+import { isMapping } from "@trainyard/kernel";
 import { log } from "../numeric/math.ts";
 import type { SearchedSpace } from "../state.ts";
 import { pointOf, valueAtShare } from "./space.ts";
@@ -83,17 +84,13 @@ export function isDiscrete({ hyperparameter, cells }: Axis): boolean {
 export function placeOf(axes: readonly Axis[], point: JsonObject): number[] {
   return axes.map((axis) => {
     let value: Json | undefined = point;
-    for (const key of axis.keys) value = isObject(value) ? value[key] : undefined;
+    for (const key of axis.keys) value = isMapping(value) ? value[key] : undefined;
     return value === undefined ? middleOf(axis) : placeOnAxis(axis, value);
   });
 }
 
 function middleOf(axis: Axis): number {
   return isDiscrete(axis) ? Math.floor(axis.cells / 2) : 0.5;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function placeOnAxis(axis: Axis, value: Json): number {
@@ -117,7 +114,7 @@ function placeOnAxis(axis: Axis, value: Json): number {
 
 /** A value's text, whatever order a store of JSON gave its keys. */
 export function canonical(value: Json): string {
-  if (!isObject(value)) {
+  if (!isMapping(value)) {
     return Array.isArray(value) ? `[${value.map(canonical).join()}]` : JSON.stringify(value);
   }
   const fields = Object.keys(value)

@@ -4,7 +4,7 @@
  * with numbers of its own, so that a trial's point rests on the plan and its number alone.
  */
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
-import { draw } from "@trainyard/kernel";
+import { draw, isMapping } from "@trainyard/kernel";
 import type { ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { fullPoint, valueAtShare } from "./space.ts";
@@ -31,12 +31,8 @@ export function givenTrials(plan: SearchedSpace): number {
 
 export function givenPoints({ searcher }: SearchedSpace): readonly JsonObject[] {
   const warmStart = searcher["warm_start"];
-  const points = isObject(warmStart) ? warmStart["points"] : undefined;
-  return Array.isArray(points) ? points.filter(isObject) : [];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const points = isMapping(warmStart) ? warmStart["points"] : undefined;
+  return Array.isArray(points) ? points.filter(isMapping) : [];
 }
 
 /** The first attempt of a trial that satisfies the constraints and has all that is given; null if there is none. */
@@ -89,6 +85,6 @@ export function includesGiven(point: JsonObject, given: JsonObject): boolean {
   return Object.entries(given).every(([key, value]) => {
     const found = valueAtKeys(point, [key]);
     if (found === undefined) return false;
-    return !isObject(value) || !isObject(found) || includesGiven(found, value);
+    return !isMapping(value) || !isMapping(found) || includesGiven(found, value);
   });
 }

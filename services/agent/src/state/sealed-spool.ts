@@ -3,7 +3,7 @@
  * `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the training
  * process's: what is no record of the SDK's is passed over.
  */
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { opendirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { SealedCheckpoint, SealedCheckpoints } from "@trainyard/contracts/events";
@@ -57,9 +57,9 @@ export class SealedSpool {
 
   /** What a report names: those with the most steps first, as many as are named; undefined for none. */
   named(): Plain<SealedCheckpoints> | undefined {
-    const names = this.#names(".json");
-    for (const known of this.#read.keys()) if (!names.includes(known)) this.#read.delete(known);
-    const checkpoints = names.flatMap((checkpoint) => this.#told(checkpoint) ?? []);
+    const names = new Set(this.#names(".json"));
+    for (const known of this.#read.keys()) if (!names.has(known)) this.#read.delete(known);
+    const checkpoints = [...names].flatMap((checkpoint) => this.#told(checkpoint) ?? []);
     if (checkpoints.length === 0) return undefined;
     const latestFirst = checkpoints.toSorted((a, b) => b.step - a.step);
     return { checkpoints: latestFirst.slice(0, limits.sealedNamedMax) };
@@ -77,9 +77,14 @@ export class SealedSpool {
   #names(ending: string): readonly string[] {
     // A file of that name is not the SDK's.
     if (statSync(this.#path, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-    return readdirSync(this.#path)
-      .filter((name) => name.endsWith(ending))
-      .map((name) => basename(name, ending));
+    using folder = opendirSync(this.#path);
+    const names: string[] = [];
+    for (let looks = 0; looks < limits.spoolEntriesMax; looks += 1) {
+      const entry = folder.readSync();
+      if (entry === null) break;
+      if (entry.name.endsWith(ending)) names.push(basename(entry.name, ending));
+    }
+    return names;
   }
 
   #record(checkpoint: string): Sealed | null {
@@ -99,6 +104,11 @@ export class SealedSpool {
 }
 
 function toldOf({ checkpoint, stepsCompleted, manifest }: Sealed): Plain<SealedCheckpoint> {
-  const bytes = manifest.reduce((sum, file) => sum + (Number(file?.bytes) || 0), 0);
+  // The process's own word: what is no size counts as nothing.
+  const bytes = manifest.reduce((sum, file) => sum + sizeOf(file?.bytes), 0);
   return { checkpoint, step: stepsCompleted, bytes };
+}
+
+function sizeOf(bytes: unknown): number {
+  return typeof bytes === "number" && Number.isSafeInteger(bytes) ? Math.max(bytes, 0) : 0;
 }

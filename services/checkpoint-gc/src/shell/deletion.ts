@@ -26,7 +26,7 @@ import {
 import { EffectLoop, type Executor, foldOf, type Logger, type Work } from "@trainyard/runtime";
 import { condemned } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
-import type { CheckpointIndex } from "./index-view.ts";
+import type { Index } from "./index-view.ts";
 import { needOf } from "./needs.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
 import { adoptions, checkpoints, experiments, retentions } from "./streams.ts";
@@ -50,11 +50,11 @@ const meta = {
 
 export class Deletion {
   readonly #deps: DeletionDeps;
-  readonly #index: CheckpointIndex;
+  readonly #index: Index;
   readonly loop: EffectLoop;
   #adopted = false;
 
-  constructor(deps: DeletionDeps, index: CheckpointIndex) {
+  constructor(deps: DeletionDeps, index: Index) {
     this.#deps = deps;
     this.#index = index;
     this.loop = new EffectLoop("deletion", deps, () => this.#step());

@@ -9,6 +9,12 @@ import { gcLimits } from "../limits.ts";
 
 type CandidateRow = Omit<Candidate, "value"> & { readonly scalars: string | null };
 
+/** What condemning and deleting ask of it. */
+export type Index = Pick<
+  CheckpointIndex,
+  "candidates" | "referrers" | "due" | "deleting" | "nextDueMs" | "putOff" | "forgetRetries"
+> & { readonly view: Pick<View, "reach"> };
+
 export class CheckpointIndex {
   readonly #pool: Pool;
   readonly view: View;

@@ -1,6 +1,6 @@
 import type { Work } from "@trainyard/runtime";
 import { needOfPins, needOfTrial } from "../core/policy/references.ts";
-import type { CheckpointIndex } from "./index-view.ts";
+import type { Index } from "./index-view.ts";
 import { checkpoints, trials } from "./streams.ts";
 
 /**
@@ -10,7 +10,7 @@ import { checkpoints, trials } from "./streams.ts";
  */
 export async function needOf(
   work: Work,
-  index: CheckpointIndex,
+  index: Pick<Index, "referrers">,
   checkpoint: string,
 ): Promise<string | null> {
   const facts = await work.guard(checkpoints, checkpoint);

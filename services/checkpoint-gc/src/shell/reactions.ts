@@ -3,12 +3,12 @@ import { type Clock, assert, isRejection, parseTrialId } from "@trainyard/kernel
 import type { ReactionHandlers, Work } from "@trainyard/runtime";
 import { condemned } from "../core/policy/condemned.ts";
 import { referencesChecked } from "../core/policy/references.ts";
-import type { CheckpointIndex } from "./index-view.ts";
+import type { Index } from "./index-view.ts";
 import { needOf, needOfUnsettled } from "./needs.ts";
 import { checkpoints, experiments, retentions, trials } from "./streams.ts";
 
 export type ReactionDeps = {
-  readonly index: CheckpointIndex;
+  readonly index: Index;
   readonly clock: Clock;
   readonly graceMs: number;
 };

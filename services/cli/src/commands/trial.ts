@@ -6,6 +6,7 @@ import {
   type Trial,
   TrialSchema,
 } from "@trainyard/contracts/api";
+import { isMapping } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { evidenceText } from "../evidence.ts";
@@ -74,7 +75,7 @@ export async function listTrials({ client, output }: Context, experiment: string
 /** lr=0.01 hidden=8: nested ones by their path. */
 export function hyperparametersOf(trial: Plain<Trial>): string {
   const flat = (value: unknown, path: string): readonly string[] => {
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+    if (isMapping(value)) {
       return Object.entries(value).flatMap(([key, inner]) =>
         flat(inner, path === "" ? key : `${path}.${key}`),
       );

@@ -7,7 +7,10 @@ import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
 import { checkpoints, experiments, retentions, searches, trials } from "./streams.ts";
 
-export async function advance(work: Work, id: string, nowMs: number): Promise<void> {
+/** Whether the time is over that a trial's next run waits, which its stream says ends then. */
+export type Waits = { isOver(trial: string, untilMs: number): boolean };
+
+export async function advance(work: Work, id: string, waits: Waits): Promise<void> {
   const trial = await work.load(foldOf(trials), id);
   const parts = parseTrialId(id);
   if (parts === null || trial.status !== "open") return;
@@ -16,7 +19,7 @@ export async function advance(work: Work, id: string, nowMs: number): Promise<vo
   const experiment = await work.guard(foldOf(experiments), parts.experiment);
   const search = searchWant(await work.load(searches, parts.experiment), parts.number);
   const origin = await originOf(work, trial);
-  const awaits = await isAwaiting(work, trial, nowMs);
+  const awaits = await isAwaiting(work, id, trial, waits);
   const step = nextStep({ id, trial, experiment, search, origin, awaits });
   if (step !== null) await decideTrial(work, id, step);
 }
@@ -39,8 +42,14 @@ async function originOf(work: Work, trial: TrialState): Promise<Origin> {
  * Whether something that the last run has left may yet be complete, or is, and the trial's stream does not have it yet: that
  * reaction is still to come. What is read a moment late only makes it wait as long.
  */
-async function isAwaiting(work: Work, trial: TrialState, nowMs: number): Promise<boolean> {
-  if (trial.unended !== null || nowMs >= trial.awaitedUntilMs) return false;
+async function isAwaiting(
+  work: Work,
+  id: string,
+  trial: TrialState,
+  waits: Waits,
+): Promise<boolean> {
+  const { unended, awaitedUntilMs } = trial;
+  if (unended !== null || awaitedUntilMs === 0 || waits.isOver(id, awaitedUntilMs)) return false;
   for (const checkpoint of trial.named) {
     const { settled, complete } = await work.load(checkpoints, checkpoint);
     if (!settled || complete) return true;

@@ -1,5 +1,6 @@
 /** The times until which trials wait for checkpoints: folded, saved, and acted on by whoever holds the lease then. */
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import type { Clock } from "@trainyard/kernel";
 import { emptyMeta } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { ManualClock } from "@trainyard/testing";
@@ -18,7 +19,7 @@ import { limits } from "../limits.ts";
 import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 let clock: ManualClock;
 let stage: Stage;
@@ -33,7 +34,7 @@ beforeEach(async () => {
 async function begin(ofLog: ManualClock): Promise<void> {
   stage = new Stage(
     "experiments",
-    () => reactionHandlers(clock, noFanOuts),
+    () => reactionHandlers(waitsBy(clock), noFanOuts),
     createMemoryLog({ clock: ofLog }).as("experiments"),
   );
   await stage.tell("experiment-12", experimentCreated(), activated);
@@ -44,7 +45,8 @@ async function begin(ofLog: ManualClock): Promise<void> {
 
 const { stream, schema } = awaitingPlace;
 const saved = () => savedAwaiting({ log: stage.log, logger });
-const open = () => Awaiting.open({ log: stage.log, executor: stage.executor, clock, logger });
+const open = (host: Clock = clock) =>
+  Awaiting.open({ log: stage.log, executor: stage.executor, clock: host, logger });
 const requests = async (trial = "12.1") =>
   (await stage.names(`trial-${trial}`)).filter((name) => name === "RunRequested").length;
 
@@ -55,9 +57,9 @@ async function fails(trial = "12.1"): Promise<void> {
 }
 
 /** Lets the loop of a holder run until nothing is due any more. */
-async function holding(ms: number): Promise<void> {
+async function holding(ms: number, host: Clock = clock): Promise<void> {
   const stop = new AbortController();
-  const awaiting = await open();
+  const awaiting = await open(host);
   const running = awaiting.loop.run(stop.signal);
   await clock.advance(ms);
   stop.abort();
@@ -71,12 +73,33 @@ test("a run that nobody brings the checkpoint for is requested when its time has
   await holding(limits.checkpointsWaitMs - 1);
   expect(await requests()).toBe(1);
   stage.afresh();
+  // By the newest event the next holder sees how much of the time is over.
+  await stage.tell("experiment-13", experimentCreated());
   await holding(2);
   expect(await requests()).toBe(2);
   expect((await stage.stream("trial-12.1")).at(-1)).toMatchObject({
     data: { run: 2, fromCheckpoint: "" },
   });
 });
+
+test.each([-26, -1, 1, 26])(
+  "a run waits as long on a host whose clock is %d hours beside the log's",
+  async (hours) => {
+    await open();
+    await fails();
+    const wall = { nowMs: () => clock.nowMs() + hours * 3_600_000 };
+    const host: Clock = {
+      ...wall,
+      monotonicMs: () => clock.monotonicMs(),
+      timer: (ms, callback) => clock.timer(ms, callback),
+    };
+    await holding(limits.checkpointsWaitMs - 1, host);
+    expect(await requests()).toBe(1);
+    await stage.tell("experiment-13", experimentCreated());
+    await holding(2, host);
+    expect(await requests()).toBe(2);
+  },
+);
 
 test("a trial that has finished waits for nothing", async () => {
   await open();

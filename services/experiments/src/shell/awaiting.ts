@@ -2,6 +2,10 @@
  * Trials whose next run waits for checkpoints that the run before has left, and until when. The times are folded from the
  * log as it passes by, and saved now and then, so that a new holder reads only the rest: nothing is on a timer that a
  * crash could take along. When a time has come the trial is advanced, and its next run starts from what is complete.
+ *
+ * These times are of the log's clock, which need not agree with this host's. So what is left of a wait when it is first seen
+ * here, beside the time of the newest event, is counted on the monotonic clock. A new holder knows of no time that has
+ * passed since that event: a wait that it finds under way ends at most a whole wait after it has taken over.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -14,7 +18,7 @@ import {
   runtimeLimits,
 } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
-import { advance } from "./advance.ts";
+import { advance, type Waits } from "./advance.ts";
 import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
 import { isOfOneDecision } from "./one-decision.ts";
 
@@ -33,6 +37,8 @@ export class AwaitingTrials {
   readonly #untilMs: Map<string, number>;
   #event: string;
   #position: number;
+  /** Of the newest event, by the log's clock. */
+  #timeMs = 0;
 
   constructor({ event, position, untilMs }: Saved) {
     this.#event = event;
@@ -53,6 +59,10 @@ export class AwaitingTrials {
     return this.#untilMs;
   }
 
+  get timeMs(): number {
+    return this.#timeMs;
+  }
+
   async readTo(log: EventLog, position: number): Promise<void> {
     while (this.#position < position) {
       const limit = Math.min(runtimeLimits.pageEvents, position - this.#position);
@@ -63,9 +73,14 @@ export class AwaitingTrials {
   }
 
   /** An event that passes by; one that has done so before changes nothing. True when somebody waits now who did not before. */
+  passed(timeMs: number): void {
+    this.#timeMs = Math.max(this.#timeMs, timeMs);
+  }
+
   observe(stored: StoredEvent): boolean {
     if (stored.position <= this.#position) return false;
     this.#position = stored.position;
+    this.passed(stored.timeMs);
     this.#event = stored.id;
     if (categoryOf(stored.stream) !== "trial") return false;
     const id = idOf(stored.stream);
@@ -92,6 +107,11 @@ export class AwaitingTrials {
   }
 }
 
+async function timeOf(log: EventLog, position: number): Promise<number> {
+  if (position === 0) return 0;
+  return (await log.readAll(position - 1, 1))[0]?.timeMs ?? 0;
+}
+
 /** What the next holder would start from; null where nothing was ever saved. One of another history is none of the log. */
 export async function savedAwaiting(
   deps: Pick<AwaitingDeps, "log" | "logger">,
@@ -108,11 +128,16 @@ export type AwaitingDeps = {
   readonly logger: Logger;
 };
 
-export class Awaiting {
+/** `untilMs` by the log's clock, `dueMs` by the monotonic one. */
+type Wait = { readonly untilMs: number; readonly dueMs: number };
+
+export class Awaiting implements Waits {
   readonly #deps: AwaitingDeps;
   readonly #trials: AwaitingTrials;
   /** Trials that were advanced when their time had come, and that time: what keeps them since, a pause perhaps, has none. */
   readonly #over = new Map<string, number>();
+  /** What is left of each wait, as it was first seen in this term. */
+  readonly #waits = new Map<string, Wait>();
   #savedPosition: number;
   readonly loop: EffectLoop;
 
@@ -131,13 +156,17 @@ export class Awaiting {
     // No event before the first save made anybody wait: none is older than the code that saves.
     const trials = new AwaitingTrials(saved ?? { ...nothing, position: Math.max(head - 1, 0) });
     await trials.readTo(log, head);
+    if (trials.timeMs === 0) trials.passed(await timeOf(log, trials.position));
     const awaiting = new Awaiting(deps, trials);
     if (saved === null) await awaiting.save();
     return awaiting;
   }
 
   observe(stored: StoredEvent): void {
-    if (this.#trials.observe(stored)) this.loop.wake();
+    if (this.#trials.observe(stored)) {
+      this.#look();
+      this.loop.wake();
+    }
     if (this.#trials.position - this.#savedPosition < limits.awaitingSavedEveryEvents) return;
     this.save().catch((error: unknown) => {
       this.#deps.logger.warn({ err: error }, "awaiting_trials_not_saved");
@@ -154,24 +183,42 @@ export class Awaiting {
   /** Gives the milliseconds until the next time comes. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
-    for (const trial of this.#over.keys()) {
-      if (!this.#trials.all.has(trial)) this.#over.delete(trial);
-    }
+    this.#look();
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const [trial, untilMs] of [...this.#trials.all]) {
+    for (const [trial, { untilMs, dueMs }] of [...this.#waits]) {
       if (this.#over.get(trial) === untilMs) continue;
-      if (untilMs > clock.nowMs()) nextMs = Math.min(nextMs, untilMs);
+      if (dueMs > clock.monotonicMs()) nextMs = Math.min(nextMs, dueMs);
       else await this.#advance(trial, untilMs);
     }
-    return Number.isFinite(nextMs) ? Math.max(nextMs - clock.nowMs(), 0) : null;
+    return Number.isFinite(nextMs) ? Math.max(nextMs - clock.monotonicMs(), 0) : null;
+  }
+
+  /** Takes up what waits now, and lets go of what does not. */
+  #look(): void {
+    const { all, timeMs } = this.#trials;
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const trial of this.#waits.keys()) {
+      if (all.has(trial)) continue;
+      this.#waits.delete(trial);
+      this.#over.delete(trial);
+    }
+    for (const [trial, untilMs] of all) {
+      if (this.#waits.get(trial)?.untilMs === untilMs) continue;
+      this.#waits.set(trial, { untilMs, dueMs: nowMs + Math.max(0, untilMs - timeMs) });
+    }
+  }
+
+  isOver(trial: string, untilMs: number): boolean {
+    const wait = this.#waits.get(trial);
+    return wait?.untilMs === untilMs && this.#deps.clock.monotonicMs() >= wait.dueMs;
   }
 
   async #advance(trial: string, untilMs: number): Promise<void> {
-    const { executor, clock, logger } = this.#deps;
+    const { executor, logger } = this.#deps;
     const meta = { ...emptyMeta, source: "/trainyard/experiments" };
     try {
       await executor.execute({ commitId: newEventId(), meta }, (work) =>
-        advance(work, trial, clock.nowMs()),
+        advance(work, trial, this),
       );
     } catch (error) {
       if (!isOfOneDecision(error)) throw error;

@@ -12,7 +12,7 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 const search = "search-12";
 const trial = "trial-12.1";
@@ -36,7 +36,7 @@ async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]
 }
 
 beforeEach(async () => {
-  stage = new Stage("experiments", () => reactionHandlers(systemClock, noFanOuts));
+  stage = new Stage("experiments", () => reactionHandlers(waitsBy(systemClock), noFanOuts));
   await happens("experiment-12", experimentCreated(), activated);
   await happens(search, trialProposed());
   await happens(allocation, allocationStarted);

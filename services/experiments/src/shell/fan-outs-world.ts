@@ -30,6 +30,7 @@ import { pino } from "pino";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
+import { waitsBy } from "./test-fan-outs.ts";
 import { experiments } from "./streams.ts";
 
 /** The log takes as many streams in one commit; what is told is told in such pieces. */
@@ -140,7 +141,8 @@ export class FanOutsWorld {
     const executor = new Executor(log, this.#cache);
     this.#executor = executor;
     const logger = pino({ enabled: false });
-    const deps = { log, executor, clock: systemClock, logger };
+    const waits = waitsBy(systemClock);
+    const deps = { log, executor, clock: systemClock, logger, waits };
     const fanOuts = await FanOuts.open(deps, consumer);
     this.#fanOuts = fanOuts;
     const feed = await EventFeed.open(
@@ -153,7 +155,7 @@ export class FanOutsWorld {
         service: consumer,
         consumer,
         partition: 0,
-        handlers: this.#gated(reactionHandlers(systemClock, fanOuts)),
+        handlers: this.#gated(reactionHandlers(waits, fanOuts)),
         after: (event) => {
           fanOuts.observe(event);
           this.#done = event.position;

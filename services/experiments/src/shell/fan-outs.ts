@@ -30,7 +30,7 @@ import {
 import { trialsNotOver } from "../core/foreign/search.ts";
 import { isClosed, mayEnd } from "../core/policy/experiment-end.ts";
 import { limits } from "../limits.ts";
-import { advance } from "./advance.ts";
+import { advance, type Waits } from "./advance.ts";
 import { decideEnd } from "./end-experiment.ts";
 import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
 import { isOfOneDecision } from "./one-decision.ts";
@@ -67,6 +67,7 @@ export type FanOutDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly waits: Waits;
 };
 
 export class FanOuts {
@@ -271,9 +272,8 @@ export class FanOuts {
       await this.#decide(identity, async (work) => {
         // Asked at each try: a try that fails because the experiment has moved is the one that is ahead.
         if (await this.#isAhead(fanOut)) return;
-        const nowMs = this.#deps.clock.nowMs();
         for (const number of numbers) {
-          await advance(work, trialId(fanOut.experiment, number), nowMs);
+          await advance(work, trialId(fanOut.experiment, number), this.#deps.waits);
         }
       });
     } catch (error) {

@@ -32,7 +32,7 @@ import {
   withdrawn,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 let stage: Stage;
 /** How far the clock of the service is ahead of what is told. */
@@ -41,7 +41,7 @@ let aheadMs = 0;
 beforeEach(() => {
   aheadMs = 0;
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
-  stage = new Stage("experiments", () => reactionHandlers(clock, noFanOuts));
+  stage = new Stage("experiments", () => reactionHandlers(waitsBy(clock), noFanOuts));
 });
 
 const experiment = "experiment-12";

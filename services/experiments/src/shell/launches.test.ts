@@ -6,12 +6,12 @@ import { beforeEach, expect, test } from "vitest";
 import { activated, allocationEnded, experimentCreated, trialProposed } from "../core/examples.ts";
 import { limits } from "../limits.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 let stage: Stage;
 
 beforeEach(async () => {
-  stage = new Stage("experiments", () => reactionHandlers(systemClock, noFanOuts));
+  stage = new Stage("experiments", () => reactionHandlers(waitsBy(systemClock), noFanOuts));
   await happens("experiment-12", experimentCreated(), activated);
   await happens("search-12", trialProposed());
 });

@@ -1,7 +1,7 @@
 /** Others' events, and this service's own, to decisions about experiments and trials. */
 import type { EventData } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
-import { assert, type Clock, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
+import { assert, parseRunId, parseTrialId, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, type ReactionHandlers, type Work } from "@trainyard/runtime";
 import { stopSentence } from "@trainyard/search/sentences";
 import { trialsNotOver } from "../core/foreign/search.ts";
@@ -9,7 +9,7 @@ import { mayEnd } from "../core/policy/experiment-end.ts";
 import { isStopping } from "../core/policy/next-step.ts";
 import { runEnd } from "../core/policy/run-end.ts";
 import { limits } from "../limits.ts";
-import { advance, decideTrial } from "./advance.ts";
+import { advance, decideTrial, type Waits } from "./advance.ts";
 import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
 import { allocations, checkpoints, experiments, searches, trials } from "./streams.ts";
@@ -20,7 +20,7 @@ export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd">;
 type OfExperiment = { readonly id: string; readonly stored: StoredEvent };
 
 export function reactionHandlers(
-  clock: Clock,
+  waits: Waits,
   fanOuts: LargeFanOuts,
   trialsMax: number = limits.trialsPerReactionMax,
 ): ReactionHandlers {
@@ -29,7 +29,7 @@ export function reactionHandlers(
     return proposed - over > trialsMax;
   };
   const advanceAll = async ({ id, stored }: OfExperiment, work: Work): Promise<void> =>
-    (await isLarge(work, id)) ? fanOuts.begin(stored) : advanceTrials(work, id, clock.nowMs());
+    (await isLarge(work, id)) ? fanOuts.begin(stored) : advanceTrials(work, id, waits);
   const lookForEnd = async (id: string, stored: StoredEvent, work: Work): Promise<void> => {
     if (!(await isLarge(work, id))) return endExperiment(work, id);
     const experiment = await work.load(foldOf(experiments), id);
@@ -39,9 +39,9 @@ export function reactionHandlers(
   const advanceOne = (
     event: { readonly id: string; readonly data: { readonly trial: number } },
     work: Work,
-  ) => advance(work, trialId(event.id, event.data.trial), clock.nowMs());
+  ) => advance(work, trialId(event.id, event.data.trial), waits);
   return {
-    TrialProposed: ({ id, data }, work) => createTrial(work, id, data, clock.nowMs()),
+    TrialProposed: ({ id, data }, work) => createTrial(work, id, data, waits),
     TrialSuspended: advanceOne,
     TrialResumed: advanceOne,
     TrialStopDecided: async (event, work) => {
@@ -56,14 +56,14 @@ export function reactionHandlers(
     },
     SearchCompleted: ({ id, stored }, work) => lookForEnd(id, stored, work),
     AllocationStarted: startRun,
-    AllocationEnded: (event, work) => endRun(event, work, clock.nowMs()),
-    AgentReturned: (event, work) => nameCheckpoints(event, work, clock.nowMs()),
+    AllocationEnded: (event, work) => endRun(event, work, waits),
+    AgentReturned: nameCheckpoints,
     CheckpointCompleted: async (event, work) => {
       await noteCheckpoint(event, work);
-      await advanceWaiting(work, event.data.trial, clock.nowMs());
+      await advanceWaiting(work, event.data.trial, waits);
     },
-    CheckpointFailed: ({ id }, work) => settled(work, id, clock.nowMs()),
-    CheckpointAbandoned: ({ id }, work) => settled(work, id, clock.nowMs()),
+    CheckpointFailed: ({ id }, work) => settled(work, id, waits),
+    CheckpointAbandoned: ({ id }, work) => settled(work, id, waits),
     TrialEnded: async ({ id, stored }, work) => {
       const parts = parseTrialId(id);
       if (parts !== null) await lookForEnd(parts.experiment, stored, work);
@@ -75,7 +75,7 @@ async function createTrial(
   work: Work,
   experiment: string,
   proposed: EventData<"TrialProposed">,
-  nowMs: number,
+  waits: Waits,
 ): Promise<void> {
   const state = await work.guard(foldOf(experiments), experiment);
   assert(state.status !== "none", `the experiment of search-${experiment} exists`);
@@ -95,7 +95,7 @@ async function createTrial(
       ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
   });
-  await advance(work, id, nowMs);
+  await advance(work, id, waits);
 }
 
 type WarmStart = Pick<
@@ -134,10 +134,10 @@ async function latestCheckpoint(work: Work, trial: string): Promise<string> {
 }
 
 /** All that are not over: where there are many, `FanOuts` does so. */
-async function advanceTrials(work: Work, experiment: string, nowMs: number): Promise<void> {
+async function advanceTrials(work: Work, experiment: string, waits: Waits): Promise<void> {
   const search = await work.load(searches, experiment);
   for (const number of trialsNotOver(search)) {
-    await advance(work, trialId(experiment, number), nowMs);
+    await advance(work, trialId(experiment, number), waits);
   }
 }
 
@@ -150,51 +150,42 @@ async function startRun({ id }: Reaction<"AllocationStarted">, work: Work): Prom
 async function endRun(
   { id, data, stored }: Reaction<"AllocationEnded">,
   work: Work,
-  nowMs: number,
+  waits: Waits,
 ): Promise<void> {
   const parts = parseRunId(id);
   if (parts === null) return;
   const allocation = await work.load(allocations, id);
   const sealed = data.sealed?.checkpoints ?? [];
-  const left = sealed.length === 0 ? {} : { left: { sealed, atMs: toldMs(stored, nowMs) } };
+  const left = sealed.length === 0 ? {} : { left: { sealed, atMs: stored.timeMs } };
   await decideTrial(work, parts.trial, { ...runEnd(parts.run, data, allocation), ...left });
-  await advance(work, parts.trial, nowMs);
-}
-
-/**
- * When it was told, by the clock by which is waited: the log's time never goes back, and where the database's clock was
- * ahead once it is ahead for as long.
- */
-function toldMs({ timeMs }: StoredEvent, nowMs: number): number {
-  return Math.min(timeMs, nowMs);
+  await advance(work, parts.trial, waits);
 }
 
 /** An agent that came back brings what runs that were given up have stored there. */
 async function nameCheckpoints(
   { data, stored }: Reaction<"AgentReturned">,
   work: Work,
-  nowMs: number,
 ): Promise<void> {
   for (const { allocation, checkpoints: sealed } of data.left?.runs ?? []) {
     const parts = parseRunId(allocation);
     if (parts === null) continue;
-    const left = { sealed, atMs: toldMs(stored, nowMs) };
+    const left = { sealed, atMs: stored.timeMs };
     await decideTrial(work, parts.trial, { kind: "name_checkpoints", run: parts.run, left });
     await work.part();
   }
 }
 
 /** One that will never be complete: nobody waits for it any longer. */
-async function settled(work: Work, checkpoint: string, nowMs: number): Promise<void> {
+async function settled(work: Work, checkpoint: string, waits: Waits): Promise<void> {
   const { trial } = await work.load(checkpoints, checkpoint);
-  await advanceWaiting(work, trial, nowMs);
+  await advanceWaiting(work, trial, waits);
 }
 
 /** Where a trial's next run waited for checkpoints, it may not any more. */
-async function advanceWaiting(work: Work, id: string, nowMs: number): Promise<void> {
+async function advanceWaiting(work: Work, id: string, waits: Waits): Promise<void> {
   if (parseTrialId(id) === null) return;
   const { status, unended, awaitedUntilMs } = await work.load(foldOf(trials), id);
-  if (status === "open" && unended === null && awaitedUntilMs > 0) await advance(work, id, nowMs);
+  if (status === "open" && unended === null && awaitedUntilMs > 0) await advance(work, id, waits);
 }
 
 async function noteCheckpoint(

@@ -26,14 +26,14 @@ const consumer = "experiments";
  * requested when its time comes. Commands only write what people want of an experiment.
  */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
-  const { log, clock, logger, ids, count, trialsPerReactionMax } = deps;
+  const { log, logger, ids, count, trialsPerReactionMax } = deps;
   return async ({ executor }) => {
-    const fanOuts = await FanOuts.open({ ...deps, executor }, consumer);
     const awaiting = await Awaiting.open({ ...deps, executor });
+    const fanOuts = await FanOuts.open({ ...deps, executor, waits: awaiting }, consumer);
     return {
       reactions: {
         consumer,
-        handlers: reactionHandlers(clock, fanOuts, trialsPerReactionMax),
+        handlers: reactionHandlers(awaiting, fanOuts, trialsPerReactionMax),
         after: (event) => {
           count(event);
           fanOuts.observe(event);

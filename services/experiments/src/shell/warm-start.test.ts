@@ -14,7 +14,7 @@ import {
   trialProposed,
 } from "../core/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 let stage: Stage;
 
@@ -31,7 +31,7 @@ describe("a trial that goes on from another's checkpoint, as its search says", (
   };
 
   beforeEach(async () => {
-    stage = new Stage("experiments", () => reactionHandlers(systemClock, noFanOuts));
+    stage = new Stage("experiments", () => reactionHandlers(waitsBy(systemClock), noFanOuts));
     await happens("experiment-12", experimentCreated(), activated);
     await happens("search-12", trialProposed());
     await happens("allocation-12.1#1", allocationStarted);

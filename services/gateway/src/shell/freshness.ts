@@ -66,7 +66,10 @@ export class Freshness {
     const lag = await this.#view.lag();
     if (lag === null) return;
     this.#head = this.#view.position + lag;
-    if (this.#view.position >= this.#goal.position) this.#goal = { position: this.#head, atMs };
+    const goal = this.#goal.position;
+    // Of a log that went back, the end that it had before is nobody's goal any more.
+    const isGone = this.#head < goal;
+    if (this.#view.position >= goal || isGone) this.#goal = { position: this.#head, atMs };
     const lags = this.behindMs > gatewayLimits.readLagMsMax;
     if (lags === this.#told) return;
     this.#told = lags;

@@ -28,9 +28,9 @@ import type { Verifier } from "./verifier.ts";
 
 export type CommandDeps = {
   readonly executor: Executor;
-  readonly manifests: ManifestTable;
+  readonly manifests: Pick<ManifestTable, "put" | "get">;
   readonly verifier: Verifier;
-  readonly placed: Placed;
+  readonly placed: Pick<Placed, "groups">;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly events: RegistryEvents;

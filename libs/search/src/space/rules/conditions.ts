@@ -9,6 +9,7 @@ import {
   keysOfPointer,
   type TypedHyperparameter,
 } from "@trainyard/experiment-config";
+import { isMapping } from "@trainyard/kernel";
 
 /** Another hyperparameter that a condition names. */
 export type Parent = { readonly keys: readonly string[]; readonly allowed: AllowedValues };
@@ -46,7 +47,7 @@ export function areMet(parents: readonly Parent[], point: JsonObject): boolean {
 export function valueAtKeys(point: JsonObject, keys: readonly string[]): Json | undefined {
   let value: Json | undefined = point;
   for (const key of keys) {
-    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    if (!isMapping(value) || !Object.hasOwn(value, key)) return undefined;
     value = value[key];
   }
   return value;
@@ -61,13 +62,9 @@ export function putAtKeys(point: JsonObject, keys: readonly string[], value: Jso
     return;
   }
   const inside = point[key];
-  const nest = isObject(inside) ? inside : {};
+  const nest = isMapping(inside) ? inside : {};
   point[key] = nest;
   putAtKeys(nest, rest, value);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Nests that are left without anything go too. */
@@ -75,7 +72,7 @@ export function removeAtKeys(point: JsonObject, keys: readonly string[]): void {
   const [key, ...rest] = keys;
   if (key === undefined) return;
   const inside = point[key];
-  if (rest.length > 0 && isObject(inside)) {
+  if (rest.length > 0 && isMapping(inside)) {
     removeAtKeys(inside, rest);
     if (Object.keys(inside).length > 0) return;
   }

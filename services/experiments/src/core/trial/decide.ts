@@ -120,7 +120,8 @@ function endRun(state: TrialState, command: EndRun): Decision {
 }
 
 function awaitedUntilMs({ sealed, atMs }: Left): number {
-  const bytes = sealed.reduce((sum, one) => sum + one.bytes, 0);
+  // What is no size adds nothing: a time that is none would be waited for until for ever.
+  const bytes = sealed.reduce((sum, one) => sum + (one.bytes > 0 ? one.bytes : 0), 0);
   const waitMs = limits.checkpointsWaitMs + bytes / limits.checkpointBytesPerMs;
   return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);
 }

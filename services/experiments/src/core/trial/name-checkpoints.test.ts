@@ -49,6 +49,10 @@ describe("the end of a run", () => {
     };
     expect(waits(60_000 * limits.checkpointBytesPerMs)).toBe(limits.checkpointsWaitMs + 60_000);
     expect(waits(Number.MAX_VALUE)).toBe(limits.checkpointsWaitLastMs);
+    expect(waits(Number.POSITIVE_INFINITY)).toBe(limits.checkpointsWaitLastMs);
+    for (const none of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) {
+      expect(waits(none)).toBe(limits.checkpointsWaitMs);
+    }
   });
 
   test("of an agent that does not say what is left names nothing", () => {

@@ -4,6 +4,8 @@
  * that no user can write the marker. Rows from before that rule hold users' keys as they were: a marker that names none of
  * the four numbers is a user's, and is left as it is.
  */
+import { isMapping, type JsonObject } from "@trainyard/kernel";
+
 const marker = "$double";
 
 const numbers: ReadonlyMap<unknown, number> = new Map([
@@ -16,12 +18,10 @@ const numbers: ReadonlyMap<unknown, number> = new Map([
 /** The marker, and what its escaping may have made of it. */
 const markerLike = /^\$double\$*$/;
 
-type JsonRecord = Readonly<Record<string, unknown>>;
-
 export function textOfDocument(doc: unknown): string {
   return JSON.stringify(doc, (_key, value: unknown) => {
     if (typeof value === "number") return written(value);
-    if (isRecord(value) && Object.keys(value).some((key) => markerLike.test(key))) {
+    if (isMapping(value) && Object.keys(value).some((key) => markerLike.test(key))) {
       return renamed(value, (key) => `${key}$`);
     }
     return value;
@@ -36,10 +36,10 @@ function written(value: number): unknown {
 export function documentOfText(text: string): unknown {
   // A text of ours spells every marker with these characters; most documents have none.
   if (!text.includes(`"${marker}`)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown) => (isRecord(value) ? read(value) : value));
+  return JSON.parse(text, (_key, value: unknown) => (isMapping(value) ? read(value) : value));
 }
 
-function read(value: JsonRecord): unknown {
+function read(value: JsonObject): unknown {
   const keys = Object.keys(value);
   if (!keys.some((key) => markerLike.test(key))) return value;
   const number = keys.length === 1 ? numbers.get(value[marker]) : undefined;
@@ -47,13 +47,9 @@ function read(value: JsonRecord): unknown {
 }
 
 /** Entries, not assignments: a key may be `__proto__`. */
-function renamed(value: JsonRecord, name: (key: string) => string): JsonRecord {
+function renamed(value: JsonObject, name: (key: string) => string): JsonObject {
   const entries = Object.entries(value);
   return Object.fromEntries(
     entries.map(([key, member]) => [markerLike.test(key) ? name(key) : key, member]),
   );
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,10 @@
+/** What sentences about decisions are made of. */
+
+/** What an event says a decision rests on. */
+export type Evidence = Readonly<Record<string, unknown>>;
+
+/** Six digits are enough to read; the event has them all. */
+export function text(value: unknown): string {
+  if (typeof value === "number") return String(Number(value.toPrecision(6)));
+  return value === null || value === undefined ? "nothing" : String(value);
+}

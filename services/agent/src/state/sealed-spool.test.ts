@@ -1,0 +1,39 @@
+/** The training process may write anything into its spool: it harms no other run. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { limits } from "../limits.ts";
+import { newFolder, removeFolders } from "../testing/examples.ts";
+import { SealedSpool } from "./sealed-spool.ts";
+
+afterAll(removeFolders);
+
+const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+function spoolWith(records: Readonly<Record<string, string>>): SealedSpool {
+  const run = newFolder();
+  const folder = join(run, "spool", "checkpoints");
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(records)) writeFileSync(join(folder, name), text);
+  return new SealedSpool(run);
+}
+
+const recordOf = (checkpoint: string, manifest: string) =>
+  `{"checkpoint":"${checkpoint}","sealedMs":1,"stepsCompleted":10,"metadata":{},"manifest":${manifest}}`;
+
+test.each([
+  ['[{"bytes":1e999},{"bytes":-1e999}]', 0],
+  ['[{"bytes":-5},{"bytes":7},{"bytes":"8"},{"bytes":null},null,{}]', 7],
+  ['[{"bytes":9007199254740991},{"bytes":9007199254740991}]', 18014398509481982],
+])("a manifest of %s counts as %d bytes", (manifest, bytes) => {
+  const checkpoint = idOf(1);
+  const spool = spoolWith({ [`${checkpoint}.json`]: recordOf(checkpoint, manifest) });
+  expect(spool.named()).toEqual({ checkpoints: [{ checkpoint, step: 10, bytes }] });
+});
+
+test("a spool of very many files is looked over in part", () => {
+  const names = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => `${idOf(n)}.begun`);
+  const spool = spoolWith(Object.fromEntries(names.map((name) => [name, ""])));
+  expect(spool.begun()).toHaveLength(limits.spoolEntriesMax);
+  expect(spool.named()).toBeUndefined();
+});

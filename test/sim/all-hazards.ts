@@ -1,0 +1,17 @@
+import { checkpointHazards } from "./checkpoint-hazards.ts";
+import { clockHazards } from "./clock-hazards.ts";
+import type { Hazard } from "./hazard.ts";
+import { hazards } from "./hazards.ts";
+import { refusalHazards } from "./refusal-hazards.ts";
+import { reportHazards } from "./report-hazards.ts";
+import { restoredHazards } from "./restored-hazards.ts";
+
+/** Every script, whatever it is about. */
+export const allHazards: readonly Hazard[] = [
+  ...hazards,
+  ...reportHazards,
+  ...checkpointHazards,
+  ...restoredHazards,
+  ...clockHazards,
+  ...refusalHazards,
+];

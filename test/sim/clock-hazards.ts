@@ -1,0 +1,117 @@
+/** The hazards of wall clocks that are hours ahead or behind, of the log's server and of the services' hosts. */
+import type { EventOf } from "@trainyard/contracts";
+import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
+import type { Hazard } from "./hazard.ts";
+import { hazards } from "./hazards.ts";
+import type { Scene } from "./scene.ts";
+import { single } from "./submissions.ts";
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+/** How long a next run waits for what its predecessor has left, at least; the services take a while to see that it is over. */
+const waitMs = 10 * minuteMs;
+const soonMs = minuteMs;
+
+const started = { type: "AllocationStarted", data: { starts: [] } } as const;
+const late = "dddddddd-0000-4000-8000-000000000004";
+
+function ended(code: number, reason: EndReason, left = false): EventOf<"AllocationEnded"> {
+  const exits = [{ nodeRank: 0, agent: "a1", code, signal: "", message: "" }];
+  const endRecord = { reason, message: "" };
+  const sealed = { sealed: { checkpoints: [{ checkpoint: late, step: 10, bytes: 1 }] } };
+  const data = { cause: AllocationEndCause.EXITED, exits, message: "", endRecord };
+  return { type: "AllocationEnded", data: { ...data, ...(left ? sealed : {}) } };
+}
+
+/** A run ends in an error, and what it stored is on its way. */
+async function leaves(scene: Scene): Promise<void> {
+  await scene.create(single);
+  await scene.settle();
+  await scene.tell(scene.allocation(1), started);
+  await scene.settle();
+  await scene.tell(scene.allocation(1), ended(1, EndReason.ERROR, true));
+  await scene.settle();
+}
+
+async function finish(scene: Scene): Promise<void> {
+  await scene.settle();
+  const run = scene.unended()?.run;
+  if (run === undefined) return;
+  await scene.tell(scene.allocation(run), started, ended(0, EndReason.FINISHED));
+}
+
+/** The next run starts from what was brought within the time. */
+async function brought(scene: Scene): Promise<void> {
+  const data = {
+    trial: `${scene.id}.1`,
+    run: 1,
+    step: 10,
+    manifestDigest: "d",
+    files: 1,
+    bytes: 1,
+  };
+  await scene.tell(`checkpoint-${late}`, { type: "CheckpointCompleted", data });
+  await finish(scene);
+}
+
+/** Nothing is brought: the next run is requested once the time is over, which a new holder may count anew. */
+async function waitedOut(scene: Scene): Promise<void> {
+  await scene.until(() => scene.requests().length === 2, "the wait ends", 2 * waitMs + soonMs);
+  await finish(scene);
+}
+
+function startsFrom(step: number): (scene: Scene) => readonly string[] {
+  return (scene) => {
+    const found = scene.requests().at(-1)?.fromStep;
+    return found === step ? [] : [`the last run starts from ${found}, wanted ${step}`];
+  };
+}
+
+const ofWaits: readonly Hazard[] = [
+  {
+    name: "hosts a day ahead of the log while a trial waits for a checkpoint",
+    async script(scene) {
+      scene.setClocks({ hostsAheadMs: 24 * hourMs });
+      await leaves(scene);
+      await brought(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: startsFrom(10),
+  },
+  {
+    name: "hosts that jump a day ahead while a trial waits for a checkpoint",
+    async script(scene) {
+      await leaves(scene);
+      scene.setClocks({ hostsAheadMs: 24 * hourMs });
+      await scene.settle();
+      await brought(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: startsFrom(10),
+  },
+  {
+    name: "a log a day ahead of the hosts, and nobody brings the checkpoint",
+    long: true,
+    async script(scene) {
+      scene.setClocks({ logAheadMs: 24 * hourMs });
+      await leaves(scene);
+      await waitedOut(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: startsFrom(0),
+  },
+];
+
+/** A process dies or sleeps, and at the same time the log fails over to a server whose clock is an hour behind. */
+const ofFailovers: readonly Hazard[] = hazards
+  .filter(({ name, long = false }) => !long && /creation|quick turn|wants it/.test(name))
+  .map((hazard) => ({
+    ...hazard,
+    name: `${hazard.name}, and the log's clock falls back by an hour`,
+    onTrouble: (scene) => scene.setClocks({ logAheadMs: -hourMs }),
+  }));
+
+export const clockHazards: readonly Hazard[] = [...ofWaits, ...ofFailovers];

@@ -1,0 +1,84 @@
+/** What can befall a world: who dies, what is lost on the bus, a bus that is away. Chance decides, until a time. */
+import type { Delivery, Fate, MemoryHub } from "@trainyard/bus";
+import type { ManualClock } from "@trainyard/testing";
+import type { Chance } from "./chance.ts";
+import type { Trouble, Troubles } from "./mortal-log.ts";
+
+/** Hardship ends after this, so that what is left can be seen to come to an end. */
+export const hardshipMs = 10 * 60_000;
+
+/** Every third world is gentle, so that what only long runs without deaths reach is reached too. */
+export function drawTroubles(chance: Chance, clock: ManualClock): Troubles {
+  const scale = chance.pick([1, 5, 25]);
+  return (): Trouble | null => {
+    if (clock.monotonicMs() > hardshipMs) return null;
+    if (chance.happens(0.0008 * scale)) return { kind: "death" };
+    if (chance.happens(0.0004 * scale))
+      return { kind: "stop", forMs: chance.between(2_000, 12_000) };
+    return chance.happens(0.001 * scale) ? { kind: "fault" } : null;
+  };
+}
+
+export function fateOf({ kind }: Delivery, chance: Chance): Fate {
+  if (chance.happens(0.05)) return { copies: 0 };
+  const copies = kind !== "reply" && chance.happens(0.05) ? 2 : 1;
+  return chance.happens(0.2) ? { copies, delayMs: chance.between(1, 800) } : { copies };
+}
+
+/** Away for a while, and sometimes with nothing left of what it held when it is back. */
+export function breakTheBus(hub: MemoryHub, clock: ManualClock, chance: Chance): void {
+  if (clock.monotonicMs() > hardshipMs) return;
+  clock.timer(chance.between(5_000, 120_000), () => {
+    hub.disconnect();
+    clock.timer(chance.between(100, 30_000), () => {
+      if (chance.happens(0.3)) hub.wipe();
+      hub.reconnect();
+      breakTheBus(hub, clock, chance);
+    });
+  });
+}
+
+/** The bus is away once, and perhaps comes back empty. */
+export type Outage = { readonly afterMs: number; readonly forMs: number; readonly wipe: boolean };
+
+export function breakOnce(
+  hub: MemoryHub,
+  clock: ManualClock,
+  { afterMs, forMs, wipe }: Outage,
+): void {
+  clock.timer(afterMs, () => {
+    hub.disconnect();
+    clock.timer(forMs, () => {
+      if (wipe) hub.wipe();
+      hub.reconnect();
+    });
+  });
+}
+
+/** The log goes back to where it was at a moment: a backup that is restored, or a failover with loss. */
+export type Restore = { readonly backupMs: number; readonly restoreMs: number };
+
+/** Processes die between a backup and its restore: agents have heard of terms then that the log does not know. */
+export function dyingBetween(
+  restores: readonly Restore[],
+  chance: Chance,
+  clock: ManualClock,
+): Troubles {
+  return () => {
+    const nowMs = clock.monotonicMs();
+    const isLost = restores.some((one) => one.backupMs <= nowMs && nowMs < one.restoreMs);
+    return isLost && chance.happens(0.02) ? { kind: "death" } : null;
+  };
+}
+
+/** Once or more, one after the other; most lose seconds, some minutes. */
+export function drawRestores(chance: Chance): readonly Restore[] {
+  let afterMs = 0;
+  return Array.from({ length: chance.between(1, 3) }, () => {
+    const backupMs = afterMs + chance.between(500, 60_000);
+    const restoreMs =
+      backupMs + chance.pick([chance.between(10, 3_000), chance.between(3_000, 120_000)]);
+    afterMs = restoreMs;
+    return { backupMs, restoreMs };
+  });
+}

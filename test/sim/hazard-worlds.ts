@@ -1,0 +1,98 @@
+/**
+ * Worlds with the real scheduler in which nobody dies and the bus carries, so that what is wrong is the doing of the one
+ * hazard that befalls them. The other worlds mix hazards.
+ */
+import type { MemoryLog } from "@trainyard/event-log";
+import { Chance } from "./chance.ts";
+import { drawRestores } from "./hardships.ts";
+import { eventsOf, violationsOf } from "./invariants.ts";
+import { relayViolations } from "./judge.ts";
+import type { Refusals } from "./refusals.ts";
+import { deadlineViolations } from "./rules/deadlines.ts";
+import { configOf, random, type Submission } from "./submissions.ts";
+import { type Hazards, runWorld, type World } from "./world.ts";
+
+export type HazardWorld = {
+  readonly name: string;
+  readonly draw: (seed: number) => Hazards;
+  readonly check?: (world: World) => readonly string[];
+  readonly submissions?: readonly Submission[];
+};
+
+/** They take some minutes. */
+const stuckAfterMs = 40 * 60_000;
+/** Longer than five experiments of three trials take, and than a refused decision is set aside. */
+const mendedMs = 150_000;
+/** As many as stop a loop that takes each for a fault of its own. */
+const refused = ["1", "2", "3"];
+const submissions = Array.from({ length: refused.length + 2 }, (_, n) => ({
+  config: configOf(random(3, 3), 1),
+  seed: n + 1,
+}));
+
+function ofRefusals(name: string, what: Refusals["what"], agent = ""): HazardWorld {
+  const refusals = { what, experiments: refused, agent, untilMs: mendedMs };
+  return { name, draw: () => ({ refusals }), check: bystanders, submissions };
+}
+
+/** What is refused ends no term, and holds up nobody else. */
+function bystanders({ log, experiments, moments }: World): readonly string[] {
+  const terms = [...log.store.leases].filter(([, { epoch }]) => epoch !== 1);
+  const late = experiments.filter((id) => {
+    const last = log.store.stream(`experiment-${id}`).at(-1);
+    return !refused.includes(id) && (moments.get(last?.id ?? "") ?? mendedMs) >= mendedMs;
+  });
+  return [
+    ...terms.map(([lease, { epoch }]) => `the lease ${lease} is in term ${epoch}`),
+    ...late.map((id) => `experiment ${id} was held up`),
+  ];
+}
+
+export const hazardWorlds: readonly HazardWorld[] = [
+  {
+    name: "a log that goes back",
+    draw: (seed) => ({ restores: drawRestores(new Chance(seed, "hazards")) }),
+  },
+  { name: "hosts with wrong clocks", draw: () => ({ wrongClocks: "hosts" }) },
+  { name: "hosts and a log with wrong clocks", draw: () => ({ wrongClocks: "all" }) },
+  ofRefusals("searches whose events are refused", "search"),
+  ofRefusals("trials whose events are refused", "trial"),
+  ofRefusals("runs that are refused a place in the queue", "allocation"),
+  ofRefusals(
+    "runs that are refused their slots, and an agent that is refused its joining",
+    "place",
+    "a3",
+  ),
+];
+
+/** The world of a seed, and what is wrong with it. */
+export async function judgeHazardWorld(
+  { draw, check, ...rest }: HazardWorld,
+  seed: number,
+): Promise<readonly string[]> {
+  const hazards = draw(seed);
+  const world = await runWorld({
+    seed,
+    calm: true,
+    fickle: rest.submissions === undefined,
+    scheduler: true,
+    hazards,
+    stuckAfterMs,
+    ...rest,
+  });
+  const { log, moments, ended, virtualMs } = world;
+  const isOneTerm = hazards.wrongClocks !== "all" && hazards.restores === undefined;
+  return [
+    ...(ended ? [] : [`still running after ${virtualMs / 3_600_000} hours of virtual time`]),
+    ...(await violationsOf(log)),
+    ...deadlineViolations(log.store.events, moments, isOneTerm),
+    ...relayViolations(world),
+    ...lostAgents(log),
+    ...(check?.(world) ?? []),
+  ];
+}
+
+function lostAgents({ store }: MemoryLog): readonly string[] {
+  const lost = eventsOf(store.events).filter(({ type }) => type === "AgentLost");
+  return lost.length === 0 ? [] : [`${lost.length} times an agent was lost that was there`];
+}

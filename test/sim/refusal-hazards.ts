@@ -1,0 +1,123 @@
+/** The hazards of commits that the log refuses for good: each is its own experiment's alone, until somebody mends it. */
+import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
+import type { Hazard } from "./hazard.ts";
+import type { Refusals } from "./refusals.ts";
+import type { Scene } from "./scene.ts";
+import { random, single, wide } from "./submissions.ts";
+
+const started = { type: "AllocationStarted", data: { starts: [] } } as const;
+const exits = [{ nodeRank: 0, agent: "a1", code: 0, signal: "", message: "" }];
+const finished = {
+  type: "AllocationEnded",
+  data: {
+    cause: AllocationEndCause.EXITED,
+    exits,
+    message: "",
+    endRecord: { reason: EndReason.FINISHED, message: "" },
+  },
+} as const;
+
+const agentLost = {
+  type: "AllocationEnded",
+  data: { cause: AllocationEndCause.AGENT_LOST, exits: [], message: "" },
+} as const;
+const forEver = Number.POSITIVE_INFINITY;
+/** As many as stop a loop that takes each for a fault of its own. */
+const refused = 3;
+
+/** Every trial that there is trains to its end. */
+async function finishAll(scene: Scene, experiment: string): Promise<void> {
+  for (let number = 1; ; number += 1) {
+    await scene.settle();
+    const trial = `trial-${experiment}.${number}`;
+    const isOpen = scene.events(trial).at(-1)?.type === "RunRequested";
+    if (!isOpen) return;
+    await scene.tell(`allocation-${experiment}.${number}#1`, started, finished);
+  }
+}
+
+/** Experiments whose commits are refused, and one after them that is as any other; the others follow once it is mended. */
+async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
+  const refuse = (experiments: Refusals["experiments"]): void =>
+    scene.refuse({ what, experiments, agent: "", untilMs: forEver });
+  const experiments: string[] = [];
+  refuse("all");
+  for (let n = 0; n < refused; n += 1) {
+    await scene.create(single);
+    experiments.push(scene.id);
+  }
+  refuse(experiments);
+  await scene.create(random(4, 2));
+  const bystander = scene.id;
+  await finishAll(scene, bystander);
+  await scene.settle();
+  const last = scene.events(`experiment-${bystander}`).at(-1)?.type;
+  if (last !== "ExperimentEnded") throw new Error(`the bystander's last event is ${last}`);
+  scene.refuse(null);
+  await scene.operate();
+  for (const experiment of experiments) await finishAll(scene, experiment);
+  scene.id = experiments[0] ?? "";
+}
+
+/** An agent returns with more than one commit takes; the first part of a retry is taken, and the rest refused once more. */
+async function returnsWithMany(scene: Scene): Promise<void> {
+  await scene.create(wide);
+  await scene.settle();
+  await scene.pause();
+  await scene.settle();
+  for (const number of trials(scene)) await scene.tell(scene.allocation(1, number), agentLost);
+  await scene.settle();
+  const refuse = (fromTrial: number): void =>
+    scene.refuse({ what: "trial", experiments: "all", agent: "", fromTrial, untilMs: forEver });
+  refuse(0);
+  const runs = trials(scene).map((number) => {
+    const checkpoint = `eeeeeeee-0000-4000-8000-${String(number).padStart(12, "0")}`;
+    const checkpoints = [{ checkpoint, step: 10, bytes: 1 }];
+    return { allocation: `${scene.id}.${number}#1`, checkpoints };
+  });
+  const data = { occupations: [], slots: [], left: { runs } };
+  await scene.tell("agent-a1", { type: "AgentReturned", data });
+  await scene.rest();
+  refuse(runs.length - 5);
+  scene.driveAgain();
+  await scene.until(() => isNamed(scene, 1), "the first part is taken");
+  await scene.pass(10_000);
+  scene.refuse(null);
+  await scene.operate();
+  await scene.settle();
+}
+
+function isNamed(scene: Scene, number: number): boolean {
+  return scene.events(scene.trial(number)).some(({ type }) => type === "RunCheckpointsNamed");
+}
+
+function trials(scene: Scene): readonly number[] {
+  const proposed = scene.events(scene.search).filter(({ type }) => type === "TrialProposed");
+  return proposed.map((_, n) => n + 1);
+}
+
+export const refusalHazards: readonly Hazard[] = [
+  {
+    name: "searches whose events the log refuses, beside another",
+    script: (scene) => beside(scene, "search"),
+    trial: "completed",
+    experiment: "completed",
+  },
+  {
+    name: "trials whose events the log refuses, beside another",
+    script: (scene) => beside(scene, "trial"),
+    trial: "completed",
+    experiment: "completed",
+  },
+  {
+    name: "the return of an agent with very many runs that was parked, and is refused in part when it is driven again",
+    long: true,
+    script: returnsWithMany,
+    trial: "not ended",
+    experiment: "not ended",
+    check(scene) {
+      const missing = trials(scene).filter((number) => !isNamed(scene, number));
+      return missing.length === 0 ? [] : [`trials ${missing.join()} were not told what is left`];
+    },
+  },
+];

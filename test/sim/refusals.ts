@@ -1,0 +1,60 @@
+/**
+ * A log that refuses what concerns some: as too large, or malformed. From the first commit on, until somebody mends it; then
+ * the events that were parked are driven again, as an operator does.
+ */
+import type { Bus } from "@trainyard/bus";
+import { shortNameOf } from "@trainyard/contracts";
+import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
+import type { AppendRequest, AppendResult, MemoryLog } from "@trainyard/event-log";
+import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
+import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
+
+export type Refusals = {
+  /** What is refused of the experiments: all commits of a category, or those that give a run its place. */
+  readonly what: "search" | "trial" | "allocation" | "place";
+  readonly experiments: "all" | readonly string[];
+  /** An agent whose joining is refused; empty for none. */
+  readonly agent: string;
+  /** Of trials, only those with this number or a higher one. */
+  readonly fromTrial?: number;
+  readonly untilMs: number;
+};
+
+/** What the log says to a commit; null where it takes it. */
+export function refusalOf(
+  { what, experiments, agent, untilMs, fromTrial = 0 }: Refusals,
+  { writes }: AppendRequest,
+  nowMs: number,
+): AppendResult | null {
+  if (nowMs >= untilMs) return null;
+  const isRefused = writes.some(({ stream, events }) => {
+    const id = idOf(stream);
+    if (categoryOf(stream) === "agent") return id === agent;
+    const experiment = /^\d+/.exec(id)?.[0] ?? "";
+    if (experiments !== "all" && !experiments.includes(experiment)) return false;
+    if (Number(/\.(\d+)/.exec(id)?.[1] ?? fromTrial) < fromTrial) return false;
+    if (what !== "place") return categoryOf(stream) === what;
+    return events.some(({ type }) => shortNameOf(type) === "AllocationGranted");
+  });
+  return isRefused ? { kind: "refused", code: "body_too_large", detail: "too large" } : null;
+}
+
+const askAgainMs = 2_000;
+
+/** Drives again what is parked, until nothing is. */
+export async function operate(log: MemoryLog, bus: Bus, clock: Clock): Promise<void> {
+  for (;;) {
+    const [row] = log.store.parked(undefined);
+    if (row === undefined) return;
+    const { consumer, key } = row;
+    const body = encodeRequest(RetryParkedSchema, { consumer, key });
+    const headers = { commitId: "", authid: "", traceparent: "", correlationid: "" };
+    try {
+      const reply = await bus.request(consumer, "RetryParked", { headers, body }, askAgainMs);
+      if (reply.kind === "ok") decodeReply(AcceptedSchema, reply.body);
+      else await pause(clock, askAgainMs);
+    } catch {
+      await pause(clock, askAgainMs);
+    }
+  }
+}

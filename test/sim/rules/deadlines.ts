@@ -1,0 +1,93 @@
+/**
+ * What is due after a time comes no sooner than after that time, whatever the clocks of the hosts say. It is measured by the
+ * moments at which events were written, as the simulation's own clock has them. Where a service may have died meanwhile the
+ * times in the events count as well: a new term knows of no time but these, so a log whose clock jumps in between takes
+ * the jump for time that has passed.
+ */
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import type { StoredEvent } from "@trainyard/event-log";
+import { categoryOf, idOf } from "@trainyard/kernel";
+
+/** When an event was written, on the monotonic clock of the simulation, by its id. */
+export type Moments = ReadonlyMap<string, number>;
+
+/** How much later than due something may come where nobody dies: a few beats of the scheduler. */
+const lateMs = 5_000;
+/** Timers and the milliseconds of the log are rounded. */
+const roundingMs = 2;
+
+/** By the simulation's clock, and by the log's. */
+type Time = { readonly atMs: number; readonly logMs: number };
+type Facts = { kill: Time | null; place: Time | null; isKilled: boolean; isOver: boolean };
+
+/** `isCalm`: nobody dies and nothing is held up. */
+export function deadlineViolations(
+  events: readonly StoredEvent[],
+  moments: Moments,
+  isCalm: boolean,
+): readonly string[] {
+  const allocations = new Map<string, Facts>();
+  const violations: string[] = [];
+  let now: Time = { atMs: 0, logMs: 0 };
+  for (const stored of events) {
+    now = { atMs: moments.get(stored.id) ?? now.atMs, logMs: stored.timeMs };
+    if (categoryOf(stored.stream) !== "allocation") continue;
+    const id = idOf(stored.stream);
+    const facts = allocations.get(id) ?? {
+      kill: null,
+      place: null,
+      isKilled: false,
+      isOver: false,
+    };
+    allocations.set(id, facts);
+    const early = judge(facts, decodeEvent(stored), now, isCalm);
+    if (early > 0) violations.push(`${stored.position} ${stored.stream}: ${early} ms too early`);
+  }
+  for (const [id, { kill, isKilled, isOver }] of allocations) {
+    if (!isCalm || kill === null || isKilled || isOver) continue;
+    const late = now.atMs - kill.atMs;
+    if (late > lateMs) violations.push(`allocation ${id} was to be killed ${late} ms ago`);
+  }
+  return violations;
+}
+
+/** How much sooner than due an event came; it goes into the facts. */
+function judge(facts: Facts, event: AnyEvent, now: Time, isCalm: boolean): number {
+  const early = (due: Time | null): number => {
+    if (due === null) return 0;
+    const leftMs = due.atMs - now.atMs;
+    const left = isCalm ? leftMs : Math.min(leftMs, due.logMs - now.logMs);
+    return left > roundingMs ? left : 0;
+  };
+  switch (event.type) {
+    case "AllocationQueued":
+      facts.place = after(now, event.data.delayMs);
+      return 0;
+    case "AllocationGranted":
+      return early(facts.place);
+    case "AllocationStopRequested": {
+      const { mode, why, graceMs } = event.data;
+      if (mode === StopMode.GRACEFUL) {
+        facts.kill = earlier(facts.kill, after(now, graceMs));
+        return 0;
+      }
+      facts.isKilled = true;
+      return why === StopWhy.KILL ? 0 : early(facts.kill);
+    }
+    case "AllocationEnded":
+      facts.isOver = true;
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+function after({ atMs, logMs }: Time, forMs: number): Time {
+  return { atMs: atMs + forMs, logMs: logMs + forMs };
+}
+
+function earlier(a: Time | null, b: Time): Time {
+  if (a === null) return b;
+  return { atMs: Math.min(a.atMs, b.atMs), logMs: Math.min(a.logMs, b.logMs) };
+}

@@ -1,0 +1,80 @@
+/** Hosts that see real folders in the place of one storage: the share, or an empty folder, or another storage. */
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { directoryDisk, markStorage, type StorageDisk } from "@trainyard/blob";
+import { type Place, type Verdict, verifyFiles } from "@trainyard/service-registry/verify-files";
+
+export type View = "share" | "empty" | "another";
+export const views: readonly [View, ...View[]] = ["share", "empty", "another"];
+
+/** Calls to the file system that are under way, which virtual time does not wait for by itself. */
+export class Pending {
+  count = 0;
+
+  async during<Result>(call: Promise<Result>): Promise<Result> {
+    this.count += 1;
+    try {
+      return await call;
+    } finally {
+      this.count -= 1;
+    }
+  }
+}
+
+export class Host implements StorageDisk {
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #pending: Pending;
+  view: View = "share";
+  /** What it has looked at since the last check. */
+  readonly looked = new Set<string>();
+  /** What it sees after its next look; null for the same. */
+  afterLook: View | null = null;
+
+  private constructor(folder: string, name: string, pending: Pending) {
+    this.#folder = folder;
+    this.#name = name;
+    this.#pending = pending;
+  }
+
+  /** Below `folder` lie all views: the share is everybody's, the others are each host's own. */
+  static async open(folder: string, name: string, pending: Pending): Promise<Host> {
+    const host = new Host(folder, name, pending);
+    for (const view of views) await mkdir(host.#at(view), { recursive: true });
+    await markStorage(host.#at("another"));
+    return host;
+  }
+
+  #at(view: View): string {
+    return join(this.#folder, view === "share" ? view : `${view}-${this.#name}`);
+  }
+
+  /** What lies here in the place of the root. */
+  get root(): string {
+    return this.#at(this.view);
+  }
+
+  async seen(): ReturnType<StorageDisk["seen"]> {
+    this.looked.add(this.root);
+    const seen = await this.#pending.during(directoryDisk.seen(this.root));
+    this.view = this.afterLook ?? this.view;
+    this.afterLook = null;
+    return seen;
+  }
+
+  mark(_root: string, id: string): Promise<string> {
+    return this.#pending.during(directoryDisk.mark(this.root, id));
+  }
+
+  removeFolder(folder: string): Promise<void> {
+    return this.#pending.during(directoryDisk.removeFolder(join(this.root, basename(folder))));
+  }
+
+  verify(
+    { folder, storageId }: Place,
+    manifest: Parameters<typeof verifyFiles>[1],
+  ): Promise<Verdict> {
+    const here = { folder: join(this.root, basename(folder)), storageId };
+    return this.#pending.during(verifyFiles(here, manifest));
+  }
+}
