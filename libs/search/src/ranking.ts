@@ -18,7 +18,7 @@ export type Ranking = {
 
 /** Numbers of an entry. */
 const STRIDE = 3;
-const BLOCK_MAX = 512;
+const BLOCK_MAX = 256;
 
 export function emptyRanking(): Ranking {
   return { size: 0, blocks: [] };
