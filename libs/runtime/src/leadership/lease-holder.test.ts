@@ -13,17 +13,23 @@ let log: MemoryLog;
 let answered: (ask: number) => Promise<void>;
 let asks = 0;
 let lostAtMs: number[] = [];
+let epochs: number[] = [];
+let owners: string[] = [];
+/** What giving up the lease waits for. */
+let given: () => Promise<void>;
 let stop: AbortController;
 
 beforeEach(() => {
   clock = new ManualClock();
   asks = 0;
-  lostAtMs = [];
+  [lostAtMs, epochs, owners] = [[], [], []];
+  given = async () => {};
   stop = new AbortController();
   answered = async () => {};
   log = createMemoryLog({
     clock,
     beforeCall: async (method) => {
+      if (method === "releaseLease") await given();
       if (method !== "acquireLease") return;
       asks += 1;
       await answered(asks);
@@ -35,7 +41,9 @@ beforeEach(() => {
 function hold(): Promise<void> {
   const logger = pino({ enabled: false });
   const holder = new LeaseHolder(log.as("one"), clock, logger, "one/0", "me");
-  return holder.run(stop.signal, async ({ lost }) => {
+  return holder.run(stop.signal, async ({ fence, owner, lost }) => {
+    epochs.push(fence.epoch);
+    owners.push(owner);
     await new Promise<void>((resolve) => {
       lost.addEventListener("abort", () => resolve(), { once: true });
       if (lost.aborted) resolve();
@@ -83,4 +91,19 @@ test("a lease that is renewed in time is kept, also where each answer takes a se
   stop.abort();
   await clock.advance(leaseTtlMs);
   await holding;
+});
+
+test("a term after an outage has an epoch and an owner of its own, though nobody else held the lease meanwhile", async () => {
+  const away = (): Promise<void> => {
+    const isAway = clock.monotonicMs() > leaseRenewMs && clock.monotonicMs() < 30 * leaseTtlMs;
+    return isAway ? Promise.reject(new Error("the log is away")) : Promise.resolve();
+  };
+  answered = away;
+  given = away;
+  const holding = hold();
+  await clock.advance(40 * leaseTtlMs);
+  expect(lostAtMs).toHaveLength(1);
+  expect(epochs).toEqual([1, 2]);
+  expect(new Set(owners).size).toBe(2);
+  await end(holding);
 });

@@ -4,6 +4,9 @@
  * for with success. A timer says so, whatever the log's answer is waiting for; and since the term that the database counts
  * begins after the question, that is before it would give the lease to another. A paused process finds out when its timers
  * run, and the fence in every append refuses what it has decided before they do.
+ *
+ * Each term asks under a name of its own. Under the same name the log would take a term that begins after an outage for the
+ * one before, with the same epoch, and agents and appends of the two could not be told apart.
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -12,10 +15,15 @@ import { firstAbort } from "./first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../service/logging.ts";
 
-export type HeldLease = { readonly fence: Fence; readonly lost: AbortSignal };
+export type HeldLease = {
+  readonly fence: Fence;
+  /** This term of this process, as it asks for the lease. */
+  readonly owner: string;
+  readonly lost: AbortSignal;
+};
 
 /** `askedMs`: when it was asked for, by the monotonic clock. */
-type Acquired = { readonly epoch: number; readonly askedMs: number };
+type Acquired = { readonly owner: string; readonly epoch: number; readonly askedMs: number };
 
 export class LeaseHolder {
   readonly #log: EventLog;
@@ -34,36 +42,32 @@ export class LeaseHolder {
 
   /** Waits for the lease, runs `hold` while it is held, gives it up; again, until the signal aborts. */
   async run(signal: AbortSignal, hold: (held: HeldLease) => Promise<void>): Promise<void> {
-    while (!signal.aborted) {
-      const acquired = await this.#acquire(signal);
+    for (let term = 1; !signal.aborted; term += 1) {
+      const acquired = await this.#acquire(`${this.#owner}#${term}`, signal);
       if (acquired === null) return;
-      const { epoch } = acquired;
+      const { owner, epoch } = acquired;
       const lost = new AbortController();
       const stop = firstAbort(signal, lost.signal);
       const renewing = this.#renew(stop, acquired, lost);
       try {
-        await hold({ fence: { lease: this.lease, epoch }, lost: stop });
+        await hold({ fence: { lease: this.lease, epoch }, owner, lost: stop });
       } finally {
         lost.abort();
         await renewing;
         // A lease that cannot be given up expires by itself.
-        await this.#log.releaseLease(this.lease, this.#owner).catch(() => {});
+        await this.#log.releaseLease(this.lease, owner).catch(() => {});
       }
     }
   }
 
-  async #acquire(signal: AbortSignal): Promise<Acquired | null> {
+  async #acquire(owner: string, signal: AbortSignal): Promise<Acquired | null> {
     while (!signal.aborted) {
       const askedMs = this.#clock.monotonicMs();
       try {
-        const lease = await this.#log.acquireLease(
-          this.lease,
-          this.#owner,
-          runtimeLimits.leaseTtlMs,
-        );
+        const lease = await this.#log.acquireLease(this.lease, owner, runtimeLimits.leaseTtlMs);
         if (lease !== null) {
           this.#logger.info({ lease: this.lease, epoch: lease.epoch }, "lease_acquired");
-          return { epoch: lease.epoch, askedMs };
+          return { owner, epoch: lease.epoch, askedMs };
         }
       } catch (error) {
         this.#logger.warn({ err: error, lease: this.lease }, "lease_unreachable");
@@ -75,7 +79,7 @@ export class LeaseHolder {
 
   async #renew(
     stop: AbortSignal,
-    { epoch, askedMs }: Acquired,
+    { owner, epoch, askedMs }: Acquired,
     lost: AbortController,
   ): Promise<void> {
     let expiry = this.#expiry(askedMs, lost);
@@ -87,11 +91,7 @@ export class LeaseHolder {
       if (stop.aborted) break;
       againMs = this.#clock.monotonicMs();
       try {
-        const lease = await this.#log.acquireLease(
-          this.lease,
-          this.#owner,
-          runtimeLimits.leaseTtlMs,
-        );
+        const lease = await this.#log.acquireLease(this.lease, owner, runtimeLimits.leaseTtlMs);
         if (lease === null || lease.epoch !== epoch) {
           this.#lose(lost, "taken");
           break;

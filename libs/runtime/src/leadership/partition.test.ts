@@ -149,7 +149,7 @@ test("a partition that stopped itself stays so when it is asked for a key that h
 test("a partition that stopped itself still serves RetryParked after it has lost its lease and regained it", async () => {
   await stopped();
   const lease = `${service}/0`;
-  await world.log.releaseLease(lease, "test");
+  await world.log.releaseLease(lease, "test#1");
   expect(await world.log.acquireLease(lease, "another", 50)).not.toBeNull();
   world.failing.clear();
   // Who has lost the lease cannot commit what it has driven again.

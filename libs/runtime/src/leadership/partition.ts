@@ -38,7 +38,7 @@ export type Term = {
 export type TermContext = {
   readonly executor: Executor;
   readonly epoch: number;
-  /** This process, as it asks for the lease. */
+  /** This term of this process, as it asks for the lease. */
   readonly owner: string;
   /** Aborts when the lease is lost or the service drains. */
   readonly signal: AbortSignal;
@@ -91,9 +91,9 @@ export class Partition {
     const { log, clock, logger } = this.#deps;
     const lease = `${this.#service}/${this.#partition}`;
     const holder = new LeaseHolder(log, clock, logger, lease, owner);
-    await holder.run(signal, async ({ fence, lost }) => {
+    await holder.run(signal, async ({ fence, owner: ofTerm, lost }) => {
       try {
-        await this.#term(fence, owner, lost);
+        await this.#term(fence, ofTerm, lost);
       } catch (error) {
         await this.#ended(error, lost, signal);
       } finally {
