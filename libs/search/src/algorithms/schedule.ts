@@ -11,7 +11,6 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   type HyperparameterSpace,
   isTyped,
-  type Json,
   type JsonObject,
   type ScheduleSearcher,
   type ScheduleSegment,

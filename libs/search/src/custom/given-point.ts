@@ -6,7 +6,6 @@
 import {
   type HyperparameterSpace,
   isTyped,
-  type Json,
   type JsonObject,
   sortedKeys,
   whyNoValue,
