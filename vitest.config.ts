@@ -13,6 +13,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Two cores, and one worker more, since one or another waits for a server, a disk or a moment.
     maxWorkers: 3,
+    globalSetup: ["scripts/lib/end-with-runner.ts"],
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "unit", include: [...unit], isolate: false } },

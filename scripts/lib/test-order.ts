@@ -34,6 +34,7 @@ export const longestFirst: readonly string[] = [
   "test/e2e/hostile-ends.test.ts",
   "test/search-1000/thousand.test.ts",
   "test/search-kill9/kill9.test.ts",
+  "test/world/runner-killed.test.ts",
   "test/e2e/spaces.test.ts",
 ];
 

@@ -2,6 +2,7 @@
 // machine a single ratio is a hint, and a limit in a test would be a coin toss.
 import { parseArgs } from "node:util";
 import { benches, isBenchName } from "../../test/bench/benches.ts";
+import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
 import { MachineWatch } from "../../test/bench/support/machine.ts";
 import { reportOf, tableOf } from "../../test/bench/support/report.ts";
 
@@ -37,6 +38,8 @@ if (values.list) {
   if (name === undefined) usage("which benchmark?");
   if (rest.length > 0) usage("one benchmark at a time");
   if (!isBenchName(name)) usage(`there is no benchmark called ${name}`);
+  endWithParent();
+  endWithRunner();
   const watch = new MachineWatch();
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const bench = await benches[name].load();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import type { Campaign } from "../lib/campaigns.ts";
+import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
 import { root } from "../lib/root.ts";
 
 const seedMax = 2 ** 32;
@@ -46,6 +47,8 @@ async function main(): Promise<number> {
   if (!Number.isInteger(seed) || seed < 0 || seed >= seedMax) {
     return usage(`--seed takes a whole number from 0 to ${seedMax - 1}.`);
   }
+  endWithParent();
+  endWithRunner();
   const startedMs = performance.now();
   process.stderr.write(`${campaign.name} with --seed ${seed}\n`);
   const log = (line: string): boolean => process.stderr.write(`${line}\n`);

@@ -1,10 +1,12 @@
 // npm test: every suite at its short size. The last line is `N passed, N failed`, and says how many could not be run.
 import { startVitest } from "vitest/node";
 import { needs } from "../../test/world/torch.ts";
+import { endWithParent } from "../lib/end-with-runner.ts";
 import { makePythonEnvironment, torchRequired } from "../lib/python-environment.ts";
 import { makeRuff } from "../lib/python-tools.ts";
 import { root } from "../lib/root.ts";
 
+endWithParent();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const environment = await makePythonEnvironment(say);
 if (environment.python === null) say(environment.why);

@@ -27,6 +27,7 @@ function python(args: readonly string[]): ChildProcess {
   const child = spawn("python3", ["-W", "error::ResourceWarning", ...args], {
     env: {
       PATH: process.env["PATH"],
+      TY_TEST_RUN: process.env["TY_TEST_RUN"],
       PYTHONPATH: sdk,
       PYTHONDONTWRITEBYTECODE: "1",
       TRAINYARD_URL: access?.api,

@@ -21,7 +21,12 @@ export function startScript(
   env: NodeJS.ProcessEnv,
 ): ChildProcess {
   return spawn(python, [script, ...args], {
-    env: { PATH: process.env["PATH"], PYTHONDONTWRITEBYTECODE: "1", ...env },
+    env: {
+      PATH: process.env["PATH"],
+      TY_TEST_RUN: process.env["TY_TEST_RUN"],
+      PYTHONDONTWRITEBYTECODE: "1",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "inherit"],
   });
 }

@@ -28,7 +28,11 @@ type Program = {
 function start(name: string, environment: Environment): Program {
   const child = spawn(process.execPath, [join(services, name, "src", "main.ts")], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env["PATH"], ...environment },
+    env: {
+      PATH: process.env["PATH"],
+      TY_TEST_RUN: process.env["TY_TEST_RUN"],
+      ...environment,
+    },
   });
   const exit = once(child, "exit");
   stack.defer(async () => {

@@ -6,6 +6,7 @@ import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import type { SearchOperation } from "@trainyard/contracts/events";
 import type { Plain } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";
+import { serviceMeta } from "@trainyard/runtime";
 
 export type Told = { readonly stream: string; readonly events: readonly AnyEvent[] };
 
@@ -28,14 +29,7 @@ export type Sequence = {
   readonly decided: readonly string[];
 };
 
-const nobody = {
-  source: "/trainyard/kill9",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+const nobody = serviceMeta("kill9");
 
 /** Tells it with ids that are the same each time: an observation records the id of its report. */
 export async function tell(log: EventLog, { stream, events }: Told): Promise<void> {

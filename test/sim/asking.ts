@@ -1,7 +1,6 @@
 import type { Bus, CommandReply } from "@trainyard/bus";
 import { deriveCommitId } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
-import { pause } from "@trainyard/runtime";
+import { type Clock, pause } from "@trainyard/kernel";
 
 const deadlineMs = 2_000;
 const againMs = 500;

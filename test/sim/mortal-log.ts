@@ -15,8 +15,7 @@ import type {
   ParkedRow,
   StoredEvent,
 } from "@trainyard/event-log";
-import { type Clock, Fault } from "@trainyard/kernel";
-import { pause } from "@trainyard/runtime";
+import { type Clock, Fault, pause } from "@trainyard/kernel";
 
 export type Trouble =
   | { readonly kind: "death" }

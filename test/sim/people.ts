@@ -10,8 +10,8 @@ import {
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import type { MemoryLog } from "@trainyard/event-log";
-import { idOf } from "@trainyard/kernel";
-import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
+import { idOf, pause } from "@trainyard/kernel";
+import { decodeReply, encodeRequest } from "@trainyard/runtime";
 import type { ManualClock } from "@trainyard/testing";
 import { Asking } from "./asking.ts";
 import type { Chance } from "./chance.ts";

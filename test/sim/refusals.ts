@@ -6,8 +6,8 @@ import type { Bus } from "@trainyard/bus";
 import { shortNameOf } from "@trainyard/contracts";
 import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
 import type { AppendRequest, AppendResult, MemoryLog } from "@trainyard/event-log";
-import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
-import { decodeReply, encodeRequest, pause } from "@trainyard/runtime";
+import { categoryOf, type Clock, idOf, pause } from "@trainyard/kernel";
+import { decodeReply, encodeRequest } from "@trainyard/runtime";
 
 export type Refusals = {
   /** What is refused of the experiments: all commits of a category, or those that give a run its place. */

@@ -70,7 +70,7 @@ describe("unit tests", () => {
       "libs/event-log/src/postgres/postgres-log.test.ts",
       "libs/bus/src/nats/nats-bus.test.ts",
       "services/gateway/src/http/http.test.ts",
-      "deploy/local/src/home/lock.test.ts",
+      "deploy/local/src/processes/lock.test.ts",
     ]) {
       expect(files).toContain(file);
       expect(units).not.toContain(file);

@@ -1,10 +1,12 @@
 import type { Rule } from "./rule.ts";
+import { timeFromClock } from "./rules/clock.ts";
 import { oneConfigurationReader } from "./rules/configurations.ts";
 import { contractsHold, linksHold } from "./rules/documents.ts";
 import { environmentInConfig } from "./rules/environment.ts";
 import { catalogued } from "./rules/events.ts";
 import { namedExports } from "./rules/exports.ts";
 import { foldsVerified } from "./rules/folds.ts";
+import { foldersInOneDirection } from "./rules/folders.ts";
 import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
 import { noModuleState } from "./rules/module-state.ts";
@@ -24,10 +26,12 @@ export const houseRules: readonly Rule[] = [
   namedExports,
   layers,
   packageWalls,
+  foldersInOneDirection,
   pureCores,
   noModuleState,
   reasonedSuppressions,
   environmentInConfig,
+  timeFromClock,
   oneConfigurationReader,
   catalogued,
   foldsVerified,

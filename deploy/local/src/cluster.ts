@@ -17,7 +17,7 @@ import {
 import { inheritedEnvironment } from "./processes/inherited-environment.ts";
 import { type Launched, launch } from "./processes/launch.ts";
 import { limits } from "./limits.ts";
-import { lockHolder, tryLock } from "./home/lock.ts";
+import { lockHolder, tryLock } from "./processes/lock.ts";
 import { lastLines } from "./processes/log-files.ts";
 import { type ClusterOptions, optionArguments } from "./options.ts";
 import { runningPostgres } from "./servers/postgres.ts";

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { describe, expect, test } from "vitest";
 import { blobStoreContract } from "./contract.ts";
 import { openDirectoryBlobStore } from "./directory-store.ts";
@@ -14,12 +15,12 @@ async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
 describe("a directory", () => {
   blobStoreContract(async () => {
     const { path, ...rest } = await folder();
-    return { store: await openDirectoryBlobStore(join(path, "blobs")), ...rest };
+    return { store: await openDirectoryBlobStore(join(path, "blobs"), systemClock), ...rest };
   });
 
   test("leaves nothing beside the blobs, whether a put succeeds or fails", async () => {
     await using dir = await folder();
-    const store = await openDirectoryBlobStore(dir.path);
+    const store = await openDirectoryBlobStore(dir.path, systemClock);
     const digest = createHash("sha256").update("x").digest("hex");
     async function* x(): AsyncIterable<Uint8Array> {
       yield Buffer.from("x");
@@ -38,13 +39,13 @@ describe("a directory", () => {
     await writeFile(join(incoming, "young"), "");
     const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
     await utimes(join(incoming, "old"), longAgo, longAgo);
-    await openDirectoryBlobStore(dir.path);
+    await openDirectoryBlobStore(dir.path, systemClock);
     expect(await readdir(incoming)).toEqual(["young"]);
   });
 
   test("a folder in a blob's place is no blob", async () => {
     await using dir = await folder();
-    const store = await openDirectoryBlobStore(dir.path);
+    const store = await openDirectoryBlobStore(dir.path, systemClock);
     await mkdir(join(dir.path, "folder"));
     expect(await store.get("folder")).toBeNull();
     expect(await store.stat("folder")).toBeNull();

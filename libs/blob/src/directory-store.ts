@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isFault } from "@trainyard/kernel";
+import { type Clock, isFault } from "@trainyard/kernel";
 import { checkKey, digestMismatch, storeFailed } from "./faults.ts";
 import { flushFolder } from "./flush-folder.ts";
 import type { BlobContent, BlobStat, BlobStore } from "./port.ts";
@@ -15,15 +15,15 @@ import type { BlobContent, BlobStat, BlobStore } from "./port.ts";
 const incomingAgeMsMax = 24 * 60 * 60 * 1000;
 
 /** Opens the folder, creating it (for its owner only) where it is missing. */
-export async function openDirectoryBlobStore(root: string): Promise<BlobStore> {
+export async function openDirectoryBlobStore(root: string, clock: Clock): Promise<BlobStore> {
   const incoming = join(root, ".incoming");
   await mkdir(incoming, { recursive: true, mode: 0o700 });
-  await removeAbandoned(incoming);
+  await removeAbandoned(incoming, clock);
   return new DirectoryBlobStore(root, incoming);
 }
 
-async function removeAbandoned(incoming: string): Promise<void> {
-  const oldest = Date.now() - incomingAgeMsMax;
+async function removeAbandoned(incoming: string, clock: Clock): Promise<void> {
+  const oldest = clock.nowMs() - incomingAgeMsMax;
   for (const name of await readdir(incoming)) {
     const path = join(incoming, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));

@@ -8,10 +8,10 @@ export const busLimits = {
   firstConnectMs: 1_500,
   /** One attempt to connect: a host that swallows packets must not hold up the next. */
   connectTimeoutMs: 2_000,
-  /** Between attempts: a killed server is back within a second, and a thousand agents must not hammer it. */
-  reconnectWaitMs: 250,
-  /** Spread over the attempts of many clients that lost the same server. */
-  reconnectJitterMs: 100,
+  /** The first wait between attempts, at most: a killed server is back within a second. Each further one is twice as long … */
+  dialWaitFirstMs: 250,
+  /** … up to this. Clients of which there are many set a longer one. */
+  dialWaitLastMs: 2_000,
   /** With two unanswered pings allowed, a link that is half open is noticed within 15 s. */
   pingIntervalMs: 5_000,
   pingsUnansweredMax: 2,

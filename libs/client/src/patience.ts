@@ -1,3 +1,5 @@
+import { pause } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { clientLimits } from "./limits.ts";
 
@@ -20,30 +22,16 @@ export async function patiently<Result>(
   attempt: () => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> {
-  const endMs = performance.now() + limitMs;
+  const endMs = systemClock.monotonicMs() + limitMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       const asked = error instanceof ApiError ? error.retryAfterMs : 0;
       const waitMs = Math.max(asked, clientLimits.retryMs);
-      if (!passes(error) || performance.now() + waitMs > endMs) throw error;
-      await pause(waitMs, signal);
+      if (!passes(error) || systemClock.monotonicMs() + waitMs > endMs) throw error;
+      // Ends early, without a failure, when the caller gives up: the next attempt then says so.
+      await pause(systemClock, waitMs, signal);
     }
   }
-}
-
-/** Ends early, without a failure, when the caller gives up: the next attempt then says so. */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -8,6 +8,7 @@ import type { Launch } from "./gen/trainyard/agent/v1/agent_pb.ts";
 import { CreateExperimentRequestSchema } from "./gen/trainyard/api/v1/experiments_pb.ts";
 import { AllocationGrantedSchema } from "./gen/trainyard/event/v1/allocation_pb.ts";
 import { ValidationReportedSchema } from "./gen/trainyard/event/v1/measurement_pb.ts";
+import { type Upcasters, upcast } from "./upcasters.ts";
 
 const double = fc.oneof(
   fc.double(),
@@ -134,8 +135,26 @@ describe("events", () => {
   });
 
   it("of an old type are read as today's", () => {
-    const old = { type: "dev.trainyard.allocation.WaitNoted.v1", body: '{"text":"full"}' };
-    expect(decodeEvent(old)).toEqual({ type: "WaitExplained", data: { code: 3, detail: "full" } });
+    const type = "dev.trainyard.allocation.WaitNoted.v1";
+    // Each upcaster leads to the next version only: WaitNoted wrote its cause as text, version 2 gave it a name.
+    const table: Upcasters = {
+      [type]: (body) => {
+        const { text } = JSON.parse(body) as { text?: string };
+        return { type: `${type}2`, body: JSON.stringify({ detail: text ?? "" }) };
+      },
+      [`${type}2`]: (body) => {
+        const { detail } = JSON.parse(body) as { detail: string };
+        return {
+          type: "dev.trainyard.allocation.WaitExplained.v1",
+          body: JSON.stringify({ code: "WAIT_CODE_NOT_ENOUGH_FREE_SLOTS", detail }),
+        };
+      },
+    };
+    expect(decodeEvent(upcast({ type, body: '{"text":"full"}' }, table))).toEqual({
+      type: "WaitExplained",
+      data: { code: 3, detail: "full" },
+    });
+    expect(() => decodeEvent({ type, body: "{}" })).toThrow(/no event has the type/);
   });
 });
 

@@ -8,18 +8,13 @@ type Upcaster = (body: string) => { readonly type: string; readonly body: string
 
 type Stored = { readonly type: string; readonly body: string };
 
-export const upcasters: Readonly<Record<string, Upcaster>> = {
-  // The first drafts of the log wrote the cause of a wait as text; kept as the worked example of this mechanism.
-  "dev.trainyard.allocation.WaitNoted.v1": (body) => {
-    const { text } = JSON.parse(body) as { text?: string };
-    return {
-      type: "dev.trainyard.allocation.WaitExplained.v1",
-      body: JSON.stringify({ code: "WAIT_CODE_NOT_ENOUGH_FREE_SLOTS", detail: text ?? "" }),
-    };
-  },
-};
+/** By old type. */
+export type Upcasters = Readonly<Record<string, Upcaster>>;
 
-export function upcast(stored: Stored, table = upcasters): Stored {
+/** None yet: no released event has changed its meaning. `codec.test.ts` has an example. */
+export const upcasters: Upcasters = {};
+
+export function upcast(stored: Stored, table: Upcasters = upcasters): Stored {
   let current = stored;
   for (let upcaster = table[current.type]; upcaster !== undefined; upcaster = table[current.type]) {
     current = upcaster(current.body);

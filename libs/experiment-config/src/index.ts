@@ -51,6 +51,7 @@ export { type ConfigPart, configPart } from "./parts/named.ts";
 export { floorLog, hyperbandTrials } from "./searcher/halving.ts";
 export type { SearchObjective } from "./searcher/objectives.ts";
 export type { ScheduleSegment } from "./searcher/population.ts";
+export { whyNoValue } from "./searcher/point-problems.ts";
 export { isWithin } from "./searcher/population-space.ts";
 export {
   type AdaptiveAshaSearcher,
@@ -68,5 +69,5 @@ export {
   type SearcherOf,
   trainsToTheEnd,
 } from "./searcher/searcher.ts";
-export { type WarmStart, whyNoValue } from "./searcher/warm-start.ts";
+export type { WarmStart } from "./searcher/warm-start.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";

@@ -25,7 +25,7 @@ import { experiment } from "./experiment.ts";
 import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
 import { populationProblems } from "./searcher/population-space.ts";
 import { gridSize, isConditional } from "./hyperparameters/space.ts";
-import { pointProblems } from "./searcher/warm-start.ts";
+import { pointProblems } from "./searcher/point-problems.ts";
 import { warningsOf } from "./warnings.ts";
 
 export type ParseOptions = {

@@ -70,6 +70,14 @@ export function parseRunId(text: string): RunParts | null {
   };
 }
 
+/**
+ * Whether a later run of the trial has taken the place of this one. Runs of a trial are numbered from 1 in the order of
+ * their requests, and one is superseded as soon as the next is requested: what it reports from then on is stale.
+ */
+export function isSuperseded(run: number, newest: number): boolean {
+  return run < newest;
+}
+
 export function streamName(category: string, id: string): StreamName {
   assert(/^[a-z]+$/.test(category) && id.length > 0, `"${category}-${id}" names a stream`);
   return `${category}-${id}` as StreamName;

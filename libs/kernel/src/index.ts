@@ -20,6 +20,7 @@ export {
   isExperimentId,
   isName,
   isRunId,
+  isSuperseded,
   isTrialId,
   type PoolId,
   parseRunId,
@@ -35,6 +36,7 @@ export {
 } from "./ids.ts";
 export { isMapping, type Json, type JsonObject } from "./json.ts";
 export { limits } from "./limits.ts";
+export { Backoff, type RetryPolicy, retrying } from "./retry.ts";
 export { storableText } from "./text.ts";
 export { type Block, draw, drawBlock, drawInteger, philox } from "./rng.ts";
-export type { Clock } from "./time.ts";
+export { atMost, type Clock, pause } from "./time.ts";

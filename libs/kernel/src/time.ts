@@ -7,3 +7,34 @@ export interface Clock {
   /** Calls back once after at least `afterMs`, unless disposed of before. */
   timer(afterMs: number, callback: () => void): Disposable;
 }
+
+/** What is used here of an AbortSignal, which pure code does not know. */
+export interface Signal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+export function pause(clock: Clock, ms: number, signal?: Signal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      timer[Symbol.dispose]();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = clock.timer(ms, done);
+    signal?.addEventListener("abort", done);
+  });
+}
+
+/** Resolves when the work has ended, well or not, or when the time is over; the work goes on then. Never rejects. */
+export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  using _timer = clock.timer(Math.max(0, ms), over.resolve);
+  await Promise.race([over.promise, work.catch(() => {})]);
+}

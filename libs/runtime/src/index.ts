@@ -1,6 +1,5 @@
 export { Batches, type BatchLimits } from "./batches.ts";
 export type { Check, Verdict } from "./verification/check.ts";
-export { pause, systemClock } from "./clock.ts";
 export {
   AcceptedSchema,
   accepted,
@@ -29,7 +28,7 @@ export {
 export { EffectLoop } from "./reactions/effect-loop.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
-export { EventFeed } from "./reactions/event-feed.ts";
+export { EventFeed } from "./history/event-feed.ts";
 export {
   type CommitIdentity,
   CommitRefused,
@@ -37,7 +36,7 @@ export {
   CursorBehind,
   Executor,
   LeaseLost,
-} from "./commands/executor.ts";
+} from "./work/executor.ts";
 export { FoldCache } from "./folds/fold-cache.ts";
 export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
 export { type Machine, type MachineFold, machineFold } from "./folds/machines.ts";
@@ -53,7 +52,7 @@ export { BodyBudget, HeldBody } from "./service/body-budget.ts";
 export { LogFollower } from "./folds/log-follower.ts";
 export { type HeldLease, LeaseHolder } from "./leadership/lease-holder.ts";
 export { runtimeLimits } from "./limits.ts";
-export { createLogger, type Logger } from "./service/logging.ts";
+export { createLogger, type Logger } from "./logging.ts";
 export { migrate } from "./views/migrate.ts";
 export {
   Partition,
@@ -75,12 +74,13 @@ export {
   ReactionLoop,
   type ReactionSpec,
 } from "./reactions/reactions.ts";
-export { emptyMeta, experimentKey, reactionMeta } from "./reactions/story.ts";
+export { emptyMeta, experimentKey, reactionMeta, serviceMeta } from "./work/story.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";
 export { tableFault } from "./service/table-fault.ts";
+export { version } from "./service/version.ts";
 export { createRegistry, enumLabel, Registry } from "./service/telemetry.ts";
 export { childOf, newTraceparent } from "./traceparent.ts";
 export { inTransaction } from "./views/transaction.ts";
@@ -92,4 +92,5 @@ export { shownView } from "./views/view-commands.ts";
 export { viewGauges } from "./views/view-telemetry.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
-export { BufferedWork, MovedStream, type Work } from "./reactions/work.ts";
+export { WorkerCall } from "./worker/worker-call.ts";
+export { BufferedWork, MovedStream, type Work } from "./work/work.ts";

@@ -20,10 +20,9 @@ export const runtimeLimits = {
   /** Attempts at one decision whose streams keep moving, before it counts as a fault of the world. */
   conflictRetriesMax: 20,
   /** Waiting between attempts after a fault of the world. */
-  retryFirstMs: 50,
-  retryLastMs: 2_000,
+  retry: { firstMs: 50, lastMs: 2_000 },
   /** An effect waits for a disk or a peer, which may be away for hours. */
-  effectRetryLastMs: 30_000,
+  effectRetry: { firstMs: 50, lastMs: 30_000 },
   /** Different keys parked one after the other before the loop stops: the fault is ours, not theirs. */
   parkedKeysInARowMax: 3,
   /** A part of a fan-out is committed once it writes this many streams (the log takes 256). */

@@ -57,11 +57,6 @@ export class PoolAgents {
     });
   }
 
-  setPresent(id: string, present: boolean): void {
-    const agent = this.#byId.get(id);
-    if (agent !== undefined) this.#change(agent, () => (agent.present = present));
-  }
-
   /** One that is present and blocked takes no work; null lifts it. */
   setBlock(id: string, block: Block | null): void {
     const agent = this.#byId.get(id);
@@ -83,11 +78,11 @@ export class PoolAgents {
   /** What the work finds while these take none. */
   without<T>(ids: readonly string[], work: () => T): T {
     const left = ids.filter((id) => this.#byId.get(id)?.present === true);
-    for (const id of left) this.setPresent(id, false);
+    for (const id of left) this.#setPresent(id, false);
     try {
       return work();
     } finally {
-      for (const id of left) this.setPresent(id, true);
+      for (const id of left) this.#setPresent(id, true);
     }
   }
 
@@ -199,6 +194,11 @@ export class PoolAgents {
       if (!agent.held.has(slot) && !agent.disabled.has(slot)) free.push(slot);
     }
     return free;
+  }
+
+  #setPresent(id: string, present: boolean): void {
+    const agent = this.#byId.get(id);
+    if (agent !== undefined) this.#change(agent, () => (agent.present = present));
   }
 
   #idOf(ordinal: number | undefined): string | undefined {

@@ -109,12 +109,12 @@ describe("where a run goes", () => {
 
   test("no slot of an agent that is away, draining or disabled is used", () => {
     const pool = poolOf({ a: 2, b: 2 });
-    pool.agents.setPresent("a", false);
+    pool.agents.join("a", ["0", "1"], false);
     pool.agents.setSlotDisabled("b", "0", true);
     pool.queue.add(demand("one", 1));
     pool.queue.add(demand("two", 1));
     expect(place(pool)).toEqual([{ id: "one", shares: [{ agent: "b", slots: ["1"] }] }]);
-    pool.agents.setPresent("a", true);
+    pool.agents.join("a", ["0", "1"], true);
     expect(placed(pool)).toEqual({ one: "b:1", two: "a:1" });
   });
 
@@ -217,7 +217,7 @@ describe("a run whose launch failed on an agent", () => {
     expect(placedIn(poolOf({ a: 2, b: 1 }), avoiding(2, "a"))).toBe("a:2");
     expect(placedIn(poolOf({ a: 2, b: 2 }), avoiding(2, "a", "b"))).toBe("a:2");
     const lost = poolOf({ a: 1, b: 1 });
-    lost.agents.setPresent("b", false);
+    lost.agents.join("b", ["0"], false);
     expect(placedIn(lost, avoiding(1, "a"))).toBe("a:1");
   });
 

@@ -75,8 +75,13 @@ class Model {
       }
       case "present": {
         const known = this.agents.get(`agent-${one.agent}`);
-        if (known !== undefined) known.present = one.present;
-        this.pool.agents.setPresent(`agent-${one.agent}`, one.present);
+        if (known === undefined) return;
+        known.present = one.present;
+        this.pool.agents.join(
+          `agent-${one.agent}`,
+          Array.from({ length: known.size }, (_, n) => String(n)),
+          one.present,
+        );
         return;
       }
       case "disable": {

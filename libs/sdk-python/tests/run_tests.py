@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import traceback
 import unittest
 import warnings
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ class Result(unittest.TestResult):
     def addSubTest(self, test: unittest.TestCase, subtest: Any, error: Any) -> None:
         super().addSubTest(test, subtest, error)
         if error is not None:
-            self._note(test, f"{subtest}\n{self._exc_info_to_string(error, subtest)}")
+            self._note(test, f"{subtest}\n{''.join(traceback.format_exception(*error))}")
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         super().addSkip(test, reason)

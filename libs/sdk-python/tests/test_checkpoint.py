@@ -19,11 +19,11 @@ from fake_platform import LOSE_ANSWER, RESET, TOKEN, Answer, problem
 from test_sender import RUN, SenderCase
 
 import trainyard
-from trainyard import _checkpoint_store, _storage, _storage_marker
-from trainyard._checkpoint import CheckpointContext
-from trainyard._checkpoint_sender import CheckpointSender
-from trainyard._checkpoint_spool import CheckpointSpool
-from trainyard._checkpoint_spooled import SpooledStore
+from trainyard import _storage, _storage_marker
+from trainyard._checkpoint import CheckpointContext, _store
+from trainyard._checkpoint._sender import CheckpointSender
+from trainyard._checkpoint._spool import CheckpointSpool
+from trainyard._checkpoint._spooled_store import SpooledStore
 
 
 class CheckpointCase(SenderCase):
@@ -35,7 +35,7 @@ class CheckpointCase(SenderCase):
         self.storage = self.folder / "storage"
         self.storage.mkdir()
         self.platform.storage = self.storage
-        self.remote = _checkpoint_store.RemoteStore(self.platform.url, RUN, TOKEN)
+        self.remote = _store.RemoteStore(self.platform.url, RUN, TOKEN)
         self.checkpoint_spool = CheckpointSpool(self.folder / "spool")
         self.checkpoint = CheckpointContext(self.open_store() if self.spooled else self.remote)
 
@@ -236,7 +236,7 @@ class Trouble(CheckpointCase):
                 return script[n] if n < len(script) else None
 
             self.platform.faults = faults
-            with mock.patch.object(_checkpoint_store, "CHECKPOINT_BACKOFF_FIRST_S", 0.01):
+            with mock.patch.object(_store, "CHECKPOINT_BACKOFF_FIRST_S", 0.01):
                 uuid = self.store(a=str(seed))
             self.platform.wait_for(lambda uuid=uuid: uuid in self.completed())
             self.assertEqual(self.platform.checkpoints[uuid]["state"], "COMPLETED", f"seed {seed}")
@@ -320,8 +320,8 @@ class TroubleWithoutRoot(Trouble):
         uuids = []
         self.platform.stop()
         thread = threading.Thread(target=lambda: uuids.append(self.store(a="1")))
-        with mock.patch.object(_checkpoint_store, "CHECKPOINT_NOTICE_S", 0.1):
-            with mock.patch.object(_checkpoint_store, "CHECKPOINT_BACKOFF_MAX_S", 0.1):
+        with mock.patch.object(_store, "CHECKPOINT_NOTICE_S", 0.1):
+            with mock.patch.object(_store, "CHECKPOINT_BACKOFF_MAX_S", 0.1):
                 thread.start()
                 thread.join(0.7)
                 self.assertTrue(thread.is_alive())
@@ -332,13 +332,13 @@ class TroubleWithoutRoot(Trouble):
 
     def test_an_outage_is_not_waited_for_for_ever(self):
         self.platform.stop()
-        with mock.patch.object(_checkpoint_store, "CHECKPOINT_PATIENCE_S", 0.3):
+        with mock.patch.object(_store, "CHECKPOINT_PATIENCE_S", 0.3):
             with self.assertRaisesRegex(trainyard.CheckpointError, "has not answered for"):
                 self.store(a="1")
 
     def test_a_defect_of_the_platform_is_not_waited_for_for_ever(self):
         self.platform.faults = lambda request: Answer(500)
-        with mock.patch.object(_checkpoint_store, "CHECKPOINT_DEFECT_S", 0.3):
+        with mock.patch.object(_store, "CHECKPOINT_DEFECT_S", 0.3):
             with self.assertRaisesRegex(trainyard.CheckpointError, "HTTP 500"):
                 self.store(a="1")
 

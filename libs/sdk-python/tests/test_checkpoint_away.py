@@ -12,8 +12,7 @@ from fake_platform import HANG, RESET, Answer, problem, wait_until
 from test_checkpoint import CheckpointCase
 
 import trainyard
-from trainyard import _checkpoint_sender
-from trainyard._checkpoint import CheckpointContext
+from trainyard._checkpoint import CheckpointContext, _sender
 
 
 class Away(CheckpointCase):
@@ -120,7 +119,7 @@ class Away(CheckpointCase):
             return None
 
         self.platform.faults = lambda request: Answer(500)
-        with mock.patch.object(_checkpoint_sender, "CHECKPOINT_DEFECT_S", 0.3):
+        with mock.patch.object(_sender, "CHECKPOINT_DEFECT_S", 0.3):
             first.append(self.store(a="1"))
             self.platform.faults = faults
             second = self.store(a="2")

@@ -11,6 +11,7 @@ from fake_platform import problem
 from test_checkpoint import CheckpointCase, tree
 from test_distributed import DistributedCase
 
+from trainyard._checkpoint import background_of
 from trainyard._storage_marker import NAME
 
 
@@ -256,7 +257,7 @@ class Background(CheckpointCase):
         threading.Timer(0.2, go_on.set).start()
         self.checkpoint.store_in_background(lambda path: None, {"steps_completed": 1})
         self.assertTrue(go_on.is_set())
-        self.checkpoint._finish(None)
+        background_of(self.checkpoint).drain()
 
 
 class BackgroundWithoutRoot(Background):

@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from trainyard._checkpoint_spool import CheckpointSpool, Record
+from trainyard._checkpoint._spool import CheckpointSpool, Record
 
 
 class Settled(unittest.TestCase):

@@ -56,7 +56,7 @@ class ClusterInfo(unittest.TestCase):
                 with self.assertRaisesRegex(AttributeError, f"{name}.*{remedy}"):
                     getattr(owner, name)
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
-            info.nonsense
+            info.nonsense  # pyright: ignore[reportAttributeAccessIssue] — it is absent
 
     def test_in_a_task_that_begins(self):
         environment = {**TASK, "TRAINYARD_LATEST_CHECKPOINT": "", "TRAINYARD_CONFIG": "{}"}

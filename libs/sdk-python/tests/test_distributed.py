@@ -14,9 +14,9 @@ from ports import free_port
 from test_context import ContextCase
 
 import trainyard
-from trainyard._distributed import _join, _meeting
-from trainyard._distributed._place import Place
-from trainyard._distributed._star import Star
+from trainyard._distributed import _join, _rendezvous
+from trainyard._distributed._collectives import Collectives
+from trainyard._distributed._topology import Topology
 from trainyard._distributed._wire import Link
 
 PREAMBLE = """
@@ -172,10 +172,10 @@ class Lost(DistributedCase):
     def test_a_rank_that_was_heard_may_leave(self):
         for awaited in (False, True):
             (hub_to_1, one), (hub_to_2, two) = links(), links()
-            first, second = Star(1, [0, 1, 2], {0: one}), Star(2, [0, 1, 2], {0: two})
+            first, second = Collectives(1, [0, 1, 2], {0: one}), Collectives(2, [0, 1, 2], {0: two})
             steps = [lambda: first.gather("one"), first.close, lambda: second.gather("two")]
 
-            class Stepwise(Star):
+            class Stepwise(Collectives):
                 def _ready(self, timeout):
                     steps.pop(0)()
                     return super()._ready(timeout)
@@ -221,39 +221,39 @@ class Lost(DistributedCase):
 
 
 def place(rank, size=2):
-    return Place(rank, size, rank, size, 0, 1)
+    return Topology(rank, size, rank, size, 0, 1)
 
 
 class Joining(DistributedCase):
-    def meeting(self, **env):
+    def rendezvous(self, **env):
         env = {"TMPDIR": str(self.folder), "MASTER_PORT": "1", **env}
-        return _meeting.meeting_of(env, 1, None, None)
+        return _rendezvous.rendezvous_of(env, 1, None, None)
 
     def test_who_does_not_come_is_named(self):
         with mock.patch.object(_join, "JOIN_S", 0.2):
             with self.assertRaisesRegex(trainyard.DistributedError, "^ranks 1, 2 did not join"):
-                _join.join(place(0, 3), self.meeting())
+                _join.join(place(0, 3), self.rendezvous())
             with self.assertRaisesRegex(trainyard.DistributedError, "^rank 1 could not join"):
-                _join.join(place(1), self.meeting())
+                _join.join(place(1), self.rendezvous())
 
     def test_strangers_are_left_outside(self):
         with mock.patch.object(_join, "JOIN_S", 3.0), mock.patch.object(_join, "HANDSHAKE_S", 0.2):
-            meeting = self.meeting()
+            rendezvous = self.rendezvous()
             pid = os.fork()
             if pid == 0:
                 code = 1
                 try:
-                    _join.join(place(0), meeting)
+                    _join.join(place(0), rendezvous)
                     code = 0
                 finally:
                     os._exit(code)
-            wait_until(lambda: meeting.known_port() is not None)
-            with socket.create_connection(("127.0.0.1", meeting.known_port())) as stranger:
+            wait_until(lambda: rendezvous.known_port() is not None)
+            with socket.create_connection(("127.0.0.1", rendezvous.known_port())) as stranger:
                 stranger.sendall(os.urandom(64))
                 with mock.patch.object(_join, "JOIN_S", 0.2):
                     with self.assertRaisesRegex(trainyard.DistributedError, "secret"):
-                        _join.join(place(1), meeting._replace(secret=b"another"))
-            star, _ = _join.join(place(1), meeting)
+                        _join.join(place(1), rendezvous._replace(secret=b"another"))
+            star, _ = _join.join(place(1), rendezvous)
             star.close()
             self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
@@ -305,9 +305,9 @@ class Joining(DistributedCase):
             with self.assertRaisesRegex(trainyard.DistributedError, "LOCAL_WORLD_SIZE"):
                 trainyard.DistributedContext.from_torch_distributed()
         with self.assertRaisesRegex(trainyard.DistributedError, "chief_port="):
-            _meeting.meeting_of({}, 1, None, None)
+            _rendezvous.rendezvous_of({}, 1, None, None)
         with self.assertRaisesRegex(trainyard.DistributedError, "TRAINYARD_DISTRIBUTED_SECRET"):
-            _meeting.meeting_of({"MASTER_PORT": "1"}, 2, None, None)
+            _rendezvous.rendezvous_of({"MASTER_PORT": "1"}, 2, None, None)
 
 
 if __name__ == "__main__":

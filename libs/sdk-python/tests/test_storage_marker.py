@@ -16,7 +16,8 @@ from fake_platform import wait_until
 from test_checkpoint import CheckpointCase
 
 import trainyard
-from trainyard import _checkpoint_spooled, _storage_marker
+from trainyard import _storage_marker
+from trainyard._checkpoint import _spooled_store
 from trainyard._storage_marker import NAME, MarkerError, mark, seen
 
 SOURCES = Path(trainyard.__file__).parent.parent
@@ -127,7 +128,7 @@ class Declared(CheckpointCase):
 
     def test_a_root_without_an_id_stops_no_training_and_is_said_once(self):
         refused = mock.patch.object(
-            _checkpoint_spooled._storage_marker, "mark", side_effect=MarkerError("no marker")
+            _spooled_store._storage_marker, "mark", side_effect=MarkerError("no marker")
         )
         with refused:
             uuids = [self.store(a=str(n)) for n in range(2)]

@@ -39,6 +39,7 @@ function startAgent(): ChildProcess {
   const agent = spawn(process.execPath, [join(import.meta.dirname, "main.ts")], {
     env: {
       PATH: process.env["PATH"],
+      TY_TEST_RUN: process.env["TY_TEST_RUN"],
       TRAINYARD_NATS_URL: nats.url,
       TRAINYARD_NATS_USER: "agent-rack.1",
       TRAINYARD_AGENT_NAME: "rack.1",

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { limits } from "./limits.ts";
@@ -118,7 +119,7 @@ test("what is too long for one message is told in parts, and no run is missing f
   const slots = Array.from({ length: 1_024 }, (_, n) => `slot-${n}`);
   const ended = Array.from({ length: 150 }, () => launchOf("true", { slots }));
   for (const launch of ended) {
-    const folder = RunFolder.create(join(config.folder, "runs"), launch);
+    const folder = RunFolder.create(join(config.folder, "runs"), launch, systemClock);
     folder.claimAsNeverStarted();
     folder.recordExit({ kind: "exited", code: 1, signal: null, message: "failed" });
   }

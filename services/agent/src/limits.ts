@@ -1,5 +1,10 @@
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
+  /**
+   * The longest wait between two attempts to reach NATS. The scheduler counts an agent as lost 30 s after it hears NATS
+   * again: until then each agent must have tried. 1,000 agents then dial about 70 times a second.
+   */
+  dialWaitLastMs: 20_000,
   /** A report goes out this often without a change; the scheduler's own beat is as long. */
   beatMs: 1_000,
   /** Changes of a folder are announced by the kernel; this is how long one that was not is missed. */
@@ -13,8 +18,7 @@ export const limits = {
   /** How long the logs service has for a batch. */
   writeLinesMs: 10_000,
   /** Waiting between attempts after a fault of the world. */
-  retryFirstMs: 100,
-  retryLastMs: 5_000,
+  retry: { firstMs: 100, lastMs: 5_000, spread: 0.25 },
   /** How long an exit waits for the reports that the process left, so that its validations come before its end … */
   reportsBeforeEndMs: 10_000,
   /** … and for its last lines, so that who follows the log sees them before the end. */

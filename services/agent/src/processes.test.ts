@@ -5,13 +5,19 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "n
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { AllocationReportState } from "@trainyard/contracts/agent";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { cgroupProblem } from "./state/cgroup.ts";
 import { folderNameOf } from "./state/layout.ts";
-import { carries, identityOfChild, isAlive, livingProcesses } from "./state/process-identity.ts";
+import {
+  carries,
+  identityOfChild,
+  isAlive,
+  livingProcesses,
+} from "@trainyard/kernel/process-identity";
 import { RunFolder } from "./state/run-folder.ts";
 import { type Mechanism, runGroupOf } from "./state/run-group.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
@@ -214,7 +220,7 @@ describe.each(mechanisms)("with %s, nothing of a run lives once its end is told"
     const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
     platform.run(launch);
     await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-    process.kill(RunFolder.open(folderOf(launch))?.supervisor?.pid ?? 0, "SIGKILL");
+    process.kill(RunFolder.open(folderOf(launch), systemClock)?.supervisor?.pid ?? 0, "SIGKILL");
     const ended = await platform.ended(launch);
     expect(ended.exit?.message).toContain("supervisor was killed");
     expectGone(launch, marker);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
@@ -9,8 +10,7 @@ import { type AgentService, createService } from "./service.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { runGroupOf } from "./state/run-group.ts";
-import { RunFolder } from "./state/run-folder.ts";
-import { handmade, launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { handmade, launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -301,7 +301,7 @@ test("lists that are older than what was processed change nothing", async () => 
   expect(platform.report?.allocations.map(({ allocation }) => allocation)).toEqual([
     first.allocation,
   ]);
-  expect(RunFolder.open(folderOf(first))?.kill).toBeNull();
+  expect(runAt(folderOf(first))?.kill).toBeNull();
 });
 
 test("reports that a process left are delivered before its end is told, and its last word goes along", async () => {
@@ -363,7 +363,7 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   );
   platform.run(launch);
   expect((await platform.ended(launch)).exit?.code).toBe(0);
-  expect(RunFolder.open(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+  expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
 test("what stands in the spool behind reports of a superseded run is delivered all the same", async () => {
@@ -375,7 +375,7 @@ test("what stands in the spool behind reports of a superseded run is delivered a
   platform.run(launch);
   expect((await platform.ended(launch)).exit?.code).toBe(0);
   expect(platform.received.map(({ key }) => key)).toEqual(["0-1001"]);
-  expect(RunFolder.open(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
+  expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
 test("a supervisor that was killed takes its run with it, and nobody claims to know how it would have ended", async () => {
@@ -383,7 +383,7 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
   platform.run(launch);
   await platform.up(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-  const supervisor = RunFolder.open(folderOf(launch))?.supervisor;
+  const supervisor = runAt(folderOf(launch))?.supervisor;
   process.kill(supervisor?.pid ?? 0, "SIGKILL");
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: false, launchFailed: false, exit: { signal: "" } });
@@ -394,5 +394,7 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
 });
 
 test("no two agents use one folder", async () => {
-  await expect(lockFolder(config.folder, 0)).rejects.toMatchObject({ code: "folder_in_use" });
+  await expect(lockFolder(config.folder, systemClock, 0)).rejects.toMatchObject({
+    code: "folder_in_use",
+  });
 });

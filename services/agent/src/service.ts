@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import type { Bus } from "@trainyard/bus";
-import { Fault } from "@trainyard/kernel";
+import { type Clock, Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   createLogger,
   createRegistry,
@@ -10,21 +11,26 @@ import {
   openBus,
   type Service,
   serviceOf,
+  version,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
-import { agentEvents } from "./events.ts";
+import { limits } from "./limits.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
 import { findProcessGroups } from "./shell/process-groups.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
-import { version } from "./version.ts";
 
 const name = "agent";
 
 /** Given ones are the caller's to close. */
-export type Overrides = { readonly bus?: Bus; readonly logger?: Logger };
+export type Overrides = {
+  readonly bus?: Bus;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+};
 
 export type AgentService = Service & {
   /** Ends the runs of this host; the service itself goes on until it is disposed of. */
@@ -36,21 +42,26 @@ export async function createService(
   overrides: Overrides = {},
 ): Promise<AgentService> {
   const stack = new AsyncDisposableStack();
+  const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger(name, config.logLevel);
   const folder = makeFolder(resolve(config.folder));
-  stack.use(await lockFolder(folder));
+  stack.use(await lockFolder(folder, clock));
   checkVersion(folder);
   const sdkPath = config.sdkPath === null ? null : sdkFolder(config.sdkPath);
-  const bus = overrides.bus ?? stack.use(await openBus(config, config.name, logger));
+  const bus =
+    overrides.bus ??
+    stack.use(
+      await openBus(config, config.name, logger, { dialWaitLastMs: limits.dialWaitLastMs }),
+    );
   const registry = createRegistry(name);
-  const events = agentEvents(logger, registry);
+  const events = createTelemetry(logger, registry);
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
   // Each run finds out anew what it gets; this is what is told, and where less is allowed than was asked for, the end.
   const { mechanism, problems } = findProcessGroups(config.processGroups);
   events.processGroups(mechanism, problems);
-  const shared = { agent: config.name, bus, events };
+  const shared = { agent: config.name, bus, clock, events };
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
-  const start = beginStart(folder, Date.now());
+  const start = beginStart(folder, clock.nowMs());
   const identity = { ...identityOf(config), ...start, processGroups: mechanism };
   const urls = { apiUrl, metricsUrl, checkpointDir };
   const { processGroups } = config;

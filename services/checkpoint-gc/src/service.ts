@@ -13,7 +13,7 @@ import {
   viewCheck,
 } from "@trainyard/runtime";
 import type { CheckpointGcConfig } from "./config.ts";
-import { createTelemetry } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { Deletion } from "./shell/deletion.ts";
 import { CheckpointIndex } from "./shell/index-view.ts";
 import { reactionHandlers } from "./shell/reactions.ts";
@@ -27,7 +27,7 @@ export async function createService(
   const parts = await openParts("checkpoint-gc", config, overrides);
   const { name, log, bus, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
-  const after = createTelemetry(logger, registry);
+  const telemetry = createTelemetry(logger, registry);
   const disk = overrides.disk ?? directoryDisk;
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     const wake = (adopted: boolean): void => deletion.wake(adopted);
@@ -35,7 +35,7 @@ export async function createService(
     const deletion = new Deletion({ executor, log, clock, logger, disk }, index);
     const handlers = reactionHandlers({ index, clock, graceMs: config.graceMs });
     return {
-      reactions: { consumer: name, handlers, after },
+      reactions: { consumer: name, handlers, after: telemetry.count },
       commands: {},
       checks: [viewCheck(name, index.view, log)],
       views: [index.view],

@@ -8,7 +8,7 @@ import {
   type TableOverrides,
 } from "@trainyard/runtime";
 import type { ExperimentsConfig } from "./config.ts";
-import { createTelemetry } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { postgresIds } from "./shell/experiment-ids.ts";
 import { beginTerm } from "./shell/term.ts";
 
@@ -20,7 +20,7 @@ export async function createService(
 ): Promise<Service> {
   const parts = await openParts("experiments", config, overrides);
   const pool = openTables(parts, config, overrides);
-  const count = createTelemetry(parts.registry);
+  const { count } = createTelemetry(parts.registry);
   const begin = beginTerm({ ...parts, ids: postgresIds(pool), count });
   return serviceOf(parts, {
     http: config.http,

@@ -15,7 +15,7 @@ import {
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
 import type { GatewayConfig } from "./config.ts";
-import { showLag } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { authenticate, type TokenLookup } from "./http/caller.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
 import { unavailable } from "./http/problem.ts";
@@ -43,7 +43,7 @@ export async function createService(
   const documents = new DocumentStore();
   const view = documentsView(pool, clock, logger);
   viewGauges(registry, () => [view]);
-  const blobs = await openDirectoryBlobStore(config.blobDir);
+  const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const feeds = {
     view: stack.use(await EventFeed.open(log, bus, clock, logger)),
     follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
@@ -51,7 +51,7 @@ export async function createService(
   const hears = { clock, logger, observed: (event: StoredEvent) => moved.notify([event]) };
   const follower = new LogFollower(log, feeds.follower, executor.cache, hears);
   const freshness = new Freshness(view, clock, logger);
-  showLag(registry, () => freshness.behindMs);
+  const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const used = { log, bus, pool, clock, logger, documents, view, blobs, executor, follower };
   const backend = new Backend(used);
   const idempotency = new IdempotencyStore(pool);
@@ -64,6 +64,7 @@ export async function createService(
     unreadable: () => freshness.unreadable(),
     logger,
     registry,
+    telemetry,
     position: () => view.position,
   };
   return serviceOf(parts, {

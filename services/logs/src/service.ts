@@ -7,7 +7,7 @@ import {
   type TableOverrides,
 } from "@trainyard/runtime";
 import type { LogsConfig } from "./config.ts";
-import { logsEvents } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { writeCommands } from "./shell/ingest.ts";
 import { LineTable } from "./shell/line-table.ts";
 import { queryCommands } from "./shell/queries.ts";
@@ -25,7 +25,7 @@ export async function createService(
   const pool = openTables(parts, config, overrides);
   const table = new LineTable(pool);
   const { http, runTokenKeys } = config;
-  const writes = writeCommands({ table, bus, events: logsEvents(registry), runTokenKeys });
+  const writes = writeCommands({ table, bus, events: createTelemetry(registry), runTokenKeys });
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },

@@ -12,7 +12,7 @@ import {
   type TableOverrides,
 } from "@trainyard/runtime";
 import type { MetricsConfig } from "./config.ts";
-import { metricsEvents } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { Ingest } from "./shell/ingest.ts";
 import { PointTable } from "./shell/point-table.ts";
@@ -36,7 +36,7 @@ export async function createService(
   const executor = new Executor(log, cache);
   const table = new PointTable(pool);
   const system = new SystemTable(pool);
-  const ingest = new Ingest({ executor, bus, table, system, events: metricsEvents(registry) });
+  const ingest = new Ingest({ executor, bus, table, system, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
   const face = { ingest, follower, runTokenKeys, logger, registry };
   return serviceOf(parts, {

@@ -10,6 +10,7 @@ import {
   RebuildViewSchema,
   ViewsListedSchema,
 } from "@trainyard/contracts/commands";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { entry, runEnded, runRequested, TestRegistry } from "./testing/test-registry.ts";
 
@@ -304,7 +305,7 @@ describe("model code", () => {
     registry.stage.ask([PlanContextDownloadSchema, { digest: asked }], ContextPlanSchema);
 
   beforeAll(async () => {
-    const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"));
+    const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"), systemClock);
     async function* content() {
       yield Buffer.from(code);
     }

@@ -11,17 +11,21 @@ import {
   type Term,
   type TermContext,
   viewCheck,
+  WorkerCall,
 } from "@trainyard/runtime";
 import type { RegistryConfig } from "./config.ts";
-import { registryEvents } from "./events.ts";
+import type { Manifest } from "./core/manifest.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { commandTable } from "./shell/commands.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { ManifestTable } from "./shell/manifest-table.ts";
 import { Placed } from "./shell/placed.ts";
 import { Unfinished } from "./shell/unfinished.ts";
 import { Verifier } from "./shell/verifier.ts";
-import { VerifyThread } from "./shell/verify-thread.ts";
+import type { Place, Verdict } from "./shell/verify-files.ts";
+import type { VerifyQuestion } from "./shell/verify-worker.ts";
 
+const verifyWorker = new URL("./shell/verify-worker.ts", import.meta.url);
 const migrations = join(import.meta.dirname, "../migrations");
 
 export async function createService(
@@ -32,11 +36,14 @@ export async function createService(
   const { name, stack, log, bus, clock, logger, registry } = parts;
   const { http, checkpointDir, urlKey, abandonedGraceMs: graceMs } = config;
   const pool = openTables(parts, config, overrides);
-  const events = registryEvents(logger, registry);
-  const thread = stack.use(new VerifyThread());
-  const verifier = new Verifier((place, files) => thread.verify(place, files), clock, events);
+  const events = createTelemetry(logger, registry);
+  const hashing = stack.use(
+    new WorkerCall<VerifyQuestion, Verdict>(verifyWorker, "verifies files"),
+  );
+  const verify = (place: Place, manifest: Manifest) => hashing.ask({ place, manifest });
+  const verifier = new Verifier(verify, clock, events);
   const manifests = new ManifestTable(pool);
-  const blobs = await openDirectoryBlobStore(config.blobDir);
+  const blobs = await openDirectoryBlobStore(config.blobDir, clock);
   const publicUrl = (): string => config.publicUrl ?? service.address();
   const shared = { clock, events, checkpointDir };
   const begin = async ({ executor }: TermContext): Promise<Term> => {

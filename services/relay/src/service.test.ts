@@ -1,6 +1,6 @@
 import { createMemoryBus } from "@trainyard/bus";
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
-import { createLogger } from "@trainyard/runtime";
+import { createLogger, emptyMeta } from "@trainyard/runtime";
 import { expect, test, vi } from "vitest";
 import { parseConfig } from "./config.ts";
 import { createService } from "./service.ts";
@@ -16,16 +16,8 @@ test("one of two replicas relays, and the other goes on when it stops", async ()
   let version = 0;
   const append = async (): Promise<void> => {
     const event = { id: newEventId(), type: "dev.trainyard.pool.PoolRemoved.v1", body: "{}" };
-    const meta = {
-      source: "",
-      workspace: "",
-      correlationid: "",
-      causationid: "",
-      authid: "",
-      traceparent: "",
-    };
     const write = { stream: "pool-default", expectedVersion: version, events: [event] };
-    await writer.append({ commitId: newEventId(), writes: [write], guards: [], meta });
+    await writer.append({ commitId: newEventId(), writes: [write], guards: [], meta: emptyMeta });
     version += 1;
   };
   const replica = (): ReturnType<typeof createService> =>

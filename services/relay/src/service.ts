@@ -7,7 +7,7 @@ import {
   serviceOf,
 } from "@trainyard/runtime";
 import type { RelayConfig } from "./config.ts";
-import { relayEvents } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { watchLogTime } from "./shell/log-time.ts";
 import { relay } from "./shell/relay.ts";
 
@@ -17,7 +17,7 @@ export async function createService(
 ): Promise<Service> {
   const parts = await openParts("relay", config, overrides);
   const { name, log, clock, logger, registry } = parts;
-  const deps = { ...parts, events: relayEvents(logger, registry) };
+  const deps = { ...parts, events: createTelemetry(logger, registry) };
   const holder = new LeaseHolder(log, clock, logger, `${name}/0`, leaseOwner(name));
   return serviceOf(parts, {
     http: config.http,

@@ -1,6 +1,6 @@
 import { type Overrides, openParts, Partition, type Service, serviceOf } from "@trainyard/runtime";
 import type { SchedulerConfig } from "./config.ts";
-import { createTelemetry } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { beginTerm } from "./shell/term.ts";
 
 export async function createService(

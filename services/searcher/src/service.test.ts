@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
 import { exampleConfig, experimentCreated, trialEnded } from "./core/examples.ts";
 import { createService } from "./service.ts";
-import { searches } from "./shell/searches.ts";
+import { searches } from "./streams.ts";
 
 let stage: DatabaseStage;
 let service: Service;

@@ -1,6 +1,6 @@
 import { type Overrides, openParts, Partition, type Service, serviceOf } from "@trainyard/runtime";
 import type { SearcherConfig } from "./config.ts";
-import { createTelemetry } from "./events.ts";
+import { createTelemetry } from "./telemetry.ts";
 import { ThreadModel } from "./shell/model/thread-model.ts";
 import { beginTerm } from "./shell/term.ts";
 

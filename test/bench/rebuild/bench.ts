@@ -5,7 +5,8 @@
 import { createMemoryBus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import { EventFeed, systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { EventFeed } from "@trainyard/runtime";
 import type pg from "pg";
 import { appendOurs, fillLog } from "../support/append.ts";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";

@@ -2,7 +2,7 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
-import { FoldCache, machineFold } from "@trainyard/runtime";
+import { FoldCache, machineFold, serviceMeta } from "@trainyard/runtime";
 import { type SearchCommand, type SearchEvent, SearchMachine } from "@trainyard/search";
 import { exampleOf } from "@trainyard/search/examples";
 import { draw } from "@trainyard/kernel";
@@ -15,14 +15,7 @@ const reports = 20;
 const concurrent = 64;
 const perCommit = 500;
 const stream = "search-1";
-const meta = {
-  source: "/trainyard/searcher",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+const meta = serviceMeta("searcher");
 
 const searches = machineFold({
   name: "search",

@@ -5,7 +5,7 @@ const wanted = [
   "tsconfig.json",
   "src/core/tsconfig.json",
   "src/config.ts",
-  "src/events.ts",
+  "src/telemetry.ts",
   "src/limits.ts",
   "src/main.ts",
   "src/service.ts",

@@ -3,7 +3,7 @@ import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 // Written in halves, so that this file does not suppress anything itself.
 const never = new RegExp(`@ts-(?:${"ig"}nore|${"no"}check)\\b`);
 const directive = new RegExp(
-  `(?:ox${"lint"}|es${"lint"})-${"dis"}able|biome-${"ig"}nore|@ts-${"expect"}-error|#\\s*${"no"}qa|type:\\s*${"ig"}nore|pragma: no cover`,
+  `(?:ox${"lint"}|es${"lint"})-${"dis"}able|biome-${"ig"}nore|@ts-${"expect"}-error|#\\s*${"no"}qa|(?:type|pyright):\\s*${"ig"}nore|pragma: no cover`,
 );
 const reason = /(\s--?|:|—)\s+\S+\s+\S+/;
 
@@ -30,6 +30,7 @@ export const reasonedSuppressions: Rule = {
     "a whole file": { "a.ts": `// @ts-${"no"}check -- it is old and nobody knows\n` },
     "an ignored error": { "a.ts": `// @ts-${"ig"}nore -- the types are wrong here\n` },
     "Python's": { "a.py": `x = 1  # ${"no"}qa\n` },
+    "pyright's": { "a.py": `x = 1  # pyright: ${"ig"}nore[reportX]\n` },
     "a type's, with words after it": { "a.py": `x = 1  # type: ${"ig"}nore[x] # see\n` },
   },
   kept: {

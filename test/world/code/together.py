@@ -7,7 +7,7 @@ import trainyard
 
 together = trainyard.DistributedContext.from_torch_distributed()
 with trainyard.init(distributed=together) as ctx:
-    first = 0
+    first = batch = 0
     if ctx.info.latest_checkpoint:
         with ctx.checkpoint.restore_path(ctx.info.latest_checkpoint) as path:
             first = int((path / f"batch-{together.rank}").read_text())

@@ -11,13 +11,15 @@
  * change is told to `onChange`. Only start, stop and restart from outside move it otherwise, one at a time.
  */
 import type { ChildProcess } from "node:child_process";
+import { pause } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { errorText } from "../cluster-error.ts";
 import { launch } from "./launch.ts";
 import { limits } from "../limits.ts";
 import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
 import type { ProcessPlan } from "./process-plan.ts";
 import { findMarked, type ProcessRecords } from "./records.ts";
-import { pause, waitUntil } from "./wait.ts";
+import { waitUntil } from "./wait.ts";
 
 export type ProcessState = "stopped" | "starting" | "running" | "waiting" | "ended" | "stopping";
 
@@ -108,7 +110,7 @@ export class KeptProcess {
   async #backOff(stop: AbortSignal): Promise<void> {
     const waitMs = backoffMs(this.#deathsInARow);
     this.#change("waiting", "died", { deathsInARow: this.#deathsInARow, startsAgainInMs: waitMs });
-    await pause(waitMs, stop);
+    await pause(systemClock, waitMs, stop);
   }
 
   /** Null for a process that was taken over: it is not our child. */

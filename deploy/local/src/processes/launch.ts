@@ -18,6 +18,12 @@ export type Launched = {
   readonly child: ChildProcess;
 };
 
+/** Servers get an environment of their own, and a run of tests finds what it started by its mark. */
+function testMark(): NodeJS.ProcessEnv {
+  const mark = process.env["TY_TEST_RUN"];
+  return mark === undefined ? {} : { TY_TEST_RUN: mark };
+}
+
 /**
  * Starts a process that lives on when we die: in a session of its own, its output going straight into a file. Ctrl-C in
  * a terminal, a hang-up and the end of this process reach none of it.
@@ -27,7 +33,7 @@ export async function launch(command: Command, logFile: string): Promise<Launche
   try {
     const child = spawn(command.program, command.parameters, {
       cwd: command.folder,
-      env: command.environment,
+      env: { ...testMark(), ...command.environment },
       detached: true,
       stdio: ["ignore", log, log],
       ...(command.user === null ? {} : { uid: command.user.uid, gid: command.user.gid }),

@@ -27,7 +27,9 @@ test("a process that ended and was not reaped is dead", async () => {
 });
 
 test("the start arguments and the environment of a process can be read", async () => {
-  const child = spawn("sleep", ["1000"], { env: { MARK: "a mark" } });
+  const child = spawn("sleep", ["1000"], {
+    env: { TY_TEST_RUN: process.env["TY_TEST_RUN"], MARK: "a mark" },
+  });
   await once(child, "spawn");
   const view = allProcesses().find((one) => one.pid === child.pid);
   expect(view?.environment).toContain("MARK=a mark");

@@ -1,29 +1,8 @@
-/**
- * Which process a number stands for. A pid is used again after a while, so a process is named by its pid together with
- * the moment of its start (in clock ticks since boot) and the boot. A zombie is dead: where nobody reaps orphans, they
- * stay in the table for ever.
- */
-import { execFileSync } from "node:child_process";
+/** The processes of this machine: who they are, what they were started with, and signals to them. */
 import { readdirSync, readFileSync } from "node:fs";
+import { hasProc, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 
-export type ProcessIdentity = {
-  readonly pid: number;
-  readonly started: string;
-  readonly boot: string;
-};
-
-const bootId = readOrNull("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
-
-/** Null when no living process has this pid. */
-export function identityOf(pid: number): ProcessIdentity | null {
-  const started = bootId === "" ? startedByPs(pid) : startedByProc(pid);
-  return started === null ? null : { pid, started, boot: bootId };
-}
-
-export function isAlive(process: ProcessIdentity): boolean {
-  const now = identityOf(process.pid);
-  return now !== null && now.started === process.started && now.boot === process.boot;
-}
+export { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 
 /** Sends a signal unless the process has ended. */
 export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
@@ -44,7 +23,7 @@ export type ProcessView = {
 
 /** Every process that can be seen, with its start arguments; empty where there is no /proc. */
 export function allProcesses(): readonly ProcessView[] {
-  if (bootId === "") return [];
+  if (!hasProc) return [];
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .map((name) => ({
@@ -63,30 +42,6 @@ function readOrNull(path: string): string | null {
     return readFileSync(path, "utf8");
   } catch {
     // The process has ended, or belongs to somebody else.
-    return null;
-  }
-}
-
-function startedByProc(pid: number): string | null {
-  const stat = readOrNull(`/proc/${pid}/stat`);
-  if (stat === null) return null;
-  // The name in parentheses may hold anything; the state is field 3 and the start time field 22 (proc(5)).
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const state = fields[0];
-  if (state === "Z" || state === "X") return null;
-  return fields[19] ?? null;
-}
-
-/** Where there is no /proc (macOS). */
-function startedByPs(pid: number): string | null {
-  try {
-    const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
-    const at = line.indexOf(" ");
-    return line.startsWith("Z") ? null : line.slice(at + 1).trim();
-  } catch {
     return null;
   }
 }

@@ -1,3 +1,5 @@
+import { systemClock } from "@trainyard/kernel/system-clock";
+
 /** The supervisor's own log: one JSON object a line, as the services write theirs. */
 export type SupervisorLog = (
   level: "info" | "warn" | "error",
@@ -6,7 +8,7 @@ export type SupervisorLog = (
 ) => void;
 
 export const writeLog: SupervisorLog = (level, message, fields = {}) => {
-  const time = new Date().toISOString();
+  const time = new Date(systemClock.nowMs()).toISOString();
   const line = { level, time, service: "supervisor", ...fields, msg: message };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 };

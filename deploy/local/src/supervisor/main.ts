@@ -7,7 +7,7 @@ import { writeJson } from "../home/atomic-file.ts";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import { serveControl } from "../control.ts";
 import { homeAt, prepareHome } from "../home/home.ts";
-import { tryLock } from "../home/lock.ts";
+import { tryLock } from "../processes/lock.ts";
 import { parseOptionArguments } from "../options.ts";
 import { RunningCluster } from "./running-cluster.ts";
 import { failureFile, supervisorLock } from "../home/supervisor-files.ts";

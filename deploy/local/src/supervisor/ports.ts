@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { readJson, readText, writeJson } from "../home/atomic-file.ts";
 import { ClusterError, errorCode } from "../cluster-error.ts";
 import type { Home } from "../home/home.ts";
-import { tryLock } from "../home/lock.ts";
+import { tryLock } from "../processes/lock.ts";
 
 export type Ports = Readonly<Record<string, number>>;
 

@@ -9,6 +9,7 @@
  */
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { version } from "@trainyard/runtime";
 import { prepareDatabase } from "@trainyard/service-migrate";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";
@@ -27,7 +28,6 @@ import type { ServiceEntry } from "./services.ts";
 import { endLeftovers, Supervisor } from "./supervisor.ts";
 import type { SupervisorLog } from "./log.ts";
 import { sweep } from "../processes/sweep.ts";
-import { trainyardVersion } from "../version.ts";
 
 /** The port that people see first. */
 const apiPortPreferred = 8080;
@@ -243,7 +243,7 @@ export class RunningCluster {
     } as const;
     const password = infrastructure.secrets.postgresAdminPassword;
     return {
-      version: trainyardVersion,
+      version,
       api: localUrl(ports["gateway"]),
       natsUrl: `nats://${host}:${ports["nats"] ?? 0}`,
       postgresUrl: postgresUrl(ports["postgres"] ?? 0, adminRole, password),

@@ -4,6 +4,7 @@
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   eventOfHeaders,
   headersOfEvent,
@@ -48,15 +49,6 @@ export type MemoryServer = {
   inFlight: number;
 };
 
-const processClock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  timer(afterMs, callback) {
-    const handle = setTimeout(callback, afterMs);
-    return { [Symbol.dispose]: () => clearTimeout(handle) };
-  },
-};
-
 export function createMemoryBus(options: MemoryHubOptions = {}): MemoryHub {
   return new MemoryHub(options);
 }
@@ -75,7 +67,7 @@ export class MemoryHub {
   #away = false;
 
   constructor(options: MemoryHubOptions) {
-    this.clock = options.clock ?? processClock;
+    this.clock = options.clock ?? systemClock;
     this.#fate = options.fate ?? (() => ({}));
   }
 

@@ -25,7 +25,7 @@ test("a refused login is said once and does not end the process or the dialling"
   const opened = performance.now();
   await until(
     "more attempts were made",
-    () => performance.now() - opened > 2 * busLimits.reconnectWaitMs,
+    () => performance.now() - opened > 4 * busLimits.dialWaitFirstMs,
   );
   expect(problems.map(({ code }) => code)).toEqual(["login_refused"]);
 });

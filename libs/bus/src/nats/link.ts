@@ -1,15 +1,16 @@
 /**
- * The connection, which nothing outside ever loses: until the first attempt succeeds this class dials again and again,
- * afterwards the client reconnects for ever and subscribes again by itself. Should a connection end for good all the
- * same, a new one takes its place. What must exist on every connection (subscriptions) is an attachment.
+ * The connection, which nothing outside ever loses: this class dials until an attempt succeeds, and again whenever a
+ * connection ends, with growing waits. What must exist on every connection (subscriptions) is an attachment.
  *
- *   dialling ──connected──► up ⇄ down (the client reconnects) ──ended──► dialling;   closed from anywhere
+ *   dialling ──connected──► up ──ended──► dialling;   closed from anywhere
  */
 import { errors, type NatsConnection, type Status } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";
-import type { Fault } from "@trainyard/kernel";
+import { atMost, type Fault, pause } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { busAway, callbackThrew, loginRefused, notPermitted, serverProblem } from "../faults.ts";
 import { busLimits } from "../limits.ts";
+import { DialWaits } from "./dial-waits.ts";
 
 export type LinkConfig = {
   readonly servers: string | readonly string[];
@@ -17,6 +18,7 @@ export type LinkConfig = {
   readonly user?: string;
   readonly password?: string;
   readonly inboxPrefix: string;
+  readonly dialWaitLastMs?: number;
   readonly onProblem: (problem: Fault) => void;
 };
 
@@ -29,6 +31,7 @@ export class Link implements AsyncDisposable {
   readonly #connectionCallbacks = new Set<(connected: boolean) => void>();
   readonly #refusalCallbacks = new Set<(refusal: Refusal) => void>();
   readonly #closing = new AbortController();
+  readonly #waits: DialWaits;
   #connection: NatsConnection | null = null;
   #up = false;
   #loginRefused = false;
@@ -37,6 +40,7 @@ export class Link implements AsyncDisposable {
 
   private constructor(config: LinkConfig) {
     this.#config = config;
+    this.#waits = new DialWaits(config.dialWaitLastMs ?? busLimits.dialWaitLastMs);
   }
 
   /** Resolves with the first connection, or after a short wait without one. */
@@ -44,26 +48,26 @@ export class Link implements AsyncDisposable {
     const link = new Link(config);
     const tried = new Promise<void>((resolve) => {
       link.#firstTry = resolve;
-      setTimeout(resolve, busLimits.firstConnectMs).unref();
     });
     link.#keeping = link.#keep();
-    await tried;
+    await atMost(systemClock, busLimits.firstConnectMs, tried);
     return link;
   }
 
   get up(): boolean {
-    return this.#up;
+    // A connection ends a moment before it is said to have ended.
+    return this.#up && this.#connection?.isClosed() === false;
   }
 
   /** The connection while it is up; a Fault `bus_away` otherwise. */
   connection(): NatsConnection {
-    if (!this.#up || this.#connection === null) throw busAway();
+    if (!this.up || this.#connection === null) throw busAway();
     return this.#connection;
   }
 
   /** Runs now, if there is a connection, and on every new one. */
   attach(attachment: Attachment): Disposable {
-    if (this.#connection !== null) attachment(this.#connection);
+    if (this.#connection?.isClosed() === false) attachment(this.#connection);
     this.#attachments.add(attachment);
     return { [Symbol.dispose]: () => void this.#attachments.delete(attachment) };
   }
@@ -81,8 +85,8 @@ export class Link implements AsyncDisposable {
 
   /** Resolves when the server has seen everything sent before; at once while it is away. */
   async settled(): Promise<void> {
-    if (!this.#up || this.#connection === null) return;
-    // A link lost in between needs no word here: the client sends the subscriptions again.
+    if (!this.up || this.#connection === null) return;
+    // A link lost in between needs no word here: attachments run again on the next connection.
     await this.#connection.flush().catch(() => {});
   }
 
@@ -90,9 +94,10 @@ export class Link implements AsyncDisposable {
     while (!this.#closing.signal.aborted) {
       const connection = await this.#dial();
       if (connection === null) {
-        await this.#wait();
+        await pause(systemClock, this.#waits.next(), this.#closing.signal);
         continue;
       }
+      this.#waits.reset();
       this.#connection = connection;
       for (const attachment of this.#attachments) this.#run(attachment, connection);
       const watched = this.#watch(connection.status());
@@ -102,6 +107,7 @@ export class Link implements AsyncDisposable {
       await watched;
       this.#connection = null;
       this.#setUp(false);
+      await this.#wait();
     }
   }
 
@@ -122,10 +128,7 @@ export class Link implements AsyncDisposable {
         ...(user === undefined ? {} : { user, pass: password ?? "" }),
         inboxPrefix,
         timeout: busLimits.connectTimeoutMs,
-        maxReconnectAttempts: -1,
-        ignoreAuthErrorAbort: true,
-        reconnectTimeWait: busLimits.reconnectWaitMs,
-        reconnectJitter: busLimits.reconnectJitterMs,
+        reconnect: false,
         pingInterval: busLimits.pingIntervalMs,
         maxPingOut: busLimits.pingsUnansweredMax,
         noAsyncTraces: true,
@@ -141,7 +144,6 @@ export class Link implements AsyncDisposable {
   async #watch(statuses: AsyncIterable<Status>): Promise<void> {
     for await (const status of statuses) {
       if (status.type === "disconnect") this.#setUp(false);
-      if (status.type === "reconnect") this.#setUp(true);
       if (status.type === "error") this.#report(status.error);
     }
   }
@@ -181,29 +183,12 @@ export class Link implements AsyncDisposable {
     }
   }
 
-  #wait(): Promise<void> {
-    const spread = Math.random() * busLimits.reconnectJitterMs;
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#closing.signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, busLimits.reconnectWaitMs + spread);
-      this.#closing.signal.addEventListener("abort", done);
-    });
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#firstTry();
     // What was published last is still on its way; a link that is half open must not hold up the end.
-    await Promise.race([this.settled(), pause(busLimits.closeFlushMs)]);
+    await atMost(systemClock, busLimits.closeFlushMs, this.settled());
     await this.#connection?.close();
     await this.#keeping;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }

@@ -33,6 +33,8 @@ export type NatsBusConfig = {
   readonly password?: string;
   /** Told to tools that discover the service. */
   readonly version?: string;
+  /** The longest wait between two attempts to connect; longer for clients of which there are many. */
+  readonly dialWaitLastMs?: number;
   readonly streams?: Partial<Record<StreamKey, StreamLimits>>;
   /** What has no caller to be thrown to: refusals of the server, callbacks that threw, unreadable messages. */
   readonly onProblem?: (problem: Fault) => void;
@@ -49,6 +51,7 @@ export async function createNatsBus(config: NatsBusConfig): Promise<Bus> {
     name: config.name,
     ...(config.password === undefined ? {} : { user: config.name, password: config.password }),
     inboxPrefix,
+    ...(config.dialWaitLastMs === undefined ? {} : { dialWaitLastMs: config.dialWaitLastMs }),
     onProblem,
   });
   const replies = new Replies(link, inboxPrefix);

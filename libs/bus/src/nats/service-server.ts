@@ -5,6 +5,7 @@
  */
 import { createInbox, type Msg, type NatsConnection, type Subscription } from "@nats-io/nats-core";
 import type { Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { answer, overloaded } from "../answering.ts";
 import { callbackThrew } from "../faults.ts";
 import { busLimits } from "../limits.ts";
@@ -28,7 +29,7 @@ const nanosPerMs = 1_000_000;
 export class ServiceServer {
   readonly #config: ServiceServerConfig;
   readonly #id = createInbox("ty").slice("ty.".length);
-  readonly #startedAt = new Date().toISOString();
+  readonly #startedAt = new Date(systemClock.nowMs()).toISOString();
   readonly #stats = new Map<string, EndpointStats>();
   #subscriptions: Subscription[] = [];
   #inFlight = 0;

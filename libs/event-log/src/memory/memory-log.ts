@@ -3,6 +3,7 @@
  * one turn of the event loop, so appends are in the order of their calls.
  */
 import { assert, type Clock, Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { genesis, sha256Hex } from "../hash.ts";
 import { logLimits } from "../limits.ts";
 import { categoryOfStream, consumerOfLease, type LogRoles } from "../owners.ts";
@@ -67,7 +68,7 @@ class MemoryClient implements EventLog {
   }
 
   #nowMs(): number {
-    return Math.floor(this.#options.clock?.nowMs() ?? Date.now());
+    return Math.floor((this.#options.clock ?? systemClock).nowMs());
   }
 
   #assertOpen(): void {

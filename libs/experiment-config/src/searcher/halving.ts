@@ -98,7 +98,7 @@ export const asha: SearcherModule<Rising & Resuming> = {
 };
 
 /** As asha, where a model proposes most trials. */
-export const bohb: typeof asha = asha;
+export const bohb: typeof asha = { ...asha };
 
 /** As asha in promotion form, where a model proposes most trials and the first rung may rise. */
 export const auto: SearcherModule<Rising> = {

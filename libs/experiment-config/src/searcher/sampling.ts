@@ -54,7 +54,7 @@ export const random: SearcherModule<Trials & Ending & SeveralObjectives> = {
   read: (searcher) => ({ ...readTrials(searcher), ...readObjectives(searcher) }),
 };
 
-export const sobol: typeof random = random;
+export const sobol: typeof random = { ...random };
 
 type Grid = Ending &
   SeveralObjectives & {

@@ -1,24 +1,12 @@
 /** What a search starts with besides its space: points to try first, and the trials of earlier experiments. */
-import type { FieldProblem } from "@trainyard/kernel";
-import { isSameValue } from "../hyperparameters/conditions.ts";
-import type {
-  HyperparameterSpace,
-  TypedHyperparameter,
-} from "../hyperparameters/hyperparameters.ts";
 import {
-  describeValue,
   isMapping,
-  itemPath,
-  type Json,
   type JsonObject,
-  keyPath,
   numbersAt,
   optionalNumber,
   sortedKeys,
   valueAt,
 } from "../json.ts";
-import { isTyped } from "../hyperparameters/space.ts";
-import { closest } from "../suggest.ts";
 
 export type WarmStart = {
   /** Tried first, in their order. A point may leave hyperparameters out, which are drawn as for any trial. */
@@ -38,81 +26,4 @@ export function readWarmStart(written: JsonObject): WarmStart {
       : { experiments: numbersAt(written, "experiments") }),
     ...optionalNumber(written, "max_trials"),
   };
-}
-
-/** Values of given points that are none of the space's. */
-export function pointProblems(
-  points: readonly JsonObject[],
-  space: HyperparameterSpace,
-): readonly FieldProblem[] {
-  const problems: FieldProblem[] = [];
-  for (const [index, point] of points.entries()) {
-    checkNest(point, space, itemPath("searcher.warm_start.points", index), problems);
-  }
-  return problems;
-}
-
-function checkNest(
-  point: JsonObject,
-  space: HyperparameterSpace,
-  path: string,
-  problems: FieldProblem[],
-): void {
-  for (const [key, value] of Object.entries(point)) {
-    const at = keyPath(path, key);
-    const node = Object.hasOwn(space, key) ? space[key] : undefined;
-    if (node === undefined) {
-      const meant = closest(key, Object.keys(space));
-      const instead = meant === null ? "" : `; "${meant}" is`;
-      problems.push({ path: at, detail: `is not a hyperparameter${instead}` });
-    } else if (isTyped(node)) {
-      const problem = whyNoValue(node, value);
-      if (problem !== null) problems.push({ path: at, detail: problem });
-    } else if (isMapping(value)) {
-      checkNest(value, node, at, problems);
-    } else {
-      problems.push({ path: at, detail: `must be a mapping, not ${describeValue(value)}` });
-    }
-  }
-}
-
-/** What the bounds of a log hyperparameter are off by in floating point. */
-const TOLERANCE = 1e-9;
-
-/** Why a value is none of the hyperparameter's; null where it is one. */
-export function whyNoValue(hyperparameter: TypedHyperparameter, value: Json): string | null {
-  switch (hyperparameter.type) {
-    case "const":
-      return isSameValue(hyperparameter.val, value)
-        ? null
-        : `must be ${describeValue(hyperparameter.val)}, the constant, not ${describeValue(value)}`;
-    case "categorical":
-      return hyperparameter.vals.some((choice) => isSameValue(choice, value))
-        ? null
-        : `is ${describeValue(value)}, which is none of the values`;
-    case "int":
-    case "double":
-      if (hyperparameter.type === "int" && !Number.isInteger(value)) {
-        return `must be a whole number, not ${describeValue(value)}`;
-      }
-      return outside(value, hyperparameter.minval, hyperparameter.maxval);
-    case "log": {
-      const { base, minval, maxval } = hyperparameter;
-      const ends = [base ** minval, base ** maxval].sort((a, b) => a - b);
-      const [least = 0, most = 0] = ends;
-      return outside(value, least * (1 - TOLERANCE), most * (1 + TOLERANCE), [least, most]);
-    }
-  }
-}
-
-function outside(
-  value: Json,
-  least: number,
-  most: number,
-  [from, to]: readonly [number, number] = [least, most],
-): string | null {
-  if (typeof value !== "number") return `must be a number, not ${describeValue(value)}`;
-  return value >= least && value <= most
-    ? null
-    : `must lie between ${from} and ${to}, not be ${value}`;
 }

@@ -6,7 +6,7 @@ import type { Aggregate } from "../folds/folds.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { AcceptedSchema, accepted, command, commandHandlers, encodeRequest } from "./commands.ts";
 import { readRejected } from "./commands.ts";
-import { Executor } from "./executor.ts";
+import { Executor } from "../work/executor.ts";
 
 /** A stream whose event is as large as it is told. */
 const novels: Aggregate<

@@ -11,10 +11,10 @@ import {
   type Rejected,
   RejectedSchema,
 } from "@trainyard/contracts/commands";
-import type { CommitMeta } from "@trainyard/event-log";
 import { isFault, isRejection, type Rejection } from "@trainyard/kernel";
-import { type CommitIdentity, CommitRefused, type Committed } from "./executor.ts";
-import type { Logger } from "../service/logging.ts";
+import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
+import { serviceMeta } from "../work/story.ts";
+import type { Logger } from "../logging.ts";
 import { childOf } from "../traceparent.ts";
 
 /** How long a caller should wait before it asks again, when the service could not. */
@@ -87,14 +87,12 @@ function handlerOf(
 }
 
 function contextOf(service: string, { headers }: CommandRequest): CommandContext {
-  const meta: CommitMeta = {
-    source: `/trainyard/${service}`,
-    workspace: "",
+  const meta = serviceMeta(service, {
     correlationid: headers.correlationid,
     causationid: headers.commitId,
     authid: headers.authid,
     traceparent: childOf(headers.traceparent),
-  };
+  });
   return { identity: { commitId: headers.commitId, meta }, authid: headers.authid };
 }
 

@@ -4,15 +4,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { FoldCache } from "./fold-cache.ts";
 import type { StreamFold } from "./folds.ts";
-
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+import { emptyMeta } from "../work/story.ts";
 
 const counted: StreamFold<number> = {
   name: "counted",
@@ -27,7 +19,7 @@ async function append(log: EventLog, expectedVersion: number): Promise<void> {
     commitId: newEventId(),
     writes: [{ stream: "experiment-1", expectedVersion, events: [{ id: newEventId(), ...event }] }],
     guards: [],
-    meta,
+    meta: emptyMeta,
   });
 }
 

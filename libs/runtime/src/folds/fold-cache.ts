@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { StreamFold } from "./folds.ts";
 import { runtimeLimits } from "../limits.ts";
 import { isOfThisLog, ofAnotherHistory, withEvent, withoutEvent } from "./saved-fold.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 export type Loaded<State> = { readonly state: State; readonly version: number };
 

@@ -4,19 +4,11 @@ import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { runtimeLimits } from "../limits.ts";
-import { EventFeed } from "../reactions/event-feed.ts";
-import { createLogger } from "../service/logging.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { createLogger } from "../logging.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { LogFollower } from "./log-follower.ts";
-
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+import { emptyMeta } from "../work/story.ts";
 
 test("a follower whose log went back forgets what it has folded, and follows what the log has", async () => {
   const clock = new ManualClock();
@@ -29,7 +21,7 @@ test("a follower whose log went back forgets what it has folded, and follows wha
       ...encodeEvent({ type: "ExperimentPaused", data: {} }),
     }));
     const writes = [{ stream, expectedVersion: store.store.version(stream), events }];
-    await log.append({ commitId: newEventId(), writes, guards: [], meta });
+    await log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   };
   const counted = {
     name: "counted",
@@ -56,7 +48,7 @@ test("a follower whose log went back forgets what it has folded, and follows wha
   restore();
   await clock.advance(runtimeLimits.silentBusMs);
   expect(follower.position).toBe(0);
-  await clock.advance(runtimeLimits.retryFirstMs);
+  await clock.advance(runtimeLimits.retry.firstMs);
   expect(follower.position).toBe(1);
   expect((await cache.load(counted, "1")).state).toBe(1);
   await tell(1);

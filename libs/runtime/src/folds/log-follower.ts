@@ -4,15 +4,13 @@
  * history: it goes, and following begins at the end anew.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import { type Clock, Fault } from "@trainyard/kernel";
-import { pause } from "../clock.ts";
+import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import { LogRewound } from "../history/log-history.ts";
+import { PositionWaiters } from "../history/position-waiters.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { EventFeed } from "../reactions/event-feed.ts";
-import type { Logger } from "../service/logging.ts";
+import type { EventFeed } from "../history/event-feed.ts";
+import type { Logger } from "../logging.ts";
 import type { FoldCache } from "./fold-cache.ts";
-
-type Waiter = { readonly position: number; readonly resolve: () => void };
 
 export class LogFollower {
   readonly #log: EventLog;
@@ -21,7 +19,7 @@ export class LogFollower {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #observed: (event: StoredEvent) => void;
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiters: PositionWaiters;
   #position = 0;
 
   constructor(
@@ -40,6 +38,7 @@ export class LogFollower {
     this.#cache = cache;
     this.#clock = deps.clock;
     this.#logger = deps.logger;
+    this.#waiters = new PositionWaiters(deps.clock);
     this.#observed = deps.observed ?? (() => {});
   }
 
@@ -51,31 +50,30 @@ export class LogFollower {
   /** Until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     let begun = false;
+    const failed = (error: unknown, waitMs: number): void => {
+      this.#logger.warn({ err: error, waitMs }, "following_retried");
+      if (!(error instanceof LogRewound)) return;
+      begun = false;
+      this.#position = 0;
+      this.#cache.clear();
+    };
+    const retry = { policy: runtimeLimits.retry, clock: this.#clock, signal, failed };
     while (!signal.aborted) {
-      await this.#persist(signal, async () => {
-        try {
-          if (!begun) this.#position = await this.#log.head();
-          begun = true;
-          await this.#step(signal);
-        } catch (error) {
-          if (error instanceof LogRewound) {
-            begun = false;
-            this.#position = 0;
-            this.#cache.clear();
-          }
-          throw error;
-        }
+      await retrying(retry, async () => {
+        if (!begun) this.#position = await this.#log.head();
+        begun = true;
+        await this.#step(signal);
       });
     }
   }
 
   async #step(signal: AbortSignal): Promise<void> {
-    this.#wake();
+    this.#waiters.reached(this.#position);
     for (const event of await this.#feed.next(this.#position, signal)) {
       this.#observe(event);
       this.#position = event.position;
     }
-    this.#wake();
+    this.#waiters.reached(this.#position);
   }
 
   #observe(event: StoredEvent): void {
@@ -89,45 +87,14 @@ export class LogFollower {
     this.#observed(event);
   }
 
-  async #persist(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
-    let waitMs: number = runtimeLimits.retryFirstMs;
-    while (!signal.aborted) {
-      try {
-        await step();
-        return;
-      } catch (error) {
-        this.#logger.warn({ err: error, waitMs }, "following_retried");
-        await pause(this.#clock, waitMs, signal);
-        waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
-      }
-    }
-  }
-
-  #wake(): void {
-    for (const waiter of this.#waiting) {
-      if (waiter.position <= this.#position) waiter.resolve();
-    }
-  }
-
   /** Resolves once this replica knows of everything up to the position; a Fault `behind` after the given time. */
   async reach(position: number, withinMs: number): Promise<void> {
     if (position <= this.#position) return;
-    await new Promise<void>((resolve, reject) => {
-      const waiter = {
-        position,
-        resolve: () => {
-          this.#waiting.delete(waiter);
-          timer[Symbol.dispose]();
-          resolve();
-        },
-      };
-      const timer = this.#clock.timer(withinMs, () => {
-        this.#waiting.delete(waiter);
-        const detail = `this replica knows of position ${this.#position}, not yet of ${position}`;
-        reject(new Fault("behind", detail, { retry: "later" }));
-      });
-      this.#waiting.add(waiter);
-      this.#feed.nudge();
+    const reached = this.#waiters.until(position, withinMs, () => {
+      const detail = `this replica knows of position ${this.#position}, not yet of ${position}`;
+      return new Fault("behind", detail, { retry: "later" });
     });
+    this.#feed.nudge();
+    await reached;
   }
 }

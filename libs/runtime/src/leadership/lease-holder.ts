@@ -9,11 +9,10 @@
  * one before, with the same epoch, and agents and appends of the two could not be told apart.
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
-import type { Clock } from "@trainyard/kernel";
-import { pause } from "../clock.ts";
-import { firstAbort } from "./first-abort.ts";
+import { type Clock, pause } from "@trainyard/kernel";
+import { firstAbort } from "../first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 export type HeldLease = {
   readonly fence: Fence;

@@ -6,11 +6,11 @@ import {
   RetryParkedSchema,
 } from "@trainyard/contracts/commands";
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
 import { command, encodeRequest } from "../commands/commands.ts";
-import { emptyMeta } from "../reactions/story.ts";
+import { emptyMeta } from "../work/story.ts";
 import { Partition, type Term } from "./partition.ts";
 
 const service = "experiments";

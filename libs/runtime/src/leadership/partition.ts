@@ -5,18 +5,17 @@
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog, Fence } from "@trainyard/event-log";
-import { type Clock, isFault } from "@trainyard/kernel";
+import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "../verification/check.ts";
-import { pause } from "../clock.ts";
 import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
-import { EventFeed } from "../reactions/event-feed.ts";
-import { Executor, LeaseLost } from "../commands/executor.ts";
-import { firstAbort } from "./first-abort.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { Executor, LeaseLost } from "../work/executor.ts";
+import { firstAbort } from "../first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { LogRewound } from "../history/log-history.ts";
 import { LeaseHolder } from "./lease-holder.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
 import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
 import type { View } from "../views/view.ts";
@@ -175,6 +174,6 @@ export class Partition {
       { err: error },
       error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",
     );
-    await pause(clock, runtimeLimits.retryLastMs, signal);
+    await pause(clock, runtimeLimits.retry.lastMs, signal);
   }
 }

@@ -9,7 +9,7 @@ import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
 import type { Aggregate } from "../folds/folds.ts";
 import { runtimeLimits } from "../limits.ts";
-import { emptyMeta } from "../reactions/story.ts";
+import { emptyMeta } from "../work/story.ts";
 import { Partition, type Term } from "./partition.ts";
 
 type Paused = EventOf<"ExperimentPaused">;
@@ -100,7 +100,7 @@ async function stopped(running: Promise<void>): Promise<void> {
 const written = (): readonly string[] =>
   log.store.events.map(({ stream, type }) => `${stream} ${type.split(".")[3]}`);
 const aWhile = (): Promise<void> =>
-  clock.advance(2 * runtimeLimits.retryLastMs + 2 * runtimeLimits.leaseTtlMs);
+  clock.advance(2 * runtimeLimits.retry.lastMs + 2 * runtimeLimits.leaseTtlMs);
 
 test("a log that goes back under a service ends its term, and the next one folds what the log has", async () => {
   const running = start();

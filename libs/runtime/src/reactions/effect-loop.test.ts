@@ -3,7 +3,7 @@ import { atRest, ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { EffectLoop } from "./effect-loop.ts";
-import { LeaseLost } from "../commands/executor.ts";
+import { LeaseLost } from "../work/executor.ts";
 
 const logger = pino({ enabled: false });
 

@@ -2,11 +2,10 @@
  * A level-triggered effect: looks at what the state asks for, does it, and looks again when it is woken, when something
  * falls due, or after a fault. It remembers nothing itself, so a crash at any point is a repeat.
  */
-import { type Clock, isFault } from "@trainyard/kernel";
-import { pause } from "../clock.ts";
-import { LeaseLost } from "../commands/executor.ts";
+import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
+import { LeaseLost } from "../work/executor.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 export class EffectLoop {
   readonly #name: string;
@@ -36,28 +35,23 @@ export class EffectLoop {
 
   /** Runs until the signal aborts. Throws what ends the term: a lost lease. */
   async run(signal: AbortSignal): Promise<void> {
-    let retryMs: number = runtimeLimits.retryFirstMs;
+    const failed = (error: unknown, waitMs: number): void => {
+      if (error instanceof LeaseLost) throw error;
+      this.#tell(error, waitMs);
+    };
+    const retry = { policy: runtimeLimits.effectRetry, clock: this.#clock, signal, failed };
     while (!signal.aborted) {
-      this.#woken = false;
-      let waitMs: number | null;
-      try {
-        waitMs = await this.#step(signal);
-        retryMs = runtimeLimits.retryFirstMs;
-      } catch (error) {
-        if (error instanceof LeaseLost) throw error;
-        if (signal.aborted) return;
-        this.#tell(error, retryMs);
-        // Being woken does not shorten this wait: a fault of the world is not hammered at.
-        await pause(this.#clock, retryMs, signal);
-        retryMs = Math.min(retryMs * 2, runtimeLimits.effectRetryLastMs);
-        continue;
-      }
-      await this.#rest(waitMs, signal);
+      // Being woken does not shorten the wait after a failure: a fault of the world is not hammered at.
+      const waitMs = await retrying(retry, () => {
+        this.#woken = false;
+        return this.#step(signal);
+      });
+      if (waitMs !== undefined) await this.#rest(waitMs, signal);
     }
   }
 
-  #tell(error: unknown, retryMs: number): void {
-    const fields = { err: error, effect: this.#name, waitMs: retryMs };
+  #tell(error: unknown, waitMs: number): void {
+    const fields = { err: error, effect: this.#name, waitMs };
     if (isFault(error)) this.#logger.warn(fields, "effect_retried");
     else this.#logger.error(fields, "effect_failed");
   }

@@ -12,10 +12,10 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import { type CommitIdentity, type Executor, LeaseLost } from "../commands/executor.ts";
+import { type CommitIdentity, type Executor, LeaseLost } from "../work/executor.ts";
 import type { Reaction } from "./reactions.ts";
-import { emptyMeta, reactionMeta } from "./story.ts";
-import type { Work } from "./work.ts";
+import { reactionMeta, serviceMeta } from "../work/story.ts";
+import type { Work } from "../work/work.ts";
 
 export type AnyHandler = (event: Reaction<EventName>, work: Work) => Promise<void>;
 
@@ -109,7 +109,7 @@ export class ParkedRetries {
   }
 
   async #unpark(position: number): Promise<void> {
-    const meta = { ...emptyMeta, source: `/trainyard/${this.#spec.service}` };
+    const meta = serviceMeta(this.#spec.service);
     await this.#executor.moveCursor(identityOf(meta), this.#cursor(position));
   }
 

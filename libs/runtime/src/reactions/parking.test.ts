@@ -2,23 +2,16 @@ import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent, type EventOf } from "@trainyard/contracts";
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
-import { EventFeed } from "./event-feed.ts";
-import { Executor } from "../commands/executor.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
+import { emptyMeta } from "../work/story.ts";
 
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 
 /** Streams whose one event is larger than the log takes. */
@@ -52,7 +45,7 @@ class World {
       const expectedVersion = (await this.log.read(stream, 0, 100)).length;
       const events = [{ id: newEventId(), ...encodeEvent(paused) }];
       const writes = [{ stream, expectedVersion, events }];
-      await this.log.append({ commitId: newEventId(), writes, guards: [], meta });
+      await this.log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
     }
   }
 

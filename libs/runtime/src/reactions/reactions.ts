@@ -10,23 +10,22 @@
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
-import { assert, type Clock, Fault, idOf, isFault } from "@trainyard/kernel";
-import { pause } from "../clock.ts";
-import type { EventFeed } from "./event-feed.ts";
+import { assert, type Clock, Fault, idOf, isFault, pause, retrying } from "@trainyard/kernel";
+import type { EventFeed } from "../history/event-feed.ts";
 import {
   type CommitIdentity,
   CommitRefused,
   CursorBehind,
   type Executor,
   LeaseLost,
-} from "../commands/executor.ts";
-import { firstAbort } from "../leadership/first-abort.ts";
+} from "../work/executor.ts";
+import { firstAbort } from "../first-abort.ts";
 import { LogRewound } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
-import { experimentKey, reactionMeta, runOfStory } from "./story.ts";
-import type { Work } from "./work.ts";
+import { experimentKey, reactionMeta, runOfStory } from "../work/story.ts";
+import type { Work } from "../work/work.ts";
 
 export type Reaction<Name extends EventName> = {
   readonly stored: StoredEvent;
@@ -172,35 +171,29 @@ export class ReactionLoop {
       this.#done(event);
       return;
     }
-    let waitMs: number = runtimeLimits.retryFirstMs;
     let astray = this.#astray;
     this.#astray = false;
-    while (!signal.aborted) {
-      try {
-        // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
-        // The log may have gone back meanwhile: then the event never happened, and nothing may follow from it.
-        if (astray) await this.#deps.feed.confirm();
-        if (astray) await this.#start();
-        if (this.#position < event.position) await this.#react(event);
-        this.#done(event);
-        return;
-      } catch (error) {
-        if (error instanceof LeaseLost || error instanceof LogRewound) throw error;
-        if (isFault(error) && error.retry !== "never") {
-          astray = true;
-          if (error instanceof CursorBehind) continue;
-          this.#deps.logger.warn(
-            { err: error, position: event.position, waitMs },
-            "reaction_retried",
-          );
-          await pause(this.#deps.clock, waitMs, signal);
-          waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
-        } else {
-          await this.#park(event, reasonOf(error), error);
-          return;
-        }
+    const failed = async (error: unknown, waitMs: number) => {
+      if (error instanceof LeaseLost || error instanceof LogRewound) throw error;
+      if (!isFault(error) || error.retry === "never") {
+        await this.#park(event, reasonOf(error), error);
+        return "enough";
       }
-    }
+      astray = true;
+      if (error instanceof CursorBehind) return "at_once";
+      const { position } = event;
+      this.#deps.logger.warn({ err: error, position, waitMs }, "reaction_retried");
+      return undefined;
+    };
+    const { clock } = this.#deps;
+    await retrying({ policy: runtimeLimits.retry, clock, signal, failed }, async () => {
+      // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
+      // The log may have gone back meanwhile: then the event never happened, and nothing may follow from it.
+      if (astray) await this.#deps.feed.confirm();
+      if (astray) await this.#start();
+      if (this.#position < event.position) await this.#react(event);
+      this.#done(event);
+    });
   }
 
   #handlerOf(event: StoredEvent): AnyHandler | undefined {

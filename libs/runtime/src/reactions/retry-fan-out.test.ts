@@ -2,16 +2,16 @@ import { createMemoryBus } from "@trainyard/bus";
 import { encodeEvent, type EventOf } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
-import { Executor } from "../commands/executor.ts";
+import { Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { runtimeLimits } from "../limits.ts";
-import { EventFeed } from "./event-feed.ts";
+import { EventFeed } from "../history/event-feed.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
-import { emptyMeta } from "./story.ts";
+import { emptyMeta } from "../work/story.ts";
 
 /** A stream that takes one event, ever. */
 const marks: Aggregate<boolean, "mark", EventOf<"ExperimentActivated">> = {

@@ -4,12 +4,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { type Bus, createNatsBus } from "@trainyard/bus";
+import { type Bus, createNatsBus, type NatsBusConfig } from "@trainyard/bus";
 import { createPostgresLog, type EventLog } from "@trainyard/event-log";
 import pg from "pg";
 import { z } from "zod";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "./logging.ts";
+import type { Logger } from "../logging.ts";
 
 /** For the zod schema of a process without a database: `z.object({ ...processVariables, … })`. */
 export const processVariables = {
@@ -64,10 +64,16 @@ export function openLog(config: DatabaseConfig, service: string): EventLog {
   return createPostgresLog({ connectionString: config.postgresUrl, applicationName: service });
 }
 
-export function openBus(config: BusConfig, service: string, logger: Logger): Promise<Bus> {
+export function openBus(
+  config: BusConfig,
+  service: string,
+  logger: Logger,
+  options: Pick<NatsBusConfig, "dialWaitLastMs"> = {},
+): Promise<Bus> {
   const { url, user, password } = config.nats;
   return createNatsBus({
     servers: url.split(","),
+    ...options,
     name: user ?? service,
     ...(password === undefined ? {} : { password }),
     onProblem: (problem) => logger.error({ err: problem }, "bus_problem"),

@@ -2,10 +2,10 @@
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Pool } from "pg";
-import { systemClock } from "../clock.ts";
 import { type ConnectionsConfig, openBus, openLog, openPool } from "./connections.ts";
-import { createLogger, type Logger } from "./logging.ts";
+import { createLogger, type Logger } from "../logging.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
 
 /** Given ones are the caller's to close. */

@@ -19,6 +19,7 @@ import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";
 import { newTraceparent } from "../traceparent.ts";
+import { emptyMeta } from "../work/story.ts";
 
 const database = "trainyard";
 const others = "ty_others";
@@ -76,7 +77,7 @@ export class DatabaseStage implements AsyncDisposable {
         },
       ],
       guards: [],
-      meta: { ...nobody, source: "/trainyard/stage" },
+      meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
     assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
     await this.relay();
@@ -153,14 +154,6 @@ export class DatabaseStage implements AsyncDisposable {
     await this.postgres[Symbol.asyncDispose]();
   }
 }
-
-const nobody = {
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 
 const roleOf = (service: string): string => `ty_${service.replaceAll("-", "_")}`;
 

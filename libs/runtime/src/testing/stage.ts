@@ -6,13 +6,14 @@ import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, isRejection, type Rejection } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
-import { systemClock } from "../clock.ts";
-import { EventFeed } from "../reactions/event-feed.ts";
-import { type Committed, Executor } from "../commands/executor.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { type Committed, Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { type ReactionHandlers, ReactionLoop } from "../reactions/reactions.ts";
-import type { Work } from "../reactions/work.ts";
+import type { Work } from "../work/work.ts";
+import { emptyMeta } from "../work/story.ts";
 
 export class Stage {
   readonly log: EventLog;
@@ -41,14 +42,17 @@ export class Stage {
         },
       ],
       guards: [],
-      meta: { ...nobody, source: "/trainyard/stage" },
+      meta: { ...emptyMeta, source: "/trainyard/stage" },
     });
     assert(result.kind === "committed", `${stream} takes what is told: ${JSON.stringify(result)}`);
   }
 
   /** Decides as a command does. */
   async command(handler: (work: Work) => Promise<Rejection | void>): Promise<Committed> {
-    const result = await this.executor.execute({ commitId: newEventId(), meta: nobody }, handler);
+    const result = await this.executor.execute(
+      { commitId: newEventId(), meta: emptyMeta },
+      handler,
+    );
     assert(!isRejection(result), `the command is accepted: ${JSON.stringify(result)}`);
     return result;
   }
@@ -93,12 +97,3 @@ export class Stage {
     return (await this.stream(stream)).map(({ type }) => type);
   }
 }
-
-const nobody = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};

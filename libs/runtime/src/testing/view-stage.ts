@@ -3,26 +3,19 @@ import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { type Logger, pino } from "pino";
 import type { Check } from "../verification/check.ts";
-import { systemClock } from "../clock.ts";
-import { EventFeed } from "../reactions/event-feed.ts";
+import { EventFeed } from "../history/event-feed.ts";
 import { within } from "../views/transaction.ts";
 import { viewCheck } from "../verification/verify-view.ts";
 import { View } from "../views/view.ts";
 import type { TableNames, ViewSpec } from "../views/view-spec.ts";
+import { emptyMeta } from "../work/story.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 const patienceMs = 20_000;
 
 export type Variant = {
@@ -113,7 +106,7 @@ export class ViewStage implements AsyncDisposable {
       this.#versions.set(stream, expectedVersion + 1);
       const events = [{ id: newEventId(), ...encodeEvent(paused) }];
       const writes = [{ stream, expectedVersion, events }];
-      await this.log.append({ commitId: newEventId(), writes, guards: [], meta });
+      await this.log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
     }
   }
 

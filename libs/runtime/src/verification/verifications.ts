@@ -10,12 +10,11 @@ import {
   type ViewsVerified,
   ViewsVerifiedSchema,
 } from "@trainyard/contracts/commands";
-import { type Clock, isFault } from "@trainyard/kernel";
+import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "./check.ts";
-import { pause } from "../clock.ts";
 import { type CommandSpec, command } from "../commands/commands.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 
 type Running = {
   readonly verdicts: Plain<ViewVerdict>[];

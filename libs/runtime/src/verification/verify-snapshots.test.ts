@@ -3,6 +3,7 @@ import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { StreamFold } from "../folds/folds.ts";
 import { snapshotCheck } from "./verify-snapshots.ts";
+import { emptyMeta } from "../work/story.ts";
 
 type Count = { readonly paused: number; readonly seen?: boolean };
 
@@ -21,14 +22,6 @@ const fold: StreamFold<Count> = {
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const activated: AnyEvent = { type: "ExperimentActivated", data: {} };
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 const never = new AbortController().signal;
 
 let log = createMemoryLog().as("experiments");
@@ -42,7 +35,7 @@ beforeEach(async () => {
       ...encodeEvent(event),
     }));
     const writes = [{ stream, expectedVersion: 0, events }];
-    await log.append({ commitId: newEventId(), writes, guards: [], meta });
+    await log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   }
 });
 

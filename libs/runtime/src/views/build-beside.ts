@@ -13,7 +13,7 @@ import { Fault } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import type { LogHistory } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { EventFeed } from "../reactions/event-feed.ts";
+import type { EventFeed } from "../history/event-feed.ts";
 import { applyEvents } from "./apply-events.ts";
 import { applyPage } from "./apply-page.ts";
 import { inTransaction } from "./transaction.ts";

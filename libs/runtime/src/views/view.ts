@@ -14,13 +14,13 @@
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import { Fault, limits } from "@trainyard/kernel";
+import { Fault, limits, retrying } from "@trainyard/kernel";
 import type { Pool } from "pg";
-import { pause } from "../clock.ts";
 import { LogRewound } from "../history/log-history.ts";
-import type { EventFeed } from "../reactions/event-feed.ts";
+import { PositionWaiters } from "../history/position-waiters.ts";
+import type { EventFeed } from "../history/event-feed.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { Logger } from "../service/logging.ts";
+import type { Logger } from "../logging.ts";
 import { readSetAside, type SetAside } from "./apply-events.ts";
 import { applyPage } from "./apply-page.ts";
 import { BesideBuild, dropBeside, Superseded } from "./build-beside.ts";
@@ -54,7 +54,7 @@ export class View {
   readonly pool: Pool;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #waiting = new Set<{ readonly position: number; readonly resolve: () => void }>();
+  readonly #waiters: PositionWaiters;
   /** Where the rows are as far as this process knows; null when that must be looked up. */
   #cursor: ViewCursor | null = null;
   #position = 0;
@@ -72,6 +72,7 @@ export class View {
     this.pool = pool;
     this.#clock = clock;
     this.#logger = logger;
+    this.#waiters = new PositionWaiters(clock);
   }
 
   /** The log position that the rows reflect. */
@@ -139,19 +140,12 @@ export class View {
 
   /** Tries until it worked: rows are only ever behind, never wrong. */
   async #persist(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    let waitMs: number = runtimeLimits.retryFirstMs;
-    while (!signal.aborted) {
-      try {
-        await step();
-        return;
-      } catch (error) {
-        this.#failed(error, waitMs);
-        await pause(this.#clock, waitMs, signal);
-        waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
-        // A server that went away may come back as it was some time ago.
-        this.#cursor = null;
-      }
-    }
+    const failed = (error: unknown, waitMs: number): void => {
+      this.#failed(error, waitMs);
+      // A server that went away may come back as it was some time ago.
+      this.#cursor = null;
+    };
+    await retrying({ policy: runtimeLimits.retry, clock: this.#clock, signal, failed }, step);
   }
 
   #failed(error: unknown, waitMs: number): void {
@@ -297,35 +291,22 @@ export class View {
     this.#cursor = cursor;
     this.#position = cursor.position;
     if (this.#goal !== null && cursor.position >= this.#goal) this.#caughtUpOnce = true;
-    for (const waiter of this.#waiting) {
-      if (waiter.position > this.#position) continue;
-      this.#waiting.delete(waiter);
-      waiter.resolve();
-    }
+    this.#waiters.reached(this.#position);
   }
 
   /** Resolves when the rows reflect the position; a Fault `view_behind` after the limit. */
   async reach(position: number, withinMs: number = limits.readYourWritesMs): Promise<void> {
     if (this.#superseded !== null) throw this.#superseded;
     if (position <= this.#position) return;
-    await new Promise<void>((resolve, reject) => {
-      const waiter = {
-        position,
-        resolve: () => {
-          timer[Symbol.dispose]();
-          resolve();
-        },
-      };
-      const timer = this.#clock.timer(withinMs, () => {
-        this.#waiting.delete(waiter);
-        reject(
-          new Fault("view_behind", `this answer would be older than position ${position}`, {
-            retry: "later",
-          }),
-        );
-      });
-      this.#waiting.add(waiter);
-      this.#feed?.nudge();
-    });
+    const reached = this.#waiters.until(
+      position,
+      withinMs,
+      () =>
+        new Fault("view_behind", `this answer would be older than position ${position}`, {
+          retry: "later",
+        }),
+    );
+    this.#feed?.nudge();
+    await reached;
   }
 }

@@ -14,11 +14,10 @@ with trainyard.init() as ctx:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
 from . import core
-from ._checkpoint import CheckpointContext, DownloadMode
-from ._checkpoint_background import StoredCheckpoint
+from ._checkpoint import CheckpointContext, DownloadMode, StoredCheckpoint
 from ._cluster_info import ClusterInfo, TrialInfo, get_cluster_info
 from ._context import Context, init
 from ._distributed import DistributedContext
@@ -65,9 +64,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """For what Determined's package has and this one has not: says what takes its place."""
-    # Loaded here: a script that runs asks for nothing that is not there.
-    from ._absent import PACKAGE, absent_name
+if not TYPE_CHECKING:
 
-    raise absent_name("trainyard", name, PACKAGE)
+    def __getattr__(name: str) -> NoReturn:
+        """For what Determined's package has and this one has not: says what takes its place."""
+        # Loaded here: a script that runs asks for nothing that is not there.
+        from ._missing_names import PACKAGE, missing_import
+
+        raise missing_import("trainyard", name, PACKAGE)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from . import _absent, _info
+from . import _info, _missing_names
 
 # More than any experiment has.
 _TRIALS = 10_000_000
@@ -23,8 +23,12 @@ class TrialInfo(NamedTuple):
     hparams: dict[str, Any]
     """The trial's hyperparameters, nested as in the configuration."""
 
-    def __getattr__(self, name: str) -> Any:
-        raise _absent.absent("the info of the trial", name, _absent.TRIAL_INFO)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _missing_names.missing_name(
+                "the info of the trial", name, _missing_names.TRIAL_INFO
+            )
 
 
 class ClusterInfo(NamedTuple):
@@ -46,10 +50,23 @@ class ClusterInfo(NamedTuple):
     master_addr: str = "127.0.0.1"
     """Where node 0 can be reached by the others."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "container_addrs" and self.nnodes == 1:
+    @property
+    def container_addrs(self) -> tuple[str, ...]:
+        """The addresses of all nodes, which are known where there is one. Raises AttributeError
+        elsewhere.
+        """
+        if self.nnodes == 1:
             return (self.master_addr,)
-        raise _absent.absent("the info of the task", name, _absent.CLUSTER_INFO)
+        raise _missing_names.missing_name(
+            "the info of the task", "container_addrs", _missing_names.CLUSTER_INFO
+        )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _missing_names.missing_name(
+                "the info of the task", name, _missing_names.CLUSTER_INFO
+            )
 
 
 def _number_of(trial_id: str) -> int:

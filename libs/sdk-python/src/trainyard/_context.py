@@ -8,15 +8,15 @@ import sys
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _absent, _end, _info, _local
+from . import _end, _info, _local, _missing_names
 from . import _log as log
-from ._checkpoint import CheckpointContext
-from ._checkpoint_sender import CheckpointSender
-from ._checkpoint_spool import CheckpointSpool
-from ._checkpoint_spooled import SpooledStore
-from ._checkpoint_store import CheckpointStore, RemoteStore
+from ._checkpoint import CheckpointContext, background_of
+from ._checkpoint._sender import CheckpointSender
+from ._checkpoint._spool import CheckpointSpool
+from ._checkpoint._spooled_store import SpooledStore
+from ._checkpoint._store import CheckpointStore, RemoteStore
 from ._distributed import DistributedContext
 from ._distributed._context import alone
 from ._files import PathLike
@@ -30,8 +30,8 @@ from ._signals import STOP_FILE, SignalWatcher, StopFile
 from ._spool import Spool
 from ._train import TrainContext
 from .errors import InvalidHP, NotInTaskError
-from .profiler._context import ProfilerContext
-from .tensorboard._context import TensorBoardContext
+from .profiler._context import ProfilerContext, follow
+from .tensorboard._context import TensorBoardContext, files_of
 
 
 def init(
@@ -139,8 +139,15 @@ class Context:
         self._watcher = watcher
         self._end = _end.EndRecord(info.run_dir)
         is_chief = distributed.rank == 0
+        self.tensorboard = TensorBoardContext(info, distributed.rank)
         self.train = TrainContext(
-            spool, sender, self._end, info.steps_completed, is_chief, metric_of(info.config)
+            spool,
+            sender,
+            self._end,
+            info.steps_completed,
+            is_chief,
+            metric_of(info.config),
+            self.tensorboard,
         )
         self._store = store
         self.checkpoint = CheckpointContext(store, distributed)
@@ -149,10 +156,7 @@ class Context:
         self.profiler = ProfilerContext(
             spool, sender, lambda: self.train.latest_steps, info.rank, distributed.local_rank
         )
-        self.profiler._follow(info.config)
-        self.tensorboard = TensorBoardContext(info, distributed.rank)
-        self.train._on_report = self.tensorboard._reported
-        self.train._tensorboard_path = lambda: self.tensorboard.path
+        follow(self.profiler, info.config)
         self.searcher = SearcherContext(info, self.train, distributed)
         self._pid = os.getpid()
         self._closed = False
@@ -176,7 +180,7 @@ class Context:
         if failure is None:
             try:
                 # The run is not over before its checkpoints are stored, or have failed.
-                self.checkpoint._finish(None)
+                background_of(self.checkpoint).drain()
             except BaseException as late:
                 self._fail(_end.describe(late), late)
                 self._close()
@@ -194,8 +198,10 @@ class Context:
         self._close()
         raise SystemExit(0) from error
 
-    def __getattr__(self, name: str) -> Any:
-        raise _absent.absent("the context", name, _absent.CONTEXT)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _missing_names.missing_name("the context", name, _missing_names.CONTEXT)
 
     def _fail(self, message: str, error: BaseException | None) -> None:
         follows = error is not None and _end.is_of_lost_peer(error)
@@ -220,7 +226,7 @@ class Context:
         self._finish_checkpoints()
         deadline = time.monotonic() + FLUSH_S
         self.profiler.off()
-        self.tensorboard._close()
+        files_of(self.tensorboard).close()
         if self._watcher is not None:
             self._watcher.close()
         if self._sender is not None:
@@ -233,11 +239,11 @@ class Context:
     def _finish_checkpoints(self) -> None:
         """After an error: what is being stored may well come to its end, and says no more if not."""
         try:
-            self.checkpoint._finish(FLUSH_S if self.distributed.size > 1 else None)
+            background_of(self.checkpoint).drain(FLUSH_S if self.distributed.size > 1 else None)
         # The error that ends the run is another.
         except BaseException as error:
             log.warning("a checkpoint in the background could not be stored: %s", error)
-        self.checkpoint._close()
+        background_of(self.checkpoint).close()
 
     def _close_at_exit(self) -> None:
         """Delivers and ends a context that the script left open, when the interpreter exits."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _values
-from ._checkpoint_store import entry_of
+from ._checkpoint._store import entry_of
 from ._files import PathLike
 from ._info import Info
 from ._storage import METADATA, FileEntry, Plan

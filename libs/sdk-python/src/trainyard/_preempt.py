@@ -6,7 +6,7 @@ import enum
 
 from . import _end
 from ._distributed import DistributedContext
-from ._distributed._context import alone
+from ._distributed._context import alone, group_of
 from ._signals import SignalWatcher, StopFile
 
 
@@ -119,12 +119,12 @@ class PreemptContext:
         why = self._stop_file.why() if self._stop_file is not None and not self._noted else None
         if why is not None:
             self._noted = True
-            self._distributed._note(why)
+            group_of(self._distributed).note(why)
 
     def _chiefs_answer(self) -> str | None:
         if self._distributed.rank != 0:
             return None
         if self._watcher is not None and self._watcher.stop:
             return self._watcher.why
-        notes = self._distributed._take_notes()
+        notes = group_of(self._distributed).take_notes()
         return str(notes[0]) if notes else None

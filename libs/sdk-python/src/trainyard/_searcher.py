@@ -37,8 +37,9 @@ class SearcherOperation:
 
     def __init__(self, length: int, train: TrainContext) -> None:
         self._train = train
-        self._completed = False
         self.length = length
+        self.completed = False
+        """Whether ``report_completed`` was called."""
 
     def report_progress(self, length: float) -> None:
         """Reports how much of ``length`` is done, on the chief; elsewhere it does nothing."""
@@ -48,11 +49,11 @@ class SearcherOperation:
         """Says that ``length`` is reached. The search goes by the metrics of
         ``ctx.train.report_validation_metrics``, not by ``searcher_metric``.
         """
-        if self._completed:
+        if self.completed:
             raise RuntimeError(
                 "op.report_completed() was called twice: call it once for an operation"
             )
-        self._completed = True
+        self.completed = True
 
 
 class SearcherContext:
@@ -72,7 +73,7 @@ class SearcherContext:
         del searcher_mode, auto_ack
         operation = SearcherOperation(self._length(), self._train)
         yield operation
-        if self._is_chief and not operation._completed:
+        if self._is_chief and not operation.completed:
             raise RuntimeError(
                 "an operation was not completed: call op.report_completed(metric) on rank 0 once the "
                 "training has reached op.length"

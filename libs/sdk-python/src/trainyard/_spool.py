@@ -203,7 +203,15 @@ class Spool:
             os.ftruncate(self._fd, start)
             raise
 
-    def _reset_after_fork(self) -> None:
+    def hold(self) -> None:
+        """Lets no thread write, until ``release``: called before a fork."""
+        self._lock.acquire()
+
+    def release(self) -> None:
+        """Lets them write again."""
+        self._lock.release()
+
+    def reset_after_fork(self) -> None:
         """A forked child shares its parent's lock and descriptor, and so must not use them."""
         self._lock = threading.RLock()
         self._depth = 0
@@ -260,18 +268,18 @@ def _living() -> Iterator[Spool]:
 def _before_fork() -> None:
     # Held so that no thread is in the middle of a line while the process is copied.
     for spool in _living():
-        spool._lock.acquire()
+        spool.hold()
         _forking.append(spool)
 
 
 def _after_fork_in_parent() -> None:
     while _forking:
-        _forking.pop()._lock.release()
+        _forking.pop().release()
 
 
 def _after_fork_in_child() -> None:
     while _forking:
-        _forking.pop()._reset_after_fork()
+        _forking.pop().reset_after_fork()
 
 
 if hasattr(os, "register_at_fork"):

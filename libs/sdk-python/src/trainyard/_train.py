@@ -7,12 +7,14 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _absent, _end, _values
+from . import _end, _missing_names, _values
 from ._search_metric import SearchMetricCheck
 from ._sender import Sender
 from ._spool import Spool
+from .tensorboard import TensorBoardContext
+from .tensorboard._context import files_of
 
 TRAINING = "training"
 VALIDATION = "validation"
@@ -50,6 +52,7 @@ class TrainContext:
         steps: float,
         is_chief: bool = True,
         searcher_metric: str | None = None,
+        tensorboard: TensorBoardContext | None = None,
     ) -> None:
         self._is_chief = is_chief
         self._search_metric = SearchMetricCheck(searcher_metric)
@@ -57,9 +60,7 @@ class TrainContext:
         self._sender = sender
         self._end = end
         self._latest_steps = steps
-        # Told of each report of metrics once it is stored.
-        self._on_report: Callable[[str, float, Mapping[str, Any]], None] = lambda *_: None
-        self._tensorboard_path: Callable[[], Path] = lambda: Path()
+        self._tensorboard = tensorboard
         # A forked child writes to the spool, and its parent's sender delivers.
         self._sender_pid = os.getpid()
 
@@ -100,7 +101,8 @@ class TrainContext:
         self._append(group, steps, plain)
         if group == VALIDATION:
             self._search_metric.check(steps, plain)
-        self._on_report(group, steps, plain)
+        if self._tensorboard is not None:
+            files_of(self._tensorboard).copy_report(group, steps, plain)
         self._latest_steps = max(self._latest_steps, steps)
 
     def report_progress(self, progress: float) -> None:
@@ -121,13 +123,15 @@ class TrainContext:
 
     def get_tensorboard_path(self) -> Path:
         """``ctx.tensorboard.path``, by the name that scripts for Determined use."""
-        return self._tensorboard_path()
+        return Path() if self._tensorboard is None else self._tensorboard.path
 
     def upload_tensorboard_files(self, *arguments: Any, **more: Any) -> None:
         """Does nothing: what is written into the folder is stored already."""
 
-    def __getattr__(self, name: str) -> Any:
-        raise _absent.absent("ctx.train", name, _absent.TRAIN)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _missing_names.missing_name("ctx.train", name, _missing_names.TRAIN)
 
     def report_early_exit(self, reason: EarlyExitReason) -> None:
         """Says why the script is about to end; the script still has to end by itself."""

@@ -15,7 +15,7 @@ from recipe_parts import WIDTH, drawn, loader_of, net_of, optimizer_of, schedule
 from recipes import BATCHES
 
 from trainyard import _local, pytorch
-from trainyard.pytorch import _loop, _pulse, _reports
+from trainyard.pytorch import _coordinator, _loop, _reports
 from trainyard.pytorch.checkpointing import _files, _saver
 
 
@@ -262,7 +262,7 @@ def train(recipe, folder, kill=None):
     with (
         burning(fuse),
         mock.patch.object(_loop, "time", clock),
-        mock.patch.object(_pulse, "time", clock),
+        mock.patch.object(_coordinator, "time", clock),
     ):
         init = {"hparams": {}, "exp_conf": config, "aggregation_frequency": recipe["frequency"]}
         with pytorch.init(**init) as context:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from typing import Any
 
 import torch
 from torch import nn
@@ -21,7 +22,7 @@ class Buckets(unittest.TestCase):
         """The layers in the order in which their gradients were exchanged, for each of three batches."""
         model = nn.Sequential(*(nn.Linear(256, 256) for _ in range(4)))
         layers = {id(one): n for n, layer in enumerate(model) for one in layer.parameters()}
-        replica = _models.replicate(
+        replica: Any = _models.replicate(
             model,
             torch.device("cpu"),
             _distributed._context.alone(),
@@ -31,7 +32,7 @@ class Buckets(unittest.TestCase):
 
         def note(_, bucket):
             found[-1].append(sorted({layers[id(one)] for one in bucket.parameters()}))
-            future = torch.futures.Future()
+            future = torch.futures.Future[torch.Tensor]()
             future.set_result(bucket.buffer())
             return future
 

@@ -62,9 +62,14 @@ class Compat(unittest.TestCase):
                 if bracket:
                     self.assert_takes(found, bracket + arguments)
 
+    def arguments_of(self, written):
+        function = ast.parse(f"def stub{written}: pass").body[0]
+        assert isinstance(function, ast.FunctionDef)
+        return function.args
+
     def assert_takes(self, found, written):
         """The function takes the arguments that are written, in their order, with their defaults."""
-        stub = ast.parse(f"def stub{written}: pass").body[0].args
+        stub = self.arguments_of(written)
         own = list(inspect.signature(found).parameters.values())
         if own and own[0].name == "self":
             own = own[1:]
@@ -73,8 +78,10 @@ class Compat(unittest.TestCase):
         by_name = {parameter.name: parameter for parameter in own}
         only_by_name = [argument.arg for argument in stub.kwonlyargs]
         self.assertLessEqual(set(only_by_name), set(by_name))
-        defaults = dict(zip(reversed(names), reversed(stub.defaults)))
-        defaults.update(zip(only_by_name, stub.kw_defaults))
+        defaults = {
+            **dict(zip(reversed(names), reversed(stub.defaults))),
+            **dict(zip(only_by_name, stub.kw_defaults)),
+        }
         for name, default in defaults.items():
             told = ast.unparse(default)
             expected = pytorch.Batch(100) if told == "Batch(100)" else ast.literal_eval(told)

@@ -104,12 +104,13 @@ class TrainingOrder(unittest.TestCase):
 
     def test_any_batch_can_be_the_first_and_the_skipped_are_not_loaded(self):
         for skip in (0, 1, 3, 4, 11):
-            loader = pytorch.DataLoader(Numbers(14), batch_size=2, shuffle=True)
+            numbers = Numbers(14)
+            loader = pytorch.DataLoader(numbers, batch_size=2, shuffle=True)
             whole = batches(loader, 20, repeat=True, num_replicas=2, rank=1, seed=5)
-            loader.dataset.loaded.clear()
+            numbers.loaded.clear()
             rest = batches(loader, 3, repeat=True, skip=skip, num_replicas=2, rank=1, seed=5)
             self.assertEqual(rest, whole[skip : skip + 3])
-            self.assertEqual(loader.dataset.loaded, list(itertools.chain(*rest)))
+            self.assertEqual(numbers.loaded, list(itertools.chain(*rest)))
 
     def test_nothing_is_drawn_from_the_global_generators(self):
         weights = WeightedRandomSampler([1.0] * 8, 8)

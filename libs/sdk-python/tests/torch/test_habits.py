@@ -17,7 +17,7 @@ class Habits(TrainerCase):
                 self.notes = notes = []
 
                 class Notes(pytorch.PyTorchCallback):
-                    def on_validation_end(callback, metrics):
+                    def on_validation_end(_callback, metrics):
                         notes.append(self.context.current_train_batch() + 1)
 
                 return {"notes": Notes()}
@@ -57,7 +57,7 @@ class Habits(TrainerCase):
 
             def build_callbacks(self):
                 class Stepping(pytorch.PyTorchCallback):
-                    def on_validation_end(callback, metrics):
+                    def on_validation_end(_callback, metrics):
                         self.plateau.step(metrics["error"])
 
                 return {"stepping": Stepping()}

@@ -77,7 +77,7 @@ class Ported(TrainerCase):
                 ):
                     exec(f"from trainyard.pytorch import {name}")
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
-            pytorch.nonsense
+            pytorch.nonsense  # pyright: ignore[reportAttributeAccessIssue] — it is absent
         for name, remedy in (
             ("experimental", "get_data_loader"),
             ("deepspeed", "trainyard.deepspeed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import threading
 import unittest
+from typing import Any
 from unittest import mock
 
 import torch
@@ -50,7 +51,7 @@ class Storing(TrainerCase):
         return torch.load(folder / "state_dict.pth", weights_only=False)["counters"]["batches"]
 
     def test_a_copy_is_of_the_same_kind(self):
-        state = torch.nn.BatchNorm1d(2).state_dict()
+        state: Any = torch.nn.BatchNorm1d(2).state_dict()
         made = copied(state)
         self.assertEqual(made._metadata, state._metadata)
         counted = copied({"a": collections.defaultdict(list, x=[torch.ones(1)])})

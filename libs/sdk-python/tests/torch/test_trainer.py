@@ -60,7 +60,7 @@ class Periods(TrainerCase):
         self.assertRegex(lines[0], r"training loss=[0-9.e-]+$")
 
     def test_seconds(self):
-        with mock.patch("trainyard.pytorch._pulse.time") as time:
+        with mock.patch("trainyard.pytorch._coordinator.time") as time:
             time.monotonic.side_effect = range(1000)
             self.train(max_length=pytorch.Batch(6), validation_period=pytorch.Second(0.5))
         self.assertEqual(self.steps("validation"), [1, 2, 3, 4, 5, 6])

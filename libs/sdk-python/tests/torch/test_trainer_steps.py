@@ -164,6 +164,7 @@ class Steps(TrainerCase):
             torch.nn.functional.mse_loss(model(batch["x"]), batch["y"]).backward()
             if n % 3 == 2:
                 for parameter in model.parameters():
+                    assert parameter.grad is not None
                     parameter.grad /= 3
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
                 optimizer.step()

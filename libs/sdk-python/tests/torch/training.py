@@ -10,6 +10,7 @@ import random
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy
@@ -107,7 +108,7 @@ class TrainerCase(unittest.TestCase):
         for name in [name for name in os.environ if name.startswith("TRAINYARD_")]:
             del os.environ[name]
 
-    def train(self, kind=LineTrial, name="a", init=None, **fit):
+    def train(self, kind=LineTrial, name="a", init=None, **fit) -> Any:
         """Trains in a folder, going on from what is there. Returns the trial, at its end."""
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
         fit = {"max_length": pytorch.Batch(10), "reporting_period": pytorch.Batch(3), **fit}

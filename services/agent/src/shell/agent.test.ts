@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
-import { agentEvents } from "../events.ts";
+import { createTelemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
@@ -16,8 +17,14 @@ afterAll(removeFolders);
 
 function newAgent(folder: string) {
   const bus = createMemoryBus().connect("agent-rack");
-  const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
-  const contexts = new Contexts({ folder: join(folder, "contexts"), agent: "rack", bus, events });
+  const events = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
+  const contexts = new Contexts({
+    folder: join(folder, "contexts"),
+    agent: "rack",
+    bus,
+    clock: systemClock,
+    events,
+  });
   const start = { folder: "f", place: "p", startedMs: 1 };
   const offer = { pool: "p", address: "a", version: "1", labels: {}, slots: [] };
   const identity = { name: "rack", ...offer, ...start };
@@ -27,6 +34,7 @@ function newAgent(folder: string) {
     identity: { ...identity, processGroups },
     folder,
     bus,
+    clock: systemClock,
     events,
     contexts,
     ...urls,
@@ -47,7 +55,7 @@ function agedFolder(): string {
 }
 
 function forgottenRun(runs: string, ageMs: number, wallAgeMs = 0): RunFolder {
-  const run = RunFolder.create(runs, launchOf("true"));
+  const run = RunFolder.create(runs, launchOf("true"), systemClock);
   run.claimAsNeverStarted();
   run.recordExit({ kind: "never_started", code: null, signal: null, message: "" });
   run.recordDelivered("delivered");
@@ -63,7 +71,7 @@ test("folders of forgotten runs go by age and by number, the oldest first; what 
     forgottenRun(runs, n * 1_000),
   );
   const old = forgottenRun(runs, limits.keptRunsMs + 1);
-  const untold = RunFolder.create(runs, launchOf("true"));
+  const untold = RunFolder.create(runs, launchOf("true"), systemClock);
   untold.claimAsNeverStarted();
   untold.recordExit({ kind: "never_started", code: null, signal: null, message: "" });
   await using agent = newAgent(folder);
@@ -97,8 +105,8 @@ test("lines that nobody took keep a forgotten run's folder for a week of the age
 
 test("a launch that cannot be read does not keep the others from being adopted", async () => {
   const folder = newFolder();
-  const broken = RunFolder.create(join(folder, "runs"), launchOf("true"));
-  const run = RunFolder.create(join(folder, "runs"), launchOf("true"));
+  const broken = RunFolder.create(join(folder, "runs"), launchOf("true"), systemClock);
+  const run = RunFolder.create(join(folder, "runs"), launchOf("true"), systemClock);
   run.claimAsNeverStarted();
   writeFileSync(join(broken.path, names.spec), '{"version":1,"launch":{"run":"nonsense"}}');
   await using agent = newAgent(folder);

@@ -21,9 +21,9 @@ import {
   WantedState,
 } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
-import { pause, systemClock } from "@trainyard/runtime";
+import { type Clock, pause } from "@trainyard/kernel";
 import { refusalOf } from "../core/exit.ts";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { FolderIdentity } from "../state/folder-identity.ts";
 import { isDiskFull, makeFolder, names, readRecord, textOf, writeRecord } from "../state/layout.ts";
@@ -51,8 +51,9 @@ export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly identity: AgentIdentity;
   readonly folder: string;
   readonly bus: Bus;
+  readonly clock: Clock;
   readonly contexts: Contexts;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
 };
 
 const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
@@ -66,7 +67,7 @@ export class Agent implements AsyncDisposable {
   readonly #refused = new Map<string, Plain<AllocationReport>>();
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
-  readonly #changed = new Wake();
+  readonly #changed: Wake;
   readonly #uptime: Uptime;
   readonly #stack = new AsyncDisposableStack();
   #sequence = 0;
@@ -82,7 +83,8 @@ export class Agent implements AsyncDisposable {
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
-    this.#uptime = new Uptime(deps.folder, () => systemClock.monotonicMs());
+    this.#changed = new Wake(deps.clock);
+    this.#uptime = new Uptime(deps.folder, () => deps.clock.monotonicMs());
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
     const seen = readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch;
     if (Number.isSafeInteger(seen)) this.#highestEpoch = seen ?? 0;
@@ -124,10 +126,11 @@ export class Agent implements AsyncDisposable {
     const running = [...this.#runs.values()].filter((run) => !run.isEnded);
     this.#deps.events.shuttingDown(running.length);
     for (const run of running) run.shutDown();
+    const { clock } = this.#deps;
     const { stopGraceMs, shutdownGraceMs, shutdownTellMs } = limits;
-    const deadlineMs = performance.now() + stopGraceMs + shutdownGraceMs + shutdownTellMs;
-    while (running.some((run) => !run.isDelivered) && performance.now() < deadlineMs) {
-      await pause(systemClock, limits.lookMs / 10);
+    const deadlineMs = clock.monotonicMs() + stopGraceMs + shutdownGraceMs + shutdownTellMs;
+    while (running.some((run) => !run.isDelivered) && clock.monotonicMs() < deadlineMs) {
+      await pause(clock, limits.lookMs / 10);
     }
     this.#publish();
   }
@@ -136,7 +139,7 @@ export class Agent implements AsyncDisposable {
     for (const name of readdirSync(this.#runsFolder)) {
       const path = join(this.#runsFolder, name);
       try {
-        const folder = RunFolder.open(path);
+        const folder = RunFolder.open(path, this.#deps.clock);
         if (folder !== null) this.#hold(folder);
       } catch (error) {
         // One launch that cannot be read must not keep the others from being adopted.
@@ -207,7 +210,7 @@ export class Agent implements AsyncDisposable {
 
   #launch(launch: Plain<Launch>): void {
     try {
-      this.#hold(RunFolder.create(this.#runsFolder, launch));
+      this.#hold(RunFolder.create(this.#runsFolder, launch, this.#deps.clock));
     } catch (error) {
       this.#deps.events.notLaunched(launch.allocation, error);
       this.#refused.set(
@@ -286,6 +289,7 @@ export class Agent implements AsyncDisposable {
   }
 
   async #cleanUpLoop(): Promise<void> {
+    const { clock } = this.#deps;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
@@ -296,7 +300,7 @@ export class Agent implements AsyncDisposable {
       } catch (error) {
         this.#deps.events.cleanUpFailed(error);
       }
-      await pause(systemClock, limits.cleanUpMs, signal);
+      await pause(clock, limits.cleanUpMs, signal);
     }
   }
 

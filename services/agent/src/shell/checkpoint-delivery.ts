@@ -15,11 +15,11 @@ import {
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
-import type { AgentEvents } from "../events.ts";
+import { Backoff, type Clock } from "@trainyard/kernel";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
-import { Backoff } from "./backoff.ts";
 
 export type CheckpointDeps = {
   readonly folder: RunFolder;
@@ -27,7 +27,8 @@ export type CheckpointDeps = {
   readonly apiUrl: string;
   /** The registry's own default; empty where this host does not know it. */
   readonly checkpointDir: string;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
+  readonly clock: Clock;
 };
 
 type Answer =
@@ -58,7 +59,7 @@ function storageOf({ config }: Plain<Launch>, checkpointDir: string): Checkpoint
 /** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is tried again. */
 export async function deliverCheckpoints(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
   const { events, folder } = deps;
-  const backoff = new Backoff(signal);
+  const backoff = new Backoff(limits.retry, deps.clock, signal);
   while (!signal.aborted) {
     try {
       removeBegun(deps);
@@ -67,7 +68,7 @@ export async function deliverCheckpoints(deps: CheckpointDeps, signal: AbortSign
       await backoff.wait(waitMs);
     } catch (error) {
       events.checkpointsFailed(folder.launch.allocation, error);
-      await backoff.wait(limits.retryLastMs);
+      await backoff.wait(limits.retry.lastMs);
     }
   }
 }
@@ -185,7 +186,9 @@ function answerOf({ status, headers }: Response, text: string): Answer {
   const alone = status === tooEarly;
   if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };
   const seconds = Number(headers.get("retry-after"));
-  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1_000, limits.retryLastMs) : 0;
+  const retryAfterMs = Number.isFinite(seconds)
+    ? Math.min(seconds * 1_000, limits.retry.lastMs)
+    : 0;
   return { kind: "later", alone, retryAfterMs, why };
 }
 

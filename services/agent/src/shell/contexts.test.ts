@@ -2,9 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createMemoryBus } from "@trainyard/bus";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { agentEvents } from "../events.ts";
+import { createTelemetry } from "../telemetry.ts";
 import { newFolder, removeFolders } from "../testing/examples.ts";
 import { ScriptedPlatform } from "../testing/scripted-platform.ts";
 import { Contexts } from "./contexts.ts";
@@ -21,9 +22,16 @@ const stopping = new AbortController();
 beforeEach(async () => {
   const hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
-  const events = agentEvents(createLogger("agent", "silent"), createRegistry("agent"));
+  const events = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
   const bus = hub.connect("agent-rack");
-  contexts = new Contexts({ folder: newFolder(), agent: "rack", bus, events, silenceMs });
+  contexts = new Contexts({
+    folder: newFolder(),
+    agent: "rack",
+    bus,
+    clock: systemClock,
+    events,
+    silenceMs,
+  });
 });
 
 afterEach(async () => {

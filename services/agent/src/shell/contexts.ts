@@ -8,12 +8,11 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import type { Bus } from "@trainyard/bus";
 import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
-import { limits as common } from "@trainyard/kernel";
+import { Backoff, type Clock, limits as common } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, makeFolder } from "../state/layout.ts";
-import { Backoff } from "./backoff.ts";
 
 /** It cannot be had, however often one asks. */
 export class NoContext extends Error {
@@ -38,7 +37,8 @@ export type ContextsDeps = {
   readonly folder: string;
   readonly agent: string;
   readonly bus: Bus;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
+  readonly clock: Clock;
   /** For tests; a download that brings nothing for this long is begun anew. */
   readonly silenceMs?: number;
 };
@@ -68,7 +68,7 @@ export class Contexts {
     if (!/^[0-9a-f]{64}$/.test(digest))
       throw new NoContext(`${JSON.stringify(digest)} is no digest`);
     const path = join(this.#deps.folder, `${digest}.tar.gz`);
-    const now = new Date();
+    const now = new Date(this.#deps.clock.nowMs());
     try {
       await utimes(path, now, now);
       return path;
@@ -105,17 +105,18 @@ export class Contexts {
       const { size, mtimeMs } = await stat(path);
       files.push({ path, size, mtimeMs, isPart: !name.endsWith(".tar.gz") });
     }
+    const nowMs = this.#deps.clock.nowMs();
     let kept = 0;
     for (const { path, size, isPart, mtimeMs } of files.toSorted((a, b) => b.mtimeMs - a.mtimeMs)) {
       kept += size;
-      const abandoned = isPart && Date.now() - mtimeMs > 10 * limits.contextSilenceMs;
+      const abandoned = isPart && nowMs - mtimeMs > 10 * limits.contextSilenceMs;
       if (abandoned || (!isPart && kept > limits.contextCacheBytesMax))
         await rm(path, { force: true });
     }
   }
 
   async #fetchUntilHad(digest: string, path: string, signal: AbortSignal): Promise<string> {
-    const backoff = new Backoff(signal);
+    const backoff = new Backoff(limits.retry, this.#deps.clock, signal);
     let wrong = 0;
     for (;;) {
       signal.throwIfAborted();
@@ -139,23 +140,18 @@ export class Contexts {
   async #fetch(digest: string, path: string, signal: AbortSignal): Promise<string> {
     const url = await this.#plan(digest);
     const silence = new AbortController();
-    const timer = setTimeout(
-      () => silence.abort(silent),
-      this.#deps.silenceMs ?? limits.contextSilenceMs,
-    );
+    const { clock, silenceMs = limits.contextSilenceMs } = this.#deps;
+    const begin = (): Disposable => clock.timer(silenceMs, () => silence.abort(silent));
+    let timer = begin();
     try {
-      return await this.#download(
-        digest,
-        path,
-        url,
-        AbortSignal.any([signal, silence.signal]),
-        () => {
-          this.#note(digest, false);
-          timer.refresh();
-        },
-      );
+      const either = AbortSignal.any([signal, silence.signal]);
+      return await this.#download(digest, path, url, either, () => {
+        this.#note(digest, false);
+        timer[Symbol.dispose]();
+        timer = begin();
+      });
     } finally {
-      clearTimeout(timer);
+      timer[Symbol.dispose]();
     }
   }
 

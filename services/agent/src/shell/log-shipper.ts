@@ -6,33 +6,28 @@ import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type WriteLines, WriteLinesSchema } from "@trainyard/contracts/commands";
-import {
-  encodeRequest,
-  newTraceparent,
-  pause,
-  readRejected,
-  systemClock,
-} from "@trainyard/runtime";
-import type { AgentEvents } from "../events.ts";
+import { Backoff, type Clock, pause } from "@trainyard/kernel";
+import { encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { type Batch, OutputReader } from "../state/output-reader.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { Backoff } from "./backoff.ts";
 import type { Wake } from "./wake.ts";
 
 export type ShipperDeps = {
   readonly agent: string;
   readonly bus: Bus;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
   readonly folder: RunFolder;
   readonly wake: Wake;
+  readonly clock: Clock;
 };
 
 /** Resolves when the run is over and every line is acknowledged, or when the signal aborts: true for the former. */
 export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise<boolean> {
   const { folder, wake } = deps;
   const reader = new OutputReader(folder.path);
-  const backoff = new Backoff(signal);
+  const backoff = new Backoff(limits.retry, deps.clock, signal);
   let linesMax: number = limits.linesPerBatch;
   let isWaiting = false;
   while (!signal.aborted) {
@@ -56,7 +51,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
       deps.events.linesShipped(batch.lines.length);
       backoff.reset();
       linesMax = Math.min(linesMax * 2, limits.linesPerBatch);
-      if (!over) await pause(systemClock, limits.batchGapMs, signal);
+      if (!over) await pause(deps.clock, limits.batchGapMs, signal);
     } else if (outcome === "refused" && batch.lines.length > 1) {
       linesMax = Math.max(1, Math.floor(batch.lines.length / 2));
     } else if (outcome === "refused") {

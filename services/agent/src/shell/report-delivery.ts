@@ -4,17 +4,18 @@
  */
 import { closeSync, fstatSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentEvents } from "../events.ts";
+import { Backoff, type Clock } from "@trainyard/kernel";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { openRunFile, readRunFile } from "../state/run-file.ts";
-import { Backoff } from "./backoff.ts";
 
 export type DeliveryDeps = {
   readonly folder: RunFolder;
   readonly metricsUrl: string;
-  readonly events: AgentEvents;
+  readonly events: Telemetry;
+  readonly clock: Clock;
 };
 
 type Answer =
@@ -35,7 +36,7 @@ export async function deliverReports(
   signal: AbortSignal,
 ): Promise<"delivered" | "refused" | null> {
   const spool = join(deps.folder.runDir, "spool");
-  const backoff = new Backoff(signal);
+  const backoff = new Backoff(limits.retry, deps.clock, signal);
   let offset = acknowledged(spool);
   let reportsMax: number = limits.reportsPerRequest;
   let whole = true;
@@ -100,7 +101,9 @@ function answerOf({ status, headers }: Response): Answer {
   if (status === supersededStatus) return { kind: "superseded" };
   if (status === 401 || status === 403) return { kind: "refused", status };
   const seconds = Number(headers.get("retry-after"));
-  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1_000, limits.retryLastMs) : 0;
+  const retryAfterMs = Number.isFinite(seconds)
+    ? Math.min(seconds * 1_000, limits.retry.lastMs)
+    : 0;
   return { kind: "later", retryAfterMs, why: `the metrics service answered ${status}` };
 }
 

@@ -1,13 +1,14 @@
 /** Ends the processes of one run: signals again and again until none lives, and says what cannot be killed. */
-import { pause, systemClock } from "@trainyard/runtime";
+import { type Clock, pause } from "@trainyard/kernel";
 import { describeLeft } from "../core/left.ts";
 import { limits } from "../limits.ts";
-import { isAlive } from "../state/process-identity.ts";
+import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { RunGroup } from "../state/run-group.ts";
 
 export class RunEnding {
   readonly #folder: RunFolder;
+  readonly #clock: Clock;
   readonly #onLeft: (text: string) => void;
   /** One for each run: it remembers whom it has seen. */
   #known: RunGroup | null = null;
@@ -20,8 +21,9 @@ export class RunEnding {
   #left = "";
 
   /** `onLeft` hears each time that what cannot be killed has changed. */
-  constructor(folder: RunFolder, onLeft: (text: string) => void) {
+  constructor(folder: RunFolder, clock: Clock, onLeft: (text: string) => void) {
     this.#folder = folder;
+    this.#clock = clock;
     this.#onLeft = onLeft;
   }
 
@@ -40,9 +42,10 @@ export class RunEnding {
     const { process: leader, kill } = this.#folder;
     // Before it the supervisor has recorded how the processes are found.
     if (leader === null) return;
-    const graceful = kill?.why === "shutdown" && Date.now() - kill.atMs < limits.shutdownGraceMs;
+    const graceful =
+      kill?.why === "shutdown" && this.#clock.nowMs() - kill.atMs < limits.shutdownGraceMs;
     const name = graceful ? "SIGTERM" : "SIGKILL";
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     const { name: before, atMs } = this.#signalled;
     if (name === before && (graceful || nowMs - atMs < limits.killAgainMs)) return;
     if (this.#group.signal(name)) this.#signalled = { name, atMs: nowMs };
@@ -56,7 +59,7 @@ export class RunEnding {
   }
 
   #look(): void {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.monotonicMs();
     this.#sinceMs ??= nowMs;
     if (nowMs - this.#sinceMs < limits.tellLeftMs) return;
     const left = describeLeft(this.#group.members());
@@ -72,7 +75,7 @@ export class RunEnding {
     for (let looks = 0; looks < limits.looksToBeSure; looks += 1) {
       if (group.signal("SIGKILL")) looks = -1;
       if (looks < 0) this.#look();
-      await pause(systemClock, limits.lookMs / 10, signal);
+      await pause(this.#clock, limits.lookMs / 10, signal);
       if (signal.aborted) return null;
     }
     group.remove();

@@ -13,14 +13,14 @@ import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
-import { pause, systemClock } from "@trainyard/runtime";
+import { atMost, type Clock, pause } from "@trainyard/kernel";
 import { argvOf, environmentOf } from "../core/environment.ts";
 import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
-import type { AgentEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
-import { isAlive } from "../state/process-identity.ts";
+import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
@@ -32,12 +32,13 @@ import { RunEnding } from "./run-ending.ts";
 import { SupervisorProcess } from "./supervisor-process.ts";
 import { BadArchive, unpack } from "./unpack.ts";
 import { Wake } from "./wake.ts";
-import { atMost, watching } from "./waiting.ts";
+import { watching } from "./watching.ts";
 
 export type RunDeps = {
   readonly agent: string;
   readonly bus: Bus;
-  readonly events: AgentEvents;
+  readonly clock: Clock;
+  readonly events: Telemetry;
   readonly contexts: Contexts;
   readonly apiUrl: string;
   readonly metricsUrl: string;
@@ -60,8 +61,8 @@ export class Run implements AsyncDisposable {
   readonly #spool: SealedSpool;
   readonly #stopping = new AbortController();
   readonly #killing = new AbortController();
-  readonly #wake = new Wake();
-  readonly #outputWake = new Wake();
+  readonly #wake: Wake;
+  readonly #outputWake: Wake;
   readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
@@ -76,8 +77,10 @@ export class Run implements AsyncDisposable {
   constructor(folder: RunFolder, deps: RunDeps) {
     this.folder = folder;
     this.#deps = deps;
+    this.#wake = new Wake(deps.clock);
+    this.#outputWake = new Wake(deps.clock);
     this.#spool = new SealedSpool(folder.runDir);
-    this.#ending = new RunEnding(folder, (left) => {
+    this.#ending = new RunEnding(folder, deps.clock, (left) => {
       deps.events.left(this.allocation, left);
       deps.onChange();
     });
@@ -170,7 +173,7 @@ export class Run implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted) return;
         this.#deps.events.runFailed(this.allocation, error);
-        await pause(systemClock, limits.retryLastMs, signal);
+        await pause(this.#deps.clock, limits.retry.lastMs, signal);
       }
     }
   }
@@ -288,7 +291,7 @@ export class Run implements AsyncDisposable {
   #endGrace(): void {
     const { stop, kill } = this.folder;
     if (stop === null || kill !== null) return;
-    if (Date.now() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
+    if (this.#deps.clock.nowMs() - stop.atMs >= limits.stopGraceMs) this.kill("shutdown");
   }
 
   #isSupervisorGone(started: SupervisorProcess | null): boolean {
@@ -330,18 +333,19 @@ export class Run implements AsyncDisposable {
     this.#see();
     const delivering = this.#deliver(signal);
     const { folder } = this;
+    const { clock } = this.#deps;
     const storing = deliverCheckpoints({ ...this.#deps, folder, spool: this.#spool }, signal);
     const wasKilled = this.folder.kill?.why === "wanted";
     const waits = wasKilled ? killedWaits : limits;
     // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
     const leftMs = (waitMs: number): number => {
-      const fromExitMs = exit.atMs + waitMs - Date.now();
+      const fromExitMs = exit.atMs + waitMs - this.#deps.clock.nowMs();
       return Math.min(waitMs, Math.max(fromExitMs, limits.beforeOldEndMs));
     };
     await Promise.all([
-      atMost(delivering, leftMs(waits.reportsBeforeEndMs)),
-      atMost(shipping, leftMs(waits.linesBeforeEndMs)),
-      atMost(storing, leftMs(waits.checkpointsBeforeEndMs)),
+      atMost(clock, leftMs(waits.reportsBeforeEndMs), delivering),
+      atMost(clock, leftMs(waits.linesBeforeEndMs), shipping),
+      atMost(clock, leftMs(waits.checkpointsBeforeEndMs), storing),
     ]);
     if (signal.aborted) return;
     const isNews = !this.isEnded && folder.forgotten === null;
@@ -356,15 +360,18 @@ export class Run implements AsyncDisposable {
   /** Delivered is delivered, also where a full disk does not take the record of it: the end does not wait for that. */
   async #deliver(signal: AbortSignal): Promise<void> {
     if (this.folder.delivered !== null) return;
-    const { metricsUrl, events } = this.#deps;
+    const { metricsUrl, events, clock } = this.#deps;
     try {
-      const outcome = await deliverReports({ folder: this.folder, metricsUrl, events }, signal);
+      const outcome = await deliverReports(
+        { folder: this.folder, metricsUrl, events, clock },
+        signal,
+      );
       while (outcome !== null && !signal.aborted) {
         try {
           return this.folder.recordDelivered(outcome);
         } catch (error) {
           events.runFailed(this.allocation, error);
-          await pause(systemClock, limits.retryLastMs, signal);
+          await pause(this.#deps.clock, limits.retry.lastMs, signal);
         }
       }
     } catch (error) {

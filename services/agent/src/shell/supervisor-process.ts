@@ -10,8 +10,16 @@ const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
 /** Compiled code is kept between starts: a supervisor is up in half the time. */
 const compiled = resolve(import.meta.dirname, "../../../../.cache/compiled");
 
-/** What it needs itself; above all nothing that is secret. The mark says to which cluster it belongs. */
-const passedOn = ["PATH", "HOME", "TMPDIR", "LANG", "NODE_COMPILE_CACHE", "TRAINYARD_SUPERVISED"];
+/** What it needs itself; above all nothing that is secret. The marks say to which cluster or run of tests it belongs. */
+const passedOn = [
+  "PATH",
+  "HOME",
+  "TMPDIR",
+  "LANG",
+  "NODE_COMPILE_CACHE",
+  "TRAINYARD_SUPERVISED",
+  "TY_TEST_RUN",
+];
 
 export class SupervisorProcess implements Disposable {
   readonly #child: ChildProcess;

@@ -1,26 +1,29 @@
+import { type Clock, pause } from "@trainyard/kernel";
+
 /** Lets loops sleep until something may have changed, or a while has passed. Wakes that nobody waits for are kept. */
 export class Wake {
+  readonly #clock: Clock;
   #pending = false;
-  #resolve: (() => void) | null = null;
+  #stopWaiting: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   readonly wake = (): void => {
     this.#pending = true;
-    this.#resolve?.();
+    this.#stopWaiting();
   };
 
   async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (!this.#pending && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
-        signal.addEventListener("abort", this.wake, { once: true });
-        this.#resolve = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const waiting = new AbortController();
+      this.#stopWaiting = () => waiting.abort();
+      signal.addEventListener("abort", this.wake, { once: true });
+      await pause(this.#clock, timeoutMs, waiting.signal);
       signal.removeEventListener("abort", this.wake);
     }
-    this.#resolve = null;
+    this.#stopWaiting = () => {};
     this.#pending = false;
   }
 }

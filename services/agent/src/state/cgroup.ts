@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { type LivingProcess, livingProcess, sendSignal } from "./process-identity.ts";
+import { type LivingProcess, livingProcess, sendSignal } from "@trainyard/kernel/process-identity";
 
 export type RunCgroup = {
   members(): readonly LivingProcess[];

@@ -5,19 +5,19 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { Fault } from "@trainyard/kernel";
-import { pause, systemClock } from "@trainyard/runtime";
+import { type Clock, Fault, pause } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 
 const againMs = 100;
 
 export async function lockFolder(
   folder: string,
+  clock: Clock,
   waitMs: number = limits.folderLockMs,
 ): Promise<AsyncDisposable> {
   if (process.platform !== "linux") return { [Symbol.asyncDispose]: async () => {} };
   const digest = createHash("sha256").update(realpathSync(folder)).digest("hex").slice(0, 32);
-  const deadlineMs = performance.now() + waitMs;
+  const deadlineMs = clock.monotonicMs() + waitMs;
   for (;;) {
     const server = await listen(`\0trainyard-agent-${digest}`);
     if (server !== null) {
@@ -26,7 +26,7 @@ export async function lockFolder(
         [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
       };
     }
-    if (performance.now() > deadlineMs) {
+    if (clock.monotonicMs() > deadlineMs) {
       throw new Fault(
         "folder_in_use",
         `another agent process uses ${folder}: stop it, or give this one a folder of its own`,
@@ -35,7 +35,7 @@ export async function lockFolder(
         },
       );
     }
-    await pause(systemClock, againMs);
+    await pause(clock, againMs);
   }
 }
 

@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "@trainyard/kernel";
 import { makeFolder } from "./layout.ts";
 
 export const outputSource = { stdout: 1, stderr: 2, agent: 3 } as const;
@@ -44,13 +45,15 @@ export function segmentsOf(folder: string): readonly number[] {
 
 export class OutputWriter {
   readonly #folder: string;
+  readonly #clock: Clock;
   #file: number;
   #bytes: number;
   #next: number;
   #dropped = 0;
   #lookAgainMs = 0;
 
-  constructor(folder: string) {
+  constructor(folder: string, clock: Clock) {
+    this.#clock = clock;
     this.#folder = makeFolder(folder);
     const first = segmentsOf(folder).at(-1) ?? 1;
     const path = join(folder, segmentName(first));
@@ -70,7 +73,7 @@ export class OutputWriter {
     }
     if (this.#dropped > 0) {
       const text = `${this.#dropped} lines were not kept here: the disk was full, or nobody fetched them`;
-      const gap = { source: outputSource.agent, atMs: Date.now(), text, continued: false };
+      const gap = { source: outputSource.agent, atMs: this.#clock.nowMs(), text, continued: false };
       if (this.#append([gap])) this.#dropped = 0;
     }
     if (!this.#append(lines)) this.#dropped += lines.length;
@@ -120,7 +123,7 @@ export class OutputWriter {
   /** The total is looked at where a new file begins, and once a second while lines are dropped. */
   #mayWrite(): boolean {
     if (this.#dropped === 0 && this.#bytes < segmentBytes) return true;
-    const nowMs = Date.now();
+    const nowMs = this.#clock.monotonicMs();
     if (this.#dropped > 0 && nowMs < this.#lookAgainMs) return false;
     this.#lookAgainMs = nowMs + droppedCheckMs;
     return totalBytes(this.#folder) < unshippedBytesMax;

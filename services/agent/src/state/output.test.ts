@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test, vi } from "vitest";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { afterAll, expect, test } from "vitest";
 import { newFolder, removeFolders } from "../testing/examples.ts";
 import { OutputReader } from "./output-reader.ts";
 import { OutputWriter, segmentName } from "./output-writer.ts";
@@ -32,7 +33,7 @@ function readAll(reader: OutputReader): readonly string[] {
 
 test("lines are read in their order from what was acknowledged, by a new reader too", () => {
   const { folder, output } = newRun();
-  const writer = new OutputWriter(output);
+  const writer = new OutputWriter(output, systemClock);
   writer.write([line("a"), { source: 2, atMs: 6, text: "b\n\u2028", continued: true }]);
   const reader = new OutputReader(folder);
   const first = reader.read({ ...limits, lines: 1 });
@@ -45,31 +46,31 @@ test("lines are read in their order from what was acknowledged, by a new reader 
 
 test("numbers go on in a writer that comes after one that was killed inside its write", () => {
   const { folder, output } = newRun();
-  new OutputWriter(output).write([line("a"), line("b")]);
+  new OutputWriter(output, systemClock).write([line("a"), line("b")]);
   appendFileSync(join(output, segmentName(1)), '[1,5,"tor');
-  const writer = new OutputWriter(output);
+  const writer = new OutputWriter(output, systemClock);
   writer.write([line("c")]);
   expect(readAll(new OutputReader(folder))).toEqual(["a", "b", "c"]);
 });
 
 test("files have a bounded size, and those that were fetched go", () => {
   const { folder, output } = newRun();
-  const writer = new OutputWriter(output);
+  const writer = new OutputWriter(output, systemClock);
   const text = "x".repeat(16 * 1024);
   for (let n = 0; n < 40; n += 1) writer.write(Array.from({ length: 64 }, () => line(text)));
   expect(readdirSync(output).length).toBe(3);
   const reader = new OutputReader(folder);
   expect(readAll(reader)).toHaveLength(40 * 64);
   expect(readdirSync(output).length).toBe(1);
-  const resumed = new OutputWriter(output);
+  const resumed = new OutputWriter(output, systemClock);
   resumed.write([line("last")]);
   expect(reader.read(limits).lines).toEqual([{ sequence: 40 * 64 + 1, ...line("last") }]);
 });
 
 test("what nobody fetches is dropped beyond a gibibyte, and a line says how much", () => {
-  vi.useFakeTimers({ toFake: ["Date"] });
   const { folder, output } = newRun();
-  const writer = new OutputWriter(output);
+  let nowMs = 0;
+  const writer = new OutputWriter(output, { ...systemClock, monotonicMs: () => nowMs });
   writer.write(Array.from({ length: 1_100 }, () => line("y".repeat(16 * 1024))));
   const first = join(output, segmentName(1));
   const { size } = statSync(first);
@@ -78,9 +79,8 @@ test("what nobody fetches is dropped beyond a gibibyte, and a line says how much
   writer.write([line("dropped"), line("dropped")]);
   truncateSync(first, size);
   writer.write([line("dropped")]);
-  vi.advanceTimersByTime(2_000);
+  nowMs += 2_000;
   writer.write([line("after")]);
-  vi.useRealTimers();
   const texts = readAll(new OutputReader(folder));
   expect(texts.slice(-2)).toEqual([expect.stringContaining("3 lines were not kept here"), "after"]);
   expect(texts).toHaveLength(1_102);

@@ -9,7 +9,7 @@ import {
   LaunchSchema,
 } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
-import { storableText } from "@trainyard/kernel";
+import { type Clock, storableText } from "@trainyard/kernel";
 import type { ExitRecord, KillRecord, StopRecord } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import {
@@ -24,7 +24,7 @@ import {
 } from "./layout.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import { readRunFile } from "./run-file.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
+import type { ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 
 type Spec = { readonly version: number; readonly launch: object };
@@ -71,17 +71,19 @@ export class RunFolder {
   /** What a full disk did not take. It counts all the same, and is written once there is room. */
   readonly #held = new Map<string, object>();
   #againMs = 0;
+  readonly #clock: Clock;
 
-  private constructor(path: string, launch: Plain<Launch>) {
+  private constructor(path: string, launch: Plain<Launch>, clock: Clock) {
+    this.#clock = clock;
     this.path = path;
     this.runDir = join(path, names.run);
     this.work = join(path, names.work);
     this.launch = launch;
   }
 
-  static create(runs: string, launch: Plain<Launch>): RunFolder {
+  static create(runs: string, launch: Plain<Launch>, clock: Clock): RunFolder {
     const path = makeFolder(join(runs, folderNameOf(launch.allocation)));
-    const folder = new RunFolder(path, launch);
+    const folder = new RunFolder(path, launch, clock);
     try {
       makeFolder(folder.runDir);
       makeFolder(join(path, names.output));
@@ -97,10 +99,10 @@ export class RunFolder {
   }
 
   /** Null for a folder whose run was never recorded. */
-  static open(path: string): RunFolder | null {
+  static open(path: string, clock: Clock): RunFolder | null {
     const spec = readRecord<Spec>(path, names.spec);
     if (spec === null) return null;
-    return new RunFolder(path, launches.decode(JSON.stringify(spec.launch)));
+    return new RunFolder(path, launches.decode(JSON.stringify(spec.launch)), clock);
   }
 
   get supervisor(): ProcessIdentity | null {
@@ -155,7 +157,7 @@ export class RunFolder {
 
   /** Asks the script to stop by itself. The first moment stands. False where a full disk does not take the question. */
   askToStop(): boolean {
-    const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: Date.now() };
+    const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: this.#clock.nowMs() };
     this.#record(names.stop, stop);
     try {
       writeRecord(this.runDir, names.stop, stop);
@@ -170,7 +172,7 @@ export class RunFolder {
     const standing = this.kill;
     // What the scheduler wants goes before a shutdown, and the first moment stands.
     if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
-      this.#record(names.kill, { why, atMs: Date.now() });
+      this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
     }
   }
 
@@ -183,8 +185,8 @@ export class RunFolder {
 
   /** Writes what the disk had no room for, if it has now. To try wakes whoever watches the folder, so it is done seldom. */
   writeHeld(): void {
-    if (this.#held.size === 0 || performance.now() < this.#againMs) return;
-    this.#againMs = performance.now() + limits.writeAgainMs;
+    if (this.#held.size === 0 || this.#clock.monotonicMs() < this.#againMs) return;
+    this.#againMs = this.#clock.monotonicMs() + limits.writeAgainMs;
     for (const [name, record] of this.#held) {
       try {
         writeRecord(this.path, name, record);
@@ -203,7 +205,7 @@ export class RunFolder {
   recordExit(exit: Omit<ExitRecord, "atMs">): ExitRecord {
     const standing = this.exit;
     if (standing !== null) return standing;
-    const record = { ...exit, atMs: Date.now() };
+    const record = { ...exit, atMs: this.#clock.nowMs() };
     this.#record(names.exit, record);
     return record;
   }
@@ -215,7 +217,7 @@ export class RunFolder {
   recordForgotten(upMs: number): void {
     // First, since it makes room.
     this.removeWork();
-    this.#record(names.forgotten, { atMs: Date.now(), upMs });
+    this.#record(names.forgotten, { atMs: this.#clock.nowMs(), upMs });
   }
 
   /** Makes sure that no supervisor will start it any more; false when one has claimed it. */
@@ -240,8 +242,10 @@ export class RunFolder {
   /** A line of the agent's own; only while no supervisor writes. */
   say(text: string): void {
     try {
-      const output = new OutputWriter(join(this.path, names.output));
-      output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
+      const output = new OutputWriter(join(this.path, names.output), this.#clock);
+      output.write([
+        { source: outputSource.agent, atMs: this.#clock.nowMs(), text, continued: false },
+      ]);
       output.close();
     } catch (error) {
       // The exit says it too.

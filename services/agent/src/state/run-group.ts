@@ -23,7 +23,7 @@ import {
   type ProcessIdentity,
   sendSignal,
   wasReused,
-} from "./process-identity.ts";
+} from "@trainyard/kernel/process-identity";
 
 /** group.json: how the run's processes are held together. */
 export type GroupRecord =

@@ -10,7 +10,7 @@ import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { createCgroup, within } from "../state/cgroup.ts";
-import { identityOfChild, type ProcessIdentity } from "../state/process-identity.ts";
+import { identityOfChild, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import type { GroupRecord, Mechanism } from "../state/run-group.ts";
 
 export type Command = {

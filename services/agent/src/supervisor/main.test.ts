@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, expect, test, vi } from "vitest";
 import { SupervisorProcess } from "../shell/supervisor-process.ts";
-import { isAlive } from "../state/process-identity.ts";
+import { isAlive } from "@trainyard/kernel/process-identity";
 import { RunFolder } from "../state/run-folder.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 
@@ -13,7 +14,7 @@ const patient = { timeout: 20_000, interval: 10 };
 const variables = { PATH: process.env["PATH"] ?? "" };
 
 function newRun() {
-  const folder = RunFolder.create(newFolder(), launchOf("unused"));
+  const folder = RunFolder.create(newFolder(), launchOf("unused"), systemClock);
   const order = (script: string) => ({
     argv: ["sh", "-c", script],
     environment: { ...variables, TRAINYARD_RUN_DIR: folder.runDir },

@@ -9,11 +9,13 @@
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { pause } from "@trainyard/kernel";
+import { systemClock as clock } from "@trainyard/kernel/system-clock";
 import { describeLeft } from "../core/left.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
-import { identityOf, type ProcessIdentity } from "../state/process-identity.ts";
+import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { type GroupRecord, type Mechanism, type RunGroup, runGroupOf } from "../state/run-group.ts";
 import { type Command, type Leader, StartFailure, startLeader } from "./leader.ts";
 import { LineSplitter } from "./line-splitter.ts";
@@ -72,7 +74,7 @@ function claim(): boolean {
 }
 
 async function supervise(order: StartOrder): Promise<void> {
-  const output = new OutputWriter(join(folder, names.output));
+  const output = new OutputWriter(join(folder, names.output), clock);
   let record: GroupRecord = { mechanism: "scan" };
   let leader: Leader;
   try {
@@ -89,7 +91,7 @@ async function supervise(order: StartOrder): Promise<void> {
   running.push(group);
   const collected = collect(leader, output);
   if (identity !== null) {
-    const atMs = Date.now();
+    const atMs = clock.nowMs();
     await whenThereIsRoom(() => writeRecord(folder, names.process, { ...identity, atMs }));
   }
   leader.recorded();
@@ -101,7 +103,7 @@ function groupOf(record: GroupRecord, leader: ProcessIdentity | null): RunGroup 
 }
 
 async function refuse({ argv }: StartOrder, error: unknown, output: OutputWriter): Promise<void> {
-  const atMs = Date.now();
+  const atMs = clock.nowMs();
   const say = (text: string): void =>
     output.write([{ source: outputSource.agent, atMs, text, continued: false }]);
   if (!(error instanceof StartFailure)) {
@@ -127,7 +129,7 @@ async function finish(
     group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
   const end = await leader.end;
   clearInterval(looking);
-  const atMs = Date.now();
+  const atMs = clock.nowMs();
   await endAll(group, output);
   const { stdout, stderr } = leader;
   const timer = setTimeout(() => {
@@ -149,7 +151,7 @@ async function finish(
 
 /** Until nothing lives: what cannot be killed still has its memory and its devices, and nobody else may get them. */
 async function endAll(group: RunGroup, output: OutputWriter): Promise<void> {
-  const fromMs = performance.now();
+  const fromMs = clock.monotonicMs();
   let told = "";
   let empty = 0;
   const looks = group.mechanism === "scan" ? looksToBeSure : 1;
@@ -157,12 +159,12 @@ async function endAll(group: RunGroup, output: OutputWriter): Promise<void> {
     empty = group.signal("SIGKILL") ? 0 : empty + 1;
     if (empty > 0) pauseMs = 1;
     const text =
-      empty > 0 || performance.now() - fromMs < tellLeftMs ? "" : describeLeft(group.members());
+      empty > 0 || clock.monotonicMs() - fromMs < tellLeftMs ? "" : describeLeft(group.members());
     if (text !== "" && text !== told) {
-      output.write([{ source: outputSource.agent, atMs: Date.now(), text, continued: false }]);
+      output.write([{ source: outputSource.agent, atMs: clock.nowMs(), text, continued: false }]);
       told = text;
     }
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await pause(clock, pauseMs);
   }
   group.remove();
 }
@@ -175,7 +177,7 @@ async function closed(stream: Readable): Promise<void> {
 function shutDown(): void {
   for (const group of running) {
     if (readRecord(folder, names.kill) === null) {
-      const kill: KillRecord = { why: "shutdown", atMs: Date.now() };
+      const kill: KillRecord = { why: "shutdown", atMs: clock.nowMs() };
       void whenThereIsRoom(() => writeRecord(folder, names.kill, kill));
     }
     group.signal("SIGTERM");
@@ -195,7 +197,7 @@ async function whenThereIsRoom(write: () => void): Promise<void> {
       return;
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, recordAgainMs));
+      await pause(clock, recordAgainMs);
     }
   }
 }
@@ -207,7 +209,7 @@ function collect({ stdout, stderr }: Leader, output: OutputWriter): Collected {
   const attach = (stream: Readable, source: OutputSource): (() => void) => {
     const splitter = new LineSplitter();
     const write = (lines: ReturnType<LineSplitter["push"]>): void => {
-      const atMs = Date.now();
+      const atMs = clock.nowMs();
       output.write(lines.map((line) => ({ source, atMs, ...line })));
       if (source !== outputSource.stderr) return;
       lastError = lines.findLast(({ text }) => text.trim() !== "")?.text ?? lastError;

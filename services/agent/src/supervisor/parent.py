@@ -184,7 +184,7 @@ def main():
     try:
         leader = start(json.loads(order.decode("utf-8")))
     except (OSError, ValueError) as problem:
-        number = getattr(problem, "errno", None)
+        number = getattr(problem, "errno", None) or errno.EINVAL
         tell(error=errno.errorcode.get(number, "EINVAL"), message=str(problem))
         return 0
     # Its output belongs to the run: it ends when the run has let go of it.

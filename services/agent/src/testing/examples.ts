@@ -12,7 +12,9 @@ import { pipeline } from "node:stream/promises";
 import { gzipSync } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { create, Header } from "tar";
+import { RunFolder } from "../state/run-folder.ts";
 
 const folders: string[] = [];
 
@@ -25,6 +27,11 @@ export function newFolder(): string {
 
 export function removeFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Null for a folder whose run was never recorded. */
+export function runAt(path: string): RunFolder | null {
+  return RunFolder.open(path, systemClock);
 }
 
 let trials = 0;

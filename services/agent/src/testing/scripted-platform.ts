@@ -24,7 +24,9 @@ import {
   PlanContextDownloadSchema,
   WriteLinesSchema,
 } from "@trainyard/contracts/commands";
-import { command, commandHandlers, createLogger, pause, systemClock } from "@trainyard/runtime";
+import { pause } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { command, commandHandlers, createLogger } from "@trainyard/runtime";
 import { vi } from "vitest";
 
 type Wish = { readonly state: WantedState; readonly launch: Plain<Launch> };

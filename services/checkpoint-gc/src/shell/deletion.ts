@@ -23,13 +23,20 @@ import {
   parseTrialId,
   streamName,
 } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger, type Work } from "@trainyard/runtime";
+import {
+  EffectLoop,
+  type Executor,
+  foldOf,
+  type Logger,
+  serviceMeta,
+  type Work,
+} from "@trainyard/runtime";
 import { condemned } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
 import type { Index } from "./index-view.ts";
 import { needOf } from "./needs.ts";
 import type { CheckpointFacts } from "../core/foreign/checkpoint.ts";
-import { adoptions, checkpoints, experiments, retentions } from "./streams.ts";
+import { adoptions, checkpoints, experiments, retentions } from "../streams.ts";
 
 export type DeletionDeps = {
   readonly executor: Executor;
@@ -39,14 +46,7 @@ export type DeletionDeps = {
   readonly disk: StorageDisk;
 };
 
-const meta = {
-  source: "/trainyard/checkpoint-gc",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
+const meta = serviceMeta("checkpoint-gc");
 
 export class Deletion {
   readonly #deps: DeletionDeps;

@@ -1,7 +1,7 @@
 import type { Work } from "@trainyard/runtime";
 import { needOfPins, needOfTrial } from "../core/policy/references.ts";
 import type { Index } from "./index-view.ts";
-import { checkpoints, trials } from "./streams.ts";
+import { checkpoints, trials } from "../streams.ts";
 
 /**
  * Why a checkpoint is still needed; null when nothing refers to it. Every stream that might is guarded, so that what is

@@ -5,7 +5,7 @@ import { condemned } from "../core/policy/condemned.ts";
 import { referencesChecked } from "../core/policy/references.ts";
 import type { Index } from "./index-view.ts";
 import { needOf, needOfUnsettled } from "./needs.ts";
-import { checkpoints, experiments, retentions, trials } from "./streams.ts";
+import { checkpoints, experiments, retentions, trials } from "../streams.ts";
 
 export type ReactionDeps = {
   readonly index: Index;

@@ -53,7 +53,8 @@ const entry = (storageId: string, more: object = {}) => ({
 
 async function yard(...args: readonly string[]) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const env = { PATH: process.env["PATH"], TRAINYARD_URL: url, TRAINYARD_TOKEN: "t" };
+  const { PATH, TY_TEST_RUN } = process.env;
+  const env = { PATH, TY_TEST_RUN, TRAINYARD_URL: url, TRAINYARD_TOKEN: "t" };
   const child = spawn(process.execPath, [main, "storage", ...args], { env });
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));

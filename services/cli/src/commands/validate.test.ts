@@ -28,7 +28,12 @@ function validate(args: readonly string[], environment: Readonly<Record<string, 
 function yard(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   return new Promise<Answer>((resolve, reject) => {
     const child = spawn(process.execPath, [main, "experiment", ...args], {
-      env: { PATH: process.env["PATH"], TRAINYARD_HOME: folder, ...environment },
+      env: {
+        PATH: process.env["PATH"],
+        TY_TEST_RUN: process.env["TY_TEST_RUN"],
+        TRAINYARD_HOME: folder,
+        ...environment,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [out, err] = ["", ""];

@@ -5,7 +5,7 @@ import { searchWant } from "../core/foreign/search.ts";
 import { nextStep, type Origin } from "../core/policy/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
-import { checkpoints, experiments, retentions, searches, trials } from "./streams.ts";
+import { checkpoints, experiments, retentions, searches, trials } from "../streams.ts";
 
 /** Whether the time is over that a trial's next run waits, which its stream says ends then. */
 export type Waits = { isOver(trial: string, untilMs: number): boolean };

@@ -12,10 +12,10 @@ import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-lo
 import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
 import {
   EffectLoop,
-  emptyMeta,
   type Executor,
   type Logger,
   runtimeLimits,
+  serviceMeta,
 } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
@@ -215,7 +215,7 @@ export class Awaiting implements Waits {
 
   async #advance(trial: string, untilMs: number): Promise<void> {
     const { executor, logger } = this.#deps;
-    const meta = { ...emptyMeta, source: "/trainyard/experiments" };
+    const meta = serviceMeta("experiments");
     try {
       await executor.execute({ commitId: newEventId(), meta }, (work) =>
         advance(work, trial, this),

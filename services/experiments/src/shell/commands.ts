@@ -19,7 +19,7 @@ import {
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
-import { experiments } from "./streams.ts";
+import { experiments } from "../streams.ts";
 
 export function commandTable(
   executor: Executor,

@@ -4,7 +4,7 @@ import { assert, isRejection, trialId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
 import { experimentEnd, isClosed, mayEnd } from "../core/policy/experiment-end.ts";
-import { experiments, searches, trials } from "./streams.ts";
+import { experiments, searches, trials } from "../streams.ts";
 
 /** Looks at each trial that the search does not know as over: where there are many, `FanOuts` does so. */
 export async function endExperiment(work: Work, id: string): Promise<void> {

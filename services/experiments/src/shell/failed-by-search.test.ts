@@ -1,7 +1,7 @@
 /** Trials whose reports the search can make nothing of. */
 import type { EventOf } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
 import {

@@ -14,6 +14,7 @@ import {
   type StreamWrite,
 } from "@trainyard/event-log";
 import { assert, idOf, isRejection, parseTrialId } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   EventFeed,
   Executor,
@@ -23,7 +24,6 @@ import {
   type ReactionHandlers,
   ReactionLoop,
   type StreamFold,
-  systemClock,
   type Work,
 } from "@trainyard/runtime";
 import { pino } from "pino";
@@ -31,7 +31,7 @@ import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { waitsBy } from "./test-fan-outs.ts";
-import { experiments } from "./streams.ts";
+import { experiments } from "../streams.ts";
 
 /** The log takes as many streams in one commit; what is told is told in such pieces. */
 const streamsPerTelling = 250;

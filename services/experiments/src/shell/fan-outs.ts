@@ -15,14 +15,21 @@
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import { categoryOf, type Clock, Fault, idOf, parseTrialId, trialId } from "@trainyard/kernel";
+import {
+  categoryOf,
+  type Clock,
+  Fault,
+  idOf,
+  parseTrialId,
+  pause,
+  trialId,
+} from "@trainyard/kernel";
 import {
   type CommitIdentity,
   EffectLoop,
   type Executor,
   foldOf,
   type Logger,
-  pause,
   reactionMeta,
   runtimeLimits,
   type Work,
@@ -34,7 +41,7 @@ import { advance, type Waits } from "./advance.ts";
 import { decideEnd } from "./end-experiment.ts";
 import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
 import { isOfOneDecision } from "./one-decision.ts";
-import { experiments, searches, trials } from "./streams.ts";
+import { experiments, searches, trials } from "../streams.ts";
 
 export const fanOutsPlace: LogFoldPlace = {
   stream: "experiment-fan-outs",

@@ -5,7 +5,7 @@ import {
   StopKind,
   TrialOutcome,
 } from "@trainyard/contracts/events";
-import { systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
 import {

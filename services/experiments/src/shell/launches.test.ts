@@ -1,6 +1,6 @@
 /** Runs that the platform cannot launch: how often it is tried, where, and what becomes of the trial. */
 import { AllocationEndCause, TrialOutcome } from "@trainyard/contracts/events";
-import { systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
 import { activated, allocationEnded, experimentCreated, trialProposed } from "../core/examples.ts";

@@ -12,7 +12,7 @@ import { limits } from "../limits.ts";
 import { advance, decideTrial, type Waits } from "./advance.ts";
 import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
-import { allocations, checkpoints, experiments, searches, trials } from "./streams.ts";
+import { allocations, checkpoints, experiments, searches, trials } from "../streams.ts";
 
 /** To whom a reaction leaves what concerns more trials than it may look at. Being told twice harms nothing. */
 export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd">;

@@ -1,6 +1,6 @@
 /** Trials that begin where another one was. */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
 import {

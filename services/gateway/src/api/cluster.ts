@@ -1,12 +1,12 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
-import { experimentKey, pause } from "@trainyard/runtime";
+import { pause } from "@trainyard/kernel";
+import { experimentKey, version } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 import { verifyLog } from "../shell/verify.ts";
-import { version } from "../version.ts";
 import { shownEvent } from "./events.ts";
 import { listPage } from "./paging.ts";
 import { tokenHandlers } from "./tokens.ts";

@@ -1,7 +1,7 @@
 import type { AnyEvent, ReplyOf } from "@trainyard/contracts";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
-import { parseRunId } from "@trainyard/kernel";
-import { pause, type StreamFold } from "@trainyard/runtime";
+import { parseRunId, pause } from "@trainyard/kernel";
+import { type StreamFold } from "@trainyard/runtime";
 import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";

@@ -5,8 +5,7 @@ import {
   SearchOperationsPostedSchema,
 } from "@trainyard/contracts/commands";
 import type { StoredEvent } from "@trainyard/event-log";
-import { type FieldProblem, isExperimentId, streamName } from "@trainyard/kernel";
-import { pause } from "@trainyard/runtime";
+import { type FieldProblem, isExperimentId, pause, streamName } from "@trainyard/kernel";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";

@@ -6,7 +6,7 @@ import {
   QueryLinesSchema,
   type StoredLine,
 } from "@trainyard/contracts/commands";
-import { pause } from "@trainyard/runtime";
+import { pause } from "@trainyard/kernel";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";

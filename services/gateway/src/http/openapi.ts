@@ -2,7 +2,7 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { gatewayRoutes, type Route } from "@trainyard/contracts";
 import { ProblemSchema } from "@trainyard/contracts/api";
-import { version } from "../version.ts";
+import { version } from "@trainyard/runtime";
 
 type Schema = Record<string, unknown>;
 

@@ -7,7 +7,7 @@ import {
   type Registry,
 } from "@trainyard/runtime";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
-import { createTelemetry } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
 import { openApi } from "./openapi.ts";
@@ -18,6 +18,7 @@ import { statusPage } from "./status-page.ts";
 export type ServerDeps = RouterDeps & {
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly telemetry: Telemetry;
   readonly health: HealthChecks;
   readonly position: () => number;
 };
@@ -44,10 +45,9 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     // Before its body is read.
     if (request.is404) throw nothingAt(request);
   });
-  const answered = createTelemetry(deps.registry);
   server.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";
-    answered({ method: request.method, route, status: reply.statusCode });
+    deps.telemetry.answered({ method: request.method, route, status: reply.statusCode });
   });
   acceptJson(server);
   server.setErrorHandler((error, request, reply) => {

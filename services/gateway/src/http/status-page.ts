@@ -1,4 +1,4 @@
-import { version } from "../version.ts";
+import { version } from "@trainyard/runtime";
 
 /** The plain page at /: that the platform is there, and where to go. It shows nothing that is stored. */
 export function statusPage(state: {

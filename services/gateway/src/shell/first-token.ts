@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { deriveCommitId } from "@trainyard/event-log";
-import { newTraceparent } from "@trainyard/runtime";
+import { newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";
 import type { Backend } from "./backend.ts";
 import { issueToken } from "./tokens.ts";
@@ -18,14 +18,7 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
   }
   const identity = {
     commitId: deriveCommitId("first token", id),
-    meta: {
-      source: "/trainyard/gateway",
-      workspace: "",
-      correlationid: "",
-      causationid: "",
-      authid: "cluster",
-      traceparent: newTraceparent(),
-    },
+    meta: serviceMeta("gateway", { authid: "cluster", traceparent: newTraceparent() }),
   };
   const token = { id, secret, label: "first", owner: "admin", expiresAtMs: 0 };
   try {

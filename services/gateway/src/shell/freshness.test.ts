@@ -5,7 +5,8 @@ import {
   DeclareCheckpointSchema,
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
-import { command, systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { command } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { created, requested, trialCreated } from "../testing/example-events.ts";

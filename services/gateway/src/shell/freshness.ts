@@ -3,8 +3,8 @@
  * from the beginning, nothing is answered from it and the gateway is not ready: lists would be empty, and every token
  * unknown. Later it may fall behind: then reads are refused beyond a limit, and everything else goes on.
  */
-import type { Clock } from "@trainyard/kernel";
-import { type Logger, pause, type View } from "@trainyard/runtime";
+import { type Clock, pause } from "@trainyard/kernel";
+import { type Logger, type View } from "@trainyard/runtime";
 import { gatewayLimits } from "../limits.ts";
 
 export class Freshness {

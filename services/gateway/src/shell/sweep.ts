@@ -1,5 +1,5 @@
-import type { Clock } from "@trainyard/kernel";
-import { type Logger, pause } from "@trainyard/runtime";
+import { type Clock, pause } from "@trainyard/kernel";
+import { type Logger } from "@trainyard/runtime";
 import type { IdempotencyStore } from "../http/idempotency.ts";
 import { gatewayLimits } from "../limits.ts";
 

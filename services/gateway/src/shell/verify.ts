@@ -13,7 +13,8 @@ import {
   type ViewVerdict,
 } from "@trainyard/contracts/commands";
 import type { LogAnchor } from "@trainyard/event-log";
-import { pause, runChecks, viewCheck } from "@trainyard/runtime";
+import { pause } from "@trainyard/kernel";
+import { runChecks, viewCheck } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";

@@ -17,7 +17,7 @@ import { Fault, isFault, isRejection, type Rejection, reject } from "@trainyard/
 import { Batches, type CommandSpec, command, readRunToken } from "@trainyard/runtime";
 import { type LineRow, parseBatch, unprovenRun } from "../core/batch.ts";
 import { fittingFirst } from "../core/page.ts";
-import type { LogsEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { logsLimits } from "../limits.ts";
 import { type LineTable, lineName, type StoredRow } from "./line-table.ts";
 import { encodedBytes, storedLine } from "./stored-line.ts";
@@ -28,7 +28,7 @@ const encoder = new TextEncoder();
 export type IngestDeps = {
   readonly table: LineTable;
   readonly bus: Bus;
-  readonly events: LogsEvents;
+  readonly events: Telemetry;
   readonly runTokenKeys: ReadonlyMap<string, Buffer>;
 };
 

@@ -7,6 +7,7 @@
  * a crash for example, is taken: no later run will measure it again.
  */
 import type { AnyEvent } from "@trainyard/contracts";
+import { isSuperseded } from "@trainyard/kernel";
 
 /** A run from scratch keeps nothing of what was before it, a report of step 0 included: `keepsUpTo` is negative then. */
 export type RequestedRun = { readonly run: number; readonly keepsUpTo: number };
@@ -30,7 +31,7 @@ export function isKnownRun(history: RunHistory, run: number): boolean {
 export function lastStepThatCounts(history: RunHistory, run: number): number {
   let last = Number.POSITIVE_INFINITY;
   for (const later of history.runs) {
-    if (later.run > run) last = Math.min(last, later.keepsUpTo);
+    if (isSuperseded(run, later.run)) last = Math.min(last, later.keepsUpTo);
   }
   return last;
 }

@@ -15,13 +15,13 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Point, PointSchema } from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { isRejection, type RunParts, reject, runId, streamName } from "@trainyard/kernel";
-import { Batches, type Executor, newTraceparent } from "@trainyard/runtime";
+import { Batches, type Executor, newTraceparent, serviceMeta } from "@trainyard/runtime";
 import { type Report, validationGroup } from "../core/reports.ts";
 import { isKnownRun, lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { valuesOf } from "../core/values.ts";
-import type { MetricsEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
-import { measurements, runHistoryFold } from "./folds.ts";
+import { measurements, runHistoryFold } from "../streams.ts";
 import { Lanes } from "./lanes.ts";
 import { type PointRow, type PointTable, pointName } from "./point-table.ts";
 import type { SystemRow, SystemTable } from "./system-table.ts";
@@ -52,7 +52,7 @@ const systemBytes = ({ system }: SystemRow): number => 256 + 160 * system.values
 export class Ingest {
   readonly #executor: Executor;
   readonly #bus: Bus;
-  readonly #events: MetricsEvents;
+  readonly #events: Telemetry;
   readonly #table: PointTable;
   readonly #batches: Batches<PointRow, ReadonlySet<string>>;
   readonly #systemBatches: Batches<SystemRow, void>;
@@ -63,7 +63,7 @@ export class Ingest {
     readonly bus: Bus;
     readonly table: PointTable;
     readonly system: SystemTable;
-    readonly events: MetricsEvents;
+    readonly events: Telemetry;
   }) {
     this.#executor = deps.executor;
     this.#bus = deps.bus;
@@ -121,14 +121,11 @@ export class Ingest {
   async #announce(run: RunContext, report: Report): Promise<boolean> {
     const identity = {
       commitId: deriveCommitId("report", run.id, report.key),
-      meta: {
-        source: "/trainyard/metrics",
-        workspace: "",
+      meta: serviceMeta("metrics", {
         correlationid: `experiment-${run.experiment}`,
-        causationid: "",
         authid: `run:${run.id}`,
         traceparent: newTraceparent(),
-      },
+      }),
     };
     const result = await this.#executor.execute(identity, async (work) => {
       const history = await work.guard(runHistoryFold, run.trial);

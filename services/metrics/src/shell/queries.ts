@@ -9,7 +9,7 @@ import { type CommandSpec, command, type FoldCache, type LogFollower } from "@tr
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { type JsonObject, valuesOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
-import { runHistoryFold } from "./folds.ts";
+import { runHistoryFold } from "../streams.ts";
 import type { PointCursor, PointRow, PointTable } from "./point-table.ts";
 
 export type QueryDeps = {

@@ -1,5 +1,5 @@
 import type { ReactionHandlers } from "@trainyard/runtime";
-import { measurements } from "./folds.ts";
+import { measurements } from "../streams.ts";
 
 export const reactions: ReactionHandlers = {
   async RunRequested({ id: trial, data: { run, fromStep } }, work) {

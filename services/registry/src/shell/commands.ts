@@ -16,7 +16,7 @@ import {
 import type { Clock } from "@trainyard/kernel";
 import { reject } from "@trainyard/kernel";
 import { AcceptedSchema, type CommandSpec, command, type Executor } from "@trainyard/runtime";
-import type { RegistryEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { completeCheckpoint } from "./complete.ts";
 import { declareCheckpoint } from "./declare.ts";
 import { planDownload } from "./download.ts";
@@ -33,7 +33,7 @@ export type CommandDeps = {
   readonly placed: Pick<Placed, "groups">;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  readonly events: RegistryEvents;
+  readonly events: Telemetry;
   /** Where checkpoints go whose experiment names no place, and relative places begin. */
   readonly checkpointDir: string;
   readonly urlKey: Buffer;

@@ -22,7 +22,7 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import { bytesOf, canonicalText, type Manifest, readManifest } from "../core/manifest.ts";
 import type { CommandDeps } from "./commands.ts";
 import { storageOf } from "./storages.ts";
-import { checkpoints, trialRuns } from "./streams.ts";
+import { checkpoints, trialRuns } from "../streams.ts";
 import type { Place } from "./verify-files.ts";
 
 export async function completeCheckpoint(

@@ -15,7 +15,7 @@ import type { Declared } from "../core/checkpoint/state.ts";
 import { isOver, refusalOf } from "../core/foreign/trial.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
-import { checkpoints, experimentStorage, trialRuns } from "./streams.ts";
+import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
 
 type Storage = NonNullable<Declared["storage"]>;
 

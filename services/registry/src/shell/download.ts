@@ -5,7 +5,7 @@ import { assert, isCheckpointId, type Rejection, reject, streamName } from "@tra
 import { foldOf } from "@trainyard/runtime";
 import type { CommandDeps } from "./commands.ts";
 import { storageOf } from "./storages.ts";
-import { checkpoints, retentions } from "./streams.ts";
+import { checkpoints, retentions } from "../streams.ts";
 
 /** Where a complete checkpoint is, and what it holds. */
 export async function planDownload(

@@ -4,9 +4,10 @@ import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BlobStore, openDirectoryBlobStore } from "@trainyard/blob";
-import { createLogger, createRegistry, systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { registryEvents } from "../events.ts";
+import { createTelemetry } from "../telemetry.ts";
 import { startHttpServer } from "./http.ts";
 import { contextKey, signedContextPath } from "./signed-urls.ts";
 
@@ -30,7 +31,7 @@ afterEach(async () => {
 
 async function serve(blobs: BlobStore): Promise<string> {
   const registry = createRegistry("registry");
-  const events = registryEvents(createLogger("registry", "silent"), registry);
+  const events = createTelemetry(createLogger("registry", "silent"), registry);
   const health = { readiness: () => null };
   const deps = { blobs, clock: systemClock, urlKey, events, registry, health };
   return stack.use(await startHttpServer(deps, { host: "127.0.0.1", port: 0 })).address;
@@ -60,7 +61,7 @@ async function openFiles(): Promise<readonly string[]> {
 const served = async (address: string) => (await fetch(`${address}/livez`)).status;
 
 async function withCode(): Promise<BlobStore> {
-  const blobs = await openDirectoryBlobStore(scratch);
+  const blobs = await openDirectoryBlobStore(scratch, systemClock);
   async function* content(): AsyncGenerator<Buffer> {
     yield code;
   }

@@ -11,14 +11,14 @@ import {
   listenHttp,
   type Registry,
 } from "@trainyard/runtime";
-import type { RegistryEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { contextKey, readContextPath } from "./signed-urls.ts";
 
 export type HttpDeps = {
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly urlKey: Buffer;
-  readonly events: RegistryEvents;
+  readonly events: Telemetry;
   readonly registry: Registry;
   readonly health: HealthChecks;
 };

@@ -8,7 +8,7 @@ import type { Declared } from "../core/checkpoint/state.ts";
 import type { StorageState } from "../core/storage/state.ts";
 import type { CommandDeps } from "./commands.ts";
 import type { PlacedGroup } from "./placed.ts";
-import { storages } from "./streams.ts";
+import { storages } from "../streams.ts";
 
 /** The id of the storage that a checkpoint lies in; empty where nobody knows. */
 export async function storageOf(executor: Executor, declared: Declared): Promise<string> {

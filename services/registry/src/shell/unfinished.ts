@@ -10,21 +10,21 @@ import { newEventId } from "@trainyard/event-log";
 import { assert, type Clock, idOf, isFault, parseTrialId, streamName } from "@trainyard/kernel";
 import {
   EffectLoop,
-  emptyMeta,
   type Executor,
   foldOf,
   type Logger,
+  serviceMeta,
   View,
   type ViewSpec,
   type Work,
 } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { refusalOf } from "../core/foreign/trial.ts";
-import type { RegistryEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
 import { storageOf } from "./storages.ts";
-import { checkpoints, trialRuns } from "./streams.ts";
+import { checkpoints, trialRuns } from "../streams.ts";
 import { changesOf } from "./unfinished-rows.ts";
 
 type Row = {
@@ -42,7 +42,7 @@ export type UnfinishedDeps = {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly events: RegistryEvents;
+  readonly events: Telemetry;
   readonly checkpointDir: string;
   /** How long the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;
@@ -150,7 +150,7 @@ export class Unfinished {
   async #abandon(row: Row): Promise<void> {
     const { executor, events } = this.#deps;
     const { checkpoint, trial } = row;
-    const meta = { ...emptyMeta, source: "/trainyard/registry" };
+    const meta = serviceMeta("registry");
     const found: { outcome: "abandoned" | "settled" | "open" } = { outcome: "open" };
     executor.cache.forget(streamName("trial", trial));
     await executor.execute({ commitId: newEventId(), meta }, async (work) => {

@@ -4,7 +4,7 @@
  */
 import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
-import type { RegistryEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { registryLimits } from "../limits.ts";
 import type { Place, Verdict } from "./verify-files.ts";
 
@@ -16,12 +16,12 @@ type Settled = Exclude<Verdict, { readonly kind: "unreadable" | "absent" }>;
 export class Verifier {
   readonly #read: Read;
   readonly #clock: Clock;
-  readonly #events: Pick<RegistryEvents, "verified">;
+  readonly #events: Pick<Telemetry, "verified">;
   readonly #running = new Map<string, Promise<Verdict>>();
   /** Since when a folder was not there, of those that were asked for. */
   readonly #absentSinceMs = new Map<string, number>();
 
-  constructor(read: Read, clock: Clock, events: Pick<RegistryEvents, "verified">) {
+  constructor(read: Read, clock: Clock, events: Pick<Telemetry, "verified">) {
     this.#read = read;
     this.#clock = clock;
     this.#events = events;

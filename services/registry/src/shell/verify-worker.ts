@@ -1,20 +1,8 @@
 /** The thread that hashes, so that commands are answered meanwhile. */
-import { parentPort } from "node:worker_threads";
-import { assert } from "@trainyard/kernel";
+import { answerCalls } from "@trainyard/runtime/answer-calls";
 import type { Manifest } from "../core/manifest.ts";
-import { type Place, type Verdict, verifyFiles } from "./verify-files.ts";
+import { type Place, verifyFiles } from "./verify-files.ts";
 
-export type VerifyRequest = {
-  readonly id: number;
-  readonly place: Place;
-  readonly manifest: Manifest;
-};
-export type VerifyAnswer = { readonly id: number; readonly verdict: Verdict };
+export type VerifyQuestion = { readonly place: Place; readonly manifest: Manifest };
 
-const port = parentPort;
-assert(port !== null, "this module runs as a worker");
-port.on("message", (request: VerifyRequest) => {
-  void verifyFiles(request.place, request.manifest).then((verdict) => {
-    port.postMessage({ id: request.id, verdict } satisfies VerifyAnswer);
-  });
-});
+answerCalls(({ place, manifest }: VerifyQuestion) => verifyFiles(place, manifest));

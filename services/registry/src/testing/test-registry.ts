@@ -19,7 +19,8 @@ import {
   UploadPlanSchema,
 } from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
-import { type ListeningService, systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { type ListeningService } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { vi } from "vitest";
 import { parseConfig } from "../config.ts";

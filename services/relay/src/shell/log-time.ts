@@ -1,4 +1,4 @@
-import { pause } from "@trainyard/runtime";
+import { pause } from "@trainyard/kernel";
 import { relayLimits } from "../limits.ts";
 import type { RelayDeps } from "./relay.ts";
 

@@ -7,20 +7,12 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { type Clock, Fault } from "@trainyard/kernel";
-import { createLogger, createRegistry, systemClock } from "@trainyard/runtime";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger, createRegistry, emptyMeta } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { relayEvents } from "../events.ts";
+import { createTelemetry } from "../telemetry.ts";
 import { relayLimits } from "../limits.ts";
 import { relay } from "./relay.ts";
-
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 
 let clock: Clock = systemClock;
 let log = createMemoryLog();
@@ -67,7 +59,7 @@ async function append(count: number, writer: EventLog = log.as("writer")): Promi
       commitId: newEventId(),
       writes: [{ stream, expectedVersion, events }],
       guards: [],
-      meta,
+      meta: emptyMeta,
     };
     expect((await writer.append(request)).kind).toBe("committed");
     versions.set(stream, expectedVersion + size);
@@ -76,7 +68,7 @@ async function append(count: number, writer: EventLog = log.as("writer")): Promi
 
 function start(reader: EventLog = log.as("relay"), name = "relay"): AbortController {
   const logger = createLogger("relay", "silent");
-  const events = relayEvents(logger, createRegistry("relay"));
+  const events = createTelemetry(logger, createRegistry("relay"));
   const own = new AbortController();
   const signal = AbortSignal.any([stop.signal, own.signal]);
   running.push(relay({ log: reader, bus: hub.connect(name), clock, events }, signal));
@@ -204,7 +196,7 @@ test("a log that goes back while the relay runs is told in a sentence, and the s
   await append(3);
   const logger = createLogger("relay", "silent");
   const events = {
-    ...relayEvents(logger, createRegistry("relay")),
+    ...createTelemetry(logger, createRegistry("relay")),
     rewound: (detail: string) => void said.push(detail),
   };
   const bus = hub.connect("relay");
@@ -288,7 +280,7 @@ test("reading does not run away from a bus that confirms nothing", async () => {
       confirmations.push(resolve);
     });
   };
-  const events = relayEvents(createLogger("relay", "silent"), createRegistry("relay"));
+  const events = createTelemetry(createLogger("relay", "silent"), createRegistry("relay"));
   running.push(relay({ log: log.as("relay"), bus: slow, clock, events }, stop.signal));
   await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax));
   confirmations.shift()?.();

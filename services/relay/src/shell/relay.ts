@@ -13,17 +13,17 @@
  */
 import type { Bus } from "@trainyard/bus";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import { type Clock, Fault } from "@trainyard/kernel";
-import { LogHistory, pause, runtimeLimits } from "@trainyard/runtime";
+import { type Clock, Fault, retrying } from "@trainyard/kernel";
+import { LogHistory, runtimeLimits } from "@trainyard/runtime";
 import { refillAfter, whereToStart } from "../core/start.ts";
-import type { RelayEvents } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { relayLimits } from "../limits.ts";
 
 export type RelayDeps = {
   readonly log: EventLog;
   readonly bus: Bus;
   readonly clock: Clock;
-  readonly events: RelayEvents;
+  readonly events: Telemetry;
 };
 
 /** Where tailing begins, and the epoch of the stream that it goes on with. */
@@ -31,18 +31,13 @@ type Begin = { readonly after: number; readonly epoch: string };
 
 /** Publishes until the signal aborts; never throws. */
 export async function relay(deps: RelayDeps, signal: AbortSignal): Promise<void> {
-  let waitMs: number = runtimeLimits.retryFirstMs;
+  const { clock, events } = deps;
+  const failed = (error: unknown, waitMs: number): void => events.failed(error, waitMs);
+  const retry = { policy: runtimeLimits.retry, clock, signal, failed };
   while (!signal.aborted) {
-    try {
-      const begin = await whereToBegin(deps);
-      await tail(deps, begin, signal, () => {
-        waitMs = runtimeLimits.retryFirstMs;
-      });
-    } catch (error) {
-      deps.events.failed(error, waitMs);
-      await pause(deps.clock, waitMs, signal);
-      waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
-    }
+    await retrying(retry, async (progressed) =>
+      tail(deps, await whereToBegin(deps), signal, progressed),
+    );
   }
 }
 

@@ -13,8 +13,7 @@ import {
   type Executor,
 } from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
-import { limits } from "../limits.ts";
-import { agents } from "./aggregates.ts";
+import { agents } from "../streams.ts";
 
 export function schedulerCommands(
   cluster: Cluster,

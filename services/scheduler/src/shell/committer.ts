@@ -5,11 +5,18 @@
  */
 import { randomUUID } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
-import { childOf, CommitRefused, type Executor, type Logger, type Work } from "@trainyard/runtime";
+import {
+  childOf,
+  CommitRefused,
+  type Executor,
+  type Logger,
+  serviceMeta,
+  type Work,
+} from "@trainyard/runtime";
 import { commitsOf, type Decision } from "../core/reconcile/decision.ts";
 import { shorter } from "../core/reconcile/refused.ts";
 import { limits } from "../limits.ts";
-import { agents, allocations, pools } from "./aggregates.ts";
+import { agents, allocations, pools } from "../streams.ts";
 
 type Pending = {
   readonly commitId: string;
@@ -78,14 +85,12 @@ export class Committer {
 
   async #commit({ commitId, decisions }: Pending): Promise<void> {
     const origin = decisions[0]?.origin;
-    const meta = {
-      source: "/trainyard/scheduler",
+    const meta = serviceMeta("scheduler", {
       workspace: origin?.workspace ?? "",
       correlationid: origin?.correlationid ?? "",
-      causationid: "",
       authid: origin?.authid ?? "",
       traceparent: childOf(origin?.traceparent ?? ""),
-    };
+    });
     await this.#deps.executor.execute({ commitId, meta }, async (work) => {
       for (const decision of decisions) await this.#decide(work, decision);
     });

@@ -1,19 +1,10 @@
 import { createMemoryLog } from "@trainyard/event-log";
 import { encodeEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
-import type { Logger } from "@trainyard/runtime";
+import { emptyMeta, type Logger } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { limits } from "../limits.ts";
 import { ClusterFollower } from "./follower.ts";
-
-const meta = {
-  source: "",
-  workspace: "",
-  correlationid: "",
-  causationid: "",
-  authid: "",
-  traceparent: "",
-};
 
 function stage() {
   const memory = createMemoryLog();
@@ -28,7 +19,7 @@ function stage() {
       ...encodeEvent({ type: "PoolRemoved", data: {} }),
     }));
     const writes = [{ stream, expectedVersion: store.version(stream), events }];
-    await log.append({ commitId: newEventId(), writes, guards: [], meta });
+    await log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   };
   const open = () => ClusterFollower.open(log, logger);
   return { store, told, write, open };

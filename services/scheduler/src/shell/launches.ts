@@ -5,7 +5,7 @@ import { type Launch, LaunchSchema } from "@trainyard/contracts/agent";
 import { type Executor, runToken, type SigningKey } from "@trainyard/runtime";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import { launchOf } from "../core/launch.ts";
-import { experimentCode, trialWork } from "./aggregates.ts";
+import { experimentCode, trialWork } from "../streams.ts";
 
 export type BuiltLaunch = { readonly launch: Plain<Launch>; readonly bytes: number };
 

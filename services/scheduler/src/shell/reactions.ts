@@ -1,6 +1,6 @@
 import type { ReactionHandlers } from "@trainyard/runtime";
 import { onRunRequested, onRunStopRequested } from "../core/policy.ts";
-import { allocations } from "./aggregates.ts";
+import { allocations } from "../streams.ts";
 
 export const reactions: ReactionHandlers = {
   async RunRequested({ id, data }, work) {

@@ -9,8 +9,8 @@ import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
 import { AllocationEndCause } from "@trainyard/contracts/events";
-import { type Clock, isFault } from "@trainyard/kernel";
-import { type Executor, LeaseLost, type Logger, pause, runtimeLimits } from "@trainyard/runtime";
+import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
+import { type Executor, LeaseLost, type Logger, runtimeLimits } from "@trainyard/runtime";
 import type { Decision } from "../core/reconcile/decision.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { explanations, gather } from "../core/reconcile/gather.ts";
@@ -20,7 +20,7 @@ import { isBelievable, Observed } from "../core/reconcile/observed.ts";
 import { SetAside } from "../core/reconcile/refused.ts";
 import { ReportParts } from "../core/reconcile/report-parts.ts";
 import { addresseeOf, planWanted, refusalsOf, wantedOf } from "../core/reconcile/wanted.ts";
-import type { Telemetry } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { Committer } from "./committer.ts";
 import type { ClusterFollower } from "./follower.ts";
@@ -126,19 +126,17 @@ export class Reconciler {
 
   /** Runs until the signal aborts. A fault of the world is waited out; a lost lease or a bug ends the term. */
   async run(signal: AbortSignal): Promise<void> {
-    let waitMs: number = runtimeLimits.retryFirstMs;
+    const { clock, logger } = this.#deps;
+    const failed = (error: unknown, waitMs: number): void => {
+      if (error instanceof LeaseLost || !isFault(error) || error.retry === "never") throw error;
+      logger.warn({ err: error, waitMs }, "turn_retried");
+    };
+    const retry = { policy: runtimeLimits.retry, clock, signal, failed };
     while (!signal.aborted) {
-      this.#woken = false;
-      try {
-        await this.#turn();
-        waitMs = runtimeLimits.retryFirstMs;
-      } catch (error) {
-        if (error instanceof LeaseLost || !isFault(error) || error.retry === "never") throw error;
-        this.#deps.logger.warn({ err: error, waitMs }, "turn_retried");
-        await pause(this.#deps.clock, waitMs, signal);
-        waitMs = Math.min(waitMs * 2, runtimeLimits.retryLastMs);
-        continue;
-      }
+      await retrying(retry, () => {
+        this.#woken = false;
+        return this.#turn();
+      });
       await this.#wait(signal);
     }
   }

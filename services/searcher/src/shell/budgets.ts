@@ -5,11 +5,10 @@
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, type Logger } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
 import { limits } from "../limits.ts";
-import { ownMeta } from "./own-meta.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 type BudgetDeps = {
   readonly executor: Executor;
@@ -77,10 +76,13 @@ export class Budgets {
     const { executor, clock, logger } = this.#deps;
     this.#dueMs.delete(id);
     const command = { type: "NoteTime", atMs: clock.nowMs() } as const;
-    await executor.execute({ commitId: newEventId(), meta: ownMeta }, async (work) => {
-      const decided = await work.decide(searches, id, command);
-      if (isRejection(decided)) logger.warn({ search: id, ...decided }, "budget_not_looked_at");
-    });
+    await executor.execute(
+      { commitId: newEventId(), meta: serviceMeta("searcher") },
+      async (work) => {
+        const decided = await work.decide(searches, id, command);
+        if (isRejection(decided)) logger.warn({ search: id, ...decided }, "budget_not_looked_at");
+      },
+    );
     this.#changed.add(id);
   }
 }

@@ -9,7 +9,7 @@ import {
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import { type CommandContext, type CommandSpec, command, type Executor } from "@trainyard/runtime";
 import { operationResults } from "@trainyard/search";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 export function commandTable(executor: Executor): Readonly<Record<string, CommandSpec>> {
   return {

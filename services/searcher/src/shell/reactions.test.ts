@@ -11,7 +11,7 @@ import {
 import { limits } from "../limits.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 import { saveSnapshots } from "./snapshots.ts";
 import { pino } from "pino";
 

@@ -6,7 +6,7 @@ import type { SearchCommand } from "@trainyard/search";
 import { recordCheckpoint, recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
 import { earlierTrials } from "./earlier-searches.ts";
 import type { RunIndex } from "./run-index.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandlers {
   return {

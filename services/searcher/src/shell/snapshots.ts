@@ -2,7 +2,7 @@ import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
 import type { FoldCache, Logger } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 /** Saves a search each time its stream has grown by so much. A snapshot that fails is one that the next makes up for. */
 export function saveSnapshots(cache: FoldCache, logger: Logger): (event: StoredEvent) => void {

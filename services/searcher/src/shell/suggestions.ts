@@ -6,7 +6,7 @@
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, type Logger } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
 import {
   awaitedTrial,
   type GoWithoutSuggestion,
@@ -14,18 +14,17 @@ import {
   type Question,
   questionOf,
 } from "@trainyard/search";
-import type { SearcherTelemetry } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { AskingSearches } from "./asking-searches.ts";
 import type { SuggestingModel } from "./model/model.ts";
-import { ownMeta } from "./own-meta.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 
 export type SuggestionsDeps = {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly telemetry: Pick<SearcherTelemetry, "suggestionTook">;
+  readonly telemetry: Pick<Telemetry, "suggestionTook">;
   readonly model: SuggestingModel;
   readonly asking: AskingSearches;
 };
@@ -129,7 +128,7 @@ export class Suggestions {
 
   /** What has come too late is nothing to the search. */
   async #send(id: string, command: OfferSuggestion | GoWithoutSuggestion): Promise<void> {
-    const identity = { commitId: newEventId(), meta: ownMeta };
+    const identity = { commitId: newEventId(), meta: serviceMeta("searcher") };
     const done = await this.#deps.executor.execute(identity, async (work) => {
       const decided = await work.decide(searches, id, command);
       return isRejection(decided) ? decided : undefined;

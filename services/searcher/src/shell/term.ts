@@ -1,7 +1,7 @@
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { type Logger, snapshotCheck, type Term, type TermContext } from "@trainyard/runtime";
-import type { SearcherTelemetry } from "../events.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { askingCheck } from "./asking-check.ts";
 import { AskingSearches } from "./asking-searches.ts";
 import { Budgets } from "./budgets.ts";
@@ -10,7 +10,7 @@ import { limits } from "../limits.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
-import { searches } from "./searches.ts";
+import { searches } from "../streams.ts";
 import { saveSnapshots } from "./snapshots.ts";
 import { Suggestions } from "./suggestions.ts";
 
@@ -18,7 +18,7 @@ export type TermDeps = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly telemetry: SearcherTelemetry;
+  readonly telemetry: Telemetry;
   readonly model: SuggestingModel;
 };
 

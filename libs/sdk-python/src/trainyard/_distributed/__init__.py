@@ -1,5 +1,6 @@
 """What the processes of one run tell each other: see _context.py."""
 
 from ._context import DistributedContext
+from ._ranks import RankGroup, Ranks
 
-__all__ = ["DistributedContext"]
+__all__ = ["DistributedContext", "RankGroup", "Ranks"]

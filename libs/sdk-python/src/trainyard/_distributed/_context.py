@@ -1,6 +1,6 @@
 """What the processes of one run tell each other, before and beside torch.distributed.
 
-The processes form a star around the chief, rank 0, over TCP (_join.py, _star.py, _wire.py), and those
+The processes form a star around the chief, rank 0, over TCP (_join.py, _collectives.py, _wire.py), and those
 of one host another around its first. It is meant for what a training script coordinates (an answer, a
 path, a count), not for tensors: everything passes through the chief.
 """
@@ -8,17 +8,15 @@ path, a count), not for tensors: everything passes through the chief.
 from __future__ import annotations
 
 import os
-import threading
-import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DistributedError
-from ._place import Place, check
+from ._group import Group
+from ._topology import Topology, check
 
 if TYPE_CHECKING:
-    from ._meeting import Meeting
-    from ._star import Star
+    pass
 
 
 class DistributedContext:
@@ -47,23 +45,17 @@ class DistributedContext:
         chief_port: int | None = None,
         chief_ip: str | None = None,
     ) -> None:
-        chief_addr = chief_addr or chief_ip
-        self._place = Place(rank, size, local_rank, local_size, cross_rank, cross_size)
-        check(self._place)
-        self._lock = threading.RLock()
-        self._star: Star | None = None
-        self._local_star: Star | None = None
-        self._closed = False
-        self._meeting: Meeting | None = None
-        self._branches = 0
-        if size > 1:
+        topology = Topology(rank, size, local_rank, local_size, cross_rank, cross_size)
+        check(topology)
+        if size == 1:
+            self._group = Group(topology)
+        else:
             # Loaded here: a process that is alone needs none of it.
             from ._join import join
-            from ._meeting import meeting_of
+            from ._rendezvous import rendezvous_of
 
-            self._meeting = meeting_of(os.environ, cross_size, chief_addr, chief_port)
-            self._star, self._local_star = join(self._place, self._meeting)
-            _living.add(self)
+            rendezvous = rendezvous_of(os.environ, cross_size, chief_addr or chief_ip, chief_port)
+            self._group = Group(topology, rendezvous, *join(topology, rendezvous))
 
     @classmethod
     def from_torch_distributed(
@@ -92,32 +84,32 @@ class DistributedContext:
     @property
     def rank(self) -> int:
         """This process's number in the run, from 0. Rank 0 is the chief."""
-        return self._place.rank
+        return self._group.topology.rank
 
     @property
     def size(self) -> int:
         """How many processes the run has."""
-        return self._place.size
+        return self._group.topology.size
 
     @property
     def local_rank(self) -> int:
         """This process's number on its host, from 0."""
-        return self._place.local_rank
+        return self._group.topology.local_rank
 
     @property
     def local_size(self) -> int:
         """How many processes of the run this host has."""
-        return self._place.local_size
+        return self._group.topology.local_size
 
     @property
     def cross_rank(self) -> int:
         """This host's number, from 0."""
-        return self._place.cross_rank
+        return self._group.topology.cross_rank
 
     @property
     def cross_size(self) -> int:
         """How many hosts the run has."""
-        return self._place.cross_size
+        return self._group.topology.cross_size
 
     def get_rank(self) -> int:
         """``rank``, by the name that scripts for Determined use."""
@@ -158,34 +150,27 @@ class DistributedContext:
 
         Values are pickled on the way.
         """
-        with self._lock:
-            return self._gather(self._star, stuff)
+        return self._group.gather(stuff)
 
     def gather_local(self, stuff: Any) -> list[Any] | None:
         """The same among the processes of a host, on its first one."""
-        with self._lock:
-            return self._gather(self._local_star, stuff)
+        return self._group.gather_local(stuff)
 
     def allgather(self, stuff: Any) -> list[Any]:
         """Every rank's value, in the order of ranks, on every rank."""
-        with self._lock:
-            return self._broadcast(self._star, self._gather(self._star, stuff, awaited=True))
+        return self._group.allgather(stuff)
 
     def allgather_local(self, stuff: Any) -> list[Any]:
         """The same among the processes of a host."""
-        with self._lock:
-            everyones = self._gather(self._local_star, stuff, awaited=True)
-            return self._broadcast(self._local_star, everyones)
+        return self._group.allgather_local(stuff)
 
     def broadcast(self, stuff: Any) -> Any:
         """The chief's value, on every rank. The chief does not wait for the others."""
-        with self._lock:
-            return self._broadcast(self._star, stuff)
+        return self._group.broadcast(stuff)
 
     def broadcast_local(self, stuff: Any = None) -> Any:
         """The value of a host's first process, on all of that host's."""
-        with self._lock:
-            return self._broadcast(self._local_star, stuff)
+        return self._group.broadcast_local(stuff)
 
     def barrier(self) -> None:
         """Returns once every rank has called it."""
@@ -193,71 +178,12 @@ class DistributedContext:
 
     def close(self) -> None:
         """Leaves the group; a later call of anything else raises. A second close does nothing."""
-        self._closed = True
-        stars = [star for star in (self._local_star, self._star) if star is not None]
-        # A thread that still waits for the others holds the lock.
-        if not self._lock.acquire(timeout=1.0):
-            for star in stars:
-                star.abort()
-            self._lock.acquire()
-        try:
-            for star in stars:
-                star.close()
-        finally:
-            self._lock.release()
+        self._group.close()
 
-    def _new_branch(self) -> DistributedContext:
-        """Another context of the same processes, for a thread of each; every rank calls it at once."""
-        branch = alone()
-        branch._place = self._place
-        if self.size == 1:
-            return branch
-        from ._join import join_again
 
-        with self._lock:
-            self._check_open()
-            assert self._star is not None and self._meeting is not None
-            self._branches += 1
-            name = f"{self._meeting.name}+{self._branches}"
-            meeting = self._meeting._replace(name=name, port_file=None)
-            branch._star, branch._local_star = join_again(
-                self._place, meeting, self._star.broadcast
-            )
-        _living.add(branch)
-        return branch
-
-    def _note(self, value: Any) -> None:
-        """Tells the chief something out of the order of calls, or as the chief all; nobody waits."""
-        with self._lock:
-            if self._star is not None:
-                self._star.note(value)
-
-    def _take_notes(self) -> list[Any]:
-        """What has been noted here since this was asked last."""
-        with self._lock:
-            if self._star is None:
-                return []
-            self._star.look()
-            notes, self._star.notes = self._star.notes, []
-            return notes
-
-    def _gather(self, star: Star | None, stuff: Any, awaited: bool = False) -> list[Any] | None:
-        self._check_open()
-        return [stuff] if star is None else star.gather(stuff, awaited)
-
-    def _broadcast(self, star: Star | None, stuff: Any) -> Any:
-        self._check_open()
-        return stuff if star is None else star.broadcast(stuff)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise DistributedError("the context is closed: use ctx.distributed inside the block")
-
-    def _drop_in_child(self) -> None:
-        self._lock = threading.RLock()
-        for star in (self._local_star, self._star):
-            if star is not None:
-                star.drop()
+def group_of(context: DistributedContext) -> Group:
+    """What only the SDK itself does with the processes of a run."""
+    return context._group  # noqa: SLF001 — the only way to it
 
 
 def alone() -> DistributedContext:
@@ -276,16 +202,3 @@ def _whole(env: Mapping[str, str], name: str) -> int:
             f"from_torch_distributed needs {name} in the environment, and finds {text!r}: start the "
             "script with torchrun or python -m trainyard.launch.torch"
         ) from None
-
-
-_living: weakref.WeakSet[DistributedContext] = weakref.WeakSet()
-
-
-def _after_fork_in_child() -> None:
-    # A child that kept the connections would keep the others from noticing its parent's end.
-    for context in list(_living):
-        context._drop_in_child()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,7 +1,7 @@
 """One connection between two processes of a run.
 
 Before anything is read that could do harm, each side proves that it knows the run's secret: an
-HMAC-SHA256 over two fresh numbers and the name of the meeting, in both directions. What follows are
+HMAC-SHA256 over two fresh numbers and the name of the rendezvous, in both directions. What follows are
 frames: eight bytes of length, then a pickled ``(kind, number, value)``. Nothing is encrypted, as with
 torch.distributed's own connections.
 """
@@ -126,7 +126,7 @@ class Link:
         del self._bytes[:start]
 
 
-def greet(sock: socket.socket, secret: bytes, meeting: str, is_host: bool) -> Link:
+def greet(sock: socket.socket, secret: bytes, rendezvous: str, is_host: bool) -> Link:
     """Proves the secret to the other side and has it prove it. Raises LostError when it cannot, or
     takes too long.
     """
@@ -136,20 +136,20 @@ def greet(sock: socket.socket, secret: bytes, meeting: str, is_host: bool) -> Li
         sock.sendall(mine)
         theirs = _exactly(sock, _NONCE)
         pair = mine + theirs if is_host else theirs + mine
-        sock.sendall(_proof(secret, meeting, pair, is_host))
+        sock.sendall(_proof(secret, rendezvous, pair, is_host))
         proof = _exactly(sock, hashlib.sha256().digest_size)
     except OSError as error:
         sock.close()
         raise LostError(str(error)) from None
-    if not hmac.compare_digest(proof, _proof(secret, meeting, pair, not is_host)):
+    if not hmac.compare_digest(proof, _proof(secret, rendezvous, pair, not is_host)):
         sock.close()
         raise LostError("it does not know the secret of this run")
     return Link(sock)
 
 
-def _proof(secret: bytes, meeting: str, pair: bytes, is_host: bool) -> bytes:
+def _proof(secret: bytes, rendezvous: str, pair: bytes, is_host: bool) -> bytes:
     side = b"host" if is_host else b"guest"
-    return hmac.new(secret, side + pair + meeting.encode("utf-8"), hashlib.sha256).digest()
+    return hmac.new(secret, side + pair + rendezvous.encode("utf-8"), hashlib.sha256).digest()
 
 
 def _exactly(sock: socket.socket, count: int) -> bytes:

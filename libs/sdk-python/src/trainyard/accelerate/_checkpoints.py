@@ -85,7 +85,7 @@ class Checkpoints:
 
 def _sampler_of(loader: Any) -> Any:
     """The sampler behind the batch samplers that ``prepare`` puts around it."""
-    batches = getattr(loader, "batch_sampler", None)
-    while getattr(batches, "batch_sampler", None) is not None:
-        batches = batches.batch_sampler
+    batches = inner = getattr(loader, "batch_sampler", None)
+    while inner is not None:
+        batches, inner = inner, getattr(inner, "batch_sampler", None)
     return getattr(batches, "sampler", None)

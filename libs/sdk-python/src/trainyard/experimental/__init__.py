@@ -1,5 +1,5 @@
 """Determined's Python client has no counterpart: importing this says what to use."""
 
-from .._absent import absent_module
+from .._missing_names import missing_module
 
-raise absent_module("experimental")
+raise missing_module("experimental")

@@ -15,7 +15,7 @@ from types import FrameType
 
 from .. import _end
 from .._limits import LAUNCH_LOOK_S, LAUNCH_STALL_LOOK_S
-from ._judge import Verdict
+from ._arbiter import Verdict
 from ._nodes import Nodes
 from ._rank import RankProcess
 

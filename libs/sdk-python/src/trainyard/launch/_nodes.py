@@ -9,10 +9,10 @@ import time
 from typing import Any
 
 from .._distributed import DistributedContext
-from .._distributed._context import alone
+from .._distributed._context import alone, group_of
 from ..errors import DistributedError
+from ._arbiter import Arbiter, Verdict
 from ._failure import Failure
-from ._judge import Judge, Verdict
 
 
 class Nodes:
@@ -20,7 +20,7 @@ class Nodes:
 
     def __init__(self, together: DistributedContext) -> None:
         self._together = together
-        self._judge: Judge | None = Judge(together.size) if together.rank == 0 else None
+        self._arbiter: Arbiter | None = Arbiter(together.size) if together.rank == 0 else None
         self._failures: list[Failure] = []
         self._verdict: Verdict | None = None
         self._is_over = False
@@ -29,7 +29,7 @@ class Nodes:
 
     def failed(self, failure: Failure) -> None:
         """A rank of this node has failed."""
-        if self._judge is None:
+        if self._arbiter is None:
             self._failures.append(failure)
         self._tell("failed", failure)
 
@@ -56,14 +56,14 @@ class Nodes:
     def look(self) -> None:
         """Takes what the others have told."""
         try:
-            for what, value in self._together._take_notes():
+            for what, value in group_of(self._together).take_notes():
                 self._take(what, value)
         except DistributedError as error:
             self._lose(str(error))
-        if self._judge is None or self._verdict is not None or self._is_over:
+        if self._arbiter is None or self._verdict is not None or self._is_over:
             return
-        self._verdict = self._judge.verdict(time.monotonic())
-        self._is_over = self._verdict is None and self._judge.is_over()
+        self._verdict = self._arbiter.verdict(time.monotonic())
+        self._is_over = self._verdict is None and self._arbiter.is_over()
         if self._together.rank == 0:
             if self._verdict is not None:
                 self._note("verdict", self._verdict)
@@ -85,34 +85,34 @@ class Nodes:
         self._together.close()
 
     def _tell(self, what: str, value: Any) -> None:
-        if self._judge is not None:
+        if self._arbiter is not None:
             self._take(what, value)
         else:
             self._note(what, value)
 
     def _take(self, what: str, value: Any) -> None:
-        judge = self._judge
+        arbiter = self._arbiter
         if what == "verdict":
             self._verdict = value
         elif what == "over":
             self._is_over = True
-        elif judge is None:
+        elif arbiter is None:
             return
         elif what == "failed":
             self._failures.append(value)
-            judge.failed(value, time.monotonic())
+            arbiter.failed(value, time.monotonic())
         elif what == "ended_well":
-            judge.ended_well(value)
+            arbiter.ended_well(value)
         elif what == "stalled":
-            judge.stalled(*value)
+            arbiter.stalled(*value)
         elif what == "done":
-            judge.done(value)
+            arbiter.done(value)
         elif what == "settled":
-            judge.settled(value)
+            arbiter.settled(value)
 
     def _note(self, what: str, value: Any) -> None:
         try:
-            self._together._note((what, value))
+            group_of(self._together).note((what, value))
         except DistributedError as error:
             self._lose(str(error))
 
@@ -124,15 +124,15 @@ class Nodes:
             self._is_over = True
             return
         node = self._together.rank
-        self._judge = Judge(1)
+        self._arbiter = Arbiter(1)
         self._together.close()
         self._together = alone()
         for failure in self._failures:
-            self._judge.failed(failure, time.monotonic())
+            self._arbiter.failed(failure, time.monotonic())
         lost = Failure(-1, node, 1, f"another node of the run is gone ({_node(why)})", "", True)
-        self._judge.failed(lost, time.monotonic())
+        self._arbiter.failed(lost, time.monotonic())
         if self._is_settled:
-            self._judge.settled(0)
+            self._arbiter.settled(0)
 
 
 def _node(why: str) -> str:

@@ -40,7 +40,7 @@ class Node(NamedTuple):
     """This node, and where the first one is."""
 
     rank: int
-    count: int
+    nodes: int
     processes: int
     master_addr: str
     master_port: int
@@ -103,7 +103,7 @@ def node_of(options: Options, env: Mapping[str, str]) -> Node:
         raise UsageError("several nodes need --master-port, the same free port of node 0 on each")
     return Node(
         rank=rank,
-        count=count,
+        nodes=count,
         processes=options.nproc or processes,
         master_addr="127.0.0.1" if count == 1 else addr,
         master_port=port,
@@ -113,7 +113,7 @@ def node_of(options: Options, env: Mapping[str, str]) -> Node:
 
 
 def _launchers(node: Node) -> DistributedContext:
-    if node.count == 1:
+    if node.nodes == 1:
         return alone()
     port = node.master_port + _NODES_PORT_OFFSET
     if node.rank == 0 and _free_port(port, set()) != port:
@@ -123,11 +123,11 @@ def _launchers(node: Node) -> DistributedContext:
         )
     return DistributedContext(
         rank=node.rank,
-        size=node.count,
+        size=node.nodes,
         local_rank=0,
         local_size=1,
         cross_rank=node.rank,
-        cross_size=node.count,
+        cross_size=node.nodes,
         chief_addr=node.master_addr,
         chief_port=port,
     )
@@ -211,7 +211,7 @@ def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
         "LOCAL_RANK": local_rank,
         "LOCAL_WORLD_SIZE": node.processes,
         "GROUP_RANK": node.rank,
-        "GROUP_WORLD_SIZE": node.count,
+        "GROUP_WORLD_SIZE": node.nodes,
         "ROLE_RANK": rank,
         "ROLE_WORLD_SIZE": world.size,
         "ROLE_NAME": "default",
@@ -223,7 +223,7 @@ def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
         "TORCHELASTIC_USE_AGENT_STORE": False,
         "TRAINYARD_DISTRIBUTED_SECRET": world.secret,
     }
-    if node.count > 1:
+    if node.nodes > 1:
         told["TRAINYARD_CHIEF_PORT"] = world.chief_port
     if world.size > 1 and "OMP_NUM_THREADS" not in os.environ:
         # As torchrun does: each of several processes with a thread for each core would fight for them.

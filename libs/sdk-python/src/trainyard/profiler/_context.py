@@ -61,15 +61,24 @@ class ProfilerContext:
         """Whether this process samples its node."""
         return self._sampler is not None and self._pid == os.getpid()
 
-    def on(self, sampling_interval: float = 1, samples_per_report: int = 10) -> None:
+    def on(
+        self,
+        sampling_interval: float = 1,
+        samples_per_report: int = 10,
+        *,
+        begin_on_batch: float = 0,
+        end_after_batch: float | None = None,
+    ) -> None:
         """Starts sampling every ``sampling_interval`` seconds (0.1 or more); a report tells the
-        minimum, mean and maximum of ``samples_per_report`` samples.
+        minimum, mean and maximum of ``samples_per_report`` samples. Nothing is kept of what was before
+        ``begin_on_batch`` or is after ``end_after_batch``, in steps.
 
         Every rank may call it: the first process of each node that does samples, and of a node's ranks the
         one of local rank 0. A second call goes on with its own arguments. Raises
         TypeError or ValueError for arguments that are none of these.
         """
-        self._start(_interval_of(sampling_interval), _samples_of(samples_per_report), 0, None)
+        interval_s, samples = _interval_of(sampling_interval), _samples_of(samples_per_report)
+        self._start(interval_s, samples, begin_on_batch, end_after_batch)
 
     def off(self) -> None:
         """Ends the sampling, and reports what was sampled since the last report. Does nothing when
@@ -89,14 +98,6 @@ class ProfilerContext:
         throughput = self._throughput
         throughput.batches += batches
         throughput.samples += samples
-
-    def _follow(self, config: Mapping[str, Any]) -> None:
-        """Starts what ``profiling`` in the experiment's configuration asks for."""
-        section = config.get("profiling")
-        if not isinstance(section, Mapping) or section.get("enabled") is not True:
-            return
-        end = section.get("end_after_batch")
-        self._start(1.0, 10, section.get("begin_on_batch") or 0, end)
 
     def _start(self, interval_s: float, samples: int, begin: float, end: float | None) -> None:
         self.off()
@@ -151,6 +152,16 @@ class ProfilerContext:
             # Said aloud: a forked child may still hold the same open file.
             unlock(fd)
         os.close(fd)
+
+
+def follow(profiler: ProfilerContext, config: Mapping[str, Any]) -> None:
+    """Starts what ``profiling`` in the experiment's configuration asks for."""
+    section = config.get("profiling")
+    if isinstance(section, Mapping) and section.get("enabled") is True:
+        profiler.on(
+            begin_on_batch=section.get("begin_on_batch") or 0,
+            end_after_batch=section.get("end_after_batch"),
+        )
 
 
 def _interval_of(value: int | float) -> float:

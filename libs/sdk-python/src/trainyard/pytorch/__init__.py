@@ -11,10 +11,10 @@ with pytorch.init() as context:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
-from .._absent import absent_name
-from . import _absent, samplers
+from .._missing_names import missing_import
+from . import _missing_names, samplers
 from ._callback import PyTorchCallback
 from ._context import PyTorchTrialContext
 from ._init import init
@@ -51,6 +51,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """For what ``determined.pytorch`` has and this module has not: says what takes its place."""
-    raise absent_name("trainyard.pytorch", name, _absent.PACKAGE)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        """For what ``determined.pytorch`` has and this module has not: says what takes its place."""
+        raise missing_import("trainyard.pytorch", name, _missing_names.PACKAGE)

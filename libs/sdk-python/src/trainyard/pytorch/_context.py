@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast, overload
 
 import torch
 
-from .._absent import absent
-from . import _absent, _models
+from .._missing_names import missing_name
+from . import _missing_names, _models
 from ._lr_scheduler import LRScheduler
 from ._optimizers import Wrapped, compress_gradients
-from ._profiling import Profiling
 from ._progress import Place
 from ._queries import TrialQueries
+from ._training import Core, Training
 from .data import to_device
-from .metrics import MetricReducers
+from .metrics import MetricReducer
+
+if TYPE_CHECKING:
+    from .metrics._reducers import AReducer, FunctionReducer
+
+AModel = TypeVar("AModel", bound="torch.nn.Module")
+AnOptimizer = TypeVar("AnOptimizer", bound="torch.optim.Optimizer")
+AScheduler = TypeVar("AScheduler")
+AScaler = TypeVar("AScaler", bound="torch.amp.GradScaler")
 
 
 class PyTorchTrialContext(TrialQueries):
@@ -30,7 +37,7 @@ class PyTorchTrialContext(TrialQueries):
 
     def __init__(
         self,
-        core: Any,
+        core: Core,
         hparams: dict[str, Any] | None,
         config: dict[str, Any] | None,
         device: torch.device,
@@ -42,27 +49,20 @@ class PyTorchTrialContext(TrialQueries):
         self.device = device
         self.models: list[torch.nn.Module] = []
         self.lr_schedulers: list[LRScheduler] = []
-        self.scalers: list[Any] = []
+        self.scalers: list[torch.amp.GradScaler] = []
         self.experimental = Experimental(self)
-        self._wrapped: list[Wrapped] = []
-        self._reducers = MetricReducers(core.distributed)
-        self._aggregation_frequency = aggregation_frequency
-        self._profiling = Profiling(core)
-        self._writer: Any | None = None
+        self._training = Training(core, place, aggregation_frequency)
+        self._writer: Any = None
         if enable_tensorboard_logging:
             core.tensorboard.mirror_metrics()
-        self._passes = 0
         self._warned_types: set[type] = set()
-        self._fit_began = False
 
     @property
     def optimizers(self) -> list[torch.optim.Optimizer]:
         """The wrapped optimizers, in their order."""
-        return [one.optimizer for one in self._wrapped]
+        return [one.optimizer for one in self._training.wrapped]
 
-    def wrap_model(
-        self, model: torch.nn.Module, *, ddp: dict[str, Any] | None = None
-    ) -> torch.nn.Module:
+    def wrap_model(self, model: AModel, *, ddp: dict[str, Any] | None = None) -> AModel:
         """Puts a model on the device and returns the one to use from then on. With several
         processes it is a replica whose gradients are averaged; ``ddp`` is passed to PyTorch's
         DistributedDataParallel (``{"find_unused_parameters": True}``).
@@ -88,17 +88,19 @@ class PyTorchTrialContext(TrialQueries):
             )
         model = model.to(self.device)
         if self.distributed.size > 1:
-            model = _models.replicate(model, self.device, self.distributed, dict(ddp or {}))
+            replica = _models.replicate(model, self.device, self.distributed, dict(ddp or {}))
+            # It has the attributes of the model, too.
+            model = cast(AModel, replica)
         self.models.append(model)
         return model
 
     def wrap_optimizer(
         self,
-        optimizer: torch.optim.Optimizer,
+        optimizer: AnOptimizer,
         backward_passes_per_step: int = 1,
         fp16_compression: bool | None = None,
         average_aggregated_gradients: bool | None = None,
-    ) -> torch.optim.Optimizer:
+    ) -> AnOptimizer:
         """Returns the optimizer to use from then on, which is the same.
 
         ``fp16_compression`` lets the processes exchange the gradients of its parameters as float16.
@@ -125,12 +127,12 @@ class PyTorchTrialContext(TrialQueries):
         wrapped = Wrapped(optimizer, average_aggregated_gradients is not False)
         if fp16_compression:
             compress_gradients(self.models, wrapped.parameters())
-        self._wrapped.append(wrapped)
+        self._training.wrapped.append(wrapped)
         return optimizer
 
     def wrap_lr_scheduler(
-        self, lr_scheduler: Any, step_mode: LRScheduler.StepMode, frequency: int = 1
-    ) -> Any:
+        self, lr_scheduler: AScheduler, step_mode: LRScheduler.StepMode, frequency: int = 1
+    ) -> AScheduler:
         """Returns the scheduler itself, which the trainer steps as ``step_mode`` says from then on."""
         self._check_early("wrap_lr_scheduler")
         if isinstance(lr_scheduler, LRScheduler):
@@ -147,7 +149,7 @@ class PyTorchTrialContext(TrialQueries):
         self.lr_schedulers.append(LRScheduler(lr_scheduler, step_mode, frequency))
         return lr_scheduler
 
-    def wrap_scaler(self, scaler: Any) -> Any:
+    def wrap_scaler(self, scaler: AScaler) -> AScaler:
         """Returns a ``torch.amp.GradScaler`` to use from then on; it is stored with checkpoints. Pass
         it to ``step_optimizer(scaler=…)``, and call its ``update`` after that; at batches at which the
         optimizers take no step it does nothing.
@@ -163,27 +165,45 @@ class PyTorchTrialContext(TrialQueries):
                 plain(new_scale)
             except AssertionError:
                 # It has seen no step since the latest update, as is right while gradients add up.
-                if self._is_step_due:
+                if self._training.is_step_due:
                     raise
 
         scaler.update = update
         return scaler
 
+    @overload
     def wrap_reducer(
         self,
-        reducer: Any,
+        reducer: AReducer,
         name: str | None = None,
         for_training: bool = True,
         for_validation: bool = True,
-    ) -> Any:
+    ) -> AReducer: ...
+
+    @overload
+    def wrap_reducer(
+        self,
+        reducer: Callable[[list[Any]], Any],
+        name: str | None = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> FunctionReducer: ...
+
+    def wrap_reducer(
+        self,
+        reducer: MetricReducer | Callable[[list[Any]], Any],
+        name: str | None = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> MetricReducer:
         """Registers a ``pytorch.MetricReducer``, or a function of a list of what was updated, whose
         result is reported as the metric ``name``; without a name it returns a dict of metrics.
         """
-        return self._reducers.wrap_reducer(reducer, name, for_training, for_validation)
+        return self._training.reducers.wrap_reducer(reducer, name, for_training, for_validation)
 
     def reset_reducers(self) -> None:
         """Lets every reducer forget what it was fed; the trainer does so by itself."""
-        self._reducers.reset_reducers()
+        self._training.reducers.reset_reducers()
 
     def autocast(self, **arguments: Any) -> Any:
         """``torch.autocast`` for the context's device: bfloat16 on a CPU, else float16, or the
@@ -212,7 +232,7 @@ class PyTorchTrialContext(TrialQueries):
         auto = self.experimental.scaler
         if auto is not None:
             loss = auto.scale(loss)
-        self._passes += 1
+        self._training.passes += 1
         loss.backward(gradient=gradient, retain_graph=retain_graph, create_graph=create_graph)
 
     def step_optimizer(
@@ -220,7 +240,7 @@ class PyTorchTrialContext(TrialQueries):
         optimizer: torch.optim.Optimizer,
         clip_grads: Callable[[Iterable[torch.nn.Parameter]], Any] | None = None,
         auto_zero_grads: bool = True,
-        scaler: Any | None = None,
+        scaler: torch.amp.GradScaler | None = None,
     ) -> None:
         """Takes a step, at every ``aggregation_frequency``-th batch; at the others it does nothing.
 
@@ -231,25 +251,27 @@ class PyTorchTrialContext(TrialQueries):
         in a batch without a ``backward`` between.
         """
         wrapped = self._find(optimizer)
-        if wrapped.stepped_at == self._passes:
+        if wrapped.stepped_at == self._training.passes:
             raise RuntimeError(
                 "step_optimizer() was called twice with the same optimizer: call it once for each "
                 "batch, or context.backward(loss) between"
             )
-        wrapped.stepped_at = self._passes
-        if not self._is_step_due:
+        wrapped.stepped_at = self._training.passes
+        if not self._training.is_step_due:
             return
-        if wrapped.averages and self._aggregation_frequency > 1:
-            wrapped.average(self._aggregation_frequency)
+        if wrapped.averages and self._training.aggregation_frequency > 1:
+            wrapped.average(self._training.aggregation_frequency)
         wrapped.step(clip_grads, scaler if scaler is not None else self.experimental.scaler)
         if auto_zero_grads:
             optimizer.zero_grad()
 
-    def __getattr__(self, name: str) -> Any:
-        raise absent("the context", name, _absent.CONTEXT)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_name("the context", name, _missing_names.CONTEXT)
 
     def _find(self, optimizer: Any) -> Wrapped:
-        for one in self._wrapped:
+        for one in self._training.wrapped:
             if one.optimizer is optimizer:
                 return one
         raise ValueError(
@@ -263,7 +285,7 @@ class PyTorchTrialContext(TrialQueries):
         TensorBoard files. Without a ``schedule`` the third to the fifth batch of the run are traced.
         """
         self._check_early("set_profiler")
-        self._profiling.trace(arguments)
+        self._training.profiling.trace(arguments)
 
     set_torch_profiler = set_profiler
 
@@ -271,70 +293,29 @@ class PyTorchTrialContext(TrialQueries):
         """A folder for TensorBoard files and whatever else is to stay: it lies with the checkpoints
         and is the same for all runs of the trial. Each process has its own.
         """
-        return self._core.tensorboard.path
+        return self._training.core.tensorboard.path
 
     def get_tensorboard_writer(self) -> Any:
         """The ``torch.utils.tensorboard.SummaryWriter`` of this process, into that folder. Raises
         ImportError where the package tensorboard is missing.
         """
         if self._writer is None:
-            self._writer = self._core.tensorboard.writer()
+            self._writer = self._training.core.tensorboard.writer()
             # Where Determined had it once, around which it had a class of its own.
             self._writer.writer = self._writer
         return self._writer
 
-    @property
-    def _is_step_due(self) -> bool:
-        """Whether the optimizers take their step at this batch."""
-        return (self._place.batch + 1) % self._aggregation_frequency == 0
-
-    def _check_optimizers(self) -> None:
-        """Raises ValueError for an optimizer that trains parameters of no wrapped model: they would be
-        in no checkpoint, and different on each rank.
-        """
-        known = {id(one) for model in self.models for one in model.parameters()}
-        for wrapped in self._wrapped:
-            strange = [one for one in wrapped.parameters() if id(one) not in known]
-            if not strange:
-                continue
-            shape, name = list(strange[0].shape), type(wrapped.optimizer).__name__
-            count = len(strange)
-            raise ValueError(
-                f"an optimizer ({name}) trains {count} {'parameter' if count == 1 else 'parameters'} "
-                f"that no wrapped model has (the first has the shape {shape}), which no checkpoint "
-                "would hold and no other rank would share: call "
-                "model = context.wrap_model(model) in the trial's __init__, before the optimizer is made"
-            )
-
     def _check_early(self, method: str) -> None:
-        if self._fit_began:
+        if self._training.began:
             raise RuntimeError(
                 f"context.{method}() was called after the training had begun: "
                 "call it in the trial's __init__"
             )
 
-    def _begin_batch(self, batch_idx: int) -> bool:
-        """Moves on to a batch, and says whether ``_around_batch`` has anything to do for it."""
-        self._place.batch = batch_idx
-        self._passes = 0
-        for one in self._wrapped:
-            one.stepped_at = None
-        return self.experimental.amp or (self.distributed.size > 1 and not self._is_step_due)
 
-    @contextlib.contextmanager
-    def _around_batch(self) -> Any:
-        """What surrounds a ``train_batch``: mixed precision, and no exchange of gradients while they
-        are only added up.
-        """
-        due = self._is_step_due
-        with contextlib.ExitStack() as stack:
-            if not due and self.distributed.size > 1:
-                stack.enter_context(_models.without_sync(self.models))
-            if self.experimental.amp:
-                stack.enter_context(self.autocast())
-            yield
-        if due and self.experimental.scaler is not None:
-            self.experimental.scaler.update()
+def training_of(context: PyTorchTrialContext) -> Training:
+    """What only the trainer needs of a context."""
+    return context._training  # noqa: SLF001 — the only way to it
 
 
 class Experimental:
@@ -343,7 +324,7 @@ class Experimental:
     def __init__(self, context: PyTorchTrialContext) -> None:
         self._context = context
         self.amp = False
-        self.scaler: Any | None = None
+        self.scaler: torch.amp.GradScaler | None = None
         self.reproducibility_checks_disabled = False
         self.moves_batches = True
 

@@ -13,18 +13,21 @@ import time
 from functools import partial
 from typing import Any, Callable
 
+from .._context import Context
 from .._end import describe
 from . import _schedulers, _seeds
 from ._callback import Callbacks
+from ._context import PyTorchTrialContext
+from ._coordinator import NO_SIGNALS, Coordinator, Signals, is_due, next_due, timed_of
 from ._plan import Plan, batches_of
 from ._progress import Counters
-from ._pulse import QUIET, News, Pulse, is_due, next_due, timed_of
 from ._reports import Reports
 from ._source import Source, loading_told, source_of
+from ._training import Training
 from ._trial import PyTorchTrial
 from ._units import Second
 from ._validation import Validation
-from ._watch import Watch
+from ._watchdog import Watchdog
 from .checkpointing import Saver, latest_of
 from .metrics import metrics_of
 
@@ -34,20 +37,32 @@ _log = logging.getLogger("trainyard.pytorch")
 class Loop:
     """One call of ``Trainer.fit``."""
 
-    def __init__(self, trial: PyTorchTrial, context: Any, plan: Plan, counters: Counters) -> None:
+    def __init__(
+        self,
+        trial: PyTorchTrial,
+        context: PyTorchTrialContext,
+        training: Training,
+        core: Context,
+        plan: Plan,
+        counters: Counters,
+    ) -> None:
         self._trial = trial
         self._context = context
+        self._training = training
+        self._core = core
         self._plan = plan
         self._counters = counters
-        self._place = context._place
+        self._place = training.place
         self._callbacks = Callbacks(trial.build_callbacks())
         self._source: Source = source_of(trial.build_training_data_loader(), context)
         plan.check_against(self._source.length)
         self._place.epoch_length = self._source.length
-        self._validation = Validation(trial, context, self._callbacks, counters)
-        self._reports = Reports(context, counters, self._callbacks)
-        self._watch = Watch(context)
-        self._saver = Saver(trial, context, self._callbacks, counters)
+        self._validation = Validation(
+            trial, context, training, core.train, self._callbacks, counters
+        )
+        self._reports = Reports(training, core.train, counters, self._callbacks)
+        self._watchdog = Watchdog(training.place, context.distributed)
+        self._saver = Saver(trial, context, core.checkpoint, self._callbacks, counters)
         self._parts: dict[str, Any] = {"source": self._source, "reports": self._reports}
         self._began_s = 0.0
         # Nothing that is counted in batches or epochs is due before so many batches.
@@ -63,7 +78,7 @@ class Loop:
             if uuid is not None:
                 begin = self._saver.restore(uuid, self._parts)
         self._place.initial = self._place.batch = counters.batches
-        self._watch.start()
+        self._watchdog.start()
         try:
             callbacks.call("on_trial_startup", counters.batches, uuid)
             with loading_told():
@@ -80,7 +95,7 @@ class Loop:
         """
         first: Exception | None = None
         shutdown = partial(self._callbacks.call, "on_trial_shutdown")
-        for act in (self._watch.stop, self._source.close, self._saver.close, shutdown):
+        for act in (self._watchdog.stop, self._source.close, self._saver.close, shutdown):
             try:
                 act()
             except Exception as error:
@@ -105,47 +120,53 @@ class Loop:
             _seeds.seed_rank(context, 0)
 
     def _train(self) -> None:
-        plan, counters, profiling = self._plan, self._counters, self._context._profiling
+        plan, counters, profiling = self._plan, self._counters, self._training.profiling
         self._began_s = time.monotonic() - counters.seconds
-        pulse = Pulse(self._context, timed_of(**plan.units()), {"max_length": self._began_s})
-        profiling.start(plan.profiling_enabled)
+        coordinator = Coordinator(
+            self._context,
+            self._core.preempt,
+            timed_of(**plan.units()),
+            {"max_length": self._began_s},
+        )
+        profiling.start(self._core.profiler, plan.profiling_enabled)
         try:
-            ended = self._is_long_enough(QUIET)
+            ended = self._is_long_enough(NO_SIGNALS)
             while not ended:
                 self._step(counters.batches)
                 profiling.step()
-                news = pulse.after(counters.batches)
-                self._do_what_is_due(news, pulse)
-                ended = self._is_long_enough(news)
-                if not ended and (news.preempted or news.stop_requested):
-                    self._stop(news)
+                signals = coordinator.after(counters.batches)
+                self._do_what_is_due(signals, coordinator)
+                ended = self._is_long_enough(signals)
+                if not ended and (signals.preempted or signals.stop_requested):
+                    self._stop(signals)
                     return
         finally:
             profiling.stop()
         self._finish()
 
-    def _is_long_enough(self, news: News) -> bool:
+    def _is_long_enough(self, signals: Signals) -> bool:
         length = self._plan.max_length
         if isinstance(length, Second):
-            return "max_length" in news.due
+            return "max_length" in signals.due
         return self._counters.batches >= batches_of(length, self._place.epoch_length)
 
     def _step(self, batch_idx: int) -> None:
         """Trains on one batch."""
-        context, place, counters = self._context, self._place, self._counters
+        context, training, counters = self._context, self._training, self._counters
+        place = self._place
         epoch = place.epoch_of(batch_idx)
-        plain = not context._begin_batch(batch_idx)
+        plain = not training.begin_batch(context, batch_idx)
         if place.starts_epoch(batch_idx):
             self._callbacks.call("on_training_epoch_start", epoch)
         batch = next(self._source)
-        if context._profiling.counts:
-            context._profiling.count(self._trial, batch)
+        if training.profiling.counts:
+            training.profiling.count(self._trial, batch)
         if context.experimental.moves_batches:
             batch = context.to_device(batch)
         if plain:
             found = self._trial.train_batch(batch, epoch, batch_idx)
         else:
-            with context._around_batch():
+            with training.around_batch(context):
                 found = self._trial.train_batch(batch, epoch, batch_idx)
         metrics = metrics_of(found, "train_batch")
         if self._plan.reporting_period is not None:
@@ -158,38 +179,38 @@ class Loop:
                 counters.batches,
                 epoch + 1,
                 ended,
-                context._aggregation_frequency,
+                training.aggregation_frequency,
             )
         if ended:
             self._callbacks.call("on_training_epoch_end", epoch)
 
-    def _do_what_is_due(self, news: News, pulse: Pulse) -> None:
+    def _do_what_is_due(self, signals: Signals, coordinator: Coordinator) -> None:
         """Reports, validates and stores, each where it is due after this batch."""
         plan, place, batches = self._plan, self._place, self._counters.batches
-        if batches < self._next_due and not news.due:
+        if batches < self._next_due and not signals.due:
             return
         self._next_due = next_due(plan.units().values(), batches, place.epoch_length)
         ended = place.ends_epoch(batches - 1)
         epochs = place.epoch_of(batches - 1) + 1 if ended else 0
 
         def due(name: str, unit: Any) -> bool:
-            return is_due(unit, batches, epochs, ended, name in news.due)
+            return is_due(unit, batches, epochs, ended, name in signals.due)
 
         busy = False
         if due("reporting_period", plan.reporting_period):
             self._reports.report()
-            pulse.done("reporting_period")
+            coordinator.done("reporting_period")
             busy = True
         store = due("checkpoint_period", plan.checkpoint_period)
         if due("validation_period", plan.validation_period):
             better = self._validate()
-            pulse.done("validation_period")
+            coordinator.done("validation_period")
             policy = plan.checkpoint_policy
             store = store or policy == "all" or (policy == "best" and better)
             busy = True
         if store:
             self._save()
-            pulse.done("checkpoint_period")
+            coordinator.done("checkpoint_period")
             busy = True
         if busy:
             self._saver.tell()
@@ -199,7 +220,7 @@ class Loop:
         """Validates, and says whether this was better than all before by the searcher's metric; so
         is each where there is none.
         """
-        if self._context._reducers.reducers and not self._reports.is_empty:
+        if self._training.reducers.reducers and not self._reports.is_empty:
             # Reducers may serve both: what they have of the training is reported before.
             self._reports.report()
         metrics = self._validation.run(self._plan.test_mode)
@@ -232,9 +253,9 @@ class Loop:
         self._counters.seconds = time.monotonic() - self._began_s
         self._saver.save(self._parts)
 
-    def _stop(self, news: News) -> None:
+    def _stop(self, signals: Signals) -> None:
         """Ends before the plan does. What a later run goes on with is reported by that."""
-        if not news.preempted and not self._reports.is_empty:
+        if not signals.preempted and not self._reports.is_empty:
             self._reports.report()
         if self._counters.stored_at != self._counters.batches:
             self._save()
@@ -257,4 +278,4 @@ class Loop:
             part = (time.monotonic() - self._began_s) / length.value
         else:
             part = counters.batches / batches_of(length, self._place.epoch_length)
-        self._context._core.train.report_progress(1.0 if done else min(1.0, part))
+        self._core.train.report_progress(1.0 if done else min(1.0, part))

@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
+from .._distributed import Ranks
+
 
 class Replica(DistributedDataParallel):
     """This process's copy of a model."""
@@ -82,7 +84,7 @@ def inner(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def replicate(
-    model: torch.nn.Module, device: torch.device, distributed: Any, arguments: dict[str, Any]
+    model: torch.nn.Module, device: torch.device, distributed: Ranks, arguments: dict[str, Any]
 ) -> torch.nn.Module:
     """The model as this process's replica, with the first process's weights.
 
@@ -98,11 +100,11 @@ def replicate(
     # Else it orders its buckets anew after the first batch of a run, by when their gradients came.
     # Where an element lies says in which order gloo adds it up over the processes, so a run that goes
     # on would round its first batch differently from one that was not interrupted.
-    replica.reducer._push_all_rebuilt_params()
+    replica.reducer._push_all_rebuilt_params()  # noqa: SLF001 — torch has no other way
     return replica
 
 
-def _check_same(model: torch.nn.Module, distributed: Any) -> None:
+def _check_same(model: torch.nn.Module, distributed: Ranks) -> None:
     mine = [
         (name, tuple(value.shape), str(value.dtype))
         for name, value in model.state_dict().items()

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..profiler import TorchProfiler
+from .._distributed import Ranks
+from ..profiler import ProfilerContext, TorchProfiler
+from ..tensorboard import TensorBoardContext
+
+if TYPE_CHECKING:
+    from ._trial import PyTorchTrial
 
 
 class Profiling:
     """The profilers of one context. Changes nothing of what is trained."""
 
-    def __init__(self, core: Any) -> None:
-        self._core = core
+    def __init__(self, tensorboard: TensorBoardContext, distributed: Ranks) -> None:
+        self._tensorboard = tensorboard
+        self._distributed = distributed
+        self._profiler: ProfilerContext | None = None
         self._traces: TorchProfiler | None = None
         self._started = False
         self._counts_samples = True
@@ -20,22 +27,13 @@ class Profiling:
 
     def trace(self, arguments: dict[str, Any]) -> None:
         """Has PyTorch's profiler trace the next training."""
-        self._traces = TorchProfiler(
-            self._core.tensorboard.path, self._core.distributed.rank, **arguments
-        )
+        self._traces = TorchProfiler(self._tensorboard.path, self._distributed.rank, **arguments)
 
-    def configure(self, enabled: bool, begin: int, end: int | None) -> None:
-        """Samples the machine between these batches from here on, or no longer."""
-        if enabled:
-            self._core.profiler._start(1.0, 10, begin, end)
-        else:
-            self._core.profiler.off()
-
-    def start(self, enabled: bool) -> None:
+    def start(self, profiler: ProfilerContext, enabled: bool) -> None:
         """Begins with a training; ``enabled`` samples the machine for as long as that takes, where
         nothing does so already.
         """
-        profiler = self._core.profiler
+        self._profiler = profiler
         if enabled and not profiler.is_on:
             profiler.on()
             self._started = True
@@ -43,16 +41,17 @@ class Profiling:
         if self._traces is not None:
             self._traces.start()
 
-    def count(self, trial: Any, batch: Any) -> None:
+    def count(self, trial: PyTorchTrial, batch: Any) -> None:
         """Counts a batch, and its samples in all processes."""
         samples = 0
         if self._counts_samples:
             try:
-                samples = trial.get_batch_length(batch) * self._core.distributed.size
+                samples = trial.get_batch_length(batch) * self._distributed.size
             except Exception:
                 # A batch without a length trains as well: only a figure is missing.
                 self._counts_samples = False
-        self._core.profiler.count(1, samples)
+        if self._profiler is not None:
+            self._profiler.count(1, samples)
 
     def step(self) -> None:
         """Says that a batch is over."""
@@ -64,7 +63,7 @@ class Profiling:
         traces, self._traces = self._traces, None
         if traces is not None:
             traces.stop()
-        if self._started:
+        if self._started and self._profiler is not None:
             self._started = False
-            self._core.profiler.off()
+            self._profiler.off()
         self.counts = False

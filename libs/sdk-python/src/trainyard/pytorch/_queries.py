@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._progress import Place
+
+if TYPE_CHECKING:
+    from ._training import Core
 
 _log = logging.getLogger("trainyard.pytorch")
 
@@ -15,12 +18,11 @@ class TrialQueries:
 
     def __init__(
         self,
-        core: Any,
+        core: Core,
         hparams: dict[str, Any] | None,
         config: dict[str, Any] | None,
         place: Place,
     ) -> None:
-        self._core = core
         self.info = core.info
         self.distributed = core.distributed
         self._hparams: dict[str, Any] = dict(core.info.hparams if hparams is None else hparams)

@@ -9,17 +9,22 @@ from typing import Any
 
 import torch
 
+from .._train import TrainContext
 from ._callback import Callbacks
 from ._progress import Counters, Place
-from ._told import tell
+from ._report_line import print_report
+from ._training import Training
 from .metrics import average_training_metrics, join_metrics
 
 
 class Reports:
     """What was measured since the latest report, in this process."""
 
-    def __init__(self, context: Any, counters: Counters, callbacks: Callbacks) -> None:
-        self._context = context
+    def __init__(
+        self, training: Training, train: TrainContext, counters: Counters, callbacks: Callbacks
+    ) -> None:
+        self._training = training
+        self._train = train
         self._counters = counters
         self._callbacks = callbacks
         self._pending: list[dict[str, Any]] = []
@@ -37,15 +42,16 @@ class Reports:
         """Reports the averages over the batches since the latest report and over all processes.
         Every process calls it.
         """
-        context, counters = self._context, self._counters
-        averages = average_training_metrics(context.distributed, self._pending)
-        reducers = context._reducers
+        training, counters = self._training, self._counters
+        distributed = training.core.distributed
+        averages = average_training_metrics(distributed, self._pending)
+        reducers = training.reducers
         metrics = join_metrics(averages, reducers.reduce_metrics(for_training=True), "train_batch")
         reducers.reset_reducers()
         counters.reported_at = counters.batches
-        times = times_of(context._place, counters.batches)
-        context._core.train.report_training_metrics(counters.batches, {**times, **metrics})
-        tell(context.distributed.rank, "training", times, metrics)
+        times = times_of(training.place, counters.batches)
+        self._train.report_training_metrics(counters.batches, {**times, **metrics})
+        print_report(distributed.rank, "training", times, metrics)
         if self._callbacks.listening("on_training_workload_end"):
             each = [{name: float(value) for name, value in one.items()} for one in self._pending]
             self._callbacks.call("on_training_workload_end", dict(metrics), each)
@@ -53,7 +59,7 @@ class Reports:
 
     def state_dict(self) -> dict[str, Any]:
         """What is not reported yet."""
-        known = self._context._reducers.reducers
+        known = self._training.reducers.reducers
         return {
             "batches": len(self._pending),
             "pending": _columns_of(self._pending),
@@ -66,9 +72,10 @@ class Reports:
         for name, (places, values) in state["pending"].items():
             for place, value in zip(places, values):
                 self._pending[place][name] = value
-        for reducer, kept in zip(self._context._reducers.reducers, state["reducers"]):
-            if callable(getattr(reducer, "load_state_dict", None)):
-                reducer.load_state_dict(kept)
+        for reducer, kept in zip(self._training.reducers.reducers, state["reducers"]):
+            load = getattr(reducer, "load_state_dict", None)
+            if callable(load):
+                load(kept)
             else:
                 vars(reducer).update(kept)
 

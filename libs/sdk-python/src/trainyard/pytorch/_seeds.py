@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from ._context import PyTorchTrialContext
+
 
 def seed_all(seed: int) -> None:
     """Begins every source of chance anew. NumPy takes seeds below 2^32, which trial seeds are."""
@@ -20,7 +22,7 @@ def seed_all(seed: int) -> None:
         numpy.random.seed(seed % 2**32)
 
 
-def seed_rank(context: Any, batches: int) -> None:
+def seed_rank(context: PyTorchTrialContext, batches: int) -> None:
     """Begins a process's own chance: a function of the trial's seed, the rank and the batches that
     are done.
     """

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _seeds
+from ._context import PyTorchTrialContext
 
 
 @contextlib.contextmanager
@@ -112,18 +113,16 @@ class Repeated(Source):
             for _ in range(place["in_pass"]):
                 next(self)
 
-    def _begin(self) -> None:
+    def _begin(self) -> Iterator[Any]:
         self._random = _seeds.capture()
         self._in_pass = 0
         self._iterator = iter(self._loader)
+        return self._iterator
 
     def __next__(self) -> Any:
-        if self._iterator is None:
-            self._begin()
-        batch = next(self._iterator, _END)
+        batch = next(self._iterator or self._begin(), _END)
         if batch is _END:
-            self._begin()
-            batch = next(self._iterator, _END)
+            batch = next(self._begin(), _END)
             if batch is _END:
                 raise ValueError(
                     "build_training_data_loader() returned a loader that gives no batch the second "
@@ -150,7 +149,7 @@ class Repeated(Source):
 _END = object()
 
 
-def source_of(loader: Any, context: Any) -> Source:
+def source_of(loader: Any, context: PyTorchTrialContext) -> Source:
     """The batches of what ``build_training_data_loader`` returned."""
     check_loader(loader, context, "build_training_data_loader")
     if callable(getattr(loader, "get_data_loader", None)):
@@ -168,7 +167,7 @@ def source_of(loader: Any, context: Any) -> Source:
     return source
 
 
-def validation_of(loader: Any, context: Any) -> Any:
+def validation_of(loader: Any, context: PyTorchTrialContext) -> Any:
     """What this process validates of what ``build_validation_data_loader`` returned."""
     check_loader(loader, context, "build_validation_data_loader")
     _check_has_batch(loader)
@@ -197,7 +196,7 @@ def _check_has_batch(loader: Any) -> None:
         )
 
 
-def check_loader(loader: Any, context: Any, method: str) -> None:
+def check_loader(loader: Any, context: PyTorchTrialContext, method: str) -> None:
     """Raises TypeError for a loader whose place cannot be found again, unless that is wanted."""
     if callable(getattr(loader, "get_data_loader", None)):
         return

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._context import PyTorchTrialContext
+from .._context import Context
+from ._context import PyTorchTrialContext, training_of
 from ._loop import Loop
 from ._plan import plan_of
 from ._progress import Counters
@@ -19,8 +20,15 @@ class Trainer:
             raise TypeError(
                 f"pytorch.Trainer() takes the context of pytorch.init(), not {context!r}"
             )
+        core = training_of(context).core
+        if not isinstance(core, Context):
+            raise TypeError(
+                "pytorch.Trainer() takes the context of pytorch.init(), not that of a trial which was "
+                "loaded from a checkpoint"
+            )
         self._trial = trial
         self._context = context
+        self._core = core
         self._counters = Counters()
 
     def configure_profiler(
@@ -45,7 +53,11 @@ class Trainer:
                 f"Trainer.configure_profiler(begin_on_batch={begin_on_batch!r}, "
                 f"end_after_batch={end_after_batch!r}) takes counts of batches, in this order"
             )
-        self._context._profiling.configure(bool(enabled), begin_on_batch, end_after_batch)
+        profiler = self._core.profiler
+        if enabled:
+            profiler.on(begin_on_batch=begin_on_batch, end_after_batch=end_after_batch)
+        else:
+            profiler.off()
 
     def fit(
         self,
@@ -87,6 +99,8 @@ class Trainer:
             step_zero_validation,
             test_mode,
         )._replace(profiling_enabled=bool(profiling_enabled))
-        context._check_optimizers()
-        context._fit_began = True
-        Loop(self._trial, context, plan, self._counters).run(latest_checkpoint)
+        training = training_of(context)
+        training.check_optimizers(context)
+        training.began = True
+        loop = Loop(self._trial, context, training, self._core, plan, self._counters)
+        loop.run(latest_checkpoint)

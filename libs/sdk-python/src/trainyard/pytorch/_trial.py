@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Union
 
 import torch
 
 from ._callback import PyTorchCallback
 from .data import data_length
 from .metrics import Reducer
+
+if TYPE_CHECKING:
+    from ._context import PyTorchTrialContext
 
 Metrics = Union[torch.Tensor, dict[str, Any]]
 
@@ -22,7 +26,7 @@ class PyTorchTrial:
     training, mixed precision and checkpoints need.
     """
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: PyTorchTrialContext) -> None:
         self.context = context
 
     def build_training_data_loader(self) -> Any:
@@ -43,11 +47,18 @@ class PyTorchTrial:
         """
         raise NotImplementedError(missing("train_batch"))
 
-    def evaluate_batch(self, batch: Any, batch_idx: int = 0) -> dict[str, Any]:
-        """Measures one batch of the validation data, without gradients. Returns a dict from names
-        to numbers and tensors of one element, which ``evaluation_reducer`` combines.
-        """
-        raise NotImplementedError(missing("evaluate_batch"))
+    if TYPE_CHECKING:
+        # With and without batch_idx: a type checker takes both.
+        def evaluate_batch(self, batch: Any, *args: Any, **kwargs: Any) -> dict[str, Any]: ...
+
+    else:
+
+        def evaluate_batch(self, batch: Any, batch_idx: int = 0) -> dict[str, Any]:
+            """Measures one batch of the validation data, without gradients. Returns a dict from names
+            to numbers and tensors of one element, which ``evaluation_reducer`` combines. It may be
+            written without ``batch_idx``, which counts from 0.
+            """
+            raise NotImplementedError(missing("evaluate_batch"))
 
     def evaluate_full_dataset(self, data_loader: Any) -> dict[str, Any]:
         """Measures all of the validation data, without gradients, instead of ``evaluate_batch``. In
@@ -55,7 +66,7 @@ class PyTorchTrial:
         """
         raise NotImplementedError(missing("evaluate_full_dataset"))
 
-    def evaluation_reducer(self) -> Reducer | dict[str, Reducer]:
+    def evaluation_reducer(self) -> Reducer | Mapping[str, Reducer]:
         """How the results of ``evaluate_batch`` become one: the same for all metrics, or a dict
         from names.
         """
@@ -67,7 +78,7 @@ class PyTorchTrial:
         """
         return data_length(batch)
 
-    def build_callbacks(self) -> dict[str, PyTorchCallback]:
+    def build_callbacks(self) -> Mapping[str, PyTorchCallback]:
         """Returns the callbacks by names that stay the same: their state is stored under them."""
         return {}
 

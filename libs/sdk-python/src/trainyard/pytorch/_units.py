@@ -51,7 +51,9 @@ class TrainUnit:
         return f"{type(self).__name__}({shown})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.value == other.value
+        return (
+            isinstance(other, TrainUnit) and type(self) is type(other) and self.value == other.value
+        )
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.value))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
+from .._train import TrainContext
 from . import _models, _seeds
 from ._callback import Callbacks
+from ._context import PyTorchTrialContext
 from ._progress import Counters
+from ._report_line import print_report
 from ._reports import times_of
 from ._source import check_loader, validation_of
-from ._told import tell
+from ._training import Training
 from ._trial import PyTorchTrial, overrides
 from .metrics import join_metrics, metrics_of, reduce_validation_metrics
 
@@ -24,10 +28,18 @@ class Validation:
     """
 
     def __init__(
-        self, trial: PyTorchTrial, context: Any, callbacks: Callbacks, counters: Counters
+        self,
+        trial: PyTorchTrial,
+        context: PyTorchTrialContext,
+        training: Training,
+        train: TrainContext,
+        callbacks: Callbacks,
+        counters: Counters,
     ) -> None:
         self._trial = trial
         self._context = context
+        self._training = training
+        self._train = train
         self._callbacks = callbacks
         self._counters = counters
         self._whole = overrides(trial, "evaluate_full_dataset")
@@ -46,20 +58,20 @@ class Validation:
         """Validates and reports; returns the metrics, the same in all processes. With ``one_batch``
         it ends after the first.
         """
-        context, counters = self._context, self._counters
+        training, counters = self._training, self._counters
         with _seeds.preserved():
             self._callbacks.call("on_validation_start")
-            context._reducers.reset_reducers()
+            training.reducers.reset_reducers()
             with self._measuring():
                 self._callbacks.call("on_validation_epoch_start")
                 metrics = self._evaluate_whole() if self._whole else self._evaluate(one_batch)
-            reduced = context._reducers.reduce_metrics(for_training=False)
-            context._reducers.reset_reducers()
+            reduced = training.reducers.reduce_metrics(for_training=False)
+            training.reducers.reset_reducers()
             metrics = join_metrics(metrics, reduced, self._method)
         counters.validated_at = counters.batches
-        times = times_of(context._place, counters.batches)
-        context._core.train.report_validation_metrics(counters.batches, {**times, **metrics})
-        tell(context.distributed.rank, "validation", times, metrics)
+        times = times_of(training.place, counters.batches)
+        self._train.report_validation_metrics(counters.batches, {**times, **metrics})
+        print_report(self._context.distributed.rank, "validation", times, metrics)
         self._callbacks.call("on_validation_end", dict(metrics))
         return metrics
 
@@ -68,7 +80,7 @@ class Validation:
         return "evaluate_full_dataset" if self._whole else "evaluate_batch"
 
     @contextlib.contextmanager
-    def _measuring(self) -> Any:
+    def _measuring(self) -> Iterator[None]:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_models.evaluating(self._context.models))
             stack.enter_context(torch.no_grad())
@@ -89,7 +101,7 @@ class Validation:
             metrics = metrics_of(trial.evaluate_batch(*numbered), self._method)
             each.append(metrics)
             records.append(trial.get_batch_length(batch))
-            context._place.validated += 1
+            self._training.place.validated += 1
             if steps_end:
                 self._callbacks.call("on_validation_step_end", metrics)
             if one_batch:

@@ -1,5 +1,5 @@
 """``determined.pytorch.dsat`` has no counterpart here: importing this says what takes its place."""
 
-from ._absent import absent_module
+from ._missing_names import missing_module
 
-raise absent_module("dsat")
+raise missing_module("dsat")

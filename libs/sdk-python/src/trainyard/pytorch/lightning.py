@@ -1,5 +1,5 @@
 """``determined.pytorch.lightning`` has no counterpart here: importing this says what takes its place."""
 
-from ._absent import absent_module
+from ._missing_names import missing_module
 
-raise absent_module("lightning")
+raise missing_module("lightning")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _log as log
 from .._info import Info
-from ._place import folder_of, is_kept
+from ._files import TensorBoardFiles
+from ._folder import folder_of, is_kept
 
-if TYPE_CHECKING:
-    from ._events import EventFile
-
-# TensorBoard follows one file of a folder at a time, so what is mirrored has one of its own.
-MIRROR = "metrics"
 # A run that is killed loses what its writers held back, which is this many seconds' worth.
 FLUSH_S = 10
 
@@ -28,10 +23,7 @@ class TensorBoardContext:
     def __init__(self, info: Info, rank: int) -> None:
         self._info = info
         self._rank = rank
-        self._writers: list[Any] = []
-        self._mirror: EventFile | None = None
-        self._mirrors = False
-        self._failed = False
+        self._files = TensorBoardFiles(lambda: self.path, info.run, self._purge_step)
 
     @property
     def path(self) -> Path:
@@ -70,7 +62,7 @@ class TensorBoardContext:
         make: Any = SummaryWriter
         given = {"log_dir": str(self.path), "flush_secs": FLUSH_S, "purge_step": self._purge_step}
         writer = make(**{**given, **arguments})
-        self._writers.append(writer)
+        self._files.add(writer)
         return writer
 
     def mirror_metrics(self) -> None:
@@ -80,45 +72,17 @@ class TensorBoardContext:
         Reports count whatever becomes of their copies: a storage that does not take them costs a
         warning.
         """
-        self._mirrors = True
-
-    def _reported(self, group: str, steps: int | float, metrics: Mapping[str, Any]) -> None:
-        if not self._mirrors or self._failed:
-            return
-        scalars = {
-            f"{group}/{name}": value
-            for name, value in ((name, _scalar_of(value)) for name, value in metrics.items())
-            if value is not None
-        }
-        if not scalars:
-            return
-        try:
-            if self._mirror is None:
-                # Loaded here, since a script's start waits for what is loaded before.
-                from ._events import EventFile
-
-                self._mirror = EventFile(self.path / MIRROR, self._info.run, self._purge_step)
-            self._mirror.add(int(steps), scalars)
-        except OSError as error:
-            self._failed = True
-            log.warning("metrics are no longer copied into TensorBoard files: %s", error)
+        self._files.mirrors = True
 
     @property
     def _purge_step(self) -> int | None:
         """From which step on this run does again what earlier ones did; None for a first run."""
         return None if self._info.run == 1 else math.floor(self._info.steps_completed) + 1
 
-    def _close(self) -> None:
-        """Writes what the writers hold back."""
-        writers, self._writers = self._writers, []
-        for writer in writers:
-            try:
-                writer.close()
-            except Exception as error:
-                log.warning("a TensorBoard file was not closed: %s", error)
-        if self._mirror is not None:
-            self._mirror.close()
-            self._mirror = None
+
+def files_of(tensorboard: TensorBoardContext) -> TensorBoardFiles:
+    """What only the run itself does with the files."""
+    return tensorboard._files  # noqa: SLF001 — the only way to it
 
 
 class Discarded(TensorBoardContext):
@@ -139,14 +103,3 @@ class Discarded(TensorBoardContext):
             self._folder = Path(tempfile.mkdtemp(prefix="trainyard-"))
             atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
-
-
-def _scalar_of(value: Any) -> float | None:
-    """The number of a metric in proto JSON; None for what is not charted."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return float(value)
-    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
-        return float(value.replace("Infinity", "inf"))
-    return None

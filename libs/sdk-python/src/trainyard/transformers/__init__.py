@@ -12,9 +12,9 @@ with trainyard.init() as ctx:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
-from .._absent import absent_name
+from .._missing_names import missing_import
 from ._arguments import training_arguments
 from ._callback import Callback
 from ._resume import resume_from_checkpoint
@@ -29,6 +29,8 @@ _INSTEAD = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """For what ``determined.transformers`` has and this module has not: says what takes its place."""
-    raise absent_name("trainyard.transformers", name, _INSTEAD)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        """For what ``determined.transformers`` has and this module has not: says what takes its place."""
+        raise missing_import("trainyard.transformers", name, _INSTEAD)

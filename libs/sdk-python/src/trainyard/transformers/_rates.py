@@ -37,7 +37,8 @@ def apply_rates(saved: Mapping[str, Any], args: Any, optimizer: Any, schedule: A
     if ratio is not None and hasattr(schedule, "base_lrs"):
         schedule.base_lrs = [rate * ratio for rate in schedule.base_lrs]
         # What the next log tells; the schedule itself sets it with its next step only.
-        schedule._last_lr = [group["lr"] for group in optimizer.param_groups]
+        rates = [group["lr"] for group in optimizer.param_groups]
+        schedule._last_lr = rates  # noqa: SLF001 — torch has no other way
 
 
 def _ratio(before: float | None, now: float) -> float | None:

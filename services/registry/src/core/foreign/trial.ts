@@ -5,7 +5,7 @@
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
-import { type Rejection, reject } from "@trainyard/kernel";
+import { isSuperseded, type Rejection, reject } from "@trainyard/kernel";
 
 export type TrialRuns = {
   readonly exists: boolean;
@@ -57,7 +57,7 @@ export function refusalOf(
 ): Rejection | null {
   if (!runs.exists) return reject("trial_not_found", `there is no trial ${trial}`);
   if (run > runs.newest) return reject("run_not_found", `there is no run ${trial}#${run}`);
-  if (run < runs.newest) {
+  if (isSuperseded(run, runs.newest)) {
     const detail = `run ${trial}#${runs.newest} has taken the place of run ${trial}#${run}`;
     return reject("run_superseded", detail);
   }

@@ -11,9 +11,11 @@ from typing import Any
 import torch
 
 from ..._version import __version__
+from .._context import PyTorchTrialContext
+from .._trial import PyTorchTrial
 
 
-def identity_of(trial: Any, context: Any) -> dict[str, Any]:
+def identity_of(trial: PyTorchTrial, context: PyTorchTrialContext) -> dict[str, Any]:
     """The trial's class, hyperparameters and configuration, as JSON has them."""
     kind = type(trial)
     module = kind.__module__

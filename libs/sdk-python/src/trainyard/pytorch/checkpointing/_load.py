@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..._distributed import DistributedContext
 from ..._files import PathLike
+from ..._info import Info
+from ...tensorboard import TensorBoardContext
 from . import _files, _state
 from ._identity import class_of
+
+if TYPE_CHECKING:
+    from .._context import PyTorchTrialContext
+
+
+class OutsideRun(NamedTuple):
+    """What stands for the run where there is none."""
+
+    info: Info
+    distributed: DistributedContext
+    tensorboard: TensorBoardContext
 
 
 def load_trial_from_checkpoint_path(
@@ -45,10 +58,9 @@ def load_trial_from_checkpoint_path(
     return trial
 
 
-def _context_of(identity: dict[str, Any]) -> Any:
+def _context_of(identity: dict[str, Any]) -> PyTorchTrialContext:
     """A context outside of any run."""
     from ..._distributed._context import alone
-    from ..._info import Info
     from ...tensorboard._context import Discarded
     from .._context import PyTorchTrialContext
     from .._init import device_of
@@ -72,5 +84,5 @@ def _context_of(identity: dict[str, Any]) -> Any:
         local=True,
     )
     distributed = alone()
-    core = SimpleNamespace(info=info, distributed=distributed, tensorboard=Discarded(info))
+    core = OutsideRun(info, distributed, Discarded(info))
     return PyTorchTrialContext(core, None, None, device_of(distributed))

@@ -11,8 +11,12 @@ from typing import Any, Callable
 
 import torch
 
+from ..._checkpoint import CheckpointContext, StoredCheckpoint
 from .. import _seeds
 from .._callback import Callbacks
+from .._context import PyTorchTrialContext, training_of
+from .._progress import Counters
+from .._trial import PyTorchTrial
 from . import _files, _state
 from ._copy import copied
 from ._identity import identity_of
@@ -21,13 +25,21 @@ from ._identity import identity_of
 class Saver:
     """The checkpoints of one training."""
 
-    def __init__(self, trial: Any, context: Any, callbacks: Callbacks, counters: Any) -> None:
+    def __init__(
+        self,
+        trial: PyTorchTrial,
+        context: PyTorchTrialContext,
+        storage: CheckpointContext,
+        callbacks: Callbacks,
+        counters: Counters,
+    ) -> None:
         self._trial = trial
         self._context = context
         self._callbacks = callbacks
         self._counters = counters
-        self._storage = context._core.checkpoint
-        self._writing: Any | None = None
+        self._training = training_of(context)
+        self._storage = storage
+        self._writing: StoredCheckpoint | None = None
         self._stored: list[str] = []
 
     def save(self, parts: dict[str, Any]) -> None:
@@ -36,7 +48,7 @@ class Saver:
         """
         context, counters = self._context, self._counters
         counters.stored_at = counters.batches
-        between = counters.batches % context._aggregation_frequency != 0
+        between = counters.batches % self._training.aggregation_frequency != 0
         shared = _state.shared_of(context, counters, between)
         self._callbacks.call("on_checkpoint_save_start", shared)
         own: dict[str, Any] = {
@@ -126,7 +138,7 @@ class Saver:
         return begin
 
 
-def latest_of(context: Any, given: str | None) -> str | None:
+def latest_of(context: PyTorchTrialContext, given: str | None) -> str | None:
     """Where the training goes on from: the run's own latest checkpoint, else the one that
     ``Trainer.fit`` was given.
     """

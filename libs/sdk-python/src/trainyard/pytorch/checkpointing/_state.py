@@ -8,13 +8,15 @@ from typing import Any
 import torch
 
 from .. import _models, _optimizers
+from .._context import PyTorchTrialContext, training_of
+from .._progress import Counters
 
 inner = _models.inner
 
 FORMAT = 1
 
 
-def shared_of(context: Any, counters: Any, trains_on: bool) -> dict[str, Any]:
+def shared_of(context: PyTorchTrialContext, counters: Counters, trains_on: bool) -> dict[str, Any]:
     """What is the same in all processes. The tensors are the ones that training goes on with.
 
     ``trains_on`` says that an optimizer's step is not complete: then the gradients are each
@@ -24,8 +26,10 @@ def shared_of(context: Any, counters: Any, trains_on: bool) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "models_state_dict": [model.state_dict() for model in models],
-        "optimizers_state_dict": [one.optimizer.state_dict() for one in context._wrapped],
-        "optimizers_built": [one.built for one in context._wrapped],
+        "optimizers_state_dict": [
+            one.optimizer.state_dict() for one in training_of(context).wrapped
+        ],
+        "optimizers_built": [one.built for one in training_of(context).wrapped],
         "kinds": _kinds(context),
         "lr_schedulers_state_dict": [one.state_dict() for one in context.lr_schedulers],
         "scalers_state_dict": [scaler.state_dict() for scaler in context.scalers],
@@ -36,14 +40,14 @@ def shared_of(context: Any, counters: Any, trains_on: bool) -> dict[str, Any]:
     }
 
 
-def gradients_of(context: Any) -> dict[str, torch.Tensor]:
+def gradients_of(context: PyTorchTrialContext) -> dict[str, torch.Tensor]:
     """The gradients that are not cleared: those of a step that is not complete, or that the trial
     keeps.
     """
     return {name: one.grad for name, one in _parameters(context) if one.grad is not None}
 
 
-def give_gradients(context: Any, gradients: dict[str, torch.Tensor]) -> None:
+def give_gradients(context: PyTorchTrialContext, gradients: dict[str, torch.Tensor]) -> None:
     """Puts gradients back."""
     for name, parameter in _parameters(context):
         if name in gradients:
@@ -52,13 +56,13 @@ def give_gradients(context: Any, gradients: dict[str, torch.Tensor]) -> None:
             parameter.grad = None
 
 
-def _parameters(context: Any) -> Iterator[tuple[str, torch.nn.Parameter]]:
+def _parameters(context: PyTorchTrialContext) -> Iterator[tuple[str, torch.nn.Parameter]]:
     seen = set()
     for n, model in enumerate(context.models):
         for name, parameter in _models.inner(model).named_parameters():
             seen.add(id(parameter))
             yield f"model {n} {name}", parameter
-    for n, wrapped in enumerate(context._wrapped):
+    for n, wrapped in enumerate(training_of(context).wrapped):
         for m, parameter in enumerate(wrapped.parameters()):
             if id(parameter) not in seen:
                 yield f"optimizer {n} {m}", parameter
@@ -68,7 +72,9 @@ def _evaluating(model: torch.nn.Module) -> list[str]:
     return [name for name, part in model.named_modules() if not part.training]
 
 
-def load_shared(context: Any, counters: Any, state: dict[str, Any], uuid: str) -> None:
+def load_shared(
+    context: PyTorchTrialContext, counters: Counters, state: dict[str, Any], uuid: str
+) -> None:
     """Gives everything its state of the checkpoint. Raises ValueError in one sentence for a
     checkpoint of another model.
     """
@@ -84,7 +90,7 @@ def load_shared(context: Any, counters: Any, state: dict[str, Any], uuid: str) -
     schedulers = [one.scheduler for one in context.lr_schedulers]
     for one, saved in zip(context.lr_schedulers, state["lr_schedulers_state_dict"]):
         one.load_state_dict(saved)
-    for n, wrapped in enumerate(context._wrapped):
+    for n, wrapped in enumerate(training_of(context).wrapped):
         try:
             wrapped.optimizer.load_state_dict(state["optimizers_state_dict"][n])
         except (ValueError, KeyError) as error:
@@ -100,7 +106,7 @@ def load_shared(context: Any, counters: Any, state: dict[str, Any], uuid: str) -
     counters.load_state_dict(state["counters"])
 
 
-def restore_modes(context: Any, state: dict[str, Any]) -> None:
+def restore_modes(context: PyTorchTrialContext, state: dict[str, Any]) -> None:
     """Puts the parts into evaluation mode that the trial keeps there."""
     for model, names in zip(context.models, state["evaluating"]):
         parts = dict(_models.inner(model).named_modules())
@@ -114,10 +120,10 @@ _REMEDY = (
 )
 
 
-def _check_numbers(context: Any, state: dict[str, Any], uuid: str) -> None:
+def _check_numbers(context: PyTorchTrialContext, state: dict[str, Any], uuid: str) -> None:
     kinds = (
         ("models_state_dict", "wrap_model", len(context.models)),
-        ("optimizers_state_dict", "wrap_optimizer", len(context._wrapped)),
+        ("optimizers_state_dict", "wrap_optimizer", len(training_of(context).wrapped)),
         ("lr_schedulers_state_dict", "wrap_lr_scheduler", len(context.lr_schedulers)),
         ("scalers_state_dict", "wrap_scaler", len(context.scalers)),
     )
@@ -130,7 +136,7 @@ def _check_numbers(context: Any, state: dict[str, Any], uuid: str) -> None:
             )
 
 
-def _kinds(context: Any) -> dict[str, list[str]]:
+def _kinds(context: PyTorchTrialContext) -> dict[str, list[str]]:
     """The classes of what one class cannot take from another."""
     return {
         "optimizer": [type(one).__name__ for one in context.optimizers],
@@ -138,7 +144,7 @@ def _kinds(context: Any) -> dict[str, list[str]]:
     }
 
 
-def _check_kinds(context: Any, state: dict[str, Any], uuid: str) -> None:
+def _check_kinds(context: PyTorchTrialContext, state: dict[str, Any], uuid: str) -> None:
     for name, here in _kinds(context).items():
         # Checkpoints of before this was stored do not say.
         there = state.get("kinds", {}).get(name, here)

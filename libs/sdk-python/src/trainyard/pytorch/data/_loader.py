@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
-from typing import Any, Callable
+from typing import Any, Callable, Protocol, cast
 
 import torch
 from torch.utils.data import BatchSampler, Dataset, IterableDataset
@@ -11,9 +11,19 @@ from torch.utils.data.distributed import DistributedSampler
 
 from ._batches import EachOnce, Plan, Steps, TrainSamples, TrainUnits
 from ._orders import Sampled, order_of, seed_of
-from ._rows import Rows, are_rows, as_it_is
+from ._rows import Rows, as_it_is, tensors_of
 from ._seeds import mix
 from ._streams import Stream, StreamLoader, stream_length
+
+
+class Indexed(Protocol):
+    """Samples by number, as a list or a tensor has them."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __getitem__(self, index: int, /) -> Any:
+        raise NotImplementedError
 
 
 class DataLoader:
@@ -28,7 +38,7 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset | Indexed,
         batch_size: int | None = 1,
         shuffle: bool | None = False,
         sampler: Iterable[Any] | None = None,
@@ -54,7 +64,7 @@ class DataLoader:
             )
         self._settle(
             torch.utils.data.DataLoader(
-                dataset,
+                cast(Dataset, dataset),
                 batch_size=batch_size,
                 shuffle=shuffle,
                 sampler=sampler,
@@ -81,7 +91,7 @@ class DataLoader:
                 f"{type(loader).__name__}"
             )
         described = cls.__new__(cls)
-        described._settle(loader)
+        cls._settle(described, loader)
         return described
 
     def _settle(self, loader: torch.utils.data.DataLoader) -> None:
@@ -97,7 +107,8 @@ class DataLoader:
         self.pin_memory = loader.pin_memory
         self.timeout = loader.timeout
         self.worker_init_fn = loader.worker_init_fn
-        self._streams = isinstance(loader.dataset, IterableDataset)
+        # Of samples without numbers.
+        self._streamed = loader.dataset if isinstance(loader.dataset, IterableDataset) else None
         if type(self.batch_sampler) is BatchSampler:
             # Samples are batched here, so that the last global batch can be shared out.
             self.sampler = self.batch_sampler.sampler
@@ -107,7 +118,7 @@ class DataLoader:
             self._size, self._drops = self.batch_size, self.drop_last
         # Taken here, since reading the sampler sets its generator to other seeds.
         self._own_seed = seed_of(self.sampler)
-        if self._streams and self.num_workers > 1:
+        if self._streamed is not None and self.num_workers > 1:
             raise ValueError(
                 "DataLoader(num_workers=...) of an IterableDataset can be 0 or 1, since each "
                 "loading process would give all of the stream: use a dataset with __getitem__, or "
@@ -138,8 +149,19 @@ class DataLoader:
         global random generators.
         """
         _check_place(skip, num_replicas, rank)
-        if self._streams:
-            return self._stream(repeat, skip, num_replicas, rank, seed, epoch)
+        if self._streamed is not None:
+            stream = Stream(
+                self._streamed,
+                batch_size=self._size,
+                drop_last=self._drops,
+                repeat=repeat,
+                skip=skip,
+                replicas=num_replicas,
+                rank=rank,
+                seed=seed,
+                epoch=epoch,
+            )
+            return StreamLoader(stream, **self._loading(seed, rank))
         plan = self._plan(repeat, num_replicas, rank, seed)
         steps = Steps(
             plan,
@@ -154,9 +176,10 @@ class DataLoader:
                 self.dataset, batch_size=None, sampler=steps, **self._loading(seed, rank)
             )
         loading = self._loading(seed, rank)
-        if are_rows(self._torch, plan.order):
+        tensors = tensors_of(self._torch, plan.order)
+        if tensors is not None:
             loading["collate_fn"] = as_it_is
-            return torch.utils.data.DataLoader(Rows(self.dataset), batch_sampler=steps, **loading)
+            return torch.utils.data.DataLoader(Rows(tensors), batch_sampler=steps, **loading)
         return torch.utils.data.DataLoader(self.dataset, batch_sampler=steps, **loading)
 
     def __iter__(self) -> Iterator[Any]:
@@ -165,9 +188,9 @@ class DataLoader:
 
     def __len__(self) -> int:
         """The batches of an epoch of a single process."""
-        if self._streams:
+        if self._streamed is not None:
             size = 1 if self._size is None else self._size
-            batches, rest = divmod(stream_length(self.dataset), size)
+            batches, rest = divmod(stream_length(self._streamed), size)
             return batches if self._drops or rest == 0 else batches + 1
         return self._plan(repeat=False, replicas=1, rank=0, seed=0).steps
 
@@ -189,22 +212,6 @@ class DataLoader:
         if repeat:
             return TrainSamples(order, replicas, rank, self._size, self._drops)
         return EachOnce(order, replicas, rank, self._size, self._drops)
-
-    def _stream(
-        self, repeat: bool, skip: int, replicas: int, rank: int, seed: int, epoch: int
-    ) -> torch.utils.data.DataLoader:
-        stream = Stream(
-            self.dataset,
-            batch_size=self._size,
-            drop_last=self._drops,
-            repeat=repeat,
-            skip=skip,
-            replicas=replicas,
-            rank=rank,
-            seed=seed,
-            epoch=epoch,
-        )
-        return StreamLoader(stream, batch_size=None, **self._loading(seed, rank))
 
     def _loading(self, seed: int, rank: int) -> dict:
         """What does not concern the order. The generator, from which torch draws the seed of its

@@ -8,7 +8,7 @@ any epoch, in any order, and gives the same again.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -124,7 +124,7 @@ class Sampled(Order):
         return Listed(units)
 
 
-def order_of(sampler: Iterable[Any], dataset: Sized, seed: int) -> Order:
+def order_of(sampler: Iterable[Any], dataset: Any, seed: int) -> Order:
     """The order in which a sampler of samples gives them."""
     if type(sampler) is SequentialSampler:
         return Sequential(_length(sampler.data_source, "dataset"))

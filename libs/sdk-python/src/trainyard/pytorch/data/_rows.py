@@ -11,26 +11,28 @@ from array import array
 from typing import Any
 
 import torch
-from torch.utils.data import TensorDataset, default_collate
+from torch.utils.data import Dataset, TensorDataset, default_collate
 
 from ._orders import Order, Sampled
 
 
-class Rows(TensorDataset):
+class Rows(Dataset):
     """A TensorDataset of which torch takes batches that are collated already."""
 
     def __init__(self, dataset: TensorDataset) -> None:
         self._dataset = dataset
 
-    @property
-    def tensors(self) -> tuple[torch.Tensor, ...]:
-        """Those of the dataset, which may give itself others."""
-        return self._dataset.tensors
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, ...]:
+        return self._dataset[index]
 
     def __getitems__(self, indices: list[int]) -> list[torch.Tensor]:
         # torch.tensor() would look at each of them, and take four times as long as all the rest.
         rows = torch.frombuffer(array("q", indices), dtype=torch.int64)
-        return [tensor.index_select(0, rows.to(tensor.device)) for tensor in self.tensors]
+        # Read for each batch: the dataset may give itself other tensors.
+        return [tensor.index_select(0, rows.to(tensor.device)) for tensor in self._dataset.tensors]
 
 
 def as_it_is(batch: Any) -> Any:
@@ -38,18 +40,17 @@ def as_it_is(batch: Any) -> Any:
     return batch
 
 
-def are_rows(loader: torch.utils.data.DataLoader, order: Order) -> bool:
-    """Whether what a loader gives in this order may come from ``Rows``: plain tensors, whose samples
-    would only be stacked. Loading processes do that in shared memory, and a sampler of the user's may
-    give what is no row.
+def tensors_of(loader: torch.utils.data.DataLoader, order: Order) -> TensorDataset | None:
+    """The dataset of a loader whose batches, in this order, may come from ``Rows``: plain tensors, whose
+    samples would only be stacked. Loading processes do that in shared memory, and a sampler of the user's
+    may give what is no row.
     """
-    return (
-        type(loader.dataset) is TensorDataset
-        and loader.collate_fn is default_collate
-        and loader.num_workers == 0
-        and not isinstance(order, Sampled)
-        and all(map(_is_plain, loader.dataset.tensors))
-    )
+    dataset = loader.dataset
+    if type(dataset) is not TensorDataset or loader.collate_fn is not default_collate:
+        return None
+    if loader.num_workers > 0 or isinstance(order, Sampled):
+        return None
+    return dataset if all(map(_is_plain, dataset.tensors)) else None
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:

@@ -109,7 +109,7 @@ def _share(chunk: list[Any], replicas: int, rank: int) -> list[Any]:
     return share_of_rest(Listed(chunk), 0, replicas, rank)
 
 
-def stream_length(dataset: IterableDataset) -> int:
+def stream_length(dataset: Any) -> int:
     """The samples of an epoch of a stream."""
     try:
         return len(dataset)
@@ -123,5 +123,9 @@ def stream_length(dataset: IterableDataset) -> int:
 class StreamLoader(torch.utils.data.DataLoader):
     """A loader of a Stream: its length is in batches, which the Stream tells."""
 
+    def __init__(self, stream: Stream, **loading: Any) -> None:
+        super().__init__(stream, batch_size=None, **loading)
+        self._stream = stream
+
     def __len__(self) -> int:
-        return self.dataset.steps()
+        return self._stream.steps()

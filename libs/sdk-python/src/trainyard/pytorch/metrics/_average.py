@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._distributed import Ranks
 from ._reducer import Reducer
 from ._values import columns_of, total
 
 METHOD = "evaluation_reducer"
 
 
-def average_training_metrics(distributed: Any, per_batch: list[dict[str, Any]]) -> dict[str, float]:
+def average_training_metrics(
+    distributed: Ranks, per_batch: list[dict[str, Any]]
+) -> dict[str, float]:
     """The mean of each metric over the batches of all ranks.
 
     ``per_batch`` is what ``metrics_of`` made of each batch of this rank. A metric that some batches
@@ -26,7 +29,7 @@ def average_training_metrics(distributed: Any, per_batch: list[dict[str, Any]]) 
 
 
 def reduce_validation_metrics(
-    distributed: Any,
+    distributed: Ranks,
     per_batch: list[dict[str, Any]],
     records: Sequence[int],
     reducer: Reducer | Mapping[str, Reducer] = Reducer.AVG,
@@ -101,7 +104,7 @@ def _reducer_for(name: str, reducer: Reducer | Mapping[str, Reducer]) -> Reducer
     return found
 
 
-def _all(distributed: Any, mine: Any) -> list[Any]:
+def _all(distributed: Ranks, mine: Any) -> list[Any]:
     return distributed.allgather(mine) if distributed.size > 1 else [mine]
 
 

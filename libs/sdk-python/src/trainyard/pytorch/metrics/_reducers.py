@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar, overload
 
 import torch
 
+from ..._distributed import Ranks
 from ._reducer import FunctionReducer, MetricReducer
+
+AReducer = TypeVar("AReducer", bound=MetricReducer)
 
 
 class _Known(NamedTuple):
@@ -32,9 +35,27 @@ class MetricReducers:
     gathering for all reducers.
     """
 
-    def __init__(self, distributed: Any) -> None:
+    def __init__(self, distributed: Ranks) -> None:
         self._distributed = distributed
         self._known: list[_Known] = []
+
+    @overload
+    def wrap_reducer(
+        self,
+        reducer: AReducer,
+        name: str | None = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> AReducer: ...
+
+    @overload
+    def wrap_reducer(
+        self,
+        reducer: Callable[[list[Any]], Any],
+        name: str | None = None,
+        for_training: bool = True,
+        for_validation: bool = True,
+    ) -> FunctionReducer: ...
 
     def wrap_reducer(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -59,7 +59,7 @@ def _checked(name: Any, value: Any, method: str) -> Any:
     )
 
 
-def columns_of(per_batch: list[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
+def columns_of(per_batch: Sequence[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
     """By metric, its value for each batch that has it, as Python numbers.
 
     The tensors of a metric are brought together on their device first, so that each metric is

@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { lockHolder, tryLock } from "./lock.ts";
+import { identityOf } from "./process-identity.ts";
+import { endProcess, temporaryHome } from "../testing.ts";
+import { waitUntil } from "../processes/wait.ts";
+
+const module = fileURLToPath(new URL("./lock.ts", import.meta.url));
+
+/** A process that tries the lock, says what came of it on a file, and holds on. */
+function contender(lock: string, answer: string) {
+  const script = `
+    import { renameSync, writeFileSync } from "node:fs";
+    import { tryLock } from ${JSON.stringify(module)};
+    const result = tryLock(${JSON.stringify(lock)});
+    writeFileSync(${JSON.stringify(`${answer}.draft`)}, result.held ? "held" : "refused " + result.holder.pid);
+    renameSync(${JSON.stringify(`${answer}.draft`)}, ${JSON.stringify(answer)});
+    process.stdin.resume();
+    process.stdin.on("end", () => process.exit());
+  `;
+  return spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+}
+
+test("one holder at a time; given back, the next one has it", () => {
+  using home = temporaryHome();
+  const path = join(home.run, "lock");
+  const first = tryLock(path);
+  expect(first.held).toBe(true);
+  expect(tryLock(path)).toMatchObject({ held: false, holder: { pid: process.pid } });
+  expect(lockHolder(path)?.pid).toBe(process.pid);
+  if (first.held) first.lock[Symbol.dispose]();
+  expect(lockHolder(path)).toBeNull();
+  expect(tryLock(path).held).toBe(true);
+});
+
+test("kill -9 of the holder frees it, and a hundred starts leave one file", async () => {
+  using home = temporaryHome();
+  const path = join(home.run, "lock");
+  const answer = join(home.run, "answer");
+  const holder = contender(path, answer);
+  expect(await waitUntil(() => existsSync(answer), 20_000)).toBe(true);
+  expect(tryLock(path)).toMatchObject({ held: false, holder: { pid: holder.pid } });
+  await endProcess(identityOf(holder.pid ?? 0));
+  for (let start = 0; start < 100; start += 1) {
+    const result = tryLock(path);
+    if (!result.held) throw new Error("the lock was not free");
+    result.lock[Symbol.dispose]();
+  }
+  expect(readdirSync(home.run).filter((name) => name.startsWith("lock"))).toHaveLength(1);
+});
+
+test("of several that find a stale lock at once, exactly one takes it", async () => {
+  using home = temporaryHome();
+  const path = join(home.run, "lock");
+  writeFileSync(`${path}.7`, JSON.stringify({ pid: process.pid, started: "0", boot: "another" }));
+  const answers = [0, 1, 2, 3].map((n) => join(home.run, `answer-${n}`));
+  const all = answers.map((answer) => contender(path, answer));
+  expect(await waitUntil(() => answers.every(existsSync), 30_000)).toBe(true);
+  const results = answers.map((answer) => readFileSync(answer, "utf8"));
+  expect(results.filter((text) => text === "held")).toHaveLength(1);
+  const holder = all[results.indexOf("held")]?.pid;
+  expect(results.filter((text) => text === `refused ${holder}`)).toHaveLength(3);
+  for (const child of all) child.stdin.end();
+  const alive = all.filter((child) => child.exitCode === null);
+  await Promise.all(alive.map((child) => once(child, "exit")));
+});

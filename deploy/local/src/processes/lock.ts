@@ -1,0 +1,88 @@
+/**
+ * One holder per folder, also after kill -9 of the holder.
+ *
+ * The lock is a row of files lock.1, lock.2, …; the one with the highest number names the holder, by process identity.
+ * While that process lives, everybody else is refused. When it is dead, the next number is created with link(2), which
+ * exactly one contender can do. A contender that looked away for so long that the row moved on may create a number
+ * that is no longer the highest: it sees that and starts over. So a stale lock is never removed to be taken, and the
+ * usual race between two removers does not exist. For the same reason numbers never start again: a lock that is given
+ * back stays as a file that names nobody.
+ */
+import { linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { readText, writeAtomically } from "../home/atomic-file.ts";
+import { errorCode } from "../cluster-error.ts";
+import { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
+
+export type LockResult =
+  | { readonly held: true; readonly lock: Disposable }
+  | { readonly held: false; readonly holder: ProcessIdentity };
+
+/** Takes the lock for this process or says who holds it. */
+export function tryLock(path: string): LockResult {
+  const self = identityOf(process.pid);
+  if (self === null) throw new Error("this process cannot be identified");
+  for (;;) {
+    const top = highest(path);
+    const holder = top === 0 ? null : readHolder(numbered(path, top));
+    if (holder !== null && isAlive(holder)) return { held: false, holder };
+    const mine = numbered(path, top + 1);
+    if (!createWith(mine, self)) continue;
+    if (highest(path) !== top + 1) {
+      rmSync(mine, { force: true });
+      continue;
+    }
+    for (const number of numbersOf(path)) {
+      if (number <= top) rmSync(numbered(path, number), { force: true });
+    }
+    return { held: true, lock: { [Symbol.dispose]: () => writeAtomically(mine, "null\n") } };
+  }
+}
+
+/** Who holds the lock now, if anybody does. */
+export function lockHolder(path: string): ProcessIdentity | null {
+  const top = highest(path);
+  const holder = top === 0 ? null : readHolder(numbered(path, top));
+  return holder !== null && isAlive(holder) ? holder : null;
+}
+
+function numbered(path: string, number: number): string {
+  return `${path}.${number}`;
+}
+
+function numbersOf(path: string): readonly number[] {
+  const prefix = `${basename(path)}.`;
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(prefix) && /^[0-9]+$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)));
+}
+
+function highest(path: string): number {
+  return Math.max(0, ...numbersOf(path));
+}
+
+/** Null when the lock was given back, or its file has just gone. */
+function readHolder(file: string): ProcessIdentity | null {
+  const text = readText(file);
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as ProcessIdentity | null;
+  } catch {
+    // Files are linked when whole; only a power cut leaves half of one, and its holder is gone too.
+    return null;
+  }
+}
+
+function createWith(file: string, self: ProcessIdentity): boolean {
+  const draft = join(dirname(file), `.lock-draft-${self.pid}`);
+  writeFileSync(draft, JSON.stringify(self), { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}

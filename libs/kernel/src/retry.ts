@@ -1,0 +1,78 @@
+/** Attempts again what failed for a reason that may pass, after waits that double up to a limit. */
+import { type Clock, pause, type Signal } from "./time.ts";
+
+export type RetryPolicy = {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** Each wait is longer or shorter by up to this share, at random, so that many clients do not come back at once. */
+  readonly spread?: number;
+};
+
+/** The waits between attempts. */
+export class Backoff {
+  readonly #policy: RetryPolicy;
+  readonly #clock: Clock;
+  readonly #signal: Signal;
+  #nextMs: number;
+
+  constructor(policy: RetryPolicy, clock: Clock, signal: Signal) {
+    this.#policy = policy;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#nextMs = policy.firstMs;
+  }
+
+  /** The next wait, without its spread. */
+  get nextMs(): number {
+    return this.#nextMs;
+  }
+
+  /** Ends at once when the signal aborts. The next wait is twice as long. */
+  async wait(atLeastMs = 0): Promise<void> {
+    const { lastMs, spread = 0 } = this.#policy;
+    const waitMs = this.#nextMs * (1 + spread * (2 * Math.random() - 1));
+    this.#nextMs = Math.min(this.#nextMs * 2, lastMs);
+    await pause(this.#clock, Math.max(atLeastMs, waitMs), this.#signal);
+  }
+
+  /** An attempt succeeded: the next wait is the first again. */
+  reset(): void {
+    this.#nextMs = this.#policy.firstMs;
+  }
+}
+
+export type Retrying = {
+  readonly policy: RetryPolicy;
+  readonly clock: Clock;
+  readonly signal: Signal;
+  /**
+   * Called with each failure and the wait after it: logs it, and throws what no retry mends. `at_once` attempts again
+   * without a wait, `enough` gives up.
+   */
+  readonly failed: (
+    error: unknown,
+    waitMs: number,
+  ) => "at_once" | "enough" | void | Promise<"at_once" | "enough" | void>;
+};
+
+/**
+ * The result of the first attempt that succeeds. Undefined when the signal aborts before, also where an attempt fails then,
+ * and when `failed` has enough. An attempt that runs for long calls `progressed`, and the next wait is the first again.
+ */
+export async function retrying<Result>(
+  { policy, clock, signal, failed }: Retrying,
+  attempt: (progressed: () => void) => Promise<Result>,
+): Promise<Result | undefined> {
+  const backoff = new Backoff(policy, clock, signal);
+  while (!signal.aborted) {
+    try {
+      return await attempt(() => backoff.reset());
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      const then = await failed(error, backoff.nextMs);
+      if (then === "enough") return undefined;
+      if (then !== "at_once") await backoff.wait();
+    }
+  }
+  return undefined;
+}

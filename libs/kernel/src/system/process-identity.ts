@@ -1,0 +1,127 @@
+/**
+ * Which process a pid names. A pid is used again after a while, so a process is identified by its pid, its start (clock
+ * ticks since the boot) and the boot. A zombie is dead. Without /proc (macOS) the start is the time that ps prints.
+ */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+export type ProcessIdentity = {
+  readonly pid: number;
+  readonly started: string;
+  readonly boot: string;
+};
+
+const boot = (readOrNull("/proc/sys/kernel/random/boot_id") ?? "").trim();
+
+/** Null when no living process has this pid. */
+export function identityOf(pid: number): ProcessIdentity | null {
+  const start = startOf(pid);
+  return start?.isLiving === true ? { pid, started: start.started, boot } : null;
+}
+
+/** Of a child that was not waited for, which is itself also when it has ended already. */
+export function identityOfChild(pid: number): ProcessIdentity | null {
+  const start = startOf(pid);
+  return start === null ? null : { pid, started: start.started, boot };
+}
+
+export function isAlive(identity: ProcessIdentity): boolean {
+  const now = identity.pid > 0 ? identityOf(identity.pid) : null;
+  return now !== null && now.started === identity.started && now.boot === identity.boot;
+}
+
+/** A process that lives, as /proc tells it. */
+export type LivingProcess = ProcessIdentity & {
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly name: string;
+  readonly state: string;
+};
+
+/** Whether there is a /proc to look at. */
+export const hasProc = boot !== "";
+
+/** All that live on this host but this process itself, the newest first: what forks on is where it is about to be. */
+export function livingProcesses(): readonly LivingProcess[] {
+  if (!hasProc) return [];
+  return readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/.test(name))
+    .map(Number)
+    .toSorted((a, b) => b - a)
+    .flatMap((pid) => (pid === process.pid ? [] : (livingProcess(pid) ?? [])));
+}
+
+/** Null when it is dead, or a zombie. */
+export function livingProcess(pid: number): LivingProcess | null {
+  const stat = statOf(pid);
+  return stat?.isLiving === true ? { pid, boot, ...stat } : null;
+}
+
+/** Whether a process was started with a variable of this value; false where that may not be read. */
+export function carries(pid: number, variable: string, value: string): boolean {
+  return `\0${readOrNull(`/proc/${pid}/environ`) ?? ""}`.includes(`\0${variable}=${value}\0`);
+}
+
+/** A pid is free for others only once no session has it as its number; so a leader that is merely gone was not. */
+export function wasReused(leader: ProcessIdentity): boolean {
+  if (leader.boot !== boot) return true;
+  const now = statOf(leader.pid);
+  return now !== null && now.started !== leader.started;
+}
+
+/** Sends a signal; false when nobody took it. A negative number stands for a process group. */
+export function sendSignal(target: number, name: NodeJS.Signals): boolean {
+  try {
+    process.kill(target, name);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ESRCH" || code === "EPERM") return false;
+    throw error;
+  }
+}
+
+type Stat = Omit<LivingProcess, "pid" | "boot"> & { readonly isLiving: boolean };
+
+function statOf(pid: number): Stat | null {
+  const text = readOrNull(`/proc/${pid}/stat`);
+  if (text === null) return null;
+  // The name in parentheses may hold anything; then come state, parent, group, session. Field 20 is the number of threads
+  // and 22 the start (proc(5)).
+  const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [state = "X", parent = "0", group = "0", session = "0"] = fields;
+  // A zombie whose other threads live (its memory and its devices too) is a process whose first thread has ended.
+  const isLiving = state !== "X" && (state !== "Z" || Number(fields[17]) > 1);
+  const numbers = { parent: Number(parent), group: Number(group), session: Number(session) };
+  return { isLiving, name, state, started: fields[19] ?? "", ...numbers };
+}
+
+type Start = { readonly started: string; readonly isLiving: boolean };
+
+function startOf(pid: number): Start | null {
+  return hasProc ? statOf(pid) : startByPs(pid);
+}
+
+function startByPs(pid: number): Start | null {
+  try {
+    const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+    return { isLiving: !line.startsWith("Z"), started: line.slice(line.indexOf(" ") + 1).trim() };
+  } catch {
+    // There is no such process.
+    return null;
+  }
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // The process has ended, or belongs to somebody else.
+    return null;
+  }
+}

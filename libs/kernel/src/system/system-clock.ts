@@ -1,0 +1,11 @@
+import type { Clock } from "../time.ts";
+
+/** The machine's clocks. Everything else takes a Clock. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  timer(afterMs, callback) {
+    const handle = setTimeout(callback, afterMs);
+    return { [Symbol.dispose]: () => clearTimeout(handle) };
+  },
+};

@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+
+const manifest = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as {
+  readonly version: string;
+};
+
+/** The version of Trainyard: all of its packages have the same. */
+export const { version } = manifest;

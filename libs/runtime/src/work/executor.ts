@@ -1,0 +1,212 @@
+/**
+ * Carries a unit of work to its commit: runs the handler, appends, and runs it again on fresh states when a stream had
+ * moved. Conflicts end here; what a caller sees is a rejection, a result, or a Fault.
+ */
+import {
+  type AppendResult,
+  type CommitMeta,
+  type CursorMove,
+  type EventLog,
+  type Fence,
+  type WrittenStream,
+} from "@trainyard/event-log";
+import { assertNever, Bug, Fault, isRejection, type Rejection } from "@trainyard/kernel";
+import type { FoldCache } from "../folds/fold-cache.ts";
+import { runtimeLimits } from "../limits.ts";
+import { BufferedWork, MovedStream, type Work } from "./work.ts";
+
+export type Committed = {
+  /** The position of the last event; 0 when nothing had to change. */
+  readonly position: number;
+  readonly streams: readonly WrittenStream[];
+  readonly repeated: boolean;
+};
+
+export type CommitIdentity = { readonly commitId: string; readonly meta: CommitMeta };
+
+/** The lease was lost: whoever holds it now decides. */
+export class LeaseLost extends Fault {
+  constructor(lease: string) {
+    super("lease_lost", `the lease ${lease} has another holder`, { retry: "later" });
+  }
+}
+
+/** The reaction's progress was overtaken: read the cursor again. */
+export class CursorBehind extends Fault {
+  constructor() {
+    super("cursor_behind", "the cursor has moved on", { retry: "now" });
+  }
+}
+
+/** What the log refuses for good, however often it is sent: of one decision, and of nobody else's. */
+export class CommitRefused extends Bug {
+  readonly code: string;
+  constructor(code: string, detail: string) {
+    super(`the log refuses the commit (${code}): ${detail}`);
+    this.code = code;
+  }
+}
+
+class TooMuchTogether extends Error {
+  override readonly name = "TooMuchTogether";
+}
+
+const nothing: Committed = { position: 0, streams: [], repeated: false };
+
+export class Executor {
+  readonly cache: FoldCache;
+  readonly #log: EventLog;
+  readonly fence: Fence | undefined;
+
+  constructor(log: EventLog, cache: FoldCache, fence?: Fence) {
+    this.#log = log;
+    this.cache = cache;
+    this.fence = fence;
+  }
+
+  /** A command: the handler decides, all of it is one commit. A handler that gives a rejection writes nothing. */
+  async execute(
+    identity: CommitIdentity,
+    handler: (work: Work) => Promise<Rejection | void>,
+  ): Promise<Committed | Rejection> {
+    return this.#untilStill(async () => {
+      const work = new BufferedWork(this.cache);
+      const rejection = await handler(work);
+      const rejected = rejection !== undefined && isRejection(rejection);
+      if (!rejected && !work.empty) return this.#commit(work, identity);
+      await this.#confirm(work);
+      return rejected ? rejection : nothing;
+    });
+  }
+
+  /**
+   * Where nothing is written, no version is looked at: a process that slept through its lease would answer from states
+   * that another has changed since.
+   */
+  async #confirm(work: BufferedWork): Promise<void> {
+    const looks = [...work.loaded()].map(async ([stream, version]) => {
+      const later = await this.#log.read(stream, version, 1);
+      if (later.length > 0) throw new MovedStream(stream);
+    });
+    await Promise.all(looks);
+  }
+
+  /**
+   * A reaction: as a command, with the cursor's move in the same commit. Null when it caused nothing, so that the caller
+   * may move the cursor lazily. `cursorOfPart` gives the cursor of each part that the handler commits on its way, and of
+   * the last; undefined where a part moves none.
+   */
+  async react(
+    identityOfPart: (part: number) => CommitIdentity,
+    cursorOfPart: (part: number | "done") => CursorMove | undefined,
+    handler: (work: Work) => Promise<void>,
+    firstPart: number,
+  ): Promise<Committed | null> {
+    let parts = firstPart;
+    return this.#untilStill(async () => {
+      const work = new BufferedWork(this.cache, async (sofar) => {
+        if (sofar.streams < runtimeLimits.streamsPerPart) return;
+        parts += 1;
+        await this.#commit(sofar, identityOfPart(parts), cursorOfPart(parts));
+      });
+      await handler(work);
+      if (work.empty) return null;
+      return this.#commit(work, identityOfPart(parts + 1), cursorOfPart("done"));
+    });
+  }
+
+  /**
+   * Reactions to several events, one after the other, in one commit; as many of them as make a commit of some size. A
+   * conflict, or a fan-out that wants commits of its own, is thrown: then each is to be reacted to by itself.
+   */
+  async reactTogether(
+    steps: readonly ((work: Work) => Promise<void>)[],
+    identityOf: (done: number) => CommitIdentity,
+    cursorOf: (done: number) => CursorMove,
+  ): Promise<{ readonly done: number; readonly committed: boolean }> {
+    const work = new BufferedWork(this.cache, async ({ streams }) => {
+      if (streams >= runtimeLimits.streamsPerPart) throw new TooMuchTogether();
+    });
+    let done = 0;
+    try {
+      for (const step of steps) {
+        await step(work);
+        done += 1;
+        if (work.events >= runtimeLimits.eventsTogether) break;
+      }
+      if (work.empty) return { done, committed: false };
+      await this.#commit(work, identityOf(done), cursorOf(done));
+      return { done, committed: true };
+    } catch (error) {
+      if (error instanceof MovedStream) this.cache.forget(error.stream);
+      throw error;
+    }
+  }
+
+  /** A commit of a cursor's own: what is parked and what was driven again. */
+  async moveCursor(identity: CommitIdentity, cursor: CursorMove): Promise<void> {
+    this.#settle(await this.#log.append(this.#request([], [], identity, cursor)), null);
+  }
+
+  async #commit(
+    work: BufferedWork,
+    identity: CommitIdentity,
+    cursor?: CursorMove,
+  ): Promise<Committed> {
+    const request = this.#request(work.writes(), work.guards(), identity, cursor);
+    const result = await this.#log.append(request).catch((error: unknown) => {
+      // The outcome is unknown: nothing that was folded on the way there may be trusted.
+      for (const write of request.writes) this.cache.forget(write.stream);
+      throw error;
+    });
+    return this.#settle(result, work);
+  }
+
+  #request(
+    writes: ReturnType<BufferedWork["writes"]>,
+    guards: ReturnType<BufferedWork["guards"]>,
+    identity: CommitIdentity,
+    cursor?: CursorMove,
+  ) {
+    return {
+      ...identity,
+      writes,
+      guards,
+      ...(cursor === undefined ? {} : { cursor }),
+      ...(this.fence === undefined ? {} : { fence: this.fence }),
+    };
+  }
+
+  #settle(result: AppendResult, work: BufferedWork | null): Committed {
+    switch (result.kind) {
+      case "committed":
+        if (result.repeated) for (const { stream } of result.streams) this.cache.forget(stream);
+        else work?.settle();
+        return { position: result.position, streams: result.streams, repeated: result.repeated };
+      case "conflict":
+        throw new MovedStream(result.stream);
+      case "stale_fence":
+        throw new LeaseLost(result.lease);
+      case "cursor_behind":
+        throw new CursorBehind();
+      case "refused":
+        throw new CommitRefused(result.code, result.detail);
+      default:
+        return assertNever(result, "append's answer");
+    }
+  }
+
+  async #untilStill<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof MovedStream)) throw error;
+        this.cache.forget(error.stream);
+        if (tries >= runtimeLimits.conflictRetriesMax) {
+          throw new Fault("contended", `${error.stream} keeps moving`, { retry: "later" });
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/** What an event belongs to: its experiment, and the story that its causes began. */
+import type { CommitMeta, StoredEvent } from "@trainyard/event-log";
+import { childOf } from "../traceparent.ts";
+
+/** 12 for experiment-12, trial-12.3, allocation-12.3#2, search-12; the stream for everything else. */
+export function experimentKey(event: { readonly stream: string }): string {
+  const match = /^(?:experiment|trial|search|allocation|measurement)-([0-9]+)/.exec(event.stream);
+  return match?.[1] ?? event.stream;
+}
+
+export const emptyMeta: CommitMeta = {
+  source: "",
+  workspace: "",
+  correlationid: "",
+  causationid: "",
+  authid: "",
+  traceparent: "",
+};
+
+/** Of a commit of a service; without fields, of one that has no cause outside of it. */
+export function serviceMeta(service: string, fields: Partial<CommitMeta> = {}): CommitMeta {
+  return { ...emptyMeta, source: `/trainyard/${service}`, ...fields };
+}
+
+/** What an event caused belongs to the same story: correlation, workspace and trace go on. */
+export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
+  const { workspace, correlationid, authid, traceparent } = event.meta;
+  const causationid = event.id;
+  const trace = childOf(traceparent);
+  return serviceMeta(service, {
+    workspace,
+    correlationid,
+    causationid,
+    authid,
+    traceparent: trace,
+  });
+}
+
+type Look = { readonly handled: boolean; readonly stops: boolean };
+
+/**
+ * The events from `at` on that one commit may react to: those of one story (correlation, workspace, who began it), so that
+ * what they cause belongs to it, and in between what nobody reacts to. Ends with one that is reacted to.
+ */
+export function runOfStory(
+  events: readonly StoredEvent[],
+  at: number,
+  handledMax: number,
+  look: (event: StoredEvent) => Look,
+): readonly StoredEvent[] {
+  let story: string | null = null;
+  let handled = 0;
+  let end = at;
+  for (let i = at; i < events.length && handled < handledMax; i += 1) {
+    const event = events[i] as StoredEvent;
+    const { handled: isHandled, stops } = look(event);
+    if (!isHandled) continue;
+    const own = storyOf(event);
+    if (stops || (story !== null && own !== story)) break;
+    story = own;
+    handled += 1;
+    end = i + 1;
+  }
+  return events.slice(at, handled < 2 ? at : end);
+}
+
+function storyOf({ meta }: StoredEvent): string {
+  return JSON.stringify([meta.workspace, meta.correlationid, meta.authid]);
+}

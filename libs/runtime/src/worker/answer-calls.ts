@@ -1,0 +1,29 @@
+/** The thread's side of `worker-call.ts`. It imports nothing else of the runtime, so that a thread starts small. */
+import { parentPort, type Transferable } from "node:worker_threads";
+import { assert } from "@trainyard/kernel";
+
+export type Asked<Question> = { readonly id: number; readonly question: Question };
+export type Answered<Answer> =
+  | { readonly id: number; readonly answer: Answer }
+  | { readonly id: number; readonly error: string };
+
+/** Answers what this thread is asked, in the order in which the answers come. `transferredOf` gives what moves with one. */
+export function answerCalls<Question, Answer>(
+  answer: (question: Question) => Answer | Promise<Answer>,
+  transferredOf: (answer: Answer) => readonly Transferable[] = () => [],
+): void {
+  const port = parentPort;
+  assert(port !== null, "this module runs as a worker");
+  const respond = async ({ id, question }: Asked<Question>): Promise<void> => {
+    try {
+      const answered = await answer(question);
+      const message: Answered<Answer> = { id, answer: answered };
+      port.postMessage(message, transferredOf(answered));
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const message: Answered<Answer> = { id, error: text };
+      port.postMessage(message);
+    }
+  };
+  port.on("message", (asked: Asked<Question>) => void respond(asked));
+}

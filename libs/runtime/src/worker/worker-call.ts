@@ -1,0 +1,73 @@
+/**
+ * Questions to a worker thread, which computes while this thread goes on. The thread starts with the first question, and
+ * again when it was lost; the questions that it had not answered are then rejected. Its module calls `answerCalls`.
+ */
+import { type Transferable, Worker } from "node:worker_threads";
+import { Fault } from "@trainyard/kernel";
+import type { Answered, Asked } from "./answer-calls.ts";
+
+type Waiting<Answer> = {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+};
+
+export class WorkerCall<Question, Answer> implements AsyncDisposable {
+  readonly #module: URL;
+  readonly #task: string;
+  readonly #waiting = new Map<number, Waiting<Answer>>();
+  #worker: Worker | null = null;
+  #lastId = 0;
+
+  /** `task` completes the sentence "the thread that … ended". */
+  constructor(module: URL, task: string) {
+    this.#module = module;
+    this.#task = task;
+  }
+
+  /**
+   * The thread's answer. A Fault `worker_failed` when it threw, `worker_lost` when it ended on the way. What is
+   * transferred is gone here.
+   */
+  ask(question: Question, transferred: readonly Transferable[] = []): Promise<Answer> {
+    this.#lastId += 1;
+    const asked: Asked<Question> = { id: this.#lastId, question };
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(asked.id, { resolve, reject });
+      this.#worker ??= this.#start();
+      this.#worker.postMessage(asked, transferred);
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#module);
+    // The callers keep the process alive, or do not.
+    worker.unref();
+    worker.on("message", (answered: Answered<Answer>) => this.#settle(answered));
+    worker.on("error", (cause: Error) => this.#lost(worker, cause));
+    worker.on("exit", () => this.#lost(worker, null));
+    return worker;
+  }
+
+  #settle(answered: Answered<Answer>): void {
+    const waiting = this.#waiting.get(answered.id);
+    this.#waiting.delete(answered.id);
+    if ("answer" in answered) waiting?.resolve(answered.answer);
+    else waiting?.reject(new Fault("worker_failed", answered.error, { retry: "later" }));
+  }
+
+  #lost(worker: Worker, cause: Error | null): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    const detail = `the thread that ${this.#task} ended`;
+    const fault = new Fault("worker_lost", detail, { retry: "later", cause });
+    for (const { reject } of this.#waiting.values()) reject(fault);
+    this.#waiting.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker;
+    if (worker === null) return;
+    this.#lost(worker, null);
+    await worker.terminate();
+  }
+}

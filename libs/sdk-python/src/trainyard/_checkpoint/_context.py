@@ -1,0 +1,277 @@
+"""``ctx.checkpoint``: folders that the trial can continue from.
+
+Storing is declare, write, complete. The files are written straight into the checkpoint's folder, on
+the storage itself, so nothing has to be copied twice or moved; the folder counts as a checkpoint only
+once the platform has completed it, for which it compares every file with the manifest that is made
+here after the last write. Whatever is interrupted before that leaves a folder that is never restored
+from, and that the platform or the agent clears.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, NoReturn
+
+from .. import _missing_names, _storage, _values
+from .._distributed import DistributedContext
+from .._distributed._context import alone
+from .._files import PathLike
+from .._storage import Plan, Selector
+from ..errors import CheckpointError
+from ._background import Background, StoredCheckpoint
+from ._shards import check_metadata, store_shard
+from ._store import CheckpointStore
+
+
+class DownloadMode(enum.Enum):
+    """Who reads a checkpoint, where several processes train together."""
+
+    LocalWorkersShareDownload = "LOCAL_WORKERS_SHARE_DOWNLOAD"
+    """Every rank makes the call; the first process of each host reads for all of that host. The
+    default.
+    """
+    NoSharedDownload = "NO_SHARED_DOWNLOAD"
+    """Each process that makes the call reads for itself."""
+
+
+class CheckpointContext:
+    """Stores and restores checkpoints.
+
+    Storing waits at most two seconds for the platform, and not at all once that is known to be away:
+    a checkpoint that is on the storage and in the run's spool is completed later. Reading waits for
+    as long as it takes. The calls raise CheckpointError when it refuses for good (RunSupersededError
+    when a later run of the trial has begun), ValueError or TypeError for arguments that cannot be
+    stored, and OSError when the storage itself fails.
+
+    In distributed training the chief stores; or every rank makes the call with ``shard=True``, each with
+    files of its own, and one checkpoint holds them all. What fails on one rank is raised on all.
+    """
+
+    def __init__(
+        self, store: CheckpointStore, distributed: DistributedContext | None = None
+    ) -> None:
+        self._store = store
+        self._distributed = distributed if distributed is not None else alone()
+        self._background = Background()
+
+    def upload(
+        self,
+        ckpt_dir: PathLike | None,
+        metadata: Mapping[str, Any],
+        *,
+        shard: bool = False,
+        selector: Selector | None = None,
+    ) -> str:
+        """Stores a copy of a folder's files and returns the checkpoint's UUID.
+
+        ``metadata`` needs ``steps_completed``. ``selector`` is asked with each relative path and
+        says whether to store it. Links are followed; empty folders and file modes are not kept.
+        With ``shard=True`` a rank that has no files gives None for its folder.
+        """
+        source = None if ckpt_dir is None else Path(ckpt_dir)
+        if (source is None and not shard) or (source is not None and not source.is_dir()):
+            raise ValueError(f"{source} is not a folder")
+        with self.store_path(metadata, shard=shard) as (path, uuid):
+            if source is not None:
+                _storage.copy_in(source, path, selector)
+        return uuid
+
+    @contextlib.contextmanager
+    def store_path(
+        self, metadata: Mapping[str, Any], *, shard: bool = False
+    ) -> Iterator[tuple[Path, str]]:
+        """Yields an empty folder to write the files to, and the UUID; leaving the block stores the
+        checkpoint.
+
+        ``metadata`` needs ``steps_completed``. An exception in the block removes the folder again
+        and goes on. Close the files before leaving the block: the checkpoint is what the disk holds
+        then.
+
+        With ``shard=True`` every rank makes the call, in the same order, and gets a folder of its own;
+        the checkpoint has the files of all, and the metadata of all. A name that two ranks use is an
+        error.
+        """
+        self._check_may_store("store_path", shard)
+        self._background.drain()
+        if shard and self._distributed.size > 1:
+            with store_shard(self._store, self._distributed, None, metadata) as found:
+                yield found
+        else:
+            plain, steps = check_metadata(metadata)
+            with self._store_alone(plain, steps, _new_uuid()) as found:
+                yield found
+
+    def store_in_background(
+        self, write: Callable[[Path], None], metadata: Mapping[str, Any], *, shard: bool = False
+    ) -> StoredCheckpoint:
+        """Stores a checkpoint in a thread, while the training goes on, and returns its handle.
+
+        ``write`` is called there with an empty folder: give it what the training does not change
+        meanwhile, a copy of the model. Checkpoints are stored in the order of the calls; a call waits
+        while two others are under way. An error is raised by the handle's ``wait``, else by the next
+        call that concerns checkpoints, else at the end of the context, which waits for all of them.
+        ``shard=True`` is as with ``store_path``.
+        """
+        self._check_may_store("store_in_background", shard)
+        self._background.check()
+        if not shard or self._distributed.size == 1:
+            plain, steps = check_metadata(metadata)
+            uuid = _new_uuid()
+            return self._background.submit(
+                uuid, lambda: _fill(self._store_alone(plain, steps, uuid), write)
+            )
+        part = _values.metrics_of(metadata, "metadata")
+        branch = self._background.branch_of(self._distributed)
+        uuid = self._distributed.broadcast(_new_uuid() if self._distributed.rank == 0 else None)
+        return self._background.submit(
+            uuid, lambda: _fill(store_shard(self._store, branch, uuid, part), write)
+        )
+
+    def download(
+        self,
+        uuid: str,
+        ckpt_dir: PathLike,
+        download_mode: DownloadMode = DownloadMode.LocalWorkersShareDownload,
+        *,
+        selector: Selector | None = None,
+    ) -> None:
+        """Copies a complete checkpoint's files into a folder, each compared with its SHA-256.
+
+        In distributed training every rank makes the call, with the same folder on each host, which the
+        host's first process fills; or see DownloadMode.
+        """
+
+        def copy() -> None:
+            plan = self._plan(uuid)
+            target = Path(ckpt_dir)
+            target.mkdir(parents=True, exist_ok=True)
+            _storage.copy_out(uuid, plan, target, selector)
+
+        self._once_a_host(uuid, download_mode, copy)
+
+    @contextlib.contextmanager
+    def restore_path(
+        self,
+        uuid: str,
+        download_mode: DownloadMode = DownloadMode.LocalWorkersShareDownload,
+        *,
+        compare: bool = False,
+    ) -> Iterator[Path]:
+        """Yields the folder of a complete checkpoint, to read from: it is the stored one, not a
+        copy.
+
+        Each file is there in its size; with ``compare`` its content is compared too, with its SHA-256.
+        In distributed training every rank makes the call; or see DownloadMode.
+        """
+
+        def look() -> Path:
+            plan = self._plan(uuid)
+            _storage.check_sizes(uuid, plan)
+            if compare:
+                _storage.check_contents(uuid, plan)
+            return plan.path
+
+        yield self._once_a_host(uuid, download_mode, look)
+
+    def get_metadata(self, uuid: str) -> dict[str, Any]:
+        """The metadata that a complete checkpoint was stored with."""
+        self._background.drain()
+        return self._store.plan(_check_uuid(uuid)).metadata
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _missing_names.missing_name("ctx.checkpoint", name, _missing_names.CHECKPOINT)
+
+    @contextlib.contextmanager
+    def _store_alone(
+        self, metadata: dict[str, Any], steps: float, uuid: str
+    ) -> Iterator[tuple[Path, str]]:
+        path = self._store.declare(uuid, steps, metadata)
+        ours = False
+        try:
+            ours = _make_folder(path)
+            yield path, uuid
+            _storage.replace_links(path)
+            _storage.write_metadata(path, metadata)
+            manifest = _storage.seal(path)
+        except BaseException:
+            if ours:
+                import shutil
+
+                shutil.rmtree(path, ignore_errors=True)
+            self._store.give_up(uuid)
+            raise
+        self._store.complete(uuid, manifest)
+
+    def _check_may_store(self, method: str, shard: bool) -> None:
+        rank = self._distributed.rank
+        if rank != 0 and not shard:
+            raise RuntimeError(
+                f"{method} was called on rank {rank} without shard=True: "
+                "call it on rank 0 only, or on every rank with shard=True"
+            )
+
+    def _plan(self, uuid: str) -> Plan:
+        plan = self._store.plan(uuid)
+        _storage.check_visible(uuid, plan)
+        return plan
+
+    def _once_a_host(self, uuid: str, mode: DownloadMode, read: Callable[[], Any]) -> Any:
+        """What reading gives, on every process of a host, or what it raises."""
+        self._background.drain()
+        _check_uuid(uuid)
+        if not isinstance(mode, DownloadMode):
+            raise TypeError(f"download_mode must be a DownloadMode, not {mode!r}")
+        if mode is DownloadMode.NoSharedDownload or self._distributed.local_size == 1:
+            return read()
+        if self._distributed.local_rank == 0:
+            try:
+                found = read()
+            except Exception as error:
+                self._distributed.broadcast_local((str(error), None))
+                raise
+            self._distributed.broadcast_local((None, found))
+            return found
+        error, found = self._distributed.broadcast_local()
+        if error is not None:
+            raise CheckpointError(error)
+        return found
+
+
+def background_of(checkpoints: CheckpointContext) -> Background:
+    """What only the end of a run does with the checkpoints that are being stored."""
+    return checkpoints._background  # noqa: SLF001 — the only way to it
+
+
+def _fill(
+    stored: contextlib.AbstractContextManager[tuple[Path, str]], write: Callable[[Path], None]
+) -> None:
+    with stored as (path, _):
+        write(path)
+
+
+def _new_uuid() -> str:
+    # Loaded here, as in _storage.
+    from uuid import uuid4
+
+    return str(uuid4())
+
+
+def _check_uuid(uuid: Any) -> str:
+    if not isinstance(uuid, str) or not uuid:
+        raise TypeError(f"a checkpoint is named by its UUID as a string, not {uuid!r}")
+    return uuid
+
+
+def _make_folder(path: Path) -> bool:
+    """Makes the checkpoint's folder, and says whether all that will be in it is this call's."""
+    try:
+        os.makedirs(path)
+        return True
+    except FileExistsError:
+        return not any(os.scandir(path))

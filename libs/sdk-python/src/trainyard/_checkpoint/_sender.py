@@ -1,0 +1,283 @@
+"""Has the platform declare and complete checkpoints, in a background thread, in the order in which
+they were stored.
+
+States of the thread: not started (there was no checkpoint yet), idle, asking, waiting to try again. A
+checkpoint is pending until the platform has completed or refused it; whoever stored it waits for that
+a short time, and not at all once the platform is known to be away. What is pending when the process
+ends stays in the spool, and the agent goes on with it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple, Union
+from urllib.parse import quote
+
+from .. import _log as log
+from .. import _values
+from .._http import Backoff, HttpConnection, Reply, UnreachableError
+from .._limits import (
+    CHECKPOINT_BACKOFF_FIRST_S,
+    CHECKPOINT_BACKOFF_MAX_S,
+    CHECKPOINT_DEFECT_S,
+    CHECKPOINT_WAIT_S,
+    SEND_TIMEOUT_S,
+)
+from ..errors import CheckpointError
+from ._spool import CheckpointSpool, Record
+from ._store import folder_of, is_defect, is_final, refusal_of
+
+
+class Undecided(NamedTuple):
+    """The platform has not decided; ask again."""
+
+    reply: Reply | None
+    why: str
+
+
+Answer = Union[None, CheckpointError, Undecided]
+"""None once the checkpoint is complete."""
+
+
+class CheckpointSender:
+    """The background delivery of one process's checkpoints."""
+
+    def __init__(self, spool: CheckpointSpool, root: Path, url: str, run: str, token: str) -> None:
+        self._spool = spool
+        self.root = root
+        self._url = url
+        self._token = token
+        self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        # Guards what follows it, and is notified whenever any of it changes.
+        self._changed = threading.Condition()
+        self._pending: dict[str, Record] = {}
+        # Of these somebody waits for the decision; of the others a refusal is logged.
+        self._awaited: set[str] = set()
+        self._refusals: dict[str, CheckpointError] = {}
+        self._away_since: float | None = None
+        self._why = "no answer yet"
+        self._noted = False
+        self._flushing = False
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._connection = HttpConnection(self._url, self._token, SEND_TIMEOUT_S)
+        self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
+
+    def check_open(self) -> None:
+        """Raises RuntimeError once the context is closed."""
+        if self._pid != os.getpid():
+            # A forked child has neither its parent's thread nor the parent's checkpoints to deliver.
+            self._connection.close()
+            self._begin()
+        if self._stopping:
+            raise RuntimeError("the context is closed: store inside `with trainyard.init()`")
+
+    def submit(self, record: Record) -> None:
+        """Delivers a checkpoint whose folder is whole, as soon as that can be."""
+        self.check_open()
+        # Before it is pending: what is in the spool survives this process.
+        self._spool.seal(record)
+        with self._changed:
+            self._pending[record.uuid] = record
+            self._awaited.add(record.uuid)
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="trainyard-checkpoints", daemon=True
+                )
+                self._thread.start()
+            self._changed.notify_all()
+
+    def wait(self, uuid: str) -> None:
+        """Waits a short time for the platform's decision. Raises CheckpointError when that is a
+        refusal; without one the training goes on.
+        """
+        deadline = time.monotonic() + CHECKPOINT_WAIT_S
+        with self._changed:
+            while uuid in self._pending and not self._is_away():
+                left_s = deadline - time.monotonic()
+                if left_s <= 0:
+                    # Also when a request hangs: the next checkpoint does not wait for the same.
+                    self._away_since = deadline - CHECKPOINT_WAIT_S
+                    break
+                self._changed.wait(min(left_s, self._until_away_s()))
+            if uuid in self._pending:
+                self._note_away(uuid)
+            self._awaited.discard(uuid)
+            refusal = self._refusals.pop(uuid, None)
+        if refusal is not None:
+            raise refusal
+
+    def pending(self, uuid: str) -> Record | None:
+        """A checkpoint of this process that the platform has not decided on."""
+        return self._pending.get(uuid) if self._pid == os.getpid() else None
+
+    def close(self, timeout_s: float) -> None:
+        """Waits for what is pending, then ends the thread, also out of a request that hangs."""
+        if self._pid != os.getpid():
+            return
+        deadline = time.monotonic() + timeout_s
+        with self._changed:
+            self._flushing = True
+            self._changed.notify_all()
+            while self._pending and self._thread is not None and not self._is_away():
+                left_s = deadline - time.monotonic()
+                if left_s <= 0:
+                    break
+                self._changed.wait(min(left_s, self._until_away_s()))
+            self._stopping = True
+            self._changed.notify_all()
+        self._connection.abort()
+        if self._thread is not None:
+            self._thread.join(1.0)
+
+    def _is_away(self) -> bool:
+        return self._until_away_s() <= 0
+
+    def _until_away_s(self) -> float:
+        """How long until the platform counts as away, if it does not answer: nobody is woken by then."""
+        if self._away_since is None:
+            return math.inf
+        return self._away_since + CHECKPOINT_WAIT_S - time.monotonic()
+
+    def _run(self) -> None:
+        try:
+            while True:
+                record = self._next()
+                if record is None:
+                    return
+                self._deliver(record)
+        # A defect here must cost neither the training nor a checkpoint: the agent delivers them.
+        except Exception:
+            log.exception("checkpoints are no longer delivered by this process, but by the agent")
+        finally:
+            self._connection.close()
+
+    def _next(self) -> Record | None:
+        with self._changed:
+            while not self._pending and not self._stopping:
+                self._changed.wait()
+            return None if self._stopping else next(iter(self._pending.values()))
+
+    def _deliver(self, record: Record) -> None:
+        """Asks until the platform has decided, or has had a defect for too long."""
+        defect_since: float | None = None
+        while not self._stopping:
+            try:
+                answer = self._ask(record)
+            except UnreachableError as error:
+                answer = Undecided(None, str(error))
+            if not isinstance(answer, Undecided):
+                self._settle(record, answer)
+                return
+            if not is_defect(answer.reply):
+                defect_since = None
+            elif defect_since is None:
+                defect_since = time.monotonic()
+            elif time.monotonic() - defect_since > CHECKPOINT_DEFECT_S:
+                self._leave(record, answer.why)
+                return
+            self._wait_to_retry(answer)
+
+    def _ask(self, record: Record) -> Answer:
+        """Declares and completes."""
+        failing = f"checkpoint {record.uuid} could not be declared"
+        reply = self._post(self._run_path, record.declaration())
+        if 200 <= reply.status < 300:
+            try:
+                told = folder_of(record.uuid, reply.json())
+            except CheckpointError as error:
+                return self._refused(record, error)
+            if told != self.root / record.uuid:
+                why = f"the platform keeps it in {told}, and the agent said {self.root}"
+                # Which of them is mounted wrongly is for people to find: nothing is lost by waiting.
+                return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
+            failing = f"checkpoint {record.uuid} could not be completed"
+            path = f"{self._run_path}/{quote(record.uuid, safe='')}/complete"
+            reply = self._post(path, record.completion())
+            if 200 <= reply.status < 300:
+                return None
+        if not is_final(reply.status):
+            return Undecided(reply, reply.problem())
+        return self._refused(record, refusal_of(failing, reply))
+
+    def _refused(self, record: Record, refusal: CheckpointError) -> Answer:
+        """An earlier attempt whose answer was lost may have completed it, before the run was over."""
+        plan = self._connection.request("GET", f"/api/v1/checkpoints/{quote(record.uuid)}/plan")
+        if 200 <= plan.status < 300:
+            return None
+        if not is_final(plan.status):
+            return Undecided(plan, plan.problem())
+        if plan.status in (404, 409):
+            # It is not complete, and the refusal says that it never will be. All of it was stored, so that is for
+            # the platform to remove, which keeps it for a while: this host may not be the one that is right.
+            folder = self.root / record.uuid
+            return type(refusal)(
+                f"{refusal}; its files stay in {folder} until the platform removes them"
+            )
+        return refusal
+
+    def _post(self, path: str, message: object) -> Reply:
+        return self._connection.request("POST", path, _values.encode(message))
+
+    def _settle(self, record: Record, refusal: CheckpointError | None) -> None:
+        self._backoff.reset()
+        self._spool.settle(record.uuid)
+        with self._changed:
+            del self._pending[record.uuid]
+            away_since = None
+            if not self._pending:
+                # Until then whoever stores another one would wait for all before it.
+                away_since = self._away_since if self._noted else None
+                self._away_since, self._noted = None, False
+            awaited = record.uuid in self._awaited
+            if refusal is not None and awaited:
+                self._refusals[record.uuid] = refusal
+            self._changed.notify_all()
+        if refusal is not None and not awaited:
+            log.warning("%s; the training went on without it", refusal)
+        if away_since is not None:
+            away_s = time.monotonic() - away_since
+            log.warning("the platform takes checkpoints again, after %.0f s", away_s)
+
+    def _note_away(self, uuid: str) -> None:
+        """Said once an outage."""
+        if not self._noted:
+            self._noted = True
+            said = "checkpoint %s is stored and waits for the platform (%s); training goes on"
+            log.warning(said, uuid, self._why)
+
+    def _leave(self, record: Record, why: str) -> None:
+        """Goes on with the next one: what the platform cannot do now, it may when the agent asks."""
+        minutes = CHECKPOINT_DEFECT_S / 60
+        log.warning(
+            "checkpoint %s is left to the agent: for %.0f minutes now: %s",
+            record.uuid,
+            minutes,
+            why,
+        )
+        with self._changed:
+            del self._pending[record.uuid]
+            self._changed.notify_all()
+
+    def _wait_to_retry(self, answer: Undecided) -> None:
+        wait_s = self._backoff.next_s(answer.reply)
+        started = time.monotonic()
+        with self._changed:
+            self._away_since = self._away_since or started
+            self._why = answer.why
+            self._changed.notify_all()
+            while not self._stopping:
+                # The end of a run does not wait out a backoff.
+                left_s = min(wait_s, CHECKPOINT_BACKOFF_FIRST_S) if self._flushing else wait_s
+                left_s -= time.monotonic() - started
+                if left_s <= 0:
+                    break
+                self._changed.wait(left_s)

@@ -1,0 +1,225 @@
+"""Stores one checkpoint from the files of several ranks.
+
+Every rank writes into a folder of its own inside the checkpoint's, ``.rank-<n>``, and makes its part
+durable there; then the chief compares all names, each rank moves its files to their places, and the chief
+completes the checkpoint with the merged manifest. So a name that two ranks use is found before one file
+has replaced the other. What goes wrong on one rank is raised on all; nobody waits for a rank that has
+failed. Needs a storage that all hosts see at the same path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Callable, NamedTuple
+
+from .. import _storage, _values
+from .._distributed import RankGroup
+from .._files import sync_folder
+from .._storage import FileEntry
+from ..errors import CheckpointError, DistributedError
+from ._store import CheckpointStore
+
+
+class Place(NamedTuple):
+    """Where a checkpoint is being written."""
+
+    uuid: str
+    folder: Path
+    metadata: dict[str, Any]
+
+
+@contextlib.contextmanager
+def store_shard(
+    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any
+) -> Iterator[tuple[Path, str]]:
+    """Yields this rank's folder and the UUID; called by every rank in the same order."""
+    place = _begin(store, together, uuid, metadata)
+    mine = place.folder / f".rank-{together.rank}"
+    try:
+        entries: list[FileEntry] = []
+        failure: BaseException | None = None
+        try:
+            # Not its parents: where the chief's folder is not seen, the storage is not shared.
+            mine.mkdir()
+            yield mine, place.uuid
+            entries = _seal(mine)
+        except BaseException as error:
+            failure = error
+        merged = _agree(together, failure, entries, lambda parts: _merge(place.folder, parts))
+        failure = _attempt(lambda: _move(mine, place.folder, entries))
+        manifest = _agree(together, failure, None, lambda _: _finish(place, merged))
+    except BaseException:
+        if together.rank == 0:
+            import shutil
+
+            shutil.rmtree(place.folder, ignore_errors=True)
+            store.give_up(place.uuid)
+        raise
+    _agree(together, None, None, lambda _: store.complete(place.uuid, manifest))
+
+
+def _begin(store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any) -> Place:
+    plain: dict[str, Any] = {}
+    failure = _attempt(lambda: plain.update(_values.metrics_of(metadata, "metadata")))
+
+    def declare(parts: list[dict[str, Any]]) -> Place:
+        merged, steps = check_metadata(_merge_metadata(parts))
+        # Loaded here, as in _storage.
+        from uuid import uuid4
+
+        name = uuid if uuid is not None else str(uuid4())
+        folder = store.declare(name, steps, merged)
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except BaseException:
+            store.give_up(name)
+            raise
+        return Place(name, folder, merged)
+
+    place: Place = _agree(together, failure, plain, declare)
+    return place
+
+
+def check_metadata(metadata: Any) -> tuple[dict[str, Any], float]:
+    """The metadata as proto JSON, and its count of steps. Raises for what cannot be stored."""
+    plain = _values.metrics_of(metadata, "metadata")
+    if "steps_completed" not in plain:
+        raise ValueError("metadata needs 'steps_completed': the steps that the checkpoint holds")
+    steps = _values.steps_of(metadata["steps_completed"])
+    plain["steps_completed"] = steps
+    # Refused here, before anything is declared, when text in it has no UTF-8.
+    _values.encode(plain)
+    return plain, steps
+
+
+def _attempt(action: Callable[[], Any]) -> BaseException | None:
+    try:
+        action()
+        return None
+    except BaseException as error:
+        return error
+
+
+def _agree(
+    together: RankGroup,
+    failure: BaseException | None,
+    part: Any,
+    decide: Callable[[list[Any]], Any],
+) -> Any:
+    """What the chief decides from every rank's part, on every rank; raises on all what failed on one."""
+    told = together.gather((None if failure is None else _text(failure), part))
+    answer: tuple[str | None, Any] = (None, None)
+    if told is not None:
+        answer, failure = _answer(together, told, failure, decide)
+    error, value = together.broadcast(answer)
+    if failure is not None:
+        raise failure
+    if error is not None:
+        raise CheckpointError(f"the checkpoint could not be stored: {error}")
+    return value
+
+
+def _answer(
+    together: RankGroup,
+    told: list[tuple[str | None, Any]],
+    failure: BaseException | None,
+    decide: Callable[[list[Any]], Any],
+) -> tuple[tuple[str | None, Any], BaseException | None]:
+    failed = [(rank, text) for rank, (text, _) in enumerate(told) if text is not None]
+    if failed:
+        rank, text = failed[0]
+        return (f"rank {rank}: {text}", None), failure
+    try:
+        return (None, decide([part for _, part in told])), None
+    except DistributedError:
+        raise
+    except BaseException as error:
+        return (_text(error), None), error
+
+
+def _text(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _merge_metadata(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    owner: dict[str, int] = {}
+    for rank, part in enumerate(parts):
+        for name, value in part.items():
+            if name in merged and merged[name] != value:
+                raise ValueError(
+                    f"ranks {owner[name]} and {rank} give different metadata {name!r}: "
+                    "give it on one rank, or the same on all"
+                )
+            merged[name] = value
+            owner.setdefault(name, rank)
+    return merged
+
+
+def _seal(mine: Path) -> list[FileEntry]:
+    metadata = mine / _storage.METADATA
+    if metadata.exists():
+        if not _storage.is_own_metadata(metadata):
+            raise ValueError(f"{metadata}: this name is the SDK's own; use another")
+        metadata.unlink()
+    _storage.replace_links(mine)
+    return _storage.seal(mine)
+
+
+def _merge(folder: Path, parts: list[list[FileEntry]]) -> list[FileEntry]:
+    owner: dict[str, int] = {}
+    folders: dict[str, int] = {}
+    merged: list[FileEntry] = []
+    for rank, entries in enumerate(parts):
+        for entry in entries:
+            path = entry.path
+            if path in owner:
+                raise _conflict(path, owner[path], rank)
+            owner[path] = rank
+            merged.append(entry)
+            for parent in _parents(path):
+                folders.setdefault(parent, rank)
+    for path, rank in owner.items():
+        if path in folders:
+            raise _conflict(path, rank, folders[path])
+    _storage.check_manifest(folder, merged)
+    return merged
+
+
+def _conflict(path: str, one: int, other: int) -> ValueError:
+    return ValueError(
+        f"ranks {one} and {other} both store {path!r}: "
+        "name files after their rank, or store what all have on one rank"
+    )
+
+
+def _parents(path: str) -> Iterator[str]:
+    at = path.find("/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
+
+
+def _move(mine: Path, folder: Path, entries: list[FileEntry]) -> None:
+    import shutil
+
+    parents = {folder}
+    for entry in entries:
+        target = folder / entry.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(mine / entry.path, target)
+        parents.update(folder / parent for parent in _parents(entry.path))
+    shutil.rmtree(mine)
+    for parent in parents:
+        sync_folder(parent)
+
+
+def _finish(place: Place, merged: list[FileEntry]) -> list[FileEntry]:
+    _storage.write_metadata(place.folder, place.metadata)
+    entry = _storage.seal_file(place.folder, _storage.METADATA)
+    sync_folder(place.folder)
+    sync_folder(place.folder.parent)
+    return sorted([*merged, entry])

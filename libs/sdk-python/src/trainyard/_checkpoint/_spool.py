@@ -1,0 +1,82 @@
+"""What the platform has not taken yet of this node's checkpoints: ``spool/checkpoints`` in the run's
+folder.
+
+A checkpoint goes through two files there, and is settled when it has none:
+
+- ``<uuid>.begun``, empty, from before its folder is made until that is whole. Whoever finds one after
+  the process is gone removes the checkpoint's folder: nothing else knows of it.
+- ``<uuid>.json``, put there by rename once the folder is whole and on the disk: all that it takes to
+  declare and complete it. To do that twice is harmless.
+
+Each process of a node delivers its own, and the agent what ended processes left, the earliest first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import _values
+from .._files import write_by_rename
+from .._storage import FileEntry
+
+FOLDER = "checkpoints"
+
+
+class Record(NamedTuple):
+    """A checkpoint whose folder is whole."""
+
+    uuid: str
+    steps_completed: float
+    metadata: dict[str, Any]
+    manifest: list[FileEntry]
+    # As this host sees the storage; empty where it could not tell.
+    storage_id: str = ""
+
+    def declaration(self) -> dict[str, Any]:
+        """The body of its declaration."""
+        message: dict[str, Any] = {
+            "checkpoint": self.uuid,
+            "stepsCompleted": self.steps_completed,
+            "metadata": self.metadata,
+        }
+        return {**message, "storageId": self.storage_id} if self.storage_id else message
+
+    def completion(self) -> dict[str, Any]:
+        """The body of its completion."""
+        return {"manifest": [entry.message() for entry in self.manifest]}
+
+
+class CheckpointSpool:
+    """Writes and removes the files of one run's checkpoints."""
+
+    def __init__(self, spool: Path) -> None:
+        self.folder = spool / FOLDER
+
+    def begin(self, uuid: str) -> None:
+        """Says that the checkpoint's folder is about to be made."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / f"{uuid}.begun").touch()
+
+    def seal(self, record: Record) -> None:
+        """Says that the folder is whole. From here on the checkpoint survives the process."""
+        message = {"sealedMs": time.time_ns() // 1_000_000}
+        line = _values.encode({**message, **record.declaration(), **record.completion()})
+        write_by_rename(self.folder / f"{record.uuid}.json", line)
+        self.give_up(record.uuid)
+
+    def give_up(self, uuid: str) -> None:
+        """Says that there is no unfinished folder (any more)."""
+        with contextlib.suppress(OSError):
+            (self.folder / f"{uuid}.begun").unlink()
+
+    def settle(self, uuid: str) -> None:
+        """Says that the platform has decided on the checkpoint."""
+        self.give_up(uuid)
+        # Without its record the agent would take the folder for one that was never whole.
+        if (self.folder / f"{uuid}.begun").exists():
+            return
+        with contextlib.suppress(OSError):
+            (self.folder / f"{uuid}.json").unlink()

@@ -1,0 +1,73 @@
+"""Stores checkpoints without ever waiting long for the platform.
+
+The storage's root is known from the launch, and a checkpoint's folder is ``<root>/<uuid>``; so its files
+can be written, and their manifest be made and put into the run's spool, while the platform is away.
+Declaring and completing follow in the background (see _sender), as soon as that can be.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .. import _log as log
+from .. import _storage_marker
+from .._storage import FileEntry, Plan
+from ._sender import CheckpointSender
+from ._spool import CheckpointSpool, Record
+from ._store import RemoteStore
+
+
+class SpooledStore:
+    """The platform's registry, behind the run's spool."""
+
+    def __init__(
+        self, remote: RemoteStore, spool: CheckpointSpool, sender: CheckpointSender
+    ) -> None:
+        self._remote = remote
+        self._spool = spool
+        self._sender = sender
+        self._begun: dict[str, tuple[float, dict[str, Any], str]] = {}
+        self._marker_noted = False
+
+    def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
+        """Names the folder to write to."""
+        self._sender.check_open()
+        self._begun[uuid] = (steps_completed, metadata, self._mark())
+        self._spool.begin(uuid)
+        return self._sender.root / uuid
+
+    def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
+        """Puts the checkpoint into the spool, and waits a short time for the platform."""
+        steps_completed, metadata, storage_id = self._begun.pop(uuid)
+        self._sender.submit(Record(uuid, steps_completed, metadata, manifest, storage_id))
+        self._sender.wait(uuid)
+
+    def give_up(self, uuid: str) -> None:
+        """Forgets a checkpoint that is not whole."""
+        del self._begun[uuid]
+        self._spool.give_up(uuid)
+
+    def plan(self, uuid: str) -> Plan:
+        """Where a checkpoint is: one that waits for the platform, or a complete one."""
+        waiting = self._sender.pending(uuid)
+        if waiting is None:
+            return self._remote.plan(uuid)
+        return Plan(self._sender.root / uuid, waiting.manifest, waiting.metadata)
+
+    def _mark(self) -> str:
+        """The id of the storage, as this host sees it; empty where it cannot tell, which stops no training."""
+        try:
+            return _storage_marker.mark(self._sender.root)
+        except _storage_marker.MarkerError as error:
+            if not self._marker_noted:
+                self._marker_noted = True
+                said = (
+                    "%s; checkpoints are stored all the same, and the platform deletes none of them"
+                )
+                log.warning(said, error)
+            return ""
+
+    def close(self, timeout_s: float) -> None:
+        """Waits that long for what is pending; the agent goes on with the rest."""
+        self._sender.close(timeout_s)

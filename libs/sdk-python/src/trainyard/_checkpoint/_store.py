@@ -1,0 +1,200 @@
+"""Where checkpoints are recorded: the platform, over HTTP.
+
+A call of the RemoteStore waits until the platform has answered, through an outage of up to an hour, and
+raises when the answer is a refusal that would be the same tomorrow, or when the hour is over. That is
+right for reading, which a script cannot go on without. Storing goes through the spool (see
+_spooled_store) wherever the storage's root is known, so that training does not wait.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from .. import _log as log
+from .. import _storage_marker, _values
+from .._http import Backoff, HttpConnection, Reply, UnreachableError
+from .._limits import (
+    CHECKPOINT_BACKOFF_FIRST_S,
+    CHECKPOINT_BACKOFF_MAX_S,
+    CHECKPOINT_DEFECT_S,
+    CHECKPOINT_NOTICE_S,
+    CHECKPOINT_PATIENCE_S,
+    CHECKPOINT_TIMEOUT_S,
+)
+from .._storage import FileEntry, Plan
+from ..errors import CheckpointError, RunSupersededError
+
+
+class CheckpointStore(Protocol):
+    """Records checkpoints. Its calls raise CheckpointError when refused for good."""
+
+    def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
+        """Announces a checkpoint and returns the folder to write it to."""
+        raise NotImplementedError
+
+    def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
+        """Says that all files are there. Only then can the checkpoint be restored from."""
+
+    def give_up(self, uuid: str) -> None:
+        """Says that the declared checkpoint will not be completed, and that its folder is gone."""
+
+    def plan(self, uuid: str) -> Plan:
+        """Where a complete checkpoint is."""
+        raise NotImplementedError
+
+    def close(self, timeout_s: float) -> None:
+        """Ends the storing, waiting that long for what the platform has not decided on."""
+
+
+class RemoteStore:
+    """The platform's registry, through the gateway."""
+
+    def __init__(self, url: str, run: str, token: str) -> None:
+        self._url = url
+        self._token = token
+        self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
+        # As the last answer told.
+        self._root: Path | None = None
+
+    def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
+        """Announces a checkpoint and returns the folder to write it to."""
+        message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": metadata}
+        known = self._root
+        folder = self._declare(uuid, {**message, **_storage_id(known)})
+        if folder.parent != known:
+            # Only now it is known which storage that is.
+            self._root = folder.parent
+            storage_id = _storage_id(self._root)
+            if storage_id:
+                self._declare(uuid, {**message, **storage_id})
+        return folder
+
+    def _declare(self, uuid: str, message: dict[str, Any]) -> Path:
+        failing = f"checkpoint {uuid} could not be declared"
+        return folder_of(uuid, self._call(failing, "POST", self._run_path, message))
+
+    def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
+        """Says that all files are there."""
+        message = {"manifest": [entry.message() for entry in manifest]}
+        path = f"{self._run_path}/{quote(uuid, safe='')}/complete"
+        self._call(f"checkpoint {uuid} could not be completed", "POST", path, message)
+
+    def give_up(self, uuid: str) -> None:
+        """The registry abandons it when the run ends."""
+
+    def close(self, timeout_s: float) -> None:
+        """Nothing waits here."""
+
+    def plan(self, uuid: str) -> Plan:
+        """Where a complete checkpoint is."""
+        path = f"/api/v1/checkpoints/{quote(uuid, safe='')}/plan"
+        answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None)
+        manifest = [entry_of(uuid, entry) for entry in answer.get("manifest") or []]
+        metadata = answer.get("metadata") or {}
+        return Plan(folder_of(uuid, answer), manifest, metadata, answer.get("storageId") or "")
+
+    def _call(self, failing: str, method: str, path: str, message: Any | None) -> dict[str, Any]:
+        """Sends one request until it is answered. Other threads of the script run on meanwhile."""
+        connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
+        body = None if message is None else _values.encode(message)
+        patience = _Patience(failing)
+        try:
+            while True:
+                try:
+                    reply = connection.request(method, path, body)
+                except UnreachableError as error:
+                    patience.wait(None, str(error))
+                    continue
+                if 200 <= reply.status < 300:
+                    return reply.json()
+                if is_final(reply.status):
+                    raise refusal_of(failing, reply)
+                patience.wait(reply, reply.problem())
+        finally:
+            connection.close()
+
+
+def _storage_id(root: Path | None) -> dict[str, str]:
+    """What a declaration says of the storage at a root; nothing where this host cannot tell."""
+    if root is None:
+        return {}
+    try:
+        return {"storageId": _storage_marker.mark(root)}
+    except _storage_marker.MarkerError as error:
+        log.warning("%s; the platform deletes no checkpoint of it", error)
+        return {}
+
+
+class _Patience:
+    """The waits of one call: growing, noted once a minute, ended by a defect that lasts and by an outage
+    that lasts longer.
+    """
+
+    def __init__(self, failing: str) -> None:
+        self._failing = failing
+        self._backoff = Backoff(CHECKPOINT_BACKOFF_FIRST_S, CHECKPOINT_BACKOFF_MAX_S)
+        self._defect_since: float | None = None
+        self._ends_at = time.monotonic() + CHECKPOINT_PATIENCE_S
+        self._notice_at = time.monotonic() + CHECKPOINT_BACKOFF_MAX_S
+
+    def wait(self, reply: Reply | None, why: str) -> None:
+        now = time.monotonic()
+        if not is_defect(reply):
+            self._defect_since = None
+        elif self._defect_since is None:
+            self._defect_since = now
+        elif now - self._defect_since > CHECKPOINT_DEFECT_S:
+            raise CheckpointError(
+                f"{self._failing}: for {CHECKPOINT_DEFECT_S / 60:.0f} minutes now: {why}"
+            )
+        if now >= self._ends_at:
+            raise CheckpointError(
+                f"{self._failing}: the platform has not answered for "
+                f"{CHECKPOINT_PATIENCE_S / 60:.0f} minutes: {why}"
+            )
+        if now >= self._notice_at:
+            log.warning("%s yet (%s); trying again until the platform answers", self._failing, why)
+            self._notice_at = now + CHECKPOINT_NOTICE_S
+        time.sleep(self._backoff.next_s(reply))
+
+
+def is_defect(reply: Reply | None) -> bool:
+    """Whether an answer that decides nothing is an internal error's, as opposed to an outage's."""
+    return reply is not None and reply.status not in (408, 425, 429, 502, 503, 504)
+
+
+def is_final(status: int) -> bool:
+    """Whether an answer would be the same tomorrow."""
+    return 300 <= status < 500 and status not in (408, 425, 429)
+
+
+def refusal_of(failing: str, reply: Reply) -> CheckpointError:
+    """What a final answer is raised as."""
+    kind = RunSupersededError if reply.json().get("code") == "run_superseded" else CheckpointError
+    return kind(f"{failing}: {reply.problem()}")
+
+
+def folder_of(uuid: str, answer: dict[str, Any]) -> Path:
+    """The folder that an answer names."""
+    path = answer.get("path")
+    if not isinstance(path, str) or not path.startswith("/"):
+        raise CheckpointError(
+            f"the platform gave no folder for checkpoint {uuid}: "
+            "this SDK stores to directories only"
+        )
+    return Path(path)
+
+
+def entry_of(uuid: str, entry: Any) -> FileEntry:
+    """A manifest's entry from its proto JSON, which leaves zeros out. Raises CheckpointError for
+    anything else.
+    """
+    try:
+        return FileEntry(str(entry["path"]), int(entry.get("bytes", 0)), str(entry["sha256"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckpointError(
+            f"the manifest of checkpoint {uuid} cannot be read: {entry!r}"
+        ) from error

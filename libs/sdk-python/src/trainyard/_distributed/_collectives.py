@@ -1,0 +1,186 @@
+"""A group of processes in the shape of a star: its first member, the hub, has a link to each other.
+
+Every call is made by all members in the same order; kind and number of a frame say which call it
+belongs to, so that members that have parted ways are told so instead of exchanging nonsense. When a
+member is lost the hub tells the others why before it raises, so that nobody waits for ever. A star
+that has failed once fails for the same reason ever after.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+from collections.abc import Container, Iterator
+from typing import Any, NoReturn
+
+from ..errors import DistributedError
+from ._wire import Frame, Link, LostError, encode
+
+_GATHER = "gather"
+_BROADCAST = "broadcast"
+_FAILED = "failed"
+# Outside of the order of calls: what cannot wait, from a member to the hub or from the hub to all.
+NOTE = "note"
+
+
+class Collectives:
+    """``links`` are by member, from 1 for the hub, and the hub's only for the others. ``names`` say
+    each member's rank in the run.
+    """
+
+    def __init__(self, me: int, names: list[int], links: dict[int, Link]) -> None:
+        self._me = me
+        self._names = names
+        self._links = links
+        self._number = 0
+        self._failure: str | None = None
+        self.notes: list[Any] = []
+        self._selector = selectors.DefaultSelector()
+        for member, link in links.items():
+            self._selector.register(link.sock, selectors.EVENT_READ, member)
+
+    def gather(self, value: Any, awaited: bool = False) -> list[Any] | None:
+        """Everyone's value in the order of the members at the hub; None elsewhere, at once.
+
+        A member whose value has come may leave, unless it is to await what the hub makes of all.
+        """
+        number = self._begin()
+        if self._me != 0:
+            self._send(0, encode(_GATHER, number, value))
+            return None
+        values: dict[int, Any] = {0: value}
+        for member in self._links:
+            heard = () if awaited else tuple(values)
+            values[member] = self._frame_of(member, _GATHER, number, heard).value
+        return [values[member] for member in range(len(self._names))]
+
+    def broadcast(self, value: Any) -> Any:
+        """The hub's value, everywhere."""
+        number = self._begin()
+        if self._me != 0:
+            return self._frame_of(0, _BROADCAST, number).value
+        frame = encode(_BROADCAST, number, value)
+        for member in self._links:
+            self._send(member, frame)
+        return value
+
+    def note(self, value: Any) -> None:
+        """Leaves a value among the hub's ``notes``, or as the hub among everyone's, out of order."""
+        self._check()
+        frame = encode(NOTE, 0, value)
+        for member in self._links:
+            self._send(member, frame)
+
+    def look(self) -> None:
+        """Takes what has arrived, without waiting; then ``notes`` are up to date."""
+        self._check()
+        for member in self._ready(0):
+            self._read(member, socket.MSG_DONTWAIT)
+            with self._losing(member):
+                frame = self._links[member].take()
+                while frame is not None and frame.kind == NOTE:
+                    self.notes.append(frame.value)
+                    frame = self._links[member].take()
+                if frame is not None and frame.kind == _FAILED:
+                    self._fail(str(frame.value))
+                if frame is not None:
+                    self._links[member].put_back(frame)
+
+    def close(self) -> None:
+        """Leaves the group."""
+        if self._failure is None:
+            self._failure = "the context is closed"
+        self._selector.close()
+        for link in self._links.values():
+            link.close()
+        self._links = {}
+
+    def abort(self) -> None:
+        """Ends a call that another thread waits in."""
+        for link in self._links.values():
+            with contextlib.suppress(OSError):
+                link.sock.shutdown(socket.SHUT_RDWR)
+
+    def drop(self) -> None:
+        """In a forked child: lets go of the parent's connections without a word."""
+        self._failure = "a forked process is not a member of the run: use the context in its parent"
+        self._selector.close()
+        for link in self._links.values():
+            link.sock.close()
+        self._links = {}
+
+    def _begin(self) -> int:
+        self._check()
+        self._number += 1
+        return self._number
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise DistributedError(self._failure)
+
+    def _send(self, member: int, frame: bytes) -> None:
+        with self._losing(member):
+            self._links[member].send(frame)
+
+    def _frame_of(self, member: int, kind: str, number: int, free: Container[int] = ()) -> Frame:
+        """Waits for a member's part in this call, and meanwhile for the loss of any but those that
+        are free to leave.
+        """
+        while True:
+            with self._losing(member):
+                frame = self._links[member].take()
+            if frame is None:
+                for ready in self._ready(None):
+                    self._read(ready)
+                    if ready not in free:
+                        self._look_for_loss(ready)
+            elif frame.kind == NOTE:
+                self.notes.append(frame.value)
+            elif frame.kind == _FAILED:
+                self._fail(str(frame.value))
+            elif (frame.kind, frame.number) == (kind, number):
+                return frame
+            else:
+                here, there = self._names[self._me], self._names[member]
+                self._fail(
+                    f"rank {there} made call {frame.number} of ctx.distributed, a {frame.kind}, where "
+                    f"rank {here} made call {number}, a {kind}: make the same calls on every rank"
+                )
+
+    def _look_for_loss(self, member: int) -> None:
+        """Raises when a member has nothing more to say, ever, and has not been heard out yet."""
+        with self._losing(member):
+            frame = self._links[member].take()
+        if frame is not None:
+            self._links[member].put_back(frame)
+
+    def _read(self, member: int, flags: int = 0) -> None:
+        link = self._links[member]
+        link.read(flags)
+        if link.over:
+            # Its end would be ready for ever.
+            self._selector.unregister(link.sock)
+
+    def _ready(self, timeout: float | None) -> list[int]:
+        return [key.data for key, _ in self._selector.select(timeout)]
+
+    @contextlib.contextmanager
+    def _losing(self, member: int) -> Iterator[None]:
+        try:
+            yield
+        except LostError as error:
+            self._fail(
+                f"rank {self._names[member]} has ended or left the context ({error}): "
+                "see that rank's own output for why"
+            )
+
+    def _fail(self, why: str) -> NoReturn:
+        if self._failure is None:
+            self._failure = why
+            if self._me == 0:
+                frame = encode(_FAILED, 0, why)
+                for link in self._links.values():
+                    with contextlib.suppress(LostError):
+                        link.send(frame)
+        raise DistributedError(self._failure) from None

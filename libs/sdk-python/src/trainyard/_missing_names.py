@@ -1,0 +1,84 @@
+"""What Determined's SDK has and this one has not: a script that was ported finds in one sentence what
+takes its place.
+"""
+
+from __future__ import annotations
+
+_COMMANDS = (
+    "in the place of client there are the command line ('yard experiment ls -o json') and the HTTP API, "
+    "and of core_v2 there is trainyard.init(), which works outside of a task too"
+)
+_LOOP = "write the loop with trainyard.init() and ctx.train"
+
+PACKAGE = {
+    "ExperimentConfig": "a configuration is a plain dict, ctx.info.config",
+    "core_v2": "an open run of any process is trainyard.init(), which works outside of a task too",
+    "estimator": _LOOP,
+    "experimental": _COMMANDS,
+    "keras": _LOOP,
+    "profiler_v2": "ctx.profiler samples the machine",
+}
+CONTEXT = {
+    "alert": "report what is worth knowing with ctx.train.report_metrics('alert', steps, {…})",
+    "experimental": "what a script reports is in ctx.train",
+}
+TRAIN = {
+    "get_experiment_best_validation": (
+        "'yard experiment describe -o json' has it, and checkpoint_policy of the PyTorch trainer goes "
+        "by the trial's own"
+    ),
+    "set_metadata": "report texts and numbers with report_metrics('metadata', steps, {…})",
+    "get_metadata": "what report_metrics('metadata', steps, {…}) has stored is in 'yard trial metrics'",
+    "is_best": "'yard experiment describe -o json' says which trial is best",
+}
+CHECKPOINT = {
+    "delete": (
+        "the platform deletes checkpoints by save_trial_best, save_trial_latest and "
+        "save_experiment_best of checkpoint_storage in the configuration"
+    ),
+}
+CLUSTER_INFO = {
+    "agent_id": "os.uname().nodename names the host",
+    "allocation_id": "ctx.info.trial_id and ctx.info.run name the attempt",
+    "cluster_id": "os.environ['TRAINYARD_URL'] names the cluster",
+    "container_addrs": "nnodes says how many nodes there are, and master_addr where node 0 is"
+    + " (of a trial on one node there is this list)",
+    "container_slot_counts": "ctx.distributed.allgather_local and ctx.distributed.size count processes",
+    "gpu_uuids": "slot_ids are the ids of this node's slots, and CUDA_VISIBLE_DEVICES its GPUs",
+    "master_cert_file": "the platform is at os.environ['TRAINYARD_URL']",
+    "master_cert_name": "the platform is at os.environ['TRAINYARD_URL']",
+    "master_url": "the platform is at os.environ['TRAINYARD_URL']",
+    "session_token": "the run's own token is os.environ['TRAINYARD_TOKEN']",
+    "task_id": "ctx.info.trial_id names the task",
+}
+TRIAL_INFO = {
+    "_config": "the configuration is ctx.info.config of trainyard.init(), and user_data its section data",
+    "_steps_completed": "the steps of the latest checkpoint are ctx.info.steps_completed",
+    "_trial_run_id": "the attempt is ctx.info.run",
+}
+
+
+def missing_name(owner: str, name: str, instead: dict[str, str]) -> AttributeError:
+    """The error for a name that ``owner`` does not have, with what to use in its place."""
+    if name not in instead:
+        return AttributeError(f"{owner} has no attribute {name!r}")
+    return AttributeError(f"{owner} has no {name}, which Determined has: {instead[name]}")
+
+
+def missing_import(
+    package: str, name: str, instead: dict[str, str]
+) -> AttributeError | ImportError:
+    """The same for a package: an AttributeError would lose its text in ``from package import name``."""
+    error = missing_name(package, name, instead)
+    return ImportError(str(error), name=f"{package}.{name}") if name in instead else error
+
+
+def missing_module_of(package: str, name: str, instead: dict[str, str]) -> ImportError:
+    """The error for a module that ``package`` does not have."""
+    said = f"{package} has no module {name}, which Determined has: {instead[name]}"
+    return ImportError(said, name=f"{package}.{name}")
+
+
+def missing_module(name: str) -> ImportError:
+    """The same for a module of ``trainyard`` itself."""
+    return missing_module_of("trainyard", name, PACKAGE)

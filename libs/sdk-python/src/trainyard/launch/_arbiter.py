@@ -1,0 +1,96 @@
+"""Decides, for all nodes of a run, which rank's failure was the first.
+
+A failure that says no more than that another process is gone is not believed at once: whoever is gone
+may still be on its way to say why, and may be on another node. A failure with a cause of its own is
+decided on at once. Where nobody is gone, a rank that says that it has been busy for long is named before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .._limits import LAUNCH_SETTLE_S
+from ._failure import Failure
+
+
+class Verdict(NamedTuple):
+    """Why the run is over."""
+
+    message: str
+    """For the run's last word."""
+    headline: str
+    rank: int
+    exit_code: int
+    traceback: str
+
+
+class Arbiter:
+    """Takes what the nodes tell."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+        self._failures: list[Failure] = []
+        self._ended_well: list[int] = []
+        self._done: set[int] = set()
+        self._settled: set[int] = set()
+        self._stalled: dict[int, str] = {}
+        self._first_at: float | None = None
+
+    def failed(self, failure: Failure, now: float) -> None:
+        """A rank has failed."""
+        self._failures.append(failure)
+        if self._first_at is None:
+            self._first_at = now
+
+    def ended_well(self, rank: int) -> None:
+        """A rank has exited with 0."""
+        self._ended_well.append(rank)
+
+    def stalled(self, rank: int, said: str) -> None:
+        """A rank has been at one thing for long; with an empty text, it no longer is."""
+        self._stalled[rank] = said
+
+    def done(self, node: int) -> None:
+        """All ranks of a node have exited with 0."""
+        self._done.add(node)
+
+    def settled(self, node: int) -> None:
+        """All ranks of a node are over, so that it has no more to tell."""
+        self._settled.add(node)
+
+    def is_over(self) -> bool:
+        """Whether all ranks of all nodes have exited with 0."""
+        return len(self._done) == self._nodes
+
+    def verdict(self, now: float) -> Verdict | None:
+        """The decision, once there is one."""
+        own = next((failure for failure in self._failures if not failure.follows), None)
+        if own is not None:
+            return _verdict(own, "")
+        if self._first_at is None:
+            return None
+        if len(self._settled) < self._nodes and now - self._first_at < LAUNCH_SETTLE_S:
+            return None
+        return _verdict(self._failures[0], self._who_had_left() or self._who_stalled())
+
+    def _who_had_left(self) -> str:
+        if not self._ended_well:
+            return ""
+        ranks = ", ".join(str(rank) for rank in sorted(self._ended_well)[:8])
+        many = "s" if len(self._ended_well) > 1 else ""
+        return f"rank{many} {ranks} exited with code 0 while others were still at work; then "
+
+    def _who_stalled(self) -> str:
+        """Whoever is waited for in vain may be alive, and busy with something else."""
+        said = [text for _, text in sorted(self._stalled.items()) if text]
+        return f"{said[0]}; then " if said else ""
+
+
+def _verdict(failure: Failure, before: str) -> Verdict:
+    return Verdict(
+        message=failure.message(before),
+        headline=f"{before}{failure.headline()}",
+        rank=failure.rank,
+        exit_code=failure.exit_code(),
+        traceback=failure.traceback,
+    )

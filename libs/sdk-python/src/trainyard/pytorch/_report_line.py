@@ -1,0 +1,29 @@
+"""What a training says to whoever watches it: a line for each report, from the first process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# A line is to be read at a glance; all of the metrics are reported.
+METRICS_PRINTED = 8
+CHARACTERS_PRINTED = 40
+
+
+def print_report(rank: int, group: str, times: dict[str, float], metrics: dict[str, Any]) -> None:
+    """Prints ``batch 300, epoch 12.5: validation loss=0.25`` on rank 0, and nothing on the others."""
+    if rank != 0:
+        return
+    when = f"batch {times['batches']}"
+    if "epochs" in times:
+        when += f", epoch {times['epochs']:.4g}"
+    values = [f"{name}={_short(value)}" for name, value in list(metrics.items())[:METRICS_PRINTED]]
+    if len(metrics) > METRICS_PRINTED:
+        values.append(f"and {len(metrics) - METRICS_PRINTED} more")
+    print(f"{when}: {group} {' '.join(values)}", flush=True)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if len(text) <= CHARACTERS_PRINTED else text[:CHARACTERS_PRINTED] + "…"

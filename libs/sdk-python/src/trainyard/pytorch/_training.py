@@ -1,0 +1,99 @@
+"""What the context of a trial and its trainer share of one training; the trial sees only the context."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from .._distributed import DistributedContext
+from .._info import Info
+from ..tensorboard import TensorBoardContext
+from . import _models
+from ._optimizers import Wrapped
+from ._profiling import Profiling
+from ._progress import Place
+from .metrics import MetricReducers
+
+if TYPE_CHECKING:
+    from ._context import PyTorchTrialContext
+
+
+class Core(Protocol):
+    """What a trial's context needs of a ``trainyard.Context``. A trial that is loaded outside of any run
+    has no more.
+    """
+
+    @property
+    def info(self) -> Info:
+        raise NotImplementedError
+
+    @property
+    def distributed(self) -> DistributedContext:
+        raise NotImplementedError
+
+    @property
+    def tensorboard(self) -> TensorBoardContext:
+        raise NotImplementedError
+
+
+class Training:
+    """Where the training is, and what it trains."""
+
+    def __init__(self, core: Core, place: Place, aggregation_frequency: int) -> None:
+        self.core = core
+        self.place = place
+        self.aggregation_frequency = aggregation_frequency
+        self.wrapped: list[Wrapped] = []
+        self.reducers = MetricReducers(core.distributed)
+        self.profiling = Profiling(core.tensorboard, core.distributed)
+        self.passes = 0
+        """The ``backward`` calls of the batch at hand."""
+        self.began = False
+
+    @property
+    def is_step_due(self) -> bool:
+        """Whether the optimizers take their step at this batch."""
+        return (self.place.batch + 1) % self.aggregation_frequency == 0
+
+    def begin_batch(self, context: PyTorchTrialContext, batch_idx: int) -> bool:
+        """Moves on to a batch, and says whether ``around_batch`` has anything to do for it."""
+        self.place.batch = batch_idx
+        self.passes = 0
+        for wrapped in self.wrapped:
+            wrapped.stepped_at = None
+        adds_up = self.core.distributed.size > 1 and not self.is_step_due
+        return context.experimental.amp or adds_up
+
+    @contextlib.contextmanager
+    def around_batch(self, context: PyTorchTrialContext) -> Iterator[None]:
+        """What surrounds a ``train_batch``: mixed precision, and no exchange of gradients while they
+        are only added up.
+        """
+        due = self.is_step_due
+        with contextlib.ExitStack() as stack:
+            if not due and self.core.distributed.size > 1:
+                stack.enter_context(_models.without_sync(context.models))
+            if context.experimental.amp:
+                stack.enter_context(context.autocast())
+            yield
+        if due and context.experimental.scaler is not None:
+            context.experimental.scaler.update()
+
+    def check_optimizers(self, context: PyTorchTrialContext) -> None:
+        """Raises ValueError for an optimizer that trains parameters of no wrapped model: they would be
+        in no checkpoint, and different on each rank.
+        """
+        known = {id(one) for model in context.models for one in model.parameters()}
+        for wrapped in self.wrapped:
+            strange = [one for one in wrapped.parameters() if id(one) not in known]
+            if not strange:
+                continue
+            shape, name = list(strange[0].shape), type(wrapped.optimizer).__name__
+            count = len(strange)
+            raise ValueError(
+                f"an optimizer ({name}) trains {count} {'parameter' if count == 1 else 'parameters'} "
+                f"that no wrapped model has (the first has the shape {shape}), which no checkpoint "
+                "would hold and no other rank would share: call "
+                "model = context.wrap_model(model) in the trial's __init__, before the optimizer is made"
+            )

@@ -1,0 +1,109 @@
+import type { Logger, Registry } from "@trainyard/runtime";
+import { Counter, Gauge } from "prom-client";
+
+/** What the agent tells of itself: one function per thing that happens. */
+export type Telemetry = ReturnType<typeof createTelemetry>;
+
+export function createTelemetry(logger: Logger, registry: Registry) {
+  const registers = [registry];
+  const counter = (name: string, help: string): Counter =>
+    new Counter({ name: `trainyard_agent_${name}_total`, help, registers });
+  const launched = counter("launches", "Runs that were started here");
+  const ended = counter("ends", "Runs that ended here");
+  const lines = counter("lines_shipped", "Lines that the logs service acknowledged");
+  const linesRefused = counter("lines_refused", "Lines that the logs service never takes");
+  const reports = counter("reports_delivered", "Reports that ended processes had left");
+  const held = new Gauge({
+    name: "trainyard_agent_runs",
+    help: "Runs that are reported",
+    registers,
+  });
+  return {
+    ...processEvents(logger),
+    ...checkpointEvents(logger),
+    ...conversationEvents(logger),
+    held: (runs: number) => held.set(runs),
+    adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
+    launching(allocation: string) {
+      launched.inc();
+      logger.info({ allocation }, "run_launched");
+    },
+    running: (allocation: string, pid: number) =>
+      logger.info({ allocation, trialPid: pid }, "run_up"),
+    killed: (allocation: string, why: string) => logger.info({ allocation, why }, "run_killed"),
+    ended(allocation: string, exit: object) {
+      ended.inc();
+      logger.info({ allocation, exit }, "run_ended");
+    },
+    lastWordUnread: (allocation: string, problem: string) =>
+      logger.warn({ allocation, problem }, "last_word_unread"),
+    forgotten: (allocation: string) => logger.info({ allocation }, "run_forgotten"),
+    removed: (allocation: string) => logger.debug({ allocation }, "run_folder_removed"),
+    givenUp: (allocation: string) => logger.error({ allocation }, "run_undelivered_removed"),
+    runFailed: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_handling_failed"),
+    contextWaits: (digest: string, error: unknown) =>
+      logger.warn({ digest, err: error }, "context_waits"),
+    linesShipped: (count: number) => lines.inc(count),
+    /** Said aloud once an outage. */
+    linesWait: (allocation: string, why: unknown, again: boolean) =>
+      logger[again ? "debug" : "warn"]({ allocation, err: why }, "lines_wait"),
+    lineRefused(allocation: string, sequence: number) {
+      linesRefused.inc();
+      logger.error({ allocation, sequence }, "line_refused");
+    },
+    reportsDelivered: (count: number) => reports.inc(count),
+    reportsWait: (why: string) => logger.warn({ why }, "reports_wait"),
+    reportRefused: (allocation: string, offset: number) =>
+      logger.warn({ allocation, offset }, "report_refused"),
+    reportsFailed: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "report_delivery_failed"),
+    reportsRefused: (allocation: string, status: number) =>
+      logger.warn({ allocation, status }, "reports_refused"),
+    askedToStop: (allocation: string) => logger.info({ allocation }, "run_asked_to_stop"),
+    cleanUpFailed: (error: unknown) => logger.warn({ err: error }, "clean_up_failed"),
+    notAdopted: (path: string, error: unknown) =>
+      logger.error({ path, err: error }, "run_not_adopted"),
+    shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
+  };
+}
+
+function checkpointEvents(logger: Logger) {
+  return {
+    checkpointDelivered: (allocation: string, checkpoint: string) =>
+      logger.info({ allocation, checkpoint }, "checkpoint_delivered"),
+    checkpointsWait: (why: string) => logger.warn({ why }, "checkpoints_wait"),
+    checkpointsFailed: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "checkpoint_delivery_failed"),
+    checkpointNotRemoved: (allocation: string, checkpoint: string, error: unknown) =>
+      logger.warn({ allocation, checkpoint, err: error }, "checkpoint_not_removed"),
+    checkpointRefused: (allocation: string, checkpoint: string, why: string) =>
+      logger.warn({ allocation, checkpoint, why }, "checkpoint_refused"),
+  };
+}
+
+function processEvents(logger: Logger) {
+  return {
+    diskFull: (error: unknown) => logger.error({ err: error }, "disk_full"),
+    notLaunched: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_not_launched"),
+    processGroups: (mechanism: string, problems: readonly string[]) =>
+      logger.info({ mechanism, problems }, "process_groups"),
+    /** Empty once nothing is. */
+    left: (allocation: string, left: string) => logger.warn({ allocation, left }, "run_left"),
+  };
+}
+
+/** What happens between it and the scheduler. */
+function conversationEvents(logger: Logger) {
+  return {
+    staleWanted: (epoch: number, version: number) =>
+      logger.debug({ epoch, version }, "wanted_ignored"),
+    wantedFailed: (error: unknown) => logger.error({ err: error }, "wanted_failed"),
+    nameTaken: (why: string) => logger.error({ why }, "name_taken"),
+    nameHeld: () => logger.info("name_held"),
+    olderEpoch: (epoch: number, seen: number) =>
+      logger.warn({ epoch, seen }, "wanted_of_an_older_epoch"),
+    reportInParts: (parts: number) => logger.debug({ parts }, "report_in_parts"),
+  };
+}

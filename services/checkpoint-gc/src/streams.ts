@@ -1,0 +1,52 @@
+/** The streams that this service owns, and those of others that its decisions rest on. */
+import type { Aggregate, StreamFold } from "@trainyard/runtime";
+import {
+  type CheckpointFacts,
+  evolveCheckpoint,
+  unknownCheckpoint,
+} from "./core/foreign/checkpoint.ts";
+import {
+  type ExperimentFacts,
+  evolveExperiment,
+  unknownExperiment,
+} from "./core/foreign/experiment.ts";
+import { type AdoptionFacts, evolveAdoption, notAdopted } from "./core/foreign/storage.ts";
+import { evolveTrial, type TrialFacts, unknownTrial } from "./core/foreign/trial.ts";
+import type { RetentionCommand } from "./core/retention/commands.ts";
+import { retentionDecider } from "./core/retention/decide.ts";
+import type { RetentionEvent, RetentionState } from "./core/retention/state.ts";
+
+export const retentions: Aggregate<RetentionState, RetentionCommand, RetentionEvent> = {
+  name: "retention",
+  category: "retention",
+  decider: retentionDecider,
+};
+
+export const checkpoints: StreamFold<CheckpointFacts> = {
+  name: "checkpoint",
+  category: "checkpoint",
+  initial: unknownCheckpoint,
+  evolve: evolveCheckpoint,
+};
+
+export const trials: StreamFold<TrialFacts> = {
+  name: "trial",
+  category: "trial",
+  initial: unknownTrial,
+  evolve: evolveTrial,
+};
+
+export const experiments: StreamFold<ExperimentFacts> = {
+  name: "experiment",
+  category: "experiment",
+  initial: unknownExperiment,
+  evolve: evolveExperiment,
+};
+
+/** By `storageStreamId` of the root. */
+export const adoptions: StreamFold<AdoptionFacts> = {
+  name: "adoption",
+  category: "storage",
+  initial: notAdopted,
+  evolve: evolveAdoption,
+};

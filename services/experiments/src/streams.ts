@@ -1,0 +1,62 @@
+/** The streams that this service owns, and those of others that its decisions rest on. */
+import type { Aggregate, StreamFold } from "@trainyard/runtime";
+import type { ExperimentCommand } from "./core/experiment/commands.ts";
+import { experimentDecider } from "./core/experiment/decide.ts";
+import type { ExperimentEvent, ExperimentState } from "./core/experiment/state.ts";
+import {
+  type AllocationState,
+  evolveAllocation,
+  initialAllocation,
+} from "./core/foreign/allocation.ts";
+import {
+  type CheckpointState,
+  evolveCheckpoint,
+  evolveRetention,
+  initialCheckpoint,
+  initialRetention,
+  type RetentionState,
+} from "./core/foreign/checkpoint.ts";
+import { evolveSearch, initialSearch, type SearchState } from "./core/foreign/search.ts";
+import type { TrialCommand } from "./core/trial/commands.ts";
+import { trialDecider } from "./core/trial/decide.ts";
+import type { TrialEvent, TrialState } from "./core/trial/state.ts";
+
+export const experiments: Aggregate<ExperimentState, ExperimentCommand, ExperimentEvent> = {
+  name: "experiment",
+  category: "experiment",
+  decider: experimentDecider,
+};
+
+export const trials: Aggregate<TrialState, TrialCommand, TrialEvent> = {
+  name: "trial",
+  category: "trial",
+  decider: trialDecider,
+};
+
+export const searches: StreamFold<SearchState> = {
+  name: "search",
+  category: "search",
+  initial: initialSearch,
+  evolve: evolveSearch,
+};
+
+export const checkpoints: StreamFold<CheckpointState> = {
+  name: "checkpoint",
+  category: "checkpoint",
+  initial: initialCheckpoint,
+  evolve: evolveCheckpoint,
+};
+
+export const retentions: StreamFold<RetentionState> = {
+  name: "retention",
+  category: "retention",
+  initial: initialRetention,
+  evolve: evolveRetention,
+};
+
+export const allocations: StreamFold<AllocationState> = {
+  name: "allocation",
+  category: "allocation",
+  initial: initialAllocation,
+  evolve: evolveAllocation,
+};

@@ -1,0 +1,34 @@
+import type { Registry } from "@trainyard/runtime";
+import { Counter, Gauge } from "prom-client";
+
+export type AnsweredRequest = {
+  readonly method: string;
+  /** The pattern, never the path: an id in a label would make a series of its own. */
+  readonly route: string;
+  readonly status: number;
+};
+
+export type Telemetry = {
+  readonly answered: (request: AnsweredRequest) => void;
+};
+
+/** `behindMs` says how long ago the log ended where the read model is not yet. */
+export function createTelemetry(registry: Registry, behindMs: () => number): Telemetry {
+  const registers = [registry];
+  const answered = new Counter({
+    name: "trainyard_http_requests_total",
+    help: "Requests answered",
+    labelNames: ["method", "route", "status"],
+    registers,
+  });
+  const lag: Gauge = new Gauge({
+    name: "trainyard_read_model_lag_seconds",
+    help: "How long ago the log ended where the read model is not yet",
+    registers,
+    collect: (): void => lag.set(behindMs() / 1000),
+  });
+  return {
+    answered: ({ method, route, status }) =>
+      answered.inc({ method, route, status: String(status) }),
+  };
+}

@@ -1,0 +1,49 @@
+/** The streams that this service owns, and those of others that its decisions rest on. */
+import type { Aggregate, StreamFold } from "@trainyard/runtime";
+import type { CheckpointCommand } from "./core/checkpoint/commands.ts";
+import { checkpointDecider } from "./core/checkpoint/decide.ts";
+import type { CheckpointEvent, CheckpointState } from "./core/checkpoint/state.ts";
+import {
+  type ExperimentStorage,
+  evolveStorage,
+  unknownStorage,
+} from "./core/foreign/experiment.ts";
+import type { StorageCommand } from "./core/storage/commands.ts";
+import { storageDecider } from "./core/storage/decide.ts";
+import type { StorageEvent, StorageState } from "./core/storage/state.ts";
+import { evolveRetention, type Retention, retained } from "./core/foreign/retention.ts";
+import { evolveRuns, noRuns, type TrialRuns } from "./core/foreign/trial.ts";
+
+export const checkpoints: Aggregate<CheckpointState, CheckpointCommand, CheckpointEvent> = {
+  name: "checkpoint",
+  category: "checkpoint",
+  decider: checkpointDecider,
+};
+
+/** By `storageStreamId` of the root. */
+export const storages: Aggregate<StorageState, StorageCommand, StorageEvent> = {
+  name: "storage",
+  category: "storage",
+  decider: storageDecider,
+};
+
+export const trialRuns: StreamFold<TrialRuns> = {
+  name: "trial-runs",
+  category: "trial",
+  initial: noRuns,
+  evolve: evolveRuns,
+};
+
+export const experimentStorage: StreamFold<ExperimentStorage> = {
+  name: "experiment-storage",
+  category: "experiment",
+  initial: unknownStorage,
+  evolve: evolveStorage,
+};
+
+export const retentions: StreamFold<Retention> = {
+  name: "retention",
+  category: "retention",
+  initial: retained,
+  evolve: evolveRetention,
+};

@@ -1,0 +1,75 @@
+import type { Logger, Registry } from "@trainyard/runtime";
+import { Counter, Histogram } from "prom-client";
+
+/** What the registry tells of itself: one function per thing that happens. */
+export type Telemetry = {
+  declared(checkpoint: string): void;
+  completed(checkpoint: string, files: number, bytes: number): void;
+  refused(checkpoint: string, reason: string): void;
+  abandoned(checkpoint: string): void;
+  cleared(checkpoint: string): void;
+  notCleared(checkpoint: string, error: unknown): void;
+  verified(bytes: number, seconds: number): void;
+  contextServed(bytes: number): void;
+  requestFailed(error: unknown): void;
+};
+
+export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
+  const registers = [registry];
+  const checkpoints = new Counter({
+    name: "trainyard_registry_checkpoints_total",
+    help: "Checkpoints by what became of them",
+    labelNames: ["state"],
+    registers,
+  });
+  const bytesVerified = new Counter({
+    name: "trainyard_registry_verified_bytes_total",
+    help: "Bytes of checkpoints that were hashed",
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "trainyard_registry_verification_seconds",
+    help: "How long the files of a checkpoint took to verify",
+    buckets: [0.01, 0.1, 1, 10, 100, 1000],
+    registers,
+  });
+  const contexts = new Counter({
+    name: "trainyard_registry_context_bytes_total",
+    help: "Bytes of model code that agents were sent",
+    registers,
+  });
+  return {
+    declared(checkpoint) {
+      checkpoints.inc({ state: "declared" });
+      logger.debug({ checkpoint }, "checkpoint_declared");
+    },
+    completed(checkpoint, files, bytes) {
+      checkpoints.inc({ state: "completed" });
+      logger.info({ checkpoint, files, bytes }, "checkpoint_completed");
+    },
+    refused(checkpoint, reason) {
+      checkpoints.inc({ state: "failed" });
+      logger.warn({ checkpoint, reason }, "checkpoint_failed");
+    },
+    abandoned(checkpoint) {
+      checkpoints.inc({ state: "abandoned" });
+      logger.info({ checkpoint }, "checkpoint_abandoned");
+    },
+    cleared(checkpoint) {
+      logger.info({ checkpoint }, "checkpoint_files_cleared");
+    },
+    notCleared(checkpoint, error) {
+      logger.warn({ checkpoint, err: error }, "checkpoint_files_not_cleared");
+    },
+    verified(bytes, took) {
+      bytesVerified.inc(bytes);
+      seconds.observe(took);
+    },
+    contextServed(bytes) {
+      contexts.inc(bytes);
+    },
+    requestFailed(error) {
+      logger.error({ err: error }, "context_request_failed");
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { linesThat, type Repository, type Rule, sourcesOf } from "../rule.ts";
+
+const production = /^(libs|services|deploy)\//;
+const isTest =
+  /\.test\.ts$|\/(testing|fixtures|contract)\/|\/test-[^/]*\.ts$|-world\.ts$|\/testing\.ts$/;
+
+/** Where the machine's clock may be read, and why. Everything else takes a Clock as an argument. */
+const readers: readonly (readonly [RegExp, string])[] = [
+  [/^libs\/kernel\/src\/system\/system-clock\.ts$/, "the adapter itself"],
+  [/^libs\/(bus|event-log)\/src\//, "adapters to servers, and their doubles in memory by default"],
+  [/^libs\/client\/src\//, "a client in a user's program"],
+  [/^libs\/runtime\/src\/service\/parts\.ts$/, "puts services together"],
+  [/^services\/agent\/src\/(service|supervisor\/main)\.ts$/, "put their process together"],
+  [/^deploy\/local\/src\//, "starts and watches processes of this machine"],
+];
+
+function sources(repository: Repository): readonly string[] {
+  return sourcesOf(repository).filter((file) => production.test(file) && !isTest.test(file));
+}
+
+/** `performance.now()` is no wall time: it measures how long something took. */
+export const timeFromClock: Rule = {
+  name: "the time is read from the Clock port",
+  check: (repository) => [
+    ...linesThat(
+      repository,
+      sources(repository).filter((file) => file !== "libs/kernel/src/system/system-clock.ts"),
+      /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)/,
+      "take a Clock",
+    ),
+    ...linesThat(
+      repository,
+      sources(repository).filter((file) => !readers.some(([pattern]) => pattern.test(file))),
+      /from "@trainyard\/kernel\/system-clock"/,
+      "take a Clock",
+    ),
+  ],
+  violations: {
+    "the wall time": { "services/a/src/shell/a.ts": "const atMs = Date.now();\n" },
+    "the wall time as a function": { "libs/a/src/a.ts": "const clock = Date.now;\n" },
+    "the date": { "deploy/local/src/a.ts": "log(new Date().toISOString());\n" },
+    "the machine's clock in a shell": {
+      "services/a/src/shell/a.ts":
+        'import { systemClock } from "@trainyard/kernel/system-clock";\n',
+    },
+  },
+  kept: {
+    "services/a/src/shell/a.ts":
+      "const text = new Date(clock.nowMs()).toISOString();\nconst fromMs = performance.now();\n",
+    "services/a/src/a.test.ts": "const atMs = Date.now();\n",
+    "libs/runtime/src/service/parts.ts":
+      'import { systemClock } from "@trainyard/kernel/system-clock";\n',
+    "test/bench/a.ts": "const atMs = Date.now();\n",
+  },
+};

@@ -1,0 +1,69 @@
+import { dirname, join, normalize } from "node:path";
+import { type Repository, type Rule, sourcesOf } from "../rule.ts";
+
+const lib = "libs/runtime/src/";
+const relative = /\bfrom "(\.[^"]+)"/g;
+
+/** The folder of a file of the lib; null for its root, which every folder may import, and for tests. */
+function folderOf(file: string): string | null {
+  if (!file.startsWith(lib) || file.endsWith(".test.ts")) return null;
+  const [folder = "", ...rest] = file.slice(lib.length).split("/");
+  return rest.length === 0 || folder === "testing" ? null : folder;
+}
+
+/** Which folders each folder imports, types included. */
+function importsBetween(repository: Repository): ReadonlyMap<string, ReadonlySet<string>> {
+  const all = new Map<string, Set<string>>();
+  for (const file of sourcesOf(repository)) {
+    const from = folderOf(file);
+    if (from === null) continue;
+    for (const [, path = ""] of repository.read(file).matchAll(relative)) {
+      const to = folderOf(normalize(join(dirname(file), path)));
+      if (to !== null && to !== from) all.set(from, (all.get(from) ?? new Set()).add(to));
+    }
+  }
+  return all;
+}
+
+function reachedFrom(
+  folder: string,
+  imports: ReadonlyMap<string, ReadonlySet<string>>,
+): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const open = [folder];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const to of imports.get(next) ?? []) {
+      if (reached.has(to)) continue;
+      reached.add(to);
+      open.push(to);
+    }
+  }
+  return reached;
+}
+
+export const foldersInOneDirection: Rule = {
+  name: "the folders of libs/runtime import each other in one direction",
+  check: (repository) => {
+    const imports = importsBetween(repository);
+    return [...imports.keys()]
+      .filter((folder) => reachedFrom(folder, imports).has(folder))
+      .map((folder) => `${lib}${folder} imports itself through other folders`);
+  },
+  violations: {
+    "two folders that import each other": {
+      [`${lib}a/a.ts`]: 'import { b } from "../b/b.ts";\n',
+      [`${lib}b/b.ts`]: 'import type { A } from "../a/types.ts";\n',
+    },
+    "a cycle of three": {
+      [`${lib}a/a.ts`]: 'import { b } from "../b/b.ts";\n',
+      [`${lib}b/b.ts`]: 'export { c } from "../c/c.ts";\n',
+      [`${lib}c/c.ts`]: 'import { a } from "../a/a.ts";\n',
+    },
+  },
+  kept: {
+    [`${lib}a/a.ts`]: 'import { b } from "../b/b.ts";\nimport { l } from "../limits.ts";\n',
+    [`${lib}b/b.ts`]: 'import { c } from "./c.ts";\n',
+    [`${lib}b/b.test.ts`]: 'import { a } from "../a/a.ts";\n',
+    [`${lib}limits.ts`]: 'import { a } from "./a/a.ts";\n',
+  },
+};

@@ -1,0 +1,53 @@
+/** What tests start ends with their runner, also when nothing in the runner gets to run any more. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import {
+  allProcesses,
+  identityOf,
+  isAlive,
+  type ProcessIdentity,
+  signal,
+} from "@trainyard/local-cluster/process-identity";
+import { expect, test } from "vitest";
+import { eventually } from "./eventually.ts";
+import type { Running } from "./runner-main.ts";
+
+/** The watcher's grace of 3 s, and the time of a busy machine. */
+const endsWithinMs = 20_000;
+
+const marked = (mark: string): readonly ProcessIdentity[] =>
+  allProcesses()
+    .filter((one) => one.environment.includes(`TY_TEST_RUN=${mark}`))
+    .flatMap((one) => identityOf(one.pid) ?? []);
+
+test("after kill -9 of the runner of tests, none of the processes that it started is left", async () => {
+  const runner = spawn(process.execPath, [join(import.meta.dirname, "runner-main.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exit = once(runner, "exit");
+  const [line] = (await once(createInterface(runner.stdout), "line")) as [string];
+  const running = JSON.parse(line) as Running;
+  const named = Object.entries(running.pids).map(([name, pid]) => [name, identityOf(pid)] as const);
+  const started = new Map<number, ProcessIdentity>();
+  for (const one of [...marked(running.mark), ...named.map(([, identity]) => identity)]) {
+    if (one !== null) started.set(one.pid, one);
+  }
+  try {
+    expect(named.filter(([, identity]) => identity === null)).toEqual([]);
+    // Supervisor, PostgreSQL, NATS, services, agent, the trial's supervisor, its parent, itself, and two servers of tests.
+    expect(started.size).toBeGreaterThan(9);
+    runner.kill("SIGKILL");
+    await exit;
+    await eventually(
+      "every process of the runner is gone",
+      async () => ![...started.values()].some(isAlive) && marked(running.mark).length === 0,
+      endsWithinMs,
+    );
+  } finally {
+    for (const one of started.values()) signal(one, "SIGKILL");
+    rmSync(running.folder, { recursive: true, force: true });
+  }
+}, 180_000);

@@ -1,0 +1,50 @@
+/** A small runner of tests: starts a world with a trial, a PostgreSQL and a NATS, says what runs, and waits to be killed. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { startNats } from "@trainyard/bus/server";
+import { startTestPostgres } from "@trainyard/testing";
+import { endWithRunner } from "../../scripts/lib/end-with-runner.ts";
+import { eventually } from "./eventually.ts";
+import { World } from "./world.ts";
+
+export type Running = {
+  readonly mark: string;
+  readonly folder: string;
+  /** By name. `escaped` left its trial's session, group and environment. */
+  readonly pids: Readonly<Record<string, number>>;
+};
+
+const config = (entrypoint: string): string => `
+name: long
+entrypoint: ${JSON.stringify(entrypoint)}
+searcher: { name: single, metric: loss }
+resources: { slots_per_trial: 1 }
+`;
+
+const mark = endWithRunner();
+const postgres = await startTestPostgres();
+const nats = await startNats();
+const world = await World.start({ slots: 1 });
+const files = { escaped: join(world.folder, "escaped"), trial: join(world.folder, "trial") };
+const escape = `env -i setsid sh -c 'echo $$ > ${files.escaped}; exec sleep 1000'`;
+await world.submit(
+  config(`${escape} & echo $$ > ${files.trial}; exec sleep 1000`),
+  world.code("noop"),
+);
+const pidIn = (file: string): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
+await eventually("the trial runs", async () => pidIn(files.escaped) > 0 && pidIn(files.trial) > 0);
+const cluster = (await world.processes()).map(({ name, pid }) => [name, pid ?? 0] as const);
+const running: Running = {
+  mark,
+  folder: world.folder,
+  pids: {
+    ...Object.fromEntries(cluster),
+    "test postgres": postgres.pid,
+    "test nats": nats.pid ?? 0,
+    escaped: pidIn(files.escaped),
+    trial: pidIn(files.trial),
+  },
+};
+process.stdout.write(`${JSON.stringify(running)}\n`);
+setInterval(() => {}, 60_000);
