@@ -107,7 +107,7 @@ export class Link implements AsyncDisposable {
       await watched;
       this.#connection = null;
       this.#setUp(false);
-      await this.#wait();
+      await pause(systemClock, this.#waits.next(), this.#closing.signal);
     }
   }
 
