@@ -206,7 +206,7 @@ describe("recordedConfig", () => {
   });
 
   it("takes the defaults of a document for what was not recorded", () => {
-    const { entrypoint, checkpoint_storage, searcher, ...byDefault } = config();
+    const { entrypoint: _entrypoint, checkpoint_storage, searcher, ...byDefault } = config();
     expect(recordedConfig({})).toEqual({
       ...byDefault,
       entrypoint: "",

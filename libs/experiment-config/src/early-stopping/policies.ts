@@ -3,7 +3,7 @@
  * of policies: schema, types, defaults and checks follow from it, and libs/search has tables of verdicts and sentences with
  * the same keys.
  */
-import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
+import { isMapping, itemPath, type Json, keyPath, valueAt } from "../json.ts";
 import type { Note } from "../parts/part.ts";
 import { budget } from "./budget.ts";
 import type { PolicyModule } from "./module.ts";

@@ -1,6 +1,6 @@
 /** Images and variables are by device, or one for all devices; `gpu` is the older name of `cuda`. */
 import { z } from "zod";
-import { isMapping, type Json, type JsonObject, valueAt } from "../json.ts";
+import { isMapping, type Json, type JsonObject } from "../json.ts";
 import { uniteAll, uniteBy } from "../parts/lists.ts";
 import type { Part } from "../parts/part.ts";
 import {

@@ -2,10 +2,12 @@
  * The small schemas that sections are made of. Every key of a section may be left out: what has to be there is asked
  * for after the defaults have been merged in (`completeness.ts`). `null` means absent and is gone before these look.
  */
+
 import { z } from "zod";
 import { isMapping, valueAt } from "../json.ts";
 import { configLimits } from "../limits.ts";
 import { innerProblems, kindSentence } from "../sentences.ts";
+import type * as values from "./values.ts";
 
 export { z };
 
@@ -27,7 +29,7 @@ export const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
 
 export type Shape = Readonly<Record<string, z.ZodType>>;
 /** All of these schemas, for sections that make theirs only where a configuration is parsed. */
-export type Values = typeof import("./values.ts");
+export type Values = typeof values;
 
 /** A mapping of exactly these keys, each of which may be left out. */
 export function section<Keys extends Shape>(

@@ -11,9 +11,9 @@ import {
   whyNoValue,
 } from "@trainyard/experiment-config";
 import { type FieldProblem, isMapping } from "@trainyard/kernel";
-import { fullPoint } from "../space/space.ts";
 import { valueAtKeys, withoutAbsent } from "../space/rules/conditions.ts";
 import { brokenConstraints } from "../space/rules/constraints.ts";
+import { fullPoint } from "../space/space.ts";
 import type { SearchedSpace } from "../state.ts";
 
 export type GivenPoint =
