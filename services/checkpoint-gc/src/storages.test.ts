@@ -59,6 +59,20 @@ describe("a storage that two hosts see differently", () => {
     expect(gc.has(checkpoint)).toBe(false);
   });
 
+  test("has deleted what a clock that was ahead put off by days, once that clock is right", async () => {
+    await gc.start(0);
+    const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
+    const [checkpoint = ""] = checkpoints;
+    await rename(gc.root, `${gc.root}.share`);
+    await gc.endExperiment(experiment);
+    await vi.waitFor(async () => expect(await why(checkpoint)).not.toBe(""), soon);
+    await gc.stop();
+    await gc.stage.sql("update checkpoint_gc.retries set next_ms = next_ms + 5 * 86400000");
+    await rename(`${gc.root}.share`, gc.root);
+    await gc.start(0);
+    await becomes(checkpoint, deleted);
+  });
+
   test("keeps what was declared without its id, says so, and deletes it once it is adopted", async () => {
     await gc.start(0);
     const older = { root: gc.root, storageId: "" };

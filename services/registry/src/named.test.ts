@@ -176,4 +176,19 @@ describe("what nobody completes", () => {
     await rename(`${away}.gone`, away);
     await vi.waitFor(async () => expect(await left()).toBe(0), { ...soon, timeout: 40_000 });
   });
+
+  test("is tried again soon when a clock that was ahead put it off by days", async () => {
+    const trial = await registry.newTrial();
+    const { checkpoint } = await registry.declare(trial);
+    await registry.write(checkpoint, { weights: "w" });
+    const marker = join(registry.folder, "checkpoints", ".trainyard-storage");
+    await rename(marker, `${marker}.gone`);
+    await registry.restart({ aheadMs: registryLimits.namedMs });
+    await tell(trial, runEnded(1));
+    const putOff = `select from registry.unfinished_tries where checkpoint = '${checkpoint}' and tries > 1`;
+    await vi.waitFor(async () => expect(await registry.stage.sql(putOff)).toHaveLength(1), soon);
+    await rename(`${marker}.gone`, marker);
+    await registry.restart();
+    await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
+  });
 });

@@ -79,7 +79,7 @@ export class Deletion {
     const deleting = await this.#index.deleting(clock.nowMs());
     await this.#each(deleting, (checkpoint) => this.#delete(checkpoint));
     if (Math.max(due.length, deleting.length) === gcLimits.page) return 0;
-    const next = await this.#index.nextDueMs();
+    const next = await this.#index.nextDueMs(clock.nowMs());
     if (next === null) return null;
     return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
   }

@@ -15,6 +15,10 @@ export type Index = Pick<
   "candidates" | "referrers" | "due" | "deleting" | "nextDueMs" | "putOff" | "forgetRetries"
 > & { readonly view: Pick<View, "reach"> };
 
+/** Put off further ahead than any wait it was by a clock that was ahead: then it is tried now. */
+const triedBy = (now: string): string =>
+  `(r.next_ms is null or r.next_ms <= ${now} or r.next_ms > ${now}::float8 + ${gcLimits.retryLastMs})`;
+
 export class CheckpointIndex {
   readonly #pool: Pool;
   readonly view: View;
@@ -68,7 +72,7 @@ export class CheckpointIndex {
       `select c.checkpoint from checkpoint_gc.checkpoints c
        left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
        where c.retention = 'condemned' and c.grace_end_ms <= $1
-         and (r.next_ms is null or r.next_ms <= $1)
+         and ${triedBy("$1")}
        order by c.grace_end_ms limit $2`,
       [nowMs, gcLimits.page],
     );
@@ -80,7 +84,7 @@ export class CheckpointIndex {
     const rows = await this.#query<{ checkpoint: string }>(
       `select c.checkpoint from checkpoint_gc.checkpoints c
        left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
-       where c.retention = 'deleting' and (r.next_ms is null or r.next_ms <= $1)
+       where c.retention = 'deleting' and ${triedBy("$1")}
        order by c.checkpoint limit $2`,
       [nowMs, gcLimits.page],
     );
@@ -88,13 +92,14 @@ export class CheckpointIndex {
   }
 
   /** When the next grace ends, or something is tried again; null when there is nothing to do. */
-  async nextDueMs(): Promise<number | null> {
+  async nextDueMs(nowMs: number): Promise<number | null> {
     const rows = await this.#query<{ at: number | null }>(
-      `select min(greatest(c.grace_end_ms, coalesce(r.next_ms, 0))) as at
+      `select min(case when ${triedBy("$1")} then c.grace_end_ms
+         else greatest(c.grace_end_ms, r.next_ms) end) as at
        from checkpoint_gc.checkpoints c
        left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
        where c.retention in ('condemned', 'deleting')`,
-      [],
+      [nowMs],
     );
     return rows[0]?.at ?? null;
   }

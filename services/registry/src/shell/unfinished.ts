@@ -54,6 +54,9 @@ const dueMs = `case state
   when 'run_over' then case when storage is null then since_ms + $2 else 0 end
   else since_ms + $2 end`;
 
+/** Further ahead than any wait only a clock has put it that was ahead: then it is tried now. */
+const nextTryMs = `case when next_try_ms <= $3::float8 + ${registryLimits.tryAgainLastMs} then next_try_ms else 0 end`;
+
 const toDo = `from registry.unfinished left join registry.unfinished_tries using (checkpoint)
   where state <> 'declared'`;
 
@@ -108,20 +111,21 @@ export class Unfinished {
   async #due(after: string): Promise<readonly Row[]> {
     const { rows } = await this.#deps.pool.query<Row>(
       `select checkpoint, trial, run, step, storage, state ${toDo}
-       and checkpoint > $3 and greatest(${dueMs}, coalesce(next_try_ms, 0)) <= $4
+       and checkpoint > $4 and greatest(${dueMs}, ${nextTryMs}) <= $3
        order by checkpoint limit $5`,
-      [...this.#graces, after, this.#deps.clock.nowMs(), registryLimits.unfinishedPage],
+      [...this.#graces, this.#deps.clock.nowMs(), after, registryLimits.unfinishedPage],
     );
     return rows;
   }
 
   async #untilNextMs(): Promise<number | null> {
+    const nowMs = this.#deps.clock.nowMs();
     const { rows } = await this.#deps.pool.query<{ at: number | null }>(
-      `select min(greatest(${dueMs}, coalesce(next_try_ms, 0))) as at ${toDo}`,
-      [...this.#graces],
+      `select min(greatest(${dueMs}, ${nextTryMs})) as at ${toDo}`,
+      [...this.#graces, nowMs],
     );
     const at = rows[0]?.at ?? null;
-    return at === null ? null : Math.max(at - this.#deps.clock.nowMs(), 0);
+    return at === null ? null : Math.max(at - nowMs, 0);
   }
 
   async #deal(row: Row): Promise<void> {
