@@ -44,8 +44,7 @@ export const cutDownload: Scenario = {
       "name: large\nentrypoint: python3 train.py\nsearcher: { name: single, metric: loss }\n";
     const id = await world.submit(config, "code-large");
     if ((await endOf(world, id)) !== "COMPLETED") return ["the checkpoint could not be made"];
-    const { items } = await world.client.call("listCheckpoints", { trial: `${id}.1` });
-    const uuid = items[0]?.uuid ?? "";
+    const uuid = await storedBy(world, `${id}.1`);
     const folder = join(world.home, "checkpoints", uuid);
     const cut = await open(world, uuid);
     await cut.read();
@@ -66,3 +65,14 @@ export const cutDownload: Scenario = {
     return [...found, ...(await bystander(world)), ...(await died(world, before))];
   },
 };
+
+/** A checkpoint may be complete, and told, a moment after its trial has ended. */
+async function storedBy(world: World, trial: string): Promise<string> {
+  let uuid = "";
+  await eventually("the checkpoint is complete", async () => {
+    const { items } = await world.client.call("listCheckpoints", { trial });
+    uuid = items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
+    return uuid !== "";
+  });
+  return uuid;
+}
