@@ -37,6 +37,11 @@ def records(path):
         yield data
 
 
+def reported(path):
+    """The data of each record of a report. A slash alone tells none: a time may hold one."""
+    return [data for data in records(path) if b"training/" in data or b"validation/" in data]
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -91,8 +96,7 @@ class InARun(ContextCase):
     def test_reports_are_mirrored(self):
         self.run_script(MIRROR)
         (path,) = self.files()
-        # A time may hold a slash.
-        tags = [data for data in records(path) if b"training/" in data or b"validation/" in data]
+        tags = reported(path)
         self.assertEqual(len(tags), 3)
         self.assertIn(b"training/loss", tags[0])
         self.assertNotIn(b"training/name", tags[0])
@@ -105,7 +109,7 @@ class InARun(ContextCase):
         )
         self.run_script(killed, code=-9)
         (first,) = self.files()
-        self.assertEqual(len([data for data in records(first) if b"/" in data]), 3)
+        self.assertEqual(len(reported(first)), 3)
         self.run_dir = self.folder / "run-again"
         self.run_script(MIRROR, TRAINYARD_STEPS_COMPLETED="1")
         last = [path for path in self.files() if path != first]
