@@ -71,8 +71,10 @@ export const limits = {
   endMessageCharsMax: 2_000,
   /** What the SDK writes of a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters of. */
   sealedBytesMax: 4 * 1024 * 1024,
-  /** Files of a run's spool of checkpoints that one look goes over: a run that fills it with names keeps no other run's report waiting. */
+  /** Checkpoints of a run's spool that one look takes: a run that fills it with names keeps no other run's report waiting. */
   spoolEntriesMax: 10_000,
+  /** Files that one look goes over for them, of whatever names: a tenth of a second. */
+  spoolLooksMax: 100_000,
   /** An offset into the spool, in digits. */
   acknowledgedBytesMax: 64,
   /** One part of a report: the bus takes messages of 1 MiB, and a part is at most one run longer than it would have to be. */

@@ -31,9 +31,26 @@ test.each([
   expect(spool.named()).toEqual({ checkpoints: [{ checkpoint, step: 10, bytes }] });
 });
 
-test("a spool of very many files is looked over in part", () => {
+test("a spool of very many files is looked over in part, and nothing of it counts as never whole", () => {
   const names = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => `${idOf(n)}.begun`);
   const spool = spoolWith(Object.fromEntries(names.map((name) => [name, ""])));
-  expect(spool.begun()).toHaveLength(limits.spoolEntriesMax);
+  expect(spool.begun()).toEqual([]);
   expect(spool.named()).toBeUndefined();
+});
+
+test("a checkpoint whose record lies beyond what is looked over does not count as never whole", () => {
+  const numbers = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => n);
+  const whole = numbers.map((n) => [`${idOf(n)}.json`, "{}"]);
+  const begun = numbers.slice(0, 100).map((n) => [`${idOf(n)}.begun`, ""]);
+  const never = idOf(numbers.length);
+  const spool = spoolWith(Object.fromEntries([...whole, ...begun, [`${never}.begun`, ""]]));
+  expect(spool.begun()).toEqual([never]);
+});
+
+test("files that are no record of the SDK's hide none that is", () => {
+  const junk = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => [`${n}.json`, "{}"]);
+  const numbers = Array.from({ length: 50 }, (_, n) => n);
+  const records = numbers.map((n) => [`${idOf(n)}.json`, recordOf(idOf(n), "[]")]);
+  const spool = spoolWith(Object.fromEntries([...junk, ...records]));
+  expect(spool.sealed()).toHaveLength(numbers.length);
 });

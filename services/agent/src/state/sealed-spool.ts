@@ -3,7 +3,7 @@
  * `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the training
  * process's: what is no record of the SDK's is passed over.
  */
-import { opendirSync, rmSync, statSync } from "node:fs";
+import { lstatSync, opendirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { SealedCheckpoint, SealedCheckpoints } from "@trainyard/contracts/events";
@@ -22,6 +22,9 @@ export type Sealed = {
   readonly storageId?: string;
 };
 
+/** Not all where the look came to its end before the folder did. */
+type Names = { readonly names: readonly string[]; readonly isAll: boolean };
+
 export class SealedSpool {
   readonly #path: string;
   /** What is told of a record, which never changes; null of a file that is no record. */
@@ -34,14 +37,24 @@ export class SealedSpool {
   /** The sealed ones, the earliest first. */
   sealed(): readonly Sealed[] {
     return this.#names(".json")
-      .flatMap((checkpoint) => this.#record(checkpoint) ?? [])
+      .names.flatMap((checkpoint) => this.#record(checkpoint) ?? [])
       .toSorted((a, b) => a.sealedMs - b.sealedMs);
   }
 
-  /** Those whose folder was never whole. */
+  /** Those whose folder was never whole; none of a spool that was looked over in part. */
   begun(): readonly string[] {
-    const sealed = new Set(this.#names(".json"));
-    return this.#names(".begun").filter((checkpoint) => !sealed.has(checkpoint));
+    const { names, isAll } = this.#names(".begun");
+    return isAll ? names.filter((checkpoint) => !this.#mayBeSealed(checkpoint)) : [];
+  }
+
+  /** Asked of the file itself: a list of names may be cut. A record that cannot be looked at counts. */
+  #mayBeSealed(checkpoint: string): boolean {
+    try {
+      const path = join(this.#path, `${checkpoint}.json`);
+      return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      return true;
+    }
   }
 
   /** The folder of one that was never whole is gone. */
@@ -57,7 +70,7 @@ export class SealedSpool {
 
   /** What a report names: those with the most steps first, as many as are named; undefined for none. */
   named(): Plain<SealedCheckpoints> | undefined {
-    const names = new Set(this.#names(".json"));
+    const names = new Set(this.#names(".json").names);
     for (const known of this.#read.keys()) if (!names.has(known)) this.#read.delete(known);
     const checkpoints = [...names].flatMap((checkpoint) => this.#told(checkpoint) ?? []);
     if (checkpoints.length === 0) return undefined;
@@ -74,21 +87,26 @@ export class SealedSpool {
     return told;
   }
 
-  #names(ending: string): readonly string[] {
+  /** The checkpoints with a file of this ending; files of other names are passed over, and do not count. */
+  #names(ending: string): Names {
     // A file of that name is not the SDK's.
-    if (statSync(this.#path, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+    if (statSync(this.#path, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      return { names: [], isAll: true };
+    }
     using folder = opendirSync(this.#path);
     const names: string[] = [];
-    for (let looks = 0; looks < limits.spoolEntriesMax; looks += 1) {
+    for (let looks = 0; looks < limits.spoolLooksMax; looks += 1) {
       const entry = folder.readSync();
-      if (entry === null) break;
-      if (entry.name.endsWith(ending)) names.push(basename(entry.name, ending));
+      if (entry === null) return { names, isAll: true };
+      const name = basename(entry.name, ending);
+      if (!entry.name.endsWith(ending) || !isCheckpointId(name)) continue;
+      if (names.length === limits.spoolEntriesMax) break;
+      names.push(name);
     }
-    return names;
+    return { names, isAll: false };
   }
 
   #record(checkpoint: string): Sealed | null {
-    if (!isCheckpointId(checkpoint)) return null;
     try {
       const written = readRunFile(join(this.#path, `${checkpoint}.json`), limits.sealedBytesMax);
       if (!Buffer.isBuffer(written)) return null;

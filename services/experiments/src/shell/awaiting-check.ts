@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { shortNameOf } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
-import { type Check, type Logger, shownBeside } from "@trainyard/runtime";
+import { type Check, type Logger, runtimeLimits, shownBeside } from "@trainyard/runtime";
 import { AwaitingTrials, nothing, type Saved, savedAwaiting } from "./awaiting.ts";
 
 /** The saved times that the next holder would start from, beside the log folded from 0 up to where they were saved. */
@@ -12,12 +13,26 @@ export function awaitingCheck(log: EventLog, logger: Logger): Check {
       if (saved === null) return { position: await log.head(), finding: "" };
       const afresh = new AwaitingTrials(nothing);
       await afresh.readTo(log, saved.position);
+      // A holder lets go of a trial that has ended once its time has come.
+      for (const trial of afresh.all.keys()) {
+        if (!(trial in saved.untilMs) && (await hasEnded(log, trial))) afresh.drop(trial);
+      }
       const [is, becomes] = [timesOf(saved), timesOf(afresh.saved)];
       if (isDeepStrictEqual(is, becomes)) return { position: saved.position, finding: "" };
       const [one, other] = shownBeside(JSON.stringify(is), JSON.stringify(becomes));
       return { position: saved.position, finding: `it is ${one}, folded afresh ${other}` };
     },
   };
+}
+
+async function hasEnded(log: EventLog, trial: string): Promise<boolean> {
+  let version = 0;
+  for (;;) {
+    const page = await log.read(`trial-${trial}`, version, runtimeLimits.pageEvents);
+    if (page.some(({ type }) => shortNameOf(type) === "TrialEnded")) return true;
+    if (page.length === 0) return false;
+    version += page.length;
+  }
 }
 
 function timesOf({ position, untilMs }: Saved): Omit<Saved, "event"> {

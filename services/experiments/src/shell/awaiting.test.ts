@@ -13,11 +13,13 @@ import {
   crashed,
   experimentCreated,
   finished,
+  runCheckpointsNamed,
   trialProposed,
 } from "../core/examples.ts";
 import { limits } from "../limits.ts";
 import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
+import { saveLogFold } from "./log-folds.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
@@ -125,7 +127,7 @@ test("what is saved is what the log folds to, and an altered one is found", asyn
     "",
   );
   const altered = JSON.stringify({ ...last, untilMs: {} });
-  await stage.log.saveSnapshot(stream, 1_000_000, schema, altered);
+  await stage.log.saveSnapshot(stream, 0, schema, altered);
   const { finding } = await awaitingCheck(stage.log, logger).run(new AbortController().signal);
   expect(finding).toContain("folded afresh");
 });
@@ -167,10 +169,47 @@ test("what was saved of another history is not gone on from: the log is folded f
   const { length } = await stage.log.readAll(0, 1_000);
   // A process that had not seen yet that the log was restored has saved this into it.
   const text = JSON.stringify({ event: newEventId(), position: length, untilMs: {} });
-  await stage.log.saveSnapshot(stream, length, schema, text);
+  await stage.log.saveSnapshot(stream, 0, schema, text);
   stage.afresh();
   await holding(limits.checkpointsWaitMs + 1);
   expect(await requests()).toBe(2);
+});
+
+test("a fold of another history that had come further than this log is replaced", async () => {
+  const { length } = await stage.log.readAll(0, 1_000);
+  const further = { event: newEventId(), position: length + 1_000, untilMs: { "9.1": 1 } };
+  await saveLogFold(stage.log, awaitingPlace, further);
+  await open();
+  expect(await saved()).toMatchObject({ position: length, untilMs: {} });
+});
+
+test("a trial that waits since before anything was saved is requested too", async () => {
+  await fails();
+  // Its events are not the newest.
+  await stage.tell("experiment-13", experimentCreated());
+  expect(await saved()).toBeNull();
+  await holding(limits.checkpointsWaitMs + 1);
+  expect(await requests()).toBe(2);
+});
+
+test("an ended trial whose older record has a time to wait until is let go of, and the check says the same", async () => {
+  const data = { ...finished.data, sealed };
+  await stage.tell("allocation-12.1#1", { type: "AllocationEnded", data });
+  await stage.settle();
+  const untilMs = clock.nowMs() + limits.checkpointsWaitMs;
+  await stage.tell("trial-12.1", runCheckpointsNamed(1, sealed.checkpoints, untilMs));
+  const awaiting = await open();
+  expect(Object.keys((await saved())?.untilMs ?? {})).toEqual(["12.1"]);
+  const stop = new AbortController();
+  const running = awaiting.loop.run(stop.signal);
+  await clock.advance(limits.checkpointsWaitMs + 1);
+  stop.abort();
+  await clock.advance(0);
+  await running;
+  await awaiting.save();
+  expect((await saved())?.untilMs).toEqual({});
+  const { finding } = await awaitingCheck(stage.log, logger).run(new AbortController().signal);
+  expect(finding).toBe("");
 });
 
 test("a log whose time is ahead makes no run wait for longer", async () => {

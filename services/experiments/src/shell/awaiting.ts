@@ -13,6 +13,7 @@ import { categoryOf, type Clock, idOf } from "@trainyard/kernel";
 import {
   EffectLoop,
   type Executor,
+  foldOf,
   type Logger,
   runtimeLimits,
   serviceMeta,
@@ -21,10 +22,11 @@ import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
 import { type LogFold, type LogFoldPlace, loadLogFold, saveLogFold } from "./log-folds.ts";
 import { isOfOneDecision } from "./one-decision.ts";
+import { trials } from "../streams.ts";
 
 export const awaitingPlace: LogFoldPlace = {
   stream: "trial-awaiting",
-  schema: "awaiting-trials/1",
+  schema: "awaiting-trials/2",
   what: "the trials that wait",
 };
 
@@ -72,11 +74,12 @@ export class AwaitingTrials {
     }
   }
 
-  /** An event that passes by; one that has done so before changes nothing. True when somebody waits now who did not before. */
+  /** The newest event is at least of this time. */
   passed(timeMs: number): void {
     this.#timeMs = Math.max(this.#timeMs, timeMs);
   }
 
+  /** An event that passes by; one that has done so before changes nothing. True when somebody waits now who did not before. */
   observe(stored: StoredEvent): boolean {
     if (stored.position <= this.#position) return false;
     this.#position = stored.position;
@@ -95,6 +98,11 @@ export class AwaitingTrials {
       default:
         return false;
     }
+  }
+
+  /** The trial has ended: events of it that name a time all the same, as older ones do, are let go of. */
+  drop(trial: string): void {
+    this.#untilMs.delete(trial);
   }
 
   #wait(id: string, stored: StoredEvent): boolean {
@@ -141,10 +149,10 @@ export class Awaiting implements Waits {
   #savedPosition: number;
   readonly loop: EffectLoop;
 
-  private constructor(deps: AwaitingDeps, trials: AwaitingTrials) {
+  private constructor(deps: AwaitingDeps, fold: AwaitingTrials) {
     this.#deps = deps;
-    this.#trials = trials;
-    this.#savedPosition = trials.position;
+    this.#trials = fold;
+    this.#savedPosition = fold.position;
     this.loop = new EffectLoop("awaiting", deps, () => this.#step());
   }
 
@@ -153,12 +161,13 @@ export class Awaiting implements Waits {
     const { log } = deps;
     const head = await log.head();
     const saved = await savedAwaiting(deps);
-    // No event before the first save made anybody wait: none is older than the code that saves.
-    const trials = new AwaitingTrials(saved ?? { ...nothing, position: Math.max(head - 1, 0) });
-    await trials.readTo(log, head);
-    if (trials.timeMs === 0) trials.passed(await timeOf(log, trials.position));
-    const awaiting = new Awaiting(deps, trials);
-    if (saved === null) await awaiting.save();
+    // Where nothing is saved the whole log is read, once: what it comes to is saved at once.
+    const from = saved ?? nothing;
+    const fold = new AwaitingTrials(from);
+    await fold.readTo(log, head);
+    if (fold.timeMs === 0) fold.passed(await timeOf(log, fold.position));
+    const awaiting = new Awaiting(deps, fold);
+    if (from === nothing) await awaiting.save();
     return awaiting;
   }
 
@@ -220,6 +229,8 @@ export class Awaiting implements Waits {
       await executor.execute({ commitId: newEventId(), meta }, (work) =>
         advance(work, trial, this),
       );
+      const { state } = await executor.cache.load(foldOf(trials), trial);
+      if (state.status === "ended") this.#trials.drop(trial);
     } catch (error) {
       if (!isOfOneDecision(error)) throw error;
       // Its run is not requested; the others' are.

@@ -45,7 +45,7 @@ import { experiments, searches, trials } from "../streams.ts";
 
 export const fanOutsPlace: LogFoldPlace = {
   stream: "experiment-fan-outs",
-  schema: "fan-outs/2",
+  schema: "fan-outs/3",
   what: "the fan-outs",
 };
 
