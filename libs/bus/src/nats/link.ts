@@ -83,11 +83,15 @@ export class Link implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#refusalCallbacks.delete(callback) };
   }
 
-  /** Resolves when the server has seen everything sent before; at once while it is away. */
+  /** Resolves when the server has seen everything sent before, or the link is lost; at once while it is away. */
   async settled(): Promise<void> {
     if (!this.up || this.#connection === null) return;
-    // A link lost in between needs no word here: attachments run again on the next connection.
-    await this.#connection.flush().catch(() => {});
+    // The client never settles a flush whose connection ends. Attachments run again on the next connection.
+    const lost = Promise.withResolvers<void>();
+    using _watched = this.onConnection((up) => {
+      if (!up) lost.resolve();
+    });
+    await Promise.race([this.#connection.flush().catch(() => {}), lost.promise]);
   }
 
   async #keep(): Promise<void> {

@@ -32,6 +32,7 @@ export class ServiceServer {
   readonly #startedAt = new Date(systemClock.nowMs()).toISOString();
   readonly #stats = new Map<string, EndpointStats>();
   #subscriptions: Subscription[] = [];
+  #connectionEnd: Promise<unknown> = Promise.resolve();
   #inFlight = 0;
   #idle: () => void = () => {};
 
@@ -45,6 +46,7 @@ export class ServiceServer {
   /** Subscribes on a new connection; those of the one before ended with it. */
   listen(connection: NatsConnection): readonly Subscription[] {
     const { service, commands } = this.#config;
+    this.#connectionEnd = connection.closed();
     this.#subscriptions = Object.entries(commands).map(([command, handler]) =>
       connection.subscribe(commandSubject(service, command), {
         queue: service,
@@ -72,7 +74,9 @@ export class ServiceServer {
   async drain(): Promise<void> {
     const subscriptions = this.#subscriptions;
     this.#subscriptions = [];
-    await Promise.allSettled(subscriptions.map((subscription) => subscription.drain()));
+    const drained = Promise.allSettled(subscriptions.map((subscription) => subscription.drain()));
+    // The client never settles a drain whose connection ends.
+    await Promise.race([drained, this.#connectionEnd]);
     if (this.#inFlight === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, busLimits.drainMs);
