@@ -4,6 +4,7 @@ import { bytes, commandOf, text, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
 import { permissionsOf } from "../permissions.ts";
 import { startNats } from "../server/nats-server.ts";
+import { serversToDial } from "./link.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
 const user = {
@@ -99,4 +100,18 @@ test("a server that is killed while a service drains holds up nobody", async () 
   });
   const reply = await bus.request("scheduler", "Ask", commandOf("{}"), 5_000);
   expect(reply.kind).toBe("ok");
+});
+
+test("the members of a cluster are dialled after the configured servers, each once", () => {
+  const members = ["10.0.0.1:4222", "10.0.0.2:4222"];
+  expect(serversToDial("nats://10.0.0.1:4222", members)).toEqual([
+    "nats://10.0.0.1:4222",
+    "10.0.0.2:4222",
+  ]);
+  expect(serversToDial(["10.0.0.3:4222", "10.0.0.2:4222"], members)).toEqual([
+    "10.0.0.3:4222",
+    "10.0.0.2:4222",
+    "10.0.0.1:4222",
+  ]);
+  expect(serversToDial("10.0.0.1:4222", [])).toEqual(["10.0.0.1:4222"]);
 });

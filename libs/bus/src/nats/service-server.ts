@@ -51,7 +51,7 @@ export class ServiceServer {
       connection.subscribe(commandSubject(service, command), {
         queue: service,
         callback: (error, message) => {
-          if (error === null) void this.#handle(command, handler, message);
+          if (error === null) void this.#handle(command, handler, message, connection);
         },
       }),
     );
@@ -87,10 +87,15 @@ export class ServiceServer {
     });
   }
 
-  async #handle(command: string, handler: CommandHandler, message: Msg): Promise<void> {
+  async #handle(
+    command: string,
+    handler: CommandHandler,
+    message: Msg,
+    connection: NatsConnection,
+  ): Promise<void> {
     const { service, onProblem } = this.#config;
     if (this.#inFlight >= busLimits.commandsInFlightMax) {
-      this.#respond(message, replyToWire(overloaded(service)));
+      this.#respond(connection, message, replyToWire(overloaded(service)));
       return;
     }
     this.#inFlight += 1;
@@ -99,17 +104,23 @@ export class ServiceServer {
     const answered = await answer(service, handler, request);
     const failed = answered.kind === "failed";
     if (failed) onProblem(callbackThrew(`the handler of ${service}.${command}`, answered.error));
-    this.#respond(message, failed ? failureToWire() : replyToWire(answered.reply));
+    this.#respond(connection, message, failed ? failureToWire() : replyToWire(answered.reply));
     this.#count(command, performance.now() - startedMs, failed);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#idle();
   }
 
-  #respond(message: Msg, { body, headers }: ReturnType<typeof replyToWire>): void {
+  /** An answer whose connection has ended is lost: the server permits it on no other, and the asker's deadline ends. */
+  #respond(
+    connection: NatsConnection,
+    message: Msg,
+    { body, headers }: ReturnType<typeof replyToWire>,
+  ): void {
+    if (connection.isClosed()) return;
     try {
       message.respond(body, { headers });
     } catch (error) {
-      // Too large for the bus, or the connection has ended; then nobody hears this either.
+      // Too large for the bus.
       this.#config.onProblem(callbackThrew(`answering ${message.subject}`, error));
       const failure = failureToWire();
       try {
