@@ -1,9 +1,10 @@
 import type { Fault } from "@trainyard/kernel";
 import { expect, test } from "vitest";
-import { bytes, text, until } from "../contract/fixture.ts";
+import { bytes, commandOf, text, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
 import { permissionsOf } from "../permissions.ts";
 import { startNats } from "../server/nats-server.ts";
+import { serversToDial } from "./link.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
 const user = {
@@ -68,4 +69,49 @@ test("a subject that cannot be is refused to its caller and harms nothing later"
   await bus.subscribe("ty.agent.a.report", ({ body }) => heard.push(text(body)));
   bus.publish("ty.agent.a.report", bytes("still here"));
   await until("it is heard", () => heard.length === 1);
+});
+
+test("a server that is killed while it is told of a subscription holds up nobody", async () => {
+  await using server = await startNats();
+  await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
+  const heard: string[] = [];
+  server.pause();
+  const subscribed = bus.subscribe("ty.agent.a.report", ({ body }) => heard.push(text(body)));
+  await server.crash();
+  await subscribed;
+  await server.start();
+  await until("it is back", () => bus.connected());
+  bus.publish("ty.agent.a.report", bytes("still here"));
+  await until("it is heard", () => heard.length === 1);
+});
+
+test("a server that is killed while a service drains holds up nobody", async () => {
+  await using server = await startNats();
+  await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
+  const served = await bus.serve("scheduler", { Ask: async ({ body }) => ({ kind: "ok", body }) });
+  server.pause();
+  const drained = served[Symbol.asyncDispose]();
+  await server.crash();
+  await drained;
+  await server.start();
+  await until("it is back", () => bus.connected());
+  await using _again = await bus.serve("scheduler", {
+    Ask: async ({ body }) => ({ kind: "ok", body }),
+  });
+  const reply = await bus.request("scheduler", "Ask", commandOf("{}"), 5_000);
+  expect(reply.kind).toBe("ok");
+});
+
+test("the members of a cluster are dialled after the configured servers, each once", () => {
+  const members = ["10.0.0.1:4222", "10.0.0.2:4222"];
+  expect(serversToDial("nats://10.0.0.1:4222", members)).toEqual([
+    "nats://10.0.0.1:4222",
+    "10.0.0.2:4222",
+  ]);
+  expect(serversToDial(["10.0.0.3:4222", "10.0.0.2:4222"], members)).toEqual([
+    "10.0.0.3:4222",
+    "10.0.0.2:4222",
+    "10.0.0.1:4222",
+  ]);
+  expect(serversToDial("10.0.0.1:4222", [])).toEqual(["10.0.0.1:4222"]);
 });

@@ -33,6 +33,8 @@ export class Link implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #waits: DialWaits;
   #connection: NatsConnection | null = null;
+  /** `host:port` of a cluster's members, as the last connection's server named them. */
+  #members: readonly string[] = [];
   #up = false;
   #loginRefused = false;
   #firstTry: () => void = () => {};
@@ -83,11 +85,15 @@ export class Link implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#refusalCallbacks.delete(callback) };
   }
 
-  /** Resolves when the server has seen everything sent before; at once while it is away. */
+  /** Resolves when the server has seen everything sent before, or the link is lost; at once while it is away. */
   async settled(): Promise<void> {
     if (!this.up || this.#connection === null) return;
-    // A link lost in between needs no word here: attachments run again on the next connection.
-    await this.#connection.flush().catch(() => {});
+    // The client never settles a flush whose connection ends. Attachments run again on the next connection.
+    const lost = Promise.withResolvers<void>();
+    using _watched = this.onConnection((up) => {
+      if (!up) lost.resolve();
+    });
+    await Promise.race([this.#connection.flush().catch(() => {}), lost.promise]);
   }
 
   async #keep(): Promise<void> {
@@ -99,6 +105,7 @@ export class Link implements AsyncDisposable {
       }
       this.#waits.reset();
       this.#connection = connection;
+      this.#learnMembers();
       for (const attachment of this.#attachments) this.#run(attachment, connection);
       const watched = this.#watch(connection.status());
       this.#setUp(true);
@@ -120,10 +127,10 @@ export class Link implements AsyncDisposable {
   }
 
   async #dial(): Promise<NatsConnection | null> {
-    const { servers, name, user, password, inboxPrefix } = this.#config;
+    const { name, user, password, inboxPrefix } = this.#config;
     try {
       const connection = await connect({
-        servers: typeof servers === "string" ? servers : [...servers],
+        servers: serversToDial(this.#config.servers, this.#members),
         name,
         ...(user === undefined ? {} : { user, pass: password ?? "" }),
         inboxPrefix,
@@ -141,8 +148,15 @@ export class Link implements AsyncDisposable {
     return null;
   }
 
+  /** A closed connection knows none, and a server outside a cluster names none. */
+  #learnMembers(): void {
+    const members = this.#connection?.info?.connect_urls;
+    if (members !== undefined) this.#members = members;
+  }
+
   async #watch(statuses: AsyncIterable<Status>): Promise<void> {
     for await (const status of statuses) {
+      if (status.type === "update") this.#learnMembers();
       if (status.type === "disconnect") this.#setUp(false);
       if (status.type === "error") this.#report(status.error);
     }
@@ -191,4 +205,14 @@ export class Link implements AsyncDisposable {
     await this.#connection?.close();
     await this.#keeping;
   }
+}
+
+/** The configured servers, then the members of the cluster that are not among them. */
+export function serversToDial(
+  configured: string | readonly string[],
+  members: readonly string[],
+): string[] {
+  const first = typeof configured === "string" ? [configured] : configured;
+  const known = new Set(first.map((server) => server.replace(/^.*:\/\//, "")));
+  return [...first, ...members.filter((member) => !known.has(member))];
 }

@@ -206,6 +206,8 @@ class NatsBus implements Bus {
       subscriptions = attachment(connection);
     });
     await this.#link.settled();
+    // A lost connection closes its subscriptions too; the next one attaches them again.
+    if (!this.#link.up) return attached;
     const refused = subscriptions.find((subscription) => subscription.isClosed());
     if (refused === undefined) return attached;
     attached[Symbol.dispose]();

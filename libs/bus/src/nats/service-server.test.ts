@@ -1,7 +1,7 @@
 import { connect } from "@nats-io/transport-node";
 import type { Fault } from "@trainyard/kernel";
 import { expect, test } from "vitest";
-import { bytes, commandOf } from "../contract/fixture.ts";
+import { bytes, commandOf, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
 import { startNats } from "../server/nats-server.ts";
 import { createNatsBus } from "./nats-bus.ts";
@@ -117,4 +117,31 @@ test("a listener that throws harms neither the others nor the connection", async
   });
   await heard;
   expect(problems.map(({ code }) => code)).toEqual(["callback_threw", "callback_threw"]);
+});
+
+test("an answer whose connection has ended is no fault of the handler", async () => {
+  await using server = await startNats();
+  const problems: Fault[] = [];
+  await using bus = await createNatsBus({
+    servers: server.url,
+    name: "registry",
+    onProblem: (problem) => problems.push(problem),
+  });
+  const atWork = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const served = await bus.serve("registry", {
+    Ask: async ({ body }) => {
+      atWork.resolve();
+      await release.promise;
+      return { kind: "ok", body };
+    },
+  });
+  const asked = bus.request("registry", "Ask", commandOf("{}"), 5_000).catch(() => null);
+  await atWork.promise;
+  await server.restart();
+  await until("it is back", () => bus.connected());
+  release.resolve();
+  await asked;
+  await served[Symbol.asyncDispose]();
+  expect(problems).toEqual([]);
 });

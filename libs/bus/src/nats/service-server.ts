@@ -32,6 +32,7 @@ export class ServiceServer {
   readonly #startedAt = new Date(systemClock.nowMs()).toISOString();
   readonly #stats = new Map<string, EndpointStats>();
   #subscriptions: Subscription[] = [];
+  #connectionEnd: Promise<unknown> = Promise.resolve();
   #inFlight = 0;
   #idle: () => void = () => {};
 
@@ -45,11 +46,12 @@ export class ServiceServer {
   /** Subscribes on a new connection; those of the one before ended with it. */
   listen(connection: NatsConnection): readonly Subscription[] {
     const { service, commands } = this.#config;
+    this.#connectionEnd = connection.closed();
     this.#subscriptions = Object.entries(commands).map(([command, handler]) =>
       connection.subscribe(commandSubject(service, command), {
         queue: service,
         callback: (error, message) => {
-          if (error === null) void this.#handle(command, handler, message);
+          if (error === null) void this.#handle(command, handler, message, connection);
         },
       }),
     );
@@ -72,7 +74,9 @@ export class ServiceServer {
   async drain(): Promise<void> {
     const subscriptions = this.#subscriptions;
     this.#subscriptions = [];
-    await Promise.allSettled(subscriptions.map((subscription) => subscription.drain()));
+    const drained = Promise.allSettled(subscriptions.map((subscription) => subscription.drain()));
+    // The client never settles a drain whose connection ends.
+    await Promise.race([drained, this.#connectionEnd]);
     if (this.#inFlight === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, busLimits.drainMs);
@@ -83,10 +87,15 @@ export class ServiceServer {
     });
   }
 
-  async #handle(command: string, handler: CommandHandler, message: Msg): Promise<void> {
+  async #handle(
+    command: string,
+    handler: CommandHandler,
+    message: Msg,
+    connection: NatsConnection,
+  ): Promise<void> {
     const { service, onProblem } = this.#config;
     if (this.#inFlight >= busLimits.commandsInFlightMax) {
-      this.#respond(message, replyToWire(overloaded(service)));
+      this.#respond(connection, message, replyToWire(overloaded(service)));
       return;
     }
     this.#inFlight += 1;
@@ -95,17 +104,23 @@ export class ServiceServer {
     const answered = await answer(service, handler, request);
     const failed = answered.kind === "failed";
     if (failed) onProblem(callbackThrew(`the handler of ${service}.${command}`, answered.error));
-    this.#respond(message, failed ? failureToWire() : replyToWire(answered.reply));
+    this.#respond(connection, message, failed ? failureToWire() : replyToWire(answered.reply));
     this.#count(command, performance.now() - startedMs, failed);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#idle();
   }
 
-  #respond(message: Msg, { body, headers }: ReturnType<typeof replyToWire>): void {
+  /** An answer whose connection has ended is lost: the server permits it on no other, and the asker's deadline ends. */
+  #respond(
+    connection: NatsConnection,
+    message: Msg,
+    { body, headers }: ReturnType<typeof replyToWire>,
+  ): void {
+    if (connection.isClosed()) return;
     try {
       message.respond(body, { headers });
     } catch (error) {
-      // Too large for the bus, or the connection has ended; then nobody hears this either.
+      // Too large for the bus.
       this.#config.onProblem(callbackThrew(`answering ${message.subject}`, error));
       const failure = failureToWire();
       try {

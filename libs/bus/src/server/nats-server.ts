@@ -79,6 +79,11 @@ export class TestNats implements AsyncDisposable {
     await this.#end("SIGKILL");
   }
 
+  /** SIGKILL also of a paused server, which reads and answers nothing more. */
+  async crash(): Promise<void> {
+    await this.#end("SIGKILL", false);
+  }
+
   async stop(): Promise<void> {
     await this.#end("SIGTERM");
   }
@@ -103,12 +108,12 @@ export class TestNats implements AsyncDisposable {
     this.#process?.kill("SIGCONT");
   }
 
-  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+  async #end(signal: "SIGKILL" | "SIGTERM", resumed = true): Promise<void> {
     const child = this.#process;
     this.#process = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, "exit");
-    child.kill("SIGCONT");
+    if (resumed) child.kill("SIGCONT");
     child.kill(signal);
     await exited;
   }
