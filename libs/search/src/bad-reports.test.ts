@@ -1,7 +1,6 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
-import { noImprovement } from "./policies/test-policies.ts";
 import {
   configOf,
   DrivenSearch,
@@ -45,7 +44,8 @@ describe("a report", () => {
 
   it("without the metric fails a trial of random search under a policy that compares values", () => {
     const search = new DrivenSearch();
-    search.start({ ...configOf(randomOf(2, 2)), early_stopping: [noImprovement(3)] });
+    const early_stopping = [{ name: "no_improvement", patience: 3 }] as never;
+    search.start({ ...configOf(randomOf(2, 2)), early_stopping });
     expect(search.send(validation(1, 10, { accuracy: 1 }))).toMatchObject([
       { type: "ObservationRecorded" },
       { type: "TrialStopDecided", data: { rule: "metric_missing", fails: true } },

@@ -2,6 +2,7 @@ import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import type { SearchCommand } from "./commands.ts";
+import { searchDecider } from "./decider.ts";
 import {
   configOf,
   DrivenSearch,
@@ -19,7 +20,7 @@ function started(trials = 3, searcher: Partial<SearcherConfig> = {}): DrivenSear
 }
 
 const rejected = (search: DrivenSearch, command: SearchCommand): unknown =>
-  search.machine.decide(command);
+  searchDecider.decide(search.state, command);
 
 describe("StartSearch", () => {
   it("records what the search is, then proposes", () => {
@@ -220,7 +221,7 @@ describe("a search that is to finish", () => {
   function finishing(trials: number): DrivenSearch {
     const search = new DrivenSearch();
     search.start(configOf(randomOf(trials, 2)));
-    search.machine.apply(finish);
+    search.state = searchDecider.evolve(search.state, finish);
     return search;
   }
 

@@ -4,13 +4,13 @@ import {
   type NormalisedConfig,
   parseExperiment,
 } from "@trainyard/experiment-config";
-import { isRejection } from "@trainyard/kernel";
+import { fold, isRejection } from "@trainyard/kernel";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   type SearchCommand,
   type SearchEvent,
   type SearchState,
-  SearchMachine,
+  searchDecider,
 } from "@trainyard/search";
 
 export const METRIC = "loss";
@@ -30,7 +30,7 @@ export function configOf(searcher: JsonObject, hyperparameters: unknown = {}): N
 }
 
 export class CaseSearch {
-  readonly #search = new SearchMachine();
+  state: SearchState = searchDecider.initial;
   readonly config: NormalisedConfig;
   readonly proposals: { readonly number: number; readonly hyperparameters: JsonObject }[] = [];
   #reports = 0;
@@ -43,20 +43,15 @@ export class CaseSearch {
   /** What the start has caused. */
   readonly first: readonly SearchEvent[];
 
-  get state(): SearchState {
-    return this.#search.state;
-  }
-
   send(command: SearchCommand): readonly SearchEvent[] {
-    const decided = this.#search.decide(command);
+    const decided = searchDecider.decide(this.state, command);
     if (isRejection(decided)) throw new Error(decided.detail);
     for (const event of decided) this.apply(event);
     return decided;
   }
 
   apply(event: SearchEvent): void {
-    this.#search.apply(event);
-    this.#search.keep();
+    this.state = fold(searchDecider.evolve, this.state, [event]);
     if (event.type === "TrialProposed") {
       const { number, hyperparameters } = event.data;
       this.proposals.push({ number, hyperparameters: hyperparameters ?? {} });

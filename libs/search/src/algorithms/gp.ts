@@ -10,14 +10,20 @@
  * once. Where none is prepared the place waits for one, until somebody says that it has waited for too long: then the
  * trial gets its point of the Sobol sequence.
  */
+import type { Json, JsonObject } from "@trainyard/experiment-config";
 import type { Algorithm, Model, Observation, ProposedPoint, Suggestion } from "../algorithm.ts";
+import type { SearchEvent } from "../events.ts";
 import { givenTrials } from "../space/points.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
 import { learnedFrom } from "./gp/inputs.ts";
 import { suggestionFor } from "./gp/suggestion.ts";
-import { axesOfPlan } from "../space/axes.ts";
-import { applyToModel, type ModelMemory, newModelMemory } from "./model-memory.ts";
+import {
+  axesOfPlan,
+  evolveModelMemory,
+  initialModelMemory,
+  type ModelMemory,
+} from "./model-memory.ts";
 import { wantedTrials } from "./random.ts";
 import { sobolPoints } from "./sobol.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
@@ -34,13 +40,15 @@ type GpMemory = ModelMemory & {
   readonly prepared: Suggestion | null;
 };
 
-type GpSearch = RunningSearch<GpMemory>;
+function gpMemory(memory: Json): GpMemory {
+  return memory as unknown as GpMemory;
+}
 
-const model: Model<GpMemory> = {
+const model: Model = {
   question: (search) => {
     if (!isAsked(search)) return null;
     const { plan, version: searchVersion } = search;
-    const results = search.memory.ended;
+    const results = gpMemory(search.memory).ended;
     const trial = proposedTrials(search) + 1;
     return { plan, trial, searchVersion, results, known: learnedFrom(search) };
   },
@@ -48,7 +56,7 @@ const model: Model<GpMemory> = {
   waits: (search) =>
     follows(search) && roomFor(search, wantedTrials(search)) > 0 && freshOne(search) === null,
   takes: (search, suggestion) => {
-    const { prepared } = search.memory;
+    const { prepared } = gpMemory(search.memory);
     if (!follows(search) || (prepared !== null && prepared.results >= suggestion.results)) {
       return false;
     }
@@ -57,7 +65,7 @@ const model: Model<GpMemory> = {
   },
 };
 
-export const gp: Algorithm<GpMemory> = {
+export const gp: Algorithm = {
   name: "gp",
   version: 1,
   learns: true,
@@ -65,13 +73,11 @@ export const gp: Algorithm<GpMemory> = {
     config.name === "gp"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 1, concurrentTrialsMax: 1 },
-  initial: (plan) => ({ ...newModelMemory(plan), prepared: null }),
-  apply: (search, event, undo) => {
-    applyToModel(search, event, undo);
-    if (event.type === "SuggestionPrepared") {
-      undo.set(search.memory, "prepared", suggestionIn(event.data));
-    } else if (event.type === "TrialProposed") undo.set(search.memory, "prepared", null);
-  },
+  initial: (_config, _space, _seed, plan) => ({
+    ...(initialModelMemory(plan) as JsonObject),
+    prepared: null,
+  }),
+  evolve,
   on: (search, observation) => {
     if (observation.kind === "validated") return [];
     return topUp(search, wantedTrials(search), (trial) => pointFor(search, trial, observation));
@@ -79,8 +85,20 @@ export const gp: Algorithm<GpMemory> = {
   model,
 };
 
+function evolve(memory: Json, event: SearchEvent, search: RunningSearch): Json {
+  const after = evolveModelMemory(memory, event, search) as JsonObject;
+  if (event.type === "SuggestionPrepared") {
+    return { ...after, prepared: suggestionIn(event.data) };
+  }
+  return event.type === "TrialProposed" ? { ...after, prepared: null } : after;
+}
+
 /** Null where the trial has to wait for its suggestion. */
-function pointFor(search: GpSearch, trial: number, observation: Observation): ProposedPoint | null {
+function pointFor(
+  search: RunningSearch,
+  trial: number,
+  observation: Observation,
+): ProposedPoint | null {
   const filling = sobolPoints(search.plan)(trial);
   if (trial <= givenTrials(search.plan) || !isLearned(search)) return filling;
   if (observation.kind === "unsuggested" && observation.trial === trial) {
@@ -90,39 +108,39 @@ function pointFor(search: GpSearch, trial: number, observation: Observation): Pr
   const suggestion = freshOne(search);
   if (suggestion?.trial !== trial) return null;
   const { hyperparameters, origin, searchVersion, results } = suggestion;
-  const lacking = search.memory.ended - results;
+  const lacking = gpMemory(search.memory).ended - results;
   const evidence = { search_version: searchVersion, results, lacking, ...suggestion.evidence };
   return { hyperparameters, origin, evidence };
 }
 
 /** Whether the next trial is one for the model. */
-function follows(search: GpSearch): boolean {
+function follows(search: RunningSearch): boolean {
   return isLearned(search) && proposedTrials(search) >= givenTrials(search.plan);
 }
 
 /** Whether enough results are there that differ: before that the trials fill the space. */
-function isLearned(search: GpSearch): boolean {
-  const { ended, ranked } = search.memory;
+function isLearned(search: RunningSearch): boolean {
+  const { ended, ranked } = gpMemory(search.memory);
   const axes = axesOfPlan(search.plan).length;
   const enough = Math.min(STARTUP_MAX, Math.max(STARTUP_MIN, 2 * axes));
   return axes > 0 && ended >= enough && ranked[0]?.score !== ranked.at(-1)?.score;
 }
 
-function isFresh(search: GpSearch, { results }: Suggestion): boolean {
-  const lacking = search.memory.ended - results;
+function isFresh(search: RunningSearch, { results }: Suggestion): boolean {
+  const lacking = gpMemory(search.memory).ended - results;
   return lacking <= Math.floor(search.unended / RUNNING_FOR_ONE_LACKED);
 }
 
-function freshOne(search: GpSearch): Suggestion | null {
-  const { prepared } = search.memory;
+function freshOne(search: RunningSearch): Suggestion | null {
+  const { prepared } = gpMemory(search.memory);
   return prepared !== null && isFresh(search, prepared) ? prepared : null;
 }
 
 /** Whether a suggestion with the newest results would be of use: now, or when the next trial ends. */
-function isAsked(search: GpSearch): boolean {
+function isAsked(search: RunningSearch): boolean {
   const wanted = wantedTrials(search);
   if (!follows(search) || proposedTrials(search) >= wanted) return false;
-  const { prepared, ended } = search.memory;
+  const { prepared, ended } = gpMemory(search.memory);
   if (roomFor(search, wanted) > 0) return freshOne(search) === null;
   return prepared?.results !== ended && search.unended > RUNNING_FOR_ONE_LACKED;
 }

@@ -7,7 +7,7 @@
 import { bestByFronts } from "../analysis/pareto.ts";
 import { objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
 import type { SearchPlan } from "../state.ts";
-import type { UndoLog } from "../undo-log.ts";
+import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
 
 /** Contenders are thinned out to half of this when they are as many: fronts of more take too long. */
 const MOST = 1_000;
@@ -16,20 +16,19 @@ type Contender = { readonly trial: number; readonly scores: readonly number[] };
 
 export type SeveralMemory = {
   /** Of trial n at n - 1; empty before a report that had all metrics. */
-  readonly latest: readonly (readonly number[])[];
+  readonly latest: Vector<readonly number[]>;
   readonly contenders: readonly Contender[];
 };
 
 /** Null where the search has one metric alone. */
-export function newSeveral(plan: SearchPlan): SeveralMemory | null {
+export function initialSeveral(plan: SearchPlan): SeveralMemory | null {
   if (objectivesOf(plan).length === 1) return null;
-  let contenders: readonly Contender[] = [];
+  let memory: SeveralMemory = { latest: emptyVector(), contenders: [] };
   for (const [index, { values }] of plan.earlier.entries()) {
     const scores = scoresIn(plan, values);
-    if (scores === null) continue;
-    contenders = contendersWith(contenders, index + 1 - plan.earlier.length, scores);
+    if (scores !== null) memory = contending(memory, index + 1 - plan.earlier.length, scores);
   }
-  return { latest: [], contenders };
+  return memory;
 }
 
 function scoresIn(
@@ -41,47 +40,38 @@ function scoresIn(
   return all === null ? null : scoresOf(objectives, all);
 }
 
-export function proposeSeveral({ latest }: SeveralMemory, undo: UndoLog): void {
-  undo.push(latest, []);
+export function proposedSeveral(memory: SeveralMemory): SeveralMemory {
+  return { ...memory, latest: pushed(memory.latest, []) };
 }
 
 /** A report, maybe after the end of a trial that was trained. */
-export function observeSeveral(
+export function observedSeveral(
   memory: SeveralMemory,
   plan: SearchPlan,
   trial: number,
   values: Readonly<Record<string, number>>,
   wasTrained: boolean,
-  undo: UndoLog,
-): void {
+): SeveralMemory {
   const scores = scoresIn(plan, values);
-  if (scores === null) return;
-  undo.set(memory.latest, trial - 1, scores);
-  if (wasTrained) contend(memory, trial, scores, undo);
+  if (scores === null) return memory;
+  const after = { ...memory, latest: withItem(memory.latest, trial - 1, scores) };
+  return wasTrained ? contending(after, trial, scores) : after;
 }
 
 /** The end of a trial that was trained. */
-export function endSeveral(memory: SeveralMemory, trial: number, undo: UndoLog): void {
-  const scores = memory.latest[trial - 1] ?? [];
-  if (scores.length > 0) contend(memory, trial, scores, undo);
+export function endedSeveral(memory: SeveralMemory, trial: number): SeveralMemory {
+  const scores = itemAt(memory.latest, trial - 1) ?? [];
+  return scores.length === 0 ? memory : contending(memory, trial, scores);
 }
 
-function contend(
+function contending(
   memory: SeveralMemory,
   trial: number,
   scores: readonly number[],
-  undo: UndoLog,
-): void {
-  undo.set(memory, "contenders", contendersWith(memory.contenders, trial, scores));
-}
-
-function contendersWith(
-  before: readonly Contender[],
-  trial: number,
-  scores: readonly number[],
-): readonly Contender[] {
-  const contenders = [...before.filter((other) => other.trial !== trial), { trial, scores }];
-  return contenders.length < MOST ? contenders : thinned(contenders);
+): SeveralMemory {
+  const others = memory.contenders.filter((other) => other.trial !== trial);
+  const contenders = [...others, { trial, scores }];
+  return { ...memory, contenders: contenders.length < MOST ? contenders : thinned(contenders) };
 }
 
 function thinned(contenders: readonly Contender[]): readonly Contender[] {

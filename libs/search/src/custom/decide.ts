@@ -3,13 +3,15 @@
  * order. All of them or none: the first that cannot be is a rejection that names it.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
-import { assertNever, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { assertNever, fold, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision } from "../algorithm.ts";
 import { intoPlaces, placesFree, targetReached } from "../algorithms/custom.ts";
 import type { PostOperations } from "../commands.ts";
 import { eventsOf, exhausted, goesOn } from "../decision-events.ts";
 import type { SearchEvent } from "../events.ts";
+import { evolve } from "../evolve.ts";
 import { searchLimits } from "../limits.ts";
+import { valueOfId } from "../persistent/id-map.ts";
 import {
   isOpen,
   isStopped,
@@ -19,10 +21,11 @@ import {
   type TrialState,
   trialOf,
 } from "../state.ts";
-import { lastTime } from "../times.ts";
-import type { TriedSearch } from "../tried-search.ts";
+import { lastTime } from "../persistent/times.ts";
+import { itemAt } from "../persistent/vector.ts";
+import { keepAll, keepSome } from "../persistent/versions.ts";
 import { givenPoint } from "./given-point.ts";
-import { type CustomSearch, isCustom, NO_PLACE, type Posted, postedUnder } from "./memory.ts";
+import { customMemory, NO_PLACE, type Posted } from "./memory.ts";
 import {
   digestOf,
   malformed,
@@ -38,12 +41,11 @@ import {
 type Place = { readonly index: number; readonly operation: SearchOperation };
 
 export function postOperations(
-  tried: TriedSearch,
   search: RunningSearch,
   { operations, restsOn }: PostOperations,
 ): readonly SearchEvent[] | Rejection {
-  if (!isCustom(search)) {
-    const { algorithm } = search.plan;
+  const { algorithm } = search.plan;
+  if (algorithm !== "custom") {
     return reject("search_not_custom", `this is a ${algorithm} search, which takes no operations`);
   }
   const wrong = malformed(operations) ?? reused(search, operations);
@@ -61,31 +63,40 @@ export function postOperations(
   }
   const unknown = ofUnknownTrial(search, places);
   if (unknown !== null) return unknown;
-  return recorded(tried, search, places, restsOn);
+  // Each is decided on the state that those before it leave, and who asked goes on from the one before all of them.
+  keepAll();
+  try {
+    return recorded(search, places, restsOn);
+  } finally {
+    keepSome();
+  }
 }
 
-/** Each is decided on the search as those before it leave it. */
 function recorded(
-  tried: TriedSearch,
-  search: CustomSearch,
+  search: RunningSearch,
   places: readonly Place[],
   restsOn: number | null,
 ): readonly SearchEvent[] | Rejection {
-  const events: SearchEvent[] = [];
+  const event: SearchEvent = {
+    type: "OperationsPosted",
+    data: {
+      operations: places.map(({ operation }) => operation),
+      ...(restsOn === null ? {} : { restsOn }),
+    },
+  };
+  const events: SearchEvent[] = [event];
+  let state = evolve(search, event) as RunningSearch;
   const record = (more: readonly SearchEvent[]): void => {
     events.push(...more);
-    for (const event of more) tried.apply(event);
+    state = fold(evolve, state as SearchState, more) as RunningSearch;
   };
-  const operations = places.map(({ operation }) => operation);
-  const rests = restsOn === null ? {} : { restsOn };
-  record([{ type: "OperationsPosted", data: { operations, ...rests } }]);
   for (const place of places) {
-    const decided = decisionsOf(search, place);
+    const decided = decisionsOf(state, place);
     if (isRejection(decided)) return decided;
-    record(eventsOf(search, decided));
-    record(eventsOf(search, intoPlaces(search)));
+    record(eventsOf(state, decided));
+    record(eventsOf(state, intoPlaces(state)));
   }
-  return goesOn(search) ? events : [...events, exhausted(search)];
+  return goesOn(state) ? events : [...events, exhausted(state)];
 }
 
 /** What became of operations that were posted, in their order; empty for a search that does not know them. */
@@ -102,7 +113,9 @@ export function operationResults(
 }
 
 function postedAs(search: SearchState, { id }: SearchOperation): Posted | undefined {
-  return isCustom(search) ? postedUnder(search.memory, id) : undefined;
+  return search.plan?.algorithm === "custom"
+    ? valueOfId(customMemory(search.memory).posted, id)
+    : undefined;
 }
 
 function reused(search: RunningSearch, operations: readonly SearchOperation[]): Rejection | null {
@@ -134,7 +147,7 @@ function sourceOf(wish: Wish): number | undefined {
   return wish.case === "propose" ? wish.value.startFromTrial : undefined;
 }
 
-function decisionsOf(search: CustomSearch, place: Place): readonly Decision[] | Rejection {
+function decisionsOf(search: RunningSearch, place: Place): readonly Decision[] | Rejection {
   const wish = wishOf(place.operation);
   switch (wish.case) {
     case "propose":
@@ -161,7 +174,7 @@ function decisionsOf(search: CustomSearch, place: Place): readonly Decision[] | 
 }
 
 function propose(
-  search: CustomSearch,
+  search: RunningSearch,
   { index, operation }: Place,
   { hyperparameters, startFromTrial }: WishOf<"propose">,
 ): readonly Decision[] | Rejection {
@@ -240,7 +253,7 @@ function stopped(place: Place, trial: number, reason: string): Decision {
 
 /** One that waits for a place waits for its client from now on. */
 function suspend(
-  search: CustomSearch,
+  search: RunningSearch,
   place: Place,
   { trial, reason }: WishOf<"suspend">,
 ): readonly Decision[] {
@@ -250,13 +263,13 @@ function suspend(
   return [{ kind: "suspend", trial, rung: 0, rule: "client", evidence: evidenceOf(place, reason) }];
 }
 
-function waitsForPlace({ memory }: CustomSearch, trial: number): boolean {
-  return memory.goals[trial - 1]?.waits === true;
+function waitsForPlace({ memory }: RunningSearch, trial: number): boolean {
+  return itemAt(customMemory(memory).goals, trial - 1)?.waits === true;
 }
 
 /** The goal is the new one already: the fold of the operations has set it. */
 function resume(
-  search: CustomSearch,
+  search: RunningSearch,
   place: Place,
   { trial, target }: WishOf<"resume">,
   state: TrialState,

@@ -4,9 +4,11 @@
  * suspended by the rule `no_place`; both are resumed, the first first, as places become free; one that its client suspended waits for its client.
  */
 import type { EventData } from "@trainyard/contracts";
+import type { Json } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
-import type { RunningSearch, SearchState } from "../state.ts";
-import type { UndoLog } from "../undo-log.ts";
+import { emptyIdMap, type IdMap, withId } from "../persistent/id-map.ts";
+import type { RunningSearch } from "../state.ts";
+import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
 import { digestOf, type WishOf, wishOf } from "./operations.ts";
 
 /** Of a trial that there is no place for. */
@@ -32,130 +34,137 @@ export type Goal = {
 };
 
 export type CustomMemory = {
-  /** By the operation's id, after a `#`, so that no id is the name of a built-in property. */
-  readonly posted: Readonly<Record<string, Posted>>;
+  readonly posted: IdMap<Posted>;
   /** That of trial n at n - 1; made with the operation, just before the trial. */
-  readonly goals: readonly Goal[];
+  readonly goals: Vector<Goal>;
   /** Trials that have not ended and hold no place. */
   readonly resting: number;
   /** Trials that wait for a place, from `queueHead` on; those that do so no more are passed over. */
-  readonly queue: readonly number[];
+  readonly queue: Vector<number>;
   readonly queueHead: number;
 };
 
-export type CustomSearch = RunningSearch<CustomMemory>;
+const initial: CustomMemory = {
+  posted: emptyIdMap(),
+  goals: emptyVector(),
+  resting: 0,
+  queue: emptyVector(),
+  queueHead: 0,
+};
 
-export function newCustomMemory(): CustomMemory {
-  return { posted: {}, goals: [], resting: 0, queue: [], queueHead: 0 };
+/** Memory is JSON to the state that holds it; only a custom search's own fold makes that of a custom search. */
+export function customMemory(memory: Json): CustomMemory {
+  return memory as unknown as CustomMemory;
 }
 
-/** Whether its algorithm is the custom one, whose memory this is. */
-export function isCustom(search: SearchState): search is CustomSearch {
-  return search.plan?.algorithm === "custom";
+function asJson(memory: CustomMemory): Json {
+  return memory as unknown as Json;
 }
 
-export function postedUnder({ posted }: CustomMemory, id: string): Posted | undefined {
-  return posted[`#${id}`];
+export function initialCustomMemory(): Json {
+  return asJson(initial);
 }
 
-export function applyToCustom(search: CustomSearch, event: SearchEvent, undo: UndoLog): void {
-  const { memory } = search;
+export function evolveCustomMemory(json: Json, event: SearchEvent, search: RunningSearch): Json {
+  const memory = customMemory(json);
   switch (event.type) {
     case "OperationsPosted":
-      post(memory, event.data, search.version + 1, undo);
-      break;
+      return asJson(posted(memory, event.data, search));
     case "TrialProposed":
-      // A trial that is made without a place for it waits for one.
-      if (event.data.waits === true) rest(memory, event.data.number, true, undo);
-      break;
+      return asJson(proposed(memory, event.data));
     case "TrialSuspended":
-      rest(memory, event.data.trial, event.data.rule === NO_PLACE, undo);
-      break;
+      return asJson(resting(memory, event.data.trial, event.data.rule === NO_PLACE));
     case "TrialStopDecided":
-      waitNoMore(memory, event.data.trial, undo);
-      break;
+      return asJson(waitsNoMore(memory, event.data.trial));
     case "TrialResumed":
     case "TrialOutcomeRecorded":
-      rise(memory, event.data.trial, undo);
-      break;
+      return asJson(rising(memory, event.data.trial));
     default:
+      return json;
   }
 }
 
-function post(
-  { posted, goals }: CustomMemory,
+function posted(
+  memory: CustomMemory,
   { operations }: EventData<"OperationsPosted">,
-  version: number,
-  undo: UndoLog,
-): void {
+  search: RunningSearch,
+): CustomMemory {
+  let { posted: ids, goals } = memory;
+  const version = search.version + 1;
   for (const operation of operations) {
     const wish = wishOf(operation);
     let trial = "trial" in wish.value ? wish.value.trial : 0;
     if (wish.case === "propose") {
-      undo.push(goals, goalOf(wish.value));
-      trial = goals.length;
+      goals = pushed(goals, goalOf(wish.value));
+      trial = goals.size;
     } else if (wish.case === "resume") {
-      const { rests = false, waits = false } = goals[trial - 1] ?? {};
-      undo.set(goals, trial - 1, { ...goalOf(wish.value), rests, waits });
+      const { rests = false, waits = false } = itemAt(goals, trial - 1) ?? {};
+      goals = withItem(goals, trial - 1, { ...goalOf(wish.value), rests, waits });
     }
-    undo.set(posted, `#${operation.id}`, { trial, version, digest: digestOf(operation) });
+    ids = withId(ids, operation.id, { trial, version, digest: digestOf(operation) });
   }
+  return { ...memory, posted: ids, goals };
 }
 
 function goalOf({ target, stopAtTarget }: WishOf<"propose"> | WishOf<"resume">): Goal {
   return { target: target ?? null, stops: stopAtTarget, rests: false, waits: false };
 }
 
-/** The trial holds no place from now on; `waits`: until one is free. */
-function rest(memory: CustomMemory, trial: number, waits: boolean, undo: UndoLog): void {
-  const before = memory.goals[trial - 1]?.rests ?? false;
-  setGoal(memory, trial, { rests: true, waits }, undo);
-  if (waits) undo.push(memory.queue, trial);
-  if (!before) undo.set(memory, "resting", memory.resting + 1);
+/** A trial that is made without a place for it waits for one. */
+function proposed(
+  memory: CustomMemory,
+  { number, waits = false }: EventData<"TrialProposed">,
+): CustomMemory {
+  return waits ? resting(memory, number, true) : memory;
+}
+
+/** It holds no place from now on; `waits`: until one is free. */
+function resting(memory: CustomMemory, trial: number, waits: boolean): CustomMemory {
+  const before = itemAt(memory.goals, trial - 1)?.rests ?? false;
+  const after = withGoal(memory, trial, { rests: true, waits });
+  const queue = waits ? pushed(after.queue, trial) : after.queue;
+  return { ...after, queue, resting: memory.resting + (before ? 0 : 1) };
 }
 
 /** Stopped, it ends without a place if it had none. */
-function waitNoMore(memory: CustomMemory, trial: number, undo: UndoLog): void {
-  const rests = memory.goals[trial - 1]?.rests ?? false;
-  setGoal(memory, trial, { rests, waits: false }, undo);
+function waitsNoMore(memory: CustomMemory, trial: number): CustomMemory {
+  const rests = itemAt(memory.goals, trial - 1)?.rests ?? false;
+  return withGoal(memory, trial, { rests, waits: false });
 }
 
-/** The trial holds a place, or has ended. */
-function rise(memory: CustomMemory, trial: number, undo: UndoLog): void {
-  const before = memory.goals[trial - 1]?.rests ?? false;
-  setGoal(memory, trial, { rests: false, waits: false }, undo);
-  if (before) undo.set(memory, "resting", memory.resting - 1);
+/** It holds a place, or has ended. */
+function rising(memory: CustomMemory, trial: number): CustomMemory {
+  const before = itemAt(memory.goals, trial - 1)?.rests ?? false;
+  const after = withGoal(memory, trial, { rests: false, waits: false });
+  return { ...after, resting: memory.resting - (before ? 1 : 0) };
 }
 
 /** The head moves past those that wait no more, so that finding the next one is cheap. */
-function setGoal(
+function withGoal(
   memory: CustomMemory,
   trial: number,
   change: Pick<Goal, "rests" | "waits">,
-  undo: UndoLog,
-): void {
-  const { goals } = memory;
-  const goal = goals[trial - 1];
-  if (goal === undefined) return;
-  if (goal.rests === change.rests && goal.waits === change.waits) return;
-  undo.set(goals, trial - 1, { ...goal, ...change });
-  const { queue } = memory;
+): CustomMemory {
+  const goal = itemAt(memory.goals, trial - 1);
+  if (goal === undefined) return memory;
+  if (goal.rests === change.rests && goal.waits === change.waits) return memory;
+  const goals = withItem(memory.goals, trial - 1, { ...goal, ...change });
   let { queueHead } = memory;
-  while (queueHead < queue.length && !waitsAt(memory, queueHead)) queueHead += 1;
-  if (queueHead === queue.length) undo.set(memory, "queue", []);
-  undo.set(memory, "queueHead", queueHead === queue.length ? 0 : queueHead);
+  while (queueHead < memory.queue.size && !waitsAt(goals, memory.queue, queueHead)) queueHead += 1;
+  if (queueHead < memory.queue.size) return { ...memory, goals, queueHead };
+  return { ...memory, goals, queue: emptyVector(), queueHead: 0 };
 }
 
-function waitsAt({ goals, queue }: CustomMemory, index: number): boolean {
-  return goals[(queue[index] ?? 0) - 1]?.waits === true;
+function waitsAt(goals: Vector<Goal>, queue: Vector<number>, index: number): boolean {
+  return itemAt(goals, (itemAt(queue, index) ?? 0) - 1)?.waits === true;
 }
 
 /** The first trials that wait for a place, at most so many. A trial may stand in the queue twice. */
-export function firstWaiting(memory: CustomMemory, most: number): number[] {
-  const { queue, queueHead } = memory;
+export function firstWaiting({ goals, queue, queueHead }: CustomMemory, most: number): number[] {
   const found = new Set<number>();
-  for (let index = queueHead; index < queue.length && found.size < most; index += 1) {
-    if (waitsAt(memory, index)) found.add(queue[index] as number);
+  for (let index = queueHead; index < queue.size && found.size < most; index += 1) {
+    const trial = itemAt(queue, index);
+    if (trial !== undefined && itemAt(goals, trial - 1)?.waits === true) found.add(trial);
   }
   return [...found];
 }

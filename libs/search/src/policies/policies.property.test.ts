@@ -1,14 +1,15 @@
 /** What holds for every list of policies, whatever the trials report, in whatever order and however often. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy, SearcherConfig } from "@trainyard/experiment-config";
+import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SearchMachine } from "../machine.ts";
+import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 import { ashaOf } from "../halving/test-halving.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { stored } from "../replay/test-record.ts";
-import { encodeSearch } from "../snapshot.ts";
+import { decodeSearch, encodeSearch } from "../snapshot.ts";
 import { isRunning, trialOf } from "../state.ts";
 import { configOf, DrivenSearch, randomOf, validation } from "../testing/test-searches.ts";
 import {
@@ -123,14 +124,14 @@ describe("early stopping", () => {
   it("stops no trial twice, and none that has ended", () => {
     fc.assert(
       fc.property(searchers, lists, steps, (searcher, policies, script) => {
-        const search = new SearchMachine();
+        let state = searchDecider.initial;
         for (const event of run(searcher, policies, script, true).events) {
           if (event.type === "TrialStopDecided") {
-            const trial = trialOf(search.state, event.data.trial);
+            const trial = trialOf(state, event.data.trial);
             expect(trial?.outcome).toBe(TrialOutcome.UNSPECIFIED);
             expect(trial?.wanted).not.toBe("stopped");
           }
-          search.apply(event);
+          state = searchDecider.evolve(state, event);
         }
       }),
     );
@@ -158,10 +159,10 @@ describe("early stopping", () => {
         const read = stored(events);
         expect(replaySearch(read).differences).toEqual([]);
         const at = cut % (events.length + 1);
-        const prefix = SearchMachine.of(read.slice(0, at));
-        const again = SearchMachine.restored(prefix.snapshot());
-        for (const event of read.slice(at)) again?.apply(event);
-        expect(again?.snapshot()).toBe(encodeSearch(state));
+        const prefix = fold(searchDecider.evolve, searchDecider.initial, read.slice(0, at));
+        const saved = decodeSearch(encodeSearch(prefix)) ?? prefix;
+        const again = fold(searchDecider.evolve, saved, read.slice(at));
+        expect(encodeSearch(again)).toBe(encodeSearch(state));
       }),
     );
   });

@@ -5,7 +5,8 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
-import { SearchMachine } from "../machine.ts";
+import { fold } from "@trainyard/kernel";
+import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
 
 export type LineSegment = {
@@ -39,7 +40,7 @@ export function lineOf(events: readonly SearchEvent[], trial: number): readonly 
 
 /** The trial whose value is the best; null while there is none. */
 export function bestTrialOf(events: readonly SearchEvent[]): number | null {
-  return SearchMachine.of(events).state.best?.trial ?? null;
+  return fold(searchDecider.evolve, searchDecider.initial, events).best?.trial ?? null;
 }
 
 /** The searcher section that trains a line once more, as one run. */

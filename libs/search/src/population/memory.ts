@@ -11,7 +11,6 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
 import type { SearchPlan } from "../state.ts";
-import type { UndoLog } from "../undo-log.ts";
 
 /** What counts as worse than any value. */
 export const WORST = Number.MAX_VALUE;
@@ -70,53 +69,49 @@ export function memberOf({ members }: Population, trial: number): Member | undef
   return members.find((member) => member.trial === trial);
 }
 
-export function applyToPopulation(
+export function evolvePopulation(
   population: Population,
   event: SearchEvent,
   plan: SearchPlan,
-  undo: UndoLog,
-): void {
-  const change = (trial: number, by: (member: Member) => Member): void =>
-    changeMember(population, trial, by, undo);
+): Population {
   switch (event.type) {
     case "TrialProposed":
-      join(population, event.data, undo);
-      break;
+      return joined(population, event.data);
     case "ObservationRecorded":
-      score(population, event.data, plan, undo);
-      break;
+      return scored(population, event.data, plan);
     case "CheckpointObserved":
-      change(event.data.trial, (member) => saved(member, event.data, plan));
-      break;
+      return withMember(population, event.data.trial, (member) => saved(member, event.data, plan));
     case "TrialSuspended":
-      change(event.data.trial, (member) => ({ ...judged(member), waiting: true }));
-      break;
+      return withMember(population, event.data.trial, (member) => ({
+        ...judged(member),
+        waiting: true,
+      }));
     case "TrialResumed":
-      change(event.data.trial, (member) =>
+      return withMember(population, event.data.trial, (member) =>
         member.waiting ? { ...member, waiting: false } : judged(member),
       );
-      break;
-    case "TrialStopDecided": {
-      const { trial, rule, fails } = event.data;
-      leave(population, trial, rule === EXPLOITED || fails === true, undo);
-      break;
-    }
+    case "TrialStopDecided":
+      return left(
+        population,
+        event.data.trial,
+        event.data.rule === EXPLOITED || event.data.fails === true,
+      );
     case "TrialOutcomeRecorded":
-      end(population, event.data, undo);
-      break;
+      return ended(population, event.data);
     default:
+      return population;
   }
 }
 
-function changeMember(
-  { members }: Population,
+function withMember(
+  population: Population,
   trial: number,
-  by: (member: Member) => Member,
-  undo: UndoLog,
-): void {
-  const at = members.findIndex((member) => member.trial === trial);
-  const member = members[at];
-  if (member !== undefined) undo.set(members, at, by(member));
+  change: (member: Member) => Member,
+): Population {
+  const at = population.members.findIndex((member) => member.trial === trial);
+  const member = population.members[at];
+  if (member === undefined) return population;
+  return { ...population, members: population.members.with(at, change(member)) };
 }
 
 /** It has been compared with the others and goes on, now or when it is its turn. */
@@ -128,9 +123,9 @@ function judged(member: Member): Member {
   };
 }
 
-function join(population: Population, data: EventData<"TrialProposed">, undo: UndoLog): void {
+function joined(population: Population, data: EventData<"TrialProposed">): Population {
   const { number, hyperparameters = {}, startFromCheckpoint = "", startFromTime = 0 } = data;
-  undo.push(population.members, {
+  const member: Member = {
     trial: number,
     hyperparameters,
     from: startFromCheckpoint,
@@ -141,32 +136,30 @@ function join(population: Population, data: EventData<"TrialProposed">, undo: Un
     score: null,
     saved: null,
     reports: [],
-  });
-  undo.set(population, "vacant", population.vacant - 1);
-  if (startFromCheckpoint === "") undo.set(population, "drawn", population.drawn + 1);
+  };
+  return {
+    ...population,
+    members: [...population.members, member],
+    vacant: population.vacant - 1,
+    drawn: population.drawn + (startFromCheckpoint === "" ? 1 : 0),
+  };
 }
 
-function score(
+function scored(
   population: Population,
   data: EventData<"ObservationRecorded">,
   plan: SearchPlan,
-  undo: UndoLog,
-): void {
+): Population {
   const { trial, time, values, repeat, step = time } = data;
   const reported = values[plan.metric];
-  if (repeat || reported === undefined || memberOf(population, trial) === undefined) return;
+  if (repeat || reported === undefined) return population;
   const value = rankedValue(reported, plan.smallerIsBetter);
-  const order = population.scores;
-  undo.set(population, "scores", order + 1);
-  changeMember(
-    population,
-    trial,
-    (member) =>
-      member.score !== null && time <= member.score.time
-        ? member
-        : dated({ ...member, score: { value, time, order } }, step, time, plan),
-    undo,
-  );
+  const after = withMember(population, trial, (member) => {
+    if (member.score !== null && time <= member.score.time) return member;
+    const score = { value, time, order: population.scores };
+    return dated({ ...member, score }, step, time, plan);
+  });
+  return after === population ? population : { ...after, scores: population.scores + 1 };
 }
 
 /** Infinities count as not finite too: a training that has come to them is not better than any. */
@@ -192,27 +185,24 @@ function saved(member: Member, data: EventData<"CheckpointObserved">, plan: Sear
   return { ...member, saved: { checkpoint, step, time } };
 }
 
-function leave(population: Population, trial: number, vacates: boolean, undo: UndoLog): void {
-  const at = population.members.findIndex((member) => member.trial === trial);
-  if (at === -1) return;
-  undo.splice(population.members, at, 1);
-  if (vacates) undo.set(population, "vacant", population.vacant + 1);
-  else undo.set(population, "finished", true);
+function left(population: Population, trial: number, vacates: boolean): Population {
+  const members = population.members.filter((member) => member.trial !== trial);
+  if (members.length === population.members.length) return population;
+  if (vacates) return { ...population, members, vacant: population.vacant + 1 };
+  return { ...population, members, finished: true };
 }
 
 /** What failed leaves its place to another. A copy that failed before it reported anything speaks against its checkpoint. */
-function end(
-  population: Population,
-  { trial, outcome }: EventData<"TrialOutcomeRecorded">,
-  undo: UndoLog,
-): void {
+function ended(population: Population, data: EventData<"TrialOutcomeRecorded">): Population {
+  const { trial, outcome } = data;
   const member = memberOf(population, trial);
-  if (member === undefined) return;
+  if (member === undefined) return population;
   const failed = outcome === TrialOutcome.FAILED;
-  leave(population, trial, failed || outcome === TrialOutcome.INVALID_HYPERPARAMETERS, undo);
-  if (!failed || member.from === "" || member.score !== null) return;
-  for (const [at, other] of population.members.entries()) {
-    if (other.saved?.checkpoint !== member.from) continue;
-    undo.set(population.members, at, { ...other, saved: null });
-  }
+  const vacates = failed || outcome === TrialOutcome.INVALID_HYPERPARAMETERS;
+  const after = left(population, trial, vacates);
+  if (!failed || member.from === "" || member.score !== null) return after;
+  const members = after.members.map((other) =>
+    other.saved?.checkpoint === member.from ? { ...other, saved: null } : other,
+  );
+  return { ...after, members };
 }

@@ -4,9 +4,9 @@
  */
 
 import type { SearchCommand } from "../commands.ts";
-import { Derived } from "../derived.ts";
-import { SearchMachine } from "../machine.ts";
+import { searchDecider } from "../decider.ts";
 import type { SearchEvent } from "../events.ts";
+import type { SearchState } from "../state.ts";
 
 const behind = new WeakMap<object, unknown>();
 
@@ -17,8 +17,6 @@ function plain(value: unknown): unknown {
 function counting<Value>(value: Value, count: () => void): Value {
   const target = plain(value);
   if (target === null || typeof target !== "object") return value;
-  // What is derived from the plan is no part of the state.
-  if (target instanceof Derived) return value;
   const proxy = new Proxy(target, {
     get(from, key) {
       count();
@@ -30,9 +28,9 @@ function counting<Value>(value: Value, count: () => void): Value {
   return proxy as Value;
 }
 
-/** Reads by deciding on a command and by applying what was decided, which is applied to the search thereby. */
+/** Reads by deciding on a command and by folding what was decided. The state itself stays plain. */
 export function readsOf(
-  search: SearchMachine,
+  state: SearchState,
   command: SearchCommand,
   decided: readonly SearchEvent[],
 ): number {
@@ -40,8 +38,11 @@ export function readsOf(
   const count = (): void => {
     reads += 1;
   };
-  const counted = new SearchMachine(counting(search.state, count));
-  counted.decide(command);
-  for (const event of decided) counted.apply(event);
+  searchDecider.decide(counting(state, count), command);
+  let after = state;
+  for (const event of decided) {
+    searchDecider.evolve(counting(after, count), event);
+    after = searchDecider.evolve(after, event);
+  }
   return reads;
 }

@@ -12,9 +12,7 @@ import {
   type JsonObject,
   type TypedHyperparameter,
 } from "@trainyard/experiment-config";
-import { derivedFrom } from "../../derived.ts";
 import { searchLimits } from "../../limits.ts";
-import type { SearchedSpace } from "../../state.ts";
 import { axisValue, gridPoint, pointOf, sortedNodes } from "../space.ts";
 import {
   areMet,
@@ -24,7 +22,7 @@ import {
   putAtKeys,
   removeAtKeys,
 } from "./conditions.ts";
-import { constraintChars, isAllowed, isConstrained } from "./constraints.ts";
+import { constraintChars, isAllowed, isConstrained, type SearchedSpace } from "./constraints.ts";
 
 export type Grid = {
   readonly size: number;
@@ -34,16 +32,18 @@ export type Grid = {
   readonly pointAt: (index: number) => JsonObject;
 };
 
-export function gridOf(searched: SearchedSpace): Grid {
-  return derivedFrom(searched, madeGrid);
-}
+const known = new WeakMap<HyperparameterSpace, WeakMap<object, Grid>>();
 
-function madeGrid(searched: SearchedSpace): Grid {
-  const { space } = searched;
+export function gridOf(searched: SearchedSpace): Grid {
+  const { space, searcher } = searched;
   if (!isConditional(space) && !isConstrained(searched)) {
     return { size: gridSize(space), complete: true, pointAt: (index) => gridPoint(space, index) };
   }
-  return walked(searched);
+  const ofSpace = known.get(space) ?? new WeakMap<object, Grid>();
+  known.set(space, ofSpace);
+  const grid = ofSpace.get(searcher) ?? walked(searched);
+  ofSpace.set(searcher, grid);
+  return grid;
 }
 
 type Axis = {

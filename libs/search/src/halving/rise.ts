@@ -1,21 +1,18 @@
-/** Measures the first rung by the first trials that reach it, probes and promoted ones, and raises it: see `first-rung.ts`. */
-import { insert } from "../ranking.ts";
-import type { UndoLog } from "../undo-log.ts";
+/** What the first to come to the first rung make of it, as probes and by promotion: see `trust.ts`. */
+import { inserted } from "../persistent/ranking.ts";
 import {
-  addActive,
-  addComing,
   arrival,
   type Halving,
-  leaveWaiting,
   notOwed,
   passedOver,
   type Place,
   placeOfTrial,
   rungOf,
-  setPlace,
   unitsOf,
+  withChange,
+  withoutWaiting,
   WORST,
-} from "./state.ts";
+} from "./memory.ts";
 import {
   answerOf,
   type Asked,
@@ -29,7 +26,7 @@ import {
   trustAt,
   type TrustPlan,
   withBrought,
-} from "./first-rung.ts";
+} from "./trust.ts";
 
 /** The rung that a trial goes on to as a probe, if it is asked. */
 export function probeTo(
@@ -37,36 +34,33 @@ export function probeTo(
   trial: number,
   rung: number,
 ): number | undefined {
-  const to = trial > places.length ? undefined : askedTo(trust, trial);
+  const to = trial > places.size ? undefined : askedTo(trust, trial);
   return to !== undefined && to > rung ? to : undefined;
 }
 
-/** TrialResumed of a probe: it trains on, and still belongs to its rung, which is not closed until it is back. */
-export function probe(halving: Halving, trial: number, undo: UndoLog): void {
-  notOwed(halving, trial, undo);
+/** TrialResumed of a probe: it trains on, and is still of the rung that it is at; that one is not over until it is back. */
+export function probing(before: Halving, trial: number): Halving {
+  const halving = notOwed(before, trial);
   const place = placeOfTrial(halving, trial);
   const { bracket, rung, state, time } = place;
-  leaveWaiting(halving, place, undo);
-  if (state === "waiting") addActive(halving, place, 1, undo);
+  const left = withoutWaiting(halving, place);
   const isThere = time >= unitsOf(halving, bracket, probeTo(halving, trial, rung) ?? rung);
-  if (!isThere) addComing(rungOf(halving, bracket, rung), 1, undo);
-  setPlace(halving, trial, { ...place, state: isThere ? "due" : "probing" }, undo);
+  const after: Place = { ...place, state: isThere ? "due" : "probing" };
+  return withChange(halving, trial, after, {
+    rung: [rung, isThere ? left : { ...left, coming: left.coming + 1 }],
+    active: state === "waiting" ? 1 : 0,
+  });
 }
 
-/** Counts the value of a trial that has just reached a rung, or is back from one; the first rung may rise then. */
-export function measure(halving: Halving, trial: number, undo: UndoLog): void {
+/** With what a trial tells that has just come to a rung, or back from one; the first rung may rise then. */
+export function told(halving: Halving, trial: number): Halving {
   const { trust: plan } = halving.plan;
-  if (plan === undefined || halving.trust.question === "none") return;
+  if (plan === undefined || halving.trust.question === "none") return halving;
   const place = placeOfTrial(halving, trial);
-  if (place.state !== "due") return;
-  const before = halving.trust;
-  setTrust(halving, heard(halving, plan, trial, place), undo);
-  if (isPutOff(halving.trust)) setTrust(halving, askingLater(halving, plan, place), undo);
-  if (halving.trust !== before) answer(halving, plan, place.bracket, undo);
-}
-
-function setTrust(halving: Halving, trust: Trust, undo: UndoLog): void {
-  if (trust !== halving.trust) undo.set(halving, "trust", trust);
+  if (place.state !== "due") return halving;
+  const after = heard(halving, plan, trial, place);
+  const trust = isPutOff(after) ? askingLater({ ...halving, trust: after }, plan, place) : after;
+  return trust === halving.trust ? halving : answered({ ...halving, trust }, plan, place.bracket);
 }
 
 function heard(halving: Halving, plan: TrustPlan, trial: number, place: Place): Trust {
@@ -84,20 +78,17 @@ function heard(halving: Halving, plan: TrustPlan, trial: number, place: Place): 
   return time >= unitsOf(halving, bracket, next) ? withBrought(trust, trial, value) : trust;
 }
 
-function answer(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {
+function answered(halving: Halving, plan: TrustPlan, bracket: number): Halving {
   const { trust } = halving;
   switch (answerOf(plan, trust)) {
     case "rises":
-      rise(halving, plan, bracket, undo);
-      answer(halving, plan, bracket, undo);
-      break;
+      return answered(risen(halving, plan, bracket), plan, bracket);
     case "asks_more":
-      setTrust(halving, { ...trust, level: trust.level + 1 }, undo);
-      break;
+      return { ...halving, trust: { ...trust, level: trust.level + 1 } };
     case "trusted":
-      setTrust(halving, afterNext(halving, plan, bracket), undo);
-      break;
+      return { ...halving, trust: afterNext(halving, plan, bracket) };
     default:
+      return halving;
   }
 }
 
@@ -112,7 +103,7 @@ function afterNext(halving: Halving, plan: TrustPlan, bracket: number): Trust {
 /** Of what has been spent, what it may take at most to ask about the later rung. */
 const LATER_COST_MAX = 1 / 12;
 
-/** Asks about the later rung as soon as that is cheap. Trials that have been there, or are over, are not asked. */
+/** Of the later rung, as soon as it costs little. Of those who have been there or are over, nothing more is asked. */
 function askingLater(halving: Halving, plan: TrustPlan, { bracket }: Place): Trust {
   const { trust } = halving;
   const units = unitsIn(halving, bracket);
@@ -133,7 +124,7 @@ function unitsIn({ plan }: Halving, bracket: number): readonly number[] {
   return plan.brackets[bracket]?.units ?? [];
 }
 
-/** The training spent so far to reach the rungs of a bracket, by all trials. */
+/** What it took to come to the rungs of a bracket, for all who have. */
 function spentIn(halving: Halving, bracket: number): number {
   const { first } = halving.trust;
   const units = unitsIn(halving, bracket);
@@ -151,47 +142,54 @@ function owedOf(halving: Halving, asked: readonly Asked[], known: number): reado
     .filter((trial) => placeOfTrial(halving, trial).state === "waiting");
 }
 
-/**
- * Raises the first rung: trials on their way to the old one continue to the next. The trials asked have been there already,
- * and are measured against the rung after it.
- */
-function rise(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {
+/** Those who come to the rung that was the first go on to the next. Who was asked has been there, and tells of that one. */
+function risen(halving: Halving, plan: TrustPlan, bracket: number): Halving {
   const { first: below, asked: before } = halving.trust;
   const first = below + 1;
-  for (const [index, place] of halving.places.entries()) {
-    if (place.rung === below && place.state === "coming") moveUp(halving, index + 1, place, undo);
+  let after: Halving = halving;
+  for (let trial = 1; trial <= halving.places.size; trial += 1) {
+    const place = placeOfTrial(halving, trial);
+    if (place.rung === below && place.state === "coming") after = movedUp(after, trial, place);
   }
   const asked: Asked[] = [];
   for (const { trial, brought } of before) {
     const [, value = WORST, ...further] = brought;
-    const place = placeOfTrial(halving, trial);
-    if (place.rung === below) comeUp(halving, trial, place, value, undo);
+    const place = placeOfTrial(after, trial);
+    if (place.rung === below) after = comeUp(after, trial, place, value);
     if (place.state !== "over" && value !== WORST)
       asked.push({ trial, brought: [value, ...further] });
   }
   const rungs = halving.plan.brackets[bracket]?.units.length ?? 0;
   const trust = trustAt(plan, first, rungs, asked.slice(0, plan.levels[0]?.asked));
-  const owed = trust.question === "none" ? [] : owedOf(halving, trust.asked, 1);
-  setTrust(halving, { ...trust, owed }, undo);
+  const owed = trust.question === "none" ? [] : owedOf(after, trust.asked, 1);
+  return { ...after, trust: { ...trust, owed } };
 }
 
-function moveUp(halving: Halving, trial: number, place: Place, undo: UndoLog): void {
+function movedUp(halving: Halving, trial: number, place: Place): Halving {
   const { bracket, rung, brought } = place;
-  addComing(rungOf(halving, bracket, rung), -1, undo);
-  addComing(rungOf(halving, bracket, rung + 1), 1, undo);
-  const passed = [...brought, ...passedOver(trial, 1)];
-  setPlace(halving, trial, { ...place, rung: rung + 1, brought: passed }, undo);
+  const from = rungOf(halving, bracket, rung);
+  const to = rungOf(halving, bracket, rung + 1);
+  const moved: Place = {
+    ...place,
+    rung: rung + 1,
+    brought: [...brought, ...passedOver(trial, 1)],
+  };
+  return withChange(halving, trial, moved, {
+    rung: [rung, { ...from, coming: from.coming - 1 }],
+    nextRung: { ...to, coming: to.coming + 1 },
+  });
 }
 
 /** A probe that is back, at the rung where it has been. */
-function comeUp(halving: Halving, trial: number, place: Place, value: number, undo: UndoLog): void {
+function comeUp(halving: Halving, trial: number, place: Place, value: number): Halving {
   const { bracket, rung, state, brought } = place;
-  if (state !== "waiting" && state !== "due") return;
-  leaveWaiting(halving, place, undo);
+  if (state !== "waiting" && state !== "due") return halving;
   const to = rungOf(halving, bracket, rung + 1);
   const entry = arrival(halving, to, trial, value);
-  insert(undo, to.all, entry);
-  if (state === "waiting") insert(undo, to.waiting, entry);
-  undo.set(to, "arrivals", to.arrivals + 1);
-  setPlace(halving, trial, { ...place, rung: rung + 1, brought: [...brought, entry] }, undo);
+  const waiting = state === "waiting" ? inserted(to.waiting, entry) : to.waiting;
+  const moved: Place = { ...place, rung: rung + 1, brought: [...brought, entry] };
+  return withChange(halving, trial, moved, {
+    rung: [rung, withoutWaiting(halving, place)],
+    nextRung: { ...to, all: inserted(to.all, entry), waiting, arrivals: to.arrivals + 1 },
+  });
 }

@@ -1,32 +1,32 @@
 /**
- * The decisions of successive halving at one observation: first about the trial that has reached a rung, then about free
- * room (the highest rung that has a trial to promote, else a new trial: `get_job` of Li et al., arXiv 1810.05934,
- * algorithm 2), then the end of trials that wait in rungs that no other trial can reach. Each decision
- * is applied to the memory as its event will be, so that the next one rests on it; the caller undoes that.
+ * What successive halving decides at one observation: first what becomes of the trial that has come to a rung, then who
+ * gets the room that there is (the highest rung that has somebody to promote, else a new trial: `get_job` of Li et al.,
+ * arXiv 1810.05934, algorithm 2), then the end of those who wait in rungs to which nobody comes any more. Each decision
+ * is applied to the memory as its event will be, so that the next one rests on it.
  */
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { type Entry, entryAt, placeOf } from "../ranking.ts";
-import type { UndoLog } from "../undo-log.ts";
-import { hasRoom, mayCreate } from "./brackets.ts";
+import { type Entry, entryAt, placeOf } from "../persistent/ranking.ts";
 import { standing } from "./evidence.ts";
-import { measure, probe, probeTo } from "./probes.ts";
-import { isClosed, keptOf, promotable } from "./rungs.ts";
 import {
   type Halving,
+  hasRoom,
   isTopRung,
+  mayCreate,
   type Place,
   placeOfTrial,
-  promote,
-  propose,
+  promoted,
+  proposed,
   rungOf,
-  stop,
-  suspend,
+  stopped,
+  suspended,
   unitsOf,
   WORST,
-} from "./state.ts";
+} from "./memory.ts";
+import { probeTo, probing, told } from "./rise.ts";
+import { isClosed, keptOf, promotable } from "./rungs.ts";
 
-/** The rule of a trial that continues to measure the first rung, and not for its value. */
+/** The rule by which a trial goes on to tell what the first rung is worth, and not for its value. */
 export const PROBE = "probe";
 
 export type Proposals = {
@@ -36,19 +36,26 @@ export type Proposals = {
   readonly most: number;
 };
 
-/** The decisions of one observation. */
+/** What a decision's event makes of the memory. */
+export type Step = {
+  readonly before: Halving;
+  readonly type: "TrialProposed" | "TrialSuspended" | "TrialResumed" | "TrialStopDecided";
+  readonly trial: number;
+  readonly after: Halving;
+};
+
 export class Turn {
   readonly decisions: Decision[] = [];
-  readonly #halving: Halving;
-  readonly #undo: UndoLog;
+  /** One for each decision. */
+  readonly steps: Step[] = [];
+  #halving: Halving;
   #proposalsLeft: number;
   #stopsLeft: number = searchLimits.closingsPerDecisionMax;
   readonly #smallerIsBetter: boolean;
   readonly #proposals: Proposals;
 
-  constructor(halving: Halving, smallerIsBetter: boolean, proposals: Proposals, undo: UndoLog) {
+  constructor(halving: Halving, smallerIsBetter: boolean, proposals: Proposals) {
     this.#halving = halving;
-    this.#undo = undo;
     this.#smallerIsBetter = smallerIsBetter;
     this.#proposals = proposals;
     this.#proposalsLeft = proposals.most;
@@ -127,7 +134,7 @@ export class Turn {
     return this.#halving.brackets[bracket]?.rungs ?? [];
   }
 
-  /** Stops the trials that wait in a closed rung behind those that it lets through. */
+  /** Who waits in a closed rung behind those that it lets through has no more to wait for. */
   #closeRungs(bracket: number): void {
     const { first } = this.#halving.trust;
     const { length: rungs } = this.#rungs(bracket);
@@ -153,11 +160,11 @@ export class Turn {
   }
 
   #propose(): void {
-    const trial = this.#halving.places.length + 1;
+    const trial = this.#halving.places.size + 1;
     const point = this.#proposals.pointOf(trial, this.#halving);
     this.decisions.push({ kind: "propose", ...point });
     this.#proposalsLeft -= 1;
-    propose(this.#halving, undefined, this.#undo);
+    this.#go("TrialProposed", trial, proposed(this.#halving));
   }
 
   #promote(trial: number, rule: string): void {
@@ -166,8 +173,7 @@ export class Turn {
     const target = unitsOf(this.#halving, bracket, rung + 1);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "resume", trial, target, rung, rule, evidence });
-    promote(this.#halving, trial, this.#undo);
-    measure(this.#halving, trial, this.#undo);
+    this.#go("TrialResumed", trial, told(promoted(this.#halving, trial), trial));
   }
 
   #probe(trial: number): void {
@@ -176,8 +182,7 @@ export class Turn {
     const target = unitsOf(this.#halving, bracket, probeTo(this.#halving, trial, rung) ?? rung);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "resume", trial, target, rung, rule: PROBE, evidence });
-    probe(this.#halving, trial, this.#undo);
-    measure(this.#halving, trial, this.#undo);
+    this.#go("TrialResumed", trial, told(probing(this.#halving, trial), trial));
   }
 
   #suspend(trial: number): void {
@@ -185,13 +190,18 @@ export class Turn {
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     const { rung } = place;
     this.decisions.push({ kind: "suspend", trial, rung, rule: "halving", evidence });
-    suspend(this.#halving, trial, this.#undo);
+    this.#go("TrialSuspended", trial, suspended(this.#halving, trial));
   }
 
   #stop(trial: number, rule: string): void {
     const place = placeOfTrial(this.#halving, trial);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "stop", trial, rule, evidence });
-    stop(this.#halving, trial, this.#undo);
+    this.#go("TrialStopDecided", trial, stopped(this.#halving, trial));
+  }
+
+  #go(type: Step["type"], trial: number, after: Halving): void {
+    this.steps.push({ before: this.#halving, type, trial, after });
+    this.#halving = after;
   }
 }
