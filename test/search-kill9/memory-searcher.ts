@@ -67,8 +67,8 @@ export class MemorySearcher {
         restartMs: () => restartMs,
         troubles: (_, moment) => searcher.#meet(death, moment),
       },
-      ({ log, clock: time, logger }) =>
-        beginTerm({ log, clock: time, logger, telemetry, model: inlineModel }),
+      ({ clock: time, logger }) =>
+        beginTerm({ clock: time, logger, telemetry, model: inlineModel }),
     );
     process.start();
     return searcher;

@@ -76,11 +76,11 @@ export class Platform {
     const trialsPerReactionMax = fanOuts === "beside" ? 0 : Number.POSITIVE_INFINITY;
     const telemetry = { reportHeard() {}, decided() {}, setAside() {}, beat() {} };
     return {
-      experiments: ({ log, clock, logger }) =>
-        beginExperiments({ log, clock, logger, ids, trialsPerReactionMax, count }),
-      searcher: ({ log, clock, logger }) => {
+      experiments: ({ clock, logger }) =>
+        beginExperiments({ clock, logger, ids, trialsPerReactionMax, count }),
+      searcher: ({ clock, logger }) => {
         const telemetry = { count: done("searcher"), suggestionTook() {} };
-        return beginSearcher({ log, clock, logger, telemetry, model: inlineModel });
+        return beginSearcher({ clock, logger, telemetry, model: inlineModel });
       },
       scheduler: (deps) => beginScheduler({ ...deps, telemetry }, { tokenKey, agentSilenceMs }),
     };

@@ -15,6 +15,7 @@ export type {
   NewEvent,
   Park,
   ParkedRow,
+  SeenEvent,
   StoredEvent,
   StreamGuard,
   StreamWrite,

@@ -8,6 +8,7 @@
  * - The source of a commit is that of the role that wrote it, whatever the commit says.
  * - Conflicts, stale fences and refusals are answers, not errors. What throws is a Fault: the outcome is unknown, and
  *   the same commit may be sent again.
+ * - What rests on an event that the log does not have (any more) is not written: a Fault `log_rewound`.
  * - `time` never goes back along positions.
  */
 
@@ -52,8 +53,14 @@ export type CursorMove = {
   readonly unpark?: readonly number[];
 };
 
-/** The lease under which the caller decides; an epoch that is not the current one is refused. */
-export type Fence = { readonly lease: string; readonly epoch: number };
+/**
+ * The lease under which the caller decides; an epoch that is not the current one is refused. So is the current one under
+ * another owner: a log that went back counts epochs again from where it is, and gives them to others.
+ */
+export type Fence = { readonly lease: string; readonly epoch: number; readonly owner: string };
+
+/** An event as evidence: a log that has this id at this position has everything before it as well, and unchanged. */
+export type SeenEvent = { readonly position: number; readonly id: string };
 
 /** The attributes that all events of a commit share; CloudEvents names. Empty strings for what is not known. */
 export type CommitMeta = {
@@ -75,6 +82,11 @@ export type AppendRequest = {
   readonly guards: readonly StreamGuard[];
   readonly cursor?: CursorMove;
   readonly fence?: Fence;
+  /**
+   * The newest event that the caller knows, on which the commit may rest. A log that does not have it went back since:
+   * nothing is written, and a Fault `log_rewound` is thrown.
+   */
+  readonly seen?: SeenEvent;
   readonly meta: CommitMeta;
 };
 
@@ -169,8 +181,8 @@ export interface EventLog extends AsyncDisposable {
   /** The cursor; {0, 0} for a consumer that never moved one. */
   cursor(consumer: string, partition: number): Promise<CursorState>;
 
-  /** Moves a cursor that caused nothing: no lock, no position. A move backwards is ignored. */
-  moveCursor(move: CursorMove, fence?: Fence): Promise<void>;
+  /** Moves a cursor that caused nothing: no lock, no position. A move backwards is ignored. `seen` as in `append`. */
+  moveCursor(move: CursorMove, fence?: Fence, seen?: SeenEvent): Promise<void>;
 
   parked(consumer?: string): Promise<readonly ParkedRow[]>;
 

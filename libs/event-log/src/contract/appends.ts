@@ -156,7 +156,7 @@ export function appendContract(harness: ContractHarness): void {
     await committed(log, [writeOf("experiment-1", 2)]);
     const repeats = await Promise.all([
       log.append(request),
-      log.append({ ...request, fence: { lease: "experiments/0", epoch: 99 } }),
+      log.append({ ...request, fence: { lease: "experiments/0", epoch: 99, owner: "me" } }),
       subject.as("ty_experiments").append(request),
     ]);
     for (const repeat of repeats) expect(repeat).toEqual({ ...first, repeated: true });

@@ -63,26 +63,51 @@ export function leaseContract(harness: ContractHarness): void {
   it("refuses an epoch that is not the current one, for events, parking and cursors", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
-    const old = { lease, epoch: (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0 };
+    const epoch = (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0;
+    const old = { lease, epoch, owner: "a" };
     await committed(log, [writeOf("experiment-1", 0)], { fence: old });
     await log.releaseLease(lease, "a");
     // Given up, but nobody has taken over yet: what was decided under it still holds.
     await committed(log, [writeOf("experiment-1", 1)], { fence: old });
     const next = await log.acquireLease(lease, "b", longMs);
     const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
-    const stale = { kind: "stale_fence", ...old };
+    const stale = { kind: "stale_fence", lease, epoch };
     const write = writeOf("experiment-1", 2);
     expect(await log.append(requestOf([write], { fence: old }))).toEqual(stale);
     expect(await log.append(requestOf([write], { fence: old, cursor }))).toEqual(stale);
     expect(await log.append(requestOf([], { fence: old, cursor }))).toEqual(stale);
     await expect(log.moveCursor(cursor, old)).rejects.toMatchObject({ code: "stale_fence" });
-    const unknown = { lease: "experiments/7", epoch: 1 };
+    const unknown = { lease: "experiments/7", epoch: 1, owner: "a" };
     expect(await log.append(requestOf([write], { fence: unknown }))).toMatchObject({
       kind: "stale_fence",
     });
-    const fence = { lease, epoch: next?.epoch ?? 0 };
+    const fence = { lease, epoch: next?.epoch ?? 0, owner: "b" };
     await log.moveCursor(cursor, fence);
     await committed(log, [write], { fence, cursor: { ...cursor, part: 1 } });
     expect(await log.cursor("experiments", 0)).toEqual({ position: 1, part: 1 });
+  });
+
+  it("refuses the current epoch under the name of another owner, for events, parking and cursors", async () => {
+    await using subject = await harness.create();
+    const log = subject.as("ty_experiments");
+    await committed(log, [writeOf("experiment-1", 0)]);
+    const epoch = (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0;
+    // As one that was given this epoch by a log that has gone back since.
+    const lost = { lease, epoch, owner: "b" };
+    const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
+    const park = [{ position: 1, key: "experiment-1", reason: "no" }];
+    const write = writeOf("experiment-1", 1);
+    for (const request of [
+      requestOf([write], { fence: lost }),
+      requestOf([write], { fence: lost, cursor }),
+      requestOf([], { fence: lost, cursor: { ...cursor, park } }),
+      requestOf([], { fence: lost, cursor }),
+    ]) {
+      expect(await log.append(request)).toEqual({ kind: "stale_fence", lease, epoch });
+    }
+    await expect(log.moveCursor(cursor, lost)).rejects.toMatchObject({ code: "stale_fence" });
+    expect(await log.cursor("experiments", 0)).toEqual({ position: 0, part: 0 });
+    expect(await log.parked()).toEqual([]);
+    await committed(log, [write], { fence: { lease, epoch, owner: "a" }, cursor });
   });
 }

@@ -59,7 +59,7 @@ export function judge(
     const detail = `a cursor at ${cursor.position} is beyond the head, ${store.head}`;
     return refused("invalid", detail);
   }
-  if (fence !== undefined && store.leases.get(fence.lease)?.epoch !== fence.epoch) {
+  if (fence !== undefined && !store.holds(fence)) {
     return { kind: "stale_fence", lease: fence.lease, epoch: fence.epoch };
   }
   if (cursor !== undefined && (cursor.unpark ?? []).length === 0) {

@@ -17,6 +17,7 @@ import type {
   Lease,
   LogAnchor,
   ParkedRow,
+  SeenEvent,
   StoredEvent,
   VerifyFinding,
 } from "../port.ts";
@@ -92,6 +93,7 @@ class MemoryClient implements EventLog {
     this.#assertOpen();
     const { beforeCommit, afterCommit } = this.#options;
     if (beforeCommit !== undefined) await beforeCommit(request, this.#may.role);
+    this.#confirm(request.seen);
     const source = this.#may.source ?? request.meta.source;
     const own = { ...request, meta: { ...request.meta, source } };
     const result =
@@ -99,6 +101,12 @@ class MemoryClient implements EventLog {
     if (result.kind === "committed" && result.position > 0 && !result.repeated) this.#wake();
     if (afterCommit !== undefined) await afterCommit(request, result, this.#may.role);
     return result;
+  }
+
+  #confirm(seen: SeenEvent | undefined): void {
+    if (seen === undefined || this.#store.has(seen)) return;
+    const detail = `the log does not have event ${seen.id} at position ${seen.position}: it went back`;
+    throw new Fault("log_rewound", detail, { retry: "later" });
   }
 
   #wake(): void {
@@ -140,9 +148,10 @@ class MemoryClient implements EventLog {
     return this.#store.cursor(consumer, partition);
   }
 
-  async moveCursor(move: CursorMove, fence?: Fence): Promise<void> {
+  async moveCursor(move: CursorMove, fence?: Fence, seen?: SeenEvent): Promise<void> {
     assert(move.park === undefined && move.unpark === undefined, "a lazy move parks nothing");
     await this.#enter("moveCursor");
+    this.#confirm(seen);
     const outcome = this.#moveOutcome(move, fence);
     if (outcome === undefined) {
       this.#store.moveCursor(move.consumer, move.partition, move, null);
@@ -154,7 +163,7 @@ class MemoryClient implements EventLog {
 
   #moveOutcome(move: CursorMove, fence: Fence | undefined): string | undefined {
     if (!this.#may.consumer(move.consumer)) return "not_owner";
-    if (fence !== undefined && this.#store.leases.get(fence.lease)?.epoch !== fence.epoch) {
+    if (fence !== undefined && !this.#store.holds(fence)) {
       return "stale_fence";
     }
     return move.position > this.#store.head ? "beyond_head" : undefined;

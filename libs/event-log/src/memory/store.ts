@@ -1,6 +1,14 @@
 /** What the memory adapter holds: the same facts as the tables of the Postgres one, shared by all its clients. */
 import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
-import type { AppendRequest, AppendResult, CursorState, ParkedRow, StoredEvent } from "../port.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  CursorState,
+  Fence,
+  ParkedRow,
+  SeenEvent,
+  StoredEvent,
+} from "../port.ts";
 import type { ChainCommit } from "../verify-chain.ts";
 
 export type MemoryLease = { owner: string; epoch: number; expiresAtMs: number; ttlMs: number };
@@ -67,6 +75,16 @@ export class MemoryStore {
       return this.events.slice(position, position + limit);
     }
     return this.events.filter((event) => event.position > position).slice(0, limit);
+  }
+
+  has({ position, id }: SeenEvent): boolean {
+    return this.after(position - 1, 1)[0]?.id === id;
+  }
+
+  /** Whether the lease is that of the fence. One that was given up, and that nobody has taken over yet, is. */
+  holds({ lease, epoch, owner }: Fence): boolean {
+    const held = this.leases.get(lease);
+    return held?.epoch === epoch && (held.owner === owner || held.owner === "");
   }
 
   cursor(consumer: string, partition: number): CursorState {

@@ -4,8 +4,13 @@ import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult, WrittenStream } from "../port.ts";
 import { plainArray, textArray } from "./arrays.ts";
 
-const parameters = Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(",");
-export const appendStatement = `select ordinal, outcome, position, detail from log.append(${parameters})`;
+/** With so many parameters; the forms of the function differ by their count. */
+export function appendCall(count: number): string {
+  const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`).join(",");
+  return `select ordinal, outcome, position, detail from log.append(${parameters})`;
+}
+
+export const appendStatement = appendCall(26);
 
 type Texts = (string | null)[];
 type Numbers = (number | string | null)[];
@@ -67,6 +72,9 @@ export function appendArguments(batch: readonly AppendRequest[]): (Buffer | stri
     textArray(reasons),
     plainArray(unparks.commits),
     plainArray(unparks.positions),
+    textArray(batch.map((request) => request.fence?.owner ?? null)),
+    plainArray(batch.map((request) => request.seen?.position ?? null)),
+    plainArray(batch.map((request) => request.seen?.id ?? null)),
   ];
 }
 

@@ -22,6 +22,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   "55": { code: "log_busy", retry: "later", says: "the log's database could not get a lock" },
   "57": { code: "log_unavailable", retry: "later", says: "the log's database is not available" },
   "57014": { code: "log_timeout", retry: "later", says: "the log took too long" },
+  TY001: { code: "log_rewound", retry: "later", says: "the log went back" },
   "58": { code: "log_unavailable", retry: "later", says: "the log's database has a system error" },
 };
 

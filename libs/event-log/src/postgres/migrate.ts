@@ -18,7 +18,7 @@ export type MigrateOptions = {
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const filePattern = /^(\d{4})_[a-z_]+\.sql$/;
 
-/** What service roles may call, and what they may read. `append` checks for itself who calls it. */
+/** What service roles may call, in every form, and what they may read. `append` checks for itself who calls it. */
 const callable = [
   "append",
   "current_cursor",
@@ -130,10 +130,20 @@ async function grant(admin: ClientBase, roles: LogRoles): Promise<void> {
     [owners.map(([kind]) => kind), owners.map(([, name]) => name), owners.map((entry) => entry[2])],
   );
   const tables = readable.map((name) => `log.${name}`).join(", ");
-  const functions = callable.map((name) => `log.${name}`).join(", ");
+  const functions = await callableForms(admin);
   for (const role of wanted) {
     await admin.query(`grant usage on schema log to ${quoted(role)}`);
     await admin.query(`grant select on ${tables} to ${quoted(role)}`);
     await admin.query(`grant execute on function ${functions} to ${quoted(role)}`);
   }
+}
+
+/** Programs of before call some of them with fewer arguments. */
+async function callableForms(admin: ClientBase): Promise<string> {
+  const { rows } = await admin.query<{ form: string }>(
+    `select oid::regprocedure::text as form from pg_proc
+     where pronamespace = 'log'::regnamespace and proname = any ($1) order by 1`,
+    [callable],
+  );
+  return rows.map(({ form }) => form).join(", ");
 }

@@ -70,7 +70,9 @@ describe("under a snapshot that stays open", () => {
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0), writeOf("trial-1.1", 0, 3)]);
     const epoch = (await log.acquireLease(lease, "me", 60_000))?.epoch ?? 0;
-    const fence = { lease, epoch };
+    const fence = { lease, epoch, owner: "me" };
+    const [first] = await log.readAll(0, 1);
+    const seen = { position: 1, id: first?.id ?? "" };
     const guards = [{ stream: "experiment-1", expectedVersion: 1 }];
     let version = 3;
     let part = 0;
@@ -78,7 +80,7 @@ describe("under a snapshot that stays open", () => {
       const cursor = { consumer: "experiments", partition: 0, position: 1, part: (part += 1) };
       const writes = [writeOf("trial-1.1", version)];
       version += 1;
-      return pagesOfAppend(requestOf(writes, { fence, cursor, guards }));
+      return pagesOfAppend(requestOf(writes, { fence, seen, cursor, guards }));
     };
     const before = await least(append);
     const reader = await connect("ty_reader");
@@ -104,7 +106,7 @@ describe("under a snapshot that stays open", () => {
       const cursor = { consumer: "experiments", partition: 0, position, part: (part += 1) };
       const writes = [writeOf("trial-1.1", version)];
       version += 1;
-      return pagesOfAppend(requestOf(writes, { fence, cursor, guards }));
+      return pagesOfAppend(requestOf(writes, { fence, seen, cursor, guards }));
     });
     const renewal = await least(() =>
       pagesOf("select * from log.acquire_lease($1, $2, $3)", [lease, "me", 60_000]),

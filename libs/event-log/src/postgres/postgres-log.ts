@@ -11,6 +11,7 @@ import type {
   Lease,
   LogAnchor,
   ParkedRow,
+  SeenEvent,
   StoredEvent,
   VerifyFinding,
 } from "../port.ts";
@@ -75,7 +76,7 @@ class PostgresLog implements EventLog {
     return this.#reader.cursor(consumer, partition);
   }
 
-  moveCursor(move: CursorMove, fence?: Fence): Promise<void> {
+  moveCursor(move: CursorMove, fence?: Fence, seen?: SeenEvent): Promise<void> {
     assert(move.park === undefined && move.unpark === undefined, "a lazy move parks nothing");
     const { consumer, partition, position, part } = move;
     return this.#reader.moveCursor([
@@ -85,6 +86,9 @@ class PostgresLog implements EventLog {
       part,
       fence?.lease ?? null,
       fence?.epoch ?? null,
+      fence?.owner ?? null,
+      seen?.position ?? null,
+      seen?.id ?? null,
     ]);
   }
 

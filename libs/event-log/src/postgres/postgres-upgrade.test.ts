@@ -3,7 +3,7 @@ import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { collect, committed, everything, noMeta, requestOf, writeOf } from "../contract/harness.ts";
-import { appendByHand } from "./append-by-hand.ts";
+import { appendByHand, forms } from "./append-by-hand.ts";
 import {
   createDatabase,
   dividePartitions,
@@ -24,7 +24,8 @@ test("a log of five migrations keeps its events, hashes, versions, cursors, leas
     connectionString: server.url({ user: "ty_experiments", database: "trainyard" }),
   });
   await client.connect();
-  const old = (...requests: Parameters<typeof appendByHand>[1]) => appendByHand(client, requests);
+  const old = (...requests: Parameters<typeof appendByHand>[1]) =>
+    appendByHand(client, requests, {}, forms.first);
   // Positions 1-3, 4-13 over a boundary, 14-23 over another, 24.
   const first = requestOf([writeOf("experiment-1", 0, 3)], {
     meta: { ...noMeta, authid: "admin" },

@@ -253,7 +253,7 @@ export class Reader {
   }
 
   async moveCursor(values: (string | number | null)[]): Promise<void> {
-    const text = "select log.move_cursor($1, $2, $3, $4, $5, $6)";
+    const text = "select log.move_cursor($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     const rows = await this.rows<[string]>("move_cursor", text, values, "moving a cursor");
     const outcome = rows[0]?.[0] ?? "";
     // A move backwards says what the log knows already.

@@ -21,6 +21,7 @@ export class EventFeed implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #logger: Logger | null;
   readonly #history: LogHistory;
+  readonly #handedOut: (events: readonly StoredEvent[]) => void;
   readonly #stack = new AsyncDisposableStack();
   /** The id of the log's first event, which names the log; null while it is not known, or the log is empty. */
   #name: string | null = null;
@@ -30,22 +31,30 @@ export class EventFeed implements AsyncDisposable {
   #wake: () => void = () => {};
   #toldMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(log: EventLog, bus: Bus, clock: Clock, logger: Logger | null) {
+  private constructor(
+    log: EventLog,
+    bus: Bus,
+    clock: Clock,
+    logger: Logger | null,
+    handedOut: (events: readonly StoredEvent[]) => void,
+  ) {
     this.#log = log;
     this.#bus = bus;
     this.#clock = clock;
     this.#logger = logger;
     this.#history = new LogHistory(log);
+    this.#handedOut = handedOut;
   }
 
-  /** The logger hears of events on the bus that are not this log's. */
+  /** The logger hears of events on the bus that are not this log's, `handedOut` of those that came live before they go out. */
   static async open(
     log: EventLog,
     bus: Bus,
     clock: Clock,
     logger: Logger | null = null,
+    handedOut: (events: readonly StoredEvent[]) => void = () => {},
   ): Promise<EventFeed> {
-    const feed = new EventFeed(log, bus, clock, logger);
+    const feed = new EventFeed(log, bus, clock, logger, handedOut);
     feed.#stack.use(await bus.tailEvents((event, origin) => feed.#receive({ event, origin })));
     return feed;
   }
@@ -149,6 +158,7 @@ export class EventFeed implements AsyncDisposable {
     }
     this.#live = rest.filter(({ event }) => event.position > last.position);
     this.#history.passed(run);
+    this.#handedOut(run);
     return run;
   }
 

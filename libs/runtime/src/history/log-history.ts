@@ -14,8 +14,8 @@ export type KnownEvent = { readonly position: number; readonly id: string };
 
 /** The log went back: whatever was folded from it is of another history. */
 export class LogRewound extends Fault {
-  constructor(known: KnownEvent, found: StoredEvent | undefined) {
-    const has = found === undefined ? "ends before that" : `has event ${found.id} there now`;
+  /** `has`: what the log has in the place of the event that is known. */
+  constructor(known: KnownEvent, has: string) {
     super(
       "log_rewound",
       `the log went back: event ${known.id || "(any)"} was read at position ${known.position}, and the log ${has}; it was restored from a backup or failed over with loss, and everything that was folded from it is folded again`,
@@ -76,6 +76,7 @@ export class LogHistory {
     }
     this.#known = null;
     this.#lastPageWasFull = false;
-    throw new LogRewound(known, there);
+    const has = there === undefined ? "ends before that" : `has event ${there.id} there now`;
+    throw new LogRewound(known, has);
   }
 }

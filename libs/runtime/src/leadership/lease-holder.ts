@@ -49,7 +49,7 @@ export class LeaseHolder {
       const stop = firstAbort(signal, lost.signal);
       const renewing = this.#renew(stop, acquired, lost);
       try {
-        await hold({ fence: { lease: this.lease, epoch }, owner, lost: stop });
+        await hold({ fence: { lease: this.lease, epoch, owner }, owner, lost: stop });
       } finally {
         lost.abort();
         await renewing;

@@ -14,6 +14,7 @@ import { firstAbort } from "../first-abort.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { LogRewound } from "../history/log-history.ts";
 import { LeaseHolder } from "./lease-holder.ts";
+import { TermLog } from "./term-log.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 import { parkingCommand } from "../reactions/parking-command.ts";
@@ -35,6 +36,8 @@ export type Term = {
 };
 
 export type TermContext = {
+  /** What is read through it counts as known to the term: nothing is written that rests on it once the log went back. */
+  readonly log: EventLog;
   readonly executor: Executor;
   readonly epoch: number;
   /** This term of this process, as it asks for the lease. */
@@ -102,14 +105,15 @@ export class Partition {
   }
 
   async #term(fence: Fence, owner: string, lost: AbortSignal): Promise<void> {
-    const { log, bus, clock, logger } = this.#deps;
+    const { bus, clock, logger } = this.#deps;
+    const log = new TermLog(this.#deps.log);
     const executor = new Executor(log, new FoldCache(log, undefined, logger), fence);
     await using stack = new AsyncDisposableStack();
     const failed = new AbortController();
     const signal = firstAbort(lost, failed.signal);
-    const term = await this.#begin({ executor, epoch: fence.epoch, owner, signal });
+    const term = await this.#begin({ log, executor, epoch: fence.epoch, owner, signal });
     this.#views = term.views ?? [];
-    const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
+    const feed = stack.use(await EventFeed.open(log, bus, clock, logger, (events) => log.see(events)));
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
     const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));

@@ -6,7 +6,7 @@ import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-lo
 import { Fault } from "@trainyard/kernel";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { Aggregate } from "../folds/folds.ts";
 import { runtimeLimits } from "../limits.ts";
 import { emptyMeta } from "../work/story.ts";
@@ -34,18 +34,21 @@ let told: Record<string, unknown>[];
 let terms = 0;
 let seen: string[] = [];
 /** Called when a commit of the service is about to be looked at. */
-let beforeCommit: () => void;
+let beforeCommit: () => void | Promise<void>;
+/** Called when the service is about to move its cursor lazily; its move waits for what is given. */
+let beforeMove: () => Promise<void>;
 let stop: AbortController;
 
 beforeEach(() => {
   clock = new ManualClock();
   hub = createMemoryBus({ clock });
   beforeCommit = () => {};
+  beforeMove = async () => {};
   log = createMemoryLog({
     clock,
-    beforeCommit: (_, role) => {
-      if (role === "experiments") beforeCommit();
-    },
+    beforeCall: (method, role) =>
+      method === "moveCursor" && role === "experiments" ? beforeMove() : undefined,
+    beforeCommit: (_, role) => (role === "experiments" ? beforeCommit() : undefined),
   });
   told = [];
   terms = 0;
@@ -64,7 +67,10 @@ async function tell(stream: string, ...events: readonly AnyEvent[]): Promise<voi
   await log.as("others").append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
 }
 
-/** Whenever an experiment is activated, it is paused. */
+const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
+const removed: AnyEvent = { type: "PoolRemoved", data: {} };
+
+/** Whenever an experiment is activated, it is paused, and so is the experiment of a pool's number when that is removed. */
 async function begin(): Promise<Term> {
   terms += 1;
   return {
@@ -74,6 +80,9 @@ async function begin(): Promise<Term> {
         ExperimentActivated: async ({ id, stored }, work) => {
           const before = await work.load({ ...pauses.decider, ...pauses }, id);
           seen.push(`${id} at ${stored.position}: ${before}`);
+          await work.decide(pauses, id, "pause");
+        },
+        PoolRemoved: async ({ id }, work) => {
           await work.decide(pauses, id, "pause");
         },
       },
@@ -146,5 +155,69 @@ test("an event that was lost while a service reacted to it causes nothing", asyn
   await tell("experiment-3", activated);
   await aWhile();
   expect(seen.at(-1)).toBe("3 at 3: 0");
+  await stopped(running);
+});
+
+test("a holder that slept while the log went back moves no cursor under an epoch that was given again", async () => {
+  const restore = log.store.backup();
+  const running = start();
+  await aWhile();
+  const sleep = Promise.withResolvers<void>();
+  const asleep = vi.fn(() => sleep.promise);
+  beforeMove = asleep;
+  await tell("experiment-9", paused, paused);
+  await clock.advance(runtimeLimits.silentBusMs);
+  expect(asleep).toHaveBeenCalledOnce();
+  restore();
+  // Epochs are counted from where the log is now, so this holder has the epoch of the one that sleeps.
+  const other = log.as("experiments");
+  expect(await other.acquireLease("experiments/0", "other", 60_000)).toMatchObject({ epoch: 1 });
+  await tell("experiment-1", activated);
+  await tell("experiment-2", activated);
+  sleep.resolve();
+  await aWhile();
+  expect(log.store.cursor("experiments", 0)).toEqual({ position: 0, part: 0 });
+  await other.releaseLease("experiments/0", "other");
+  await aWhile();
+  expect(seen).toEqual(["1 at 1: 0", "2 at 2: 0"]);
+  await stopped(running);
+});
+
+test("a term that goes on while the log goes back writes nothing of what was lost, and passes nothing that is new", async () => {
+  const running = start();
+  await tell("experiment-1", activated);
+  await aWhile();
+  const restore = log.store.backup();
+  // As a failover behind a proxy: no connection is lost, and another event is where the lost one was.
+  beforeCommit = async () => {
+    beforeCommit = () => {};
+    restore();
+    await tell("experiment-3", activated);
+  };
+  await tell("pool-2", removed);
+  await aWhile();
+  expect(seen).toEqual(["1 at 1: 0", "3 at 3: 0"]);
+  expect(written().filter((line) => line.startsWith("experiment-2"))).toEqual([]);
+  expect(told).toMatchObject([{ msg: "term_ended_by_rewind", err: { code: "log_rewound" } }]);
+  await stopped(running);
+});
+
+test("a decision that rests on a lost event is not written into a stream that has as many events now", async () => {
+  const running = start();
+  await tell("experiment-1", activated);
+  await aWhile();
+  const restore = log.store.backup();
+  beforeCommit = async () => {
+    beforeCommit = () => {};
+    restore();
+    await tell("experiment-1", paused);
+  };
+  await tell("experiment-1", activated);
+  await aWhile();
+  expect(written()).toEqual([
+    "experiment-1 ExperimentActivated",
+    "experiment-1 ExperimentPaused",
+    "experiment-1 ExperimentPaused",
+  ]);
   await stopped(running);
 });

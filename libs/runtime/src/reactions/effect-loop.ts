@@ -3,7 +3,7 @@
  * falls due, or after a fault. It remembers nothing itself, so a crash at any point is a repeat.
  */
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
-import { LeaseLost } from "../work/executor.ts";
+import { endsTerm } from "../leadership/ends-term.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 
@@ -33,10 +33,10 @@ export class EffectLoop {
     this.#stopWaiting();
   }
 
-  /** Runs until the signal aborts. Throws what ends the term: a lost lease. */
+  /** Runs until the signal aborts. Throws what ends the term. */
   async run(signal: AbortSignal): Promise<void> {
     const failed = (error: unknown, waitMs: number): void => {
-      if (error instanceof LeaseLost) throw error;
+      if (endsTerm(error)) throw error;
       this.#tell(error, waitMs);
     };
     const retry = { policy: runtimeLimits.effectRetry, clock: this.#clock, signal, failed };

@@ -12,7 +12,8 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import { type CommitIdentity, type Executor, LeaseLost } from "../work/executor.ts";
+import { endsTerm } from "../leadership/ends-term.ts";
+import type { CommitIdentity, Executor } from "../work/executor.ts";
 import type { Reaction } from "./reactions.ts";
 import { reactionMeta, serviceMeta } from "../work/story.ts";
 import type { Work } from "../work/work.ts";
@@ -55,7 +56,7 @@ export class ParkedRetries {
     });
   }
 
-  /** Serves all that was asked for; whether one of them came through. Throws LeaseLost. */
+  /** Serves all that was asked for; whether one of them came through. Throws what ends the term. */
   async serve(): Promise<boolean> {
     let mended = false;
     for (let asked = this.#asked.shift(); asked !== undefined; asked = this.#asked.shift()) {
@@ -65,7 +66,7 @@ export class ParkedRetries {
         asked.resolve(failed);
       } catch (error) {
         asked.reject(error);
-        if (error instanceof LeaseLost) throw error;
+        if (endsTerm(error)) throw error;
       }
     }
     return mended;
@@ -80,7 +81,7 @@ export class ParkedRetries {
         if (event !== undefined && handler !== undefined) await this.#driveAgain(event, handler);
         else await this.#unpark(position);
       } catch (error) {
-        if (error instanceof LeaseLost) throw error;
+        if (endsTerm(error)) throw error;
         return { failed: reasonOf(error), driven: 0 };
       }
     }

@@ -17,10 +17,9 @@ import {
   CommitRefused,
   CursorBehind,
   type Executor,
-  LeaseLost,
 } from "../work/executor.ts";
+import { endsTerm } from "../leadership/ends-term.ts";
 import { firstAbort } from "../first-abort.ts";
-import { LogRewound } from "../history/log-history.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
@@ -144,7 +143,7 @@ export class ReactionLoop {
       this.#keysInARow = [];
       return done;
     } catch (error) {
-      if (error instanceof LeaseLost) throw error;
+      if (endsTerm(error)) throw error;
       // One by one shows which of them it is, and what is to be done about it.
       this.#deps.logger.debug({ err: error, events: run.length }, "reacting_one_by_one");
       this.#oneByOne = run.length;
@@ -174,7 +173,7 @@ export class ReactionLoop {
     let astray = this.#astray;
     this.#astray = false;
     const failed = async (error: unknown, waitMs: number) => {
-      if (error instanceof LeaseLost || error instanceof LogRewound) throw error;
+      if (endsTerm(error)) throw error;
       if (!isFault(error) || error.retry === "never") {
         await this.#park(event, reasonOf(error), error);
         return "enough";
@@ -310,7 +309,7 @@ export class ReactionLoop {
       await this.#deps.log.moveCursor(move, this.#deps.executor.fence);
       this.#durable = move.position;
     } catch (error) {
-      if (error instanceof LeaseLost) throw error;
+      if (endsTerm(error)) throw error;
       // Repeating the events harms nothing; the next move covers this one.
       this.#deps.logger.debug({ err: error }, "lazy_cursor_move_failed");
     }

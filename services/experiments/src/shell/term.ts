@@ -1,4 +1,4 @@
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import type { Logger, Term, TermContext } from "@trainyard/runtime";
 import { Awaiting } from "./awaiting.ts";
@@ -9,7 +9,6 @@ import { FanOuts } from "./fan-outs.ts";
 import { reactionHandlers } from "./reactions.ts";
 
 export type TermDeps = {
-  readonly log: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ids: ExperimentIds;
@@ -26,10 +25,10 @@ const consumer = "experiments";
  * requested when its time comes. Commands only write what people want of an experiment.
  */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
-  const { log, logger, ids, count, trialsPerReactionMax } = deps;
-  return async ({ executor }) => {
-    const awaiting = await Awaiting.open({ ...deps, executor });
-    const fanOuts = await FanOuts.open({ ...deps, executor, waits: awaiting }, consumer);
+  const { logger, ids, count, trialsPerReactionMax } = deps;
+  return async ({ log, executor }) => {
+    const awaiting = await Awaiting.open({ ...deps, log, executor });
+    const fanOuts = await FanOuts.open({ ...deps, log, executor, waits: awaiting }, consumer);
     return {
       reactions: {
         consumer,

@@ -27,9 +27,9 @@ export function beginTerm(
 async function termOf(
   deps: PartitionDeps & { readonly telemetry: Telemetry },
   settings: SchedulerSettings,
-  { executor, epoch, owner }: TermContext,
+  { log, executor, epoch, owner }: TermContext,
 ): Promise<Term> {
-  const { log, bus, clock, logger, telemetry } = deps;
+  const { bus, clock, logger, telemetry } = deps;
   const follower = await ClusterFollower.open(log, logger);
   const reconciler = new Reconciler({
     bus,

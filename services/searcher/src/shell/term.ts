@@ -1,4 +1,3 @@
-import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import {
   foldOf,
@@ -21,7 +20,6 @@ import { saveSnapshots } from "./snapshots.ts";
 import { Suggestions } from "./suggestions.ts";
 
 export type TermDeps = {
-  readonly log: EventLog;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly telemetry: Telemetry;
@@ -30,8 +28,8 @@ export type TermDeps = {
 
 /** What the holder of the partition does: it reacts, prepares suggestions, looks at the clock for budgets, and takes what clients of custom searches post. */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
-  const { log, logger, telemetry } = deps;
-  return async ({ executor }) => {
+  const { logger, telemetry } = deps;
+  return async ({ log, executor }) => {
     const save = saveSnapshots(executor.cache, logger);
     const asking = await AskingSearches.open(log, logger);
     const budgets = new Budgets({ ...deps, executor }, asking.ids);

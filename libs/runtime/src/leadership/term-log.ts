@@ -1,0 +1,129 @@
+/**
+ * The log as one term of a holder knows it. It notes the newest event that was read or written through it, and everything
+ * that is written through it names that event. A log that went back since does not have it, and does not take what may rest
+ * on it: neither decisions nor the moves of cursors, whatever positions, versions and epochs say.
+ *
+ * What does not fit is a `LogRewound`, which ends the term. The note is never taken back: the next term has a log of its own.
+ */
+import type {
+  AppendRequest,
+  AppendResult,
+  CursorMove,
+  CursorState,
+  EventLog,
+  Fence,
+  Lease,
+  LogAnchor,
+  ParkedRow,
+  SeenEvent,
+  StoredEvent,
+} from "@trainyard/event-log";
+import { isFault } from "@trainyard/kernel";
+import { LogRewound } from "../history/log-history.ts";
+
+export class TermLog implements EventLog {
+  readonly #log: EventLog;
+  #newest: SeenEvent | null = null;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /** Events that came another way: they passed by on the bus, or were just written. */
+  see(events: readonly SeenEvent[]): void {
+    for (const { position, id } of events) {
+      if (position > (this.#newest?.position ?? 0)) this.#newest = { position, id };
+    }
+  }
+
+  async append(request: AppendRequest): Promise<AppendResult> {
+    const seen = this.#newest;
+    const result = await this.#resting(seen, () =>
+      this.#log.append(seen === null ? request : { ...request, seen }),
+    );
+    // Of a repeat only the first attempt's events are in the log.
+    if (result.kind === "committed" && !result.repeated) {
+      const last = request.writes.at(-1)?.events.at(-1);
+      if (last !== undefined) this.see([{ position: result.position, id: last.id }]);
+    }
+    return result;
+  }
+
+  moveCursor(move: CursorMove, fence?: Fence): Promise<void> {
+    const seen = this.#newest;
+    return this.#resting(seen, () => this.#log.moveCursor(move, fence, seen ?? undefined));
+  }
+
+  async #resting<Result>(seen: SeenEvent | null, write: () => Promise<Result>): Promise<Result> {
+    try {
+      return await write();
+    } catch (error) {
+      if (seen === null || !isFault(error) || error.code !== "log_rewound") throw error;
+      throw new LogRewound(seen, "does not have it any more");
+    }
+  }
+
+  async read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#noted(await this.#log.read(stream, afterVersion, limit));
+  }
+
+  async readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.#noted(await this.#log.readAll(afterPosition, limit));
+  }
+
+  #noted(events: readonly StoredEvent[]): readonly StoredEvent[] {
+    this.see(events.slice(-1));
+    return events;
+  }
+
+  head(): Promise<number> {
+    return this.#log.head();
+  }
+
+  onAppended(callback: () => void): Promise<AsyncDisposable> {
+    return this.#log.onAppended(callback);
+  }
+
+  cursor(consumer: string, partition: number): Promise<CursorState> {
+    return this.#log.cursor(consumer, partition);
+  }
+
+  parked(consumer?: string): Promise<readonly ParkedRow[]> {
+    return this.#log.parked(consumer);
+  }
+
+  acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    return this.#log.acquireLease(lease, owner, ttlMs);
+  }
+
+  releaseLease(lease: string, owner: string): Promise<void> {
+    return this.#log.releaseLease(lease, owner);
+  }
+
+  saveSnapshot(stream: string, version: number, schema: string, body: string): Promise<void> {
+    return this.#log.saveSnapshot(stream, version, schema, body);
+  }
+
+  loadSnapshot(stream: string, schema: string): ReturnType<EventLog["loadSnapshot"]> {
+    return this.#log.loadSnapshot(stream, schema);
+  }
+
+  verify(...from: Parameters<EventLog["verify"]>): ReturnType<EventLog["verify"]> {
+    return this.#log.verify(...from);
+  }
+
+  anchor(): Promise<LogAnchor> {
+    return this.#log.anchor();
+  }
+
+  checkAnchor(anchor: LogAnchor): ReturnType<EventLog["checkAnchor"]> {
+    return this.#log.checkAnchor(anchor);
+  }
+
+  timeAheadMs(): Promise<number> {
+    return this.#log.timeAheadMs();
+  }
+
+  /** The log itself outlives the term. */
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
