@@ -139,6 +139,24 @@ test("a partition that stopped itself goes on once what was parked comes through
   expect(await world.log.parked(service)).toEqual([]);
 });
 
+test("what was parked can be driven again after the log went back under a partition that stopped itself", async () => {
+  for (const id of ["1", "2", "3"]) world.failing.add(id);
+  await world.tell("1", "2");
+  world.start();
+  await expect.poll(() => world.log.parked(service)).toHaveLength(2);
+  const restore = world.memory.store.backup();
+  await world.tell("3");
+  await expect.poll(() => world.partition.unready()).toBe(notReady);
+  restore();
+  await world.tell("4");
+  world.failing.clear();
+  // The term still knows the lost event; the next one does not.
+  expect(await world.ask("RetryParked", "2")).toBe("unavailable");
+  await expect.poll(() => world.ask("RetryParked", "2"), { timeout: 10_000 }).toBe("ok");
+  // The first attempt was not written.
+  await expect.poll(() => world.noted).toEqual(["2", "2", "4"]);
+});
+
 test("a partition that stopped itself stays so when it is asked for a key that has nothing parked", async () => {
   await stopped();
   await expect.poll(() => world.ask("RetryParked", "77")).toBe("ok");

@@ -202,6 +202,26 @@ test("a term that goes on while the log goes back writes nothing of what was los
   await stopped(running);
 });
 
+test("what rests on a lost event that came live is not written either", async () => {
+  const running = start();
+  await tell("experiment-1", activated);
+  await aWhile();
+  const restore = log.store.backup();
+  beforeCommit = async () => {
+    beforeCommit = () => {};
+    restore();
+    await tell("experiment-3", activated);
+  };
+  await tell("pool-2", removed);
+  const relay = hub.connect("relay");
+  await relay.lastEvent();
+  const origin = { log: log.store.events[0]?.id ?? "", epoch: "1" };
+  await relay.publishEvents(log.store.events.slice(), origin);
+  await aWhile();
+  expect(seen).toEqual(["1 at 1: 0", "3 at 3: 0"]);
+  await stopped(running);
+});
+
 test("a decision that rests on a lost event is not written into a stream that has as many events now", async () => {
   const running = start();
   await tell("experiment-1", activated);

@@ -3,7 +3,7 @@
  * falls due, or after a fault. It remembers nothing itself, so a crash at any point is a repeat.
  */
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
-import { endsTerm } from "../leadership/ends-term.ts";
+import { endsTerm } from "../work/ends-term.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 

@@ -12,7 +12,7 @@ import {
   type StoredEvent,
 } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import { endsTerm } from "../leadership/ends-term.ts";
+import { endsTerm } from "../work/ends-term.ts";
 import type { CommitIdentity, Executor } from "../work/executor.ts";
 import type { Reaction } from "./reactions.ts";
 import { reactionMeta, serviceMeta } from "../work/story.ts";

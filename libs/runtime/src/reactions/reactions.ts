@@ -18,7 +18,7 @@ import {
   CursorBehind,
   type Executor,
 } from "../work/executor.ts";
-import { endsTerm } from "../leadership/ends-term.ts";
+import { endsTerm } from "../work/ends-term.ts";
 import { firstAbort } from "../first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";

@@ -1,5 +1,5 @@
 import { LogRewound } from "../history/log-history.ts";
-import { LeaseLost } from "../work/executor.ts";
+import { LeaseLost } from "./executor.ts";
 
 /** Whether nothing that the term knows may be used any more: another holds the lease, or the log went back. */
 export function endsTerm(error: unknown): boolean {
