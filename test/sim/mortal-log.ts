@@ -13,6 +13,7 @@ import type {
   Lease,
   LogAnchor,
   ParkedRow,
+  SeenEvent,
   StoredEvent,
 } from "@trainyard/event-log";
 import { type Clock, Fault, pause } from "@trainyard/kernel";
@@ -107,8 +108,8 @@ export class MortalLog implements EventLog {
     return this.#call("cursor", () => this.#log.cursor(consumer, partition));
   }
 
-  moveCursor(move: CursorMove, fence?: Fence): Promise<void> {
-    return this.#call("moveCursor", () => this.#log.moveCursor(move, fence));
+  moveCursor(move: CursorMove, fence?: Fence, seen?: SeenEvent): Promise<void> {
+    return this.#call("moveCursor", () => this.#log.moveCursor(move, fence, seen));
   }
 
   parked(consumer?: string): Promise<readonly ParkedRow[]> {

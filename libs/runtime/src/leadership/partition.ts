@@ -113,7 +113,9 @@ export class Partition {
     const signal = firstAbort(lost, failed.signal);
     const term = await this.#begin({ log, executor, epoch: fence.epoch, owner, signal });
     this.#views = term.views ?? [];
-    const feed = stack.use(await EventFeed.open(log, bus, clock, logger, (events) => log.see(events)));
+    const feed = stack.use(
+      await EventFeed.open(log, bus, clock, logger, (events) => log.see(events)),
+    );
     const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
     const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));
