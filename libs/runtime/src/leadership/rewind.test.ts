@@ -163,7 +163,7 @@ test("a holder that slept while the log went back moves no cursor under an epoch
   const running = start();
   await aWhile();
   const sleep = Promise.withResolvers<void>();
-  const asleep = vi.fn(() => sleep.promise);
+  const asleep = vi.fn<() => Promise<void>>(() => sleep.promise);
   beforeMove = asleep;
   await tell("experiment-9", paused, paused);
   await clock.advance(runtimeLimits.silentBusMs);
