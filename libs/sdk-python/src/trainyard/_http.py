@@ -120,7 +120,7 @@ class HttpConnection:
             self.close()
             raise UnreachableError(_describe(error)) from error
 
-    def request_json(self, method: str, path: str, message: Any) -> Reply:
+    def request_json(self, method: str, path: str, message: object) -> Reply:
         """The same with a JSON body."""
         return self.request(method, path, json.dumps(message, allow_nan=False).encode("utf-8"))
 

@@ -60,13 +60,13 @@ class SearchMetricCheck:
         log.warning(said, steps, name, names)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value of proto JSON is charted as a number."""
     if isinstance(value, bool):
         return False
     return isinstance(value, (int, float)) or value in ("NaN", "Infinity", "-Infinity")
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     kinds = {str: "text", bool: "a truth value", list: "a list", dict: "a mapping"}
     return "nothing" if value is None else kinds.get(type(value), type(value).__name__)

@@ -262,7 +262,7 @@ def _new_uuid() -> str:
     return str(uuid4())
 
 
-def _check_uuid(uuid: Any) -> str:
+def _check_uuid(uuid: object) -> str:
     if not isinstance(uuid, str) or not uuid:
         raise TypeError(f"a checkpoint is named by its UUID as a string, not {uuid!r}")
     return uuid

@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 @contextlib.contextmanager
 def store_shard(
-    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any
+    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: object
 ) -> Iterator[tuple[Path, str]]:
     """Yields this rank's folder and the UUID; called by every rank in the same order."""
     place = _begin(store, together, uuid, metadata)
@@ -61,7 +61,9 @@ def store_shard(
     _agree(together, None, None, lambda _: store.complete(place.uuid, manifest))
 
 
-def _begin(store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any) -> Place:
+def _begin(
+    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: object
+) -> Place:
     plain: dict[str, Any] = {}
     failure = _attempt(lambda: plain.update(_values.metrics_of(metadata, "metadata")))
 
@@ -106,7 +108,7 @@ def _attempt(action: Callable[[], Any]) -> BaseException | None:
 def _agree(
     together: RankGroup,
     failure: BaseException | None,
-    part: Any,
+    part: object,
     decide: Callable[[list[Any]], Any],
 ) -> Any:
     """What the chief decides from every rank's part, on every rank; raises on all what failed on one."""

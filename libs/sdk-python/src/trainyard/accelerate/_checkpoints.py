@@ -83,7 +83,7 @@ class Checkpoints:
             _random_state.write(restored)
 
 
-def _sampler_of(loader: Any) -> Any:
+def _sampler_of(loader: object) -> Any:
     """The sampler behind the batch samplers that ``prepare`` puts around it."""
     batches = inner = getattr(loader, "batch_sampler", None)
     while inner is not None:

@@ -33,7 +33,7 @@ def configuration(ctx: Context, base: Mapping[str, Any] | str | Path) -> dict[st
     return merged(base, section)
 
 
-def initialize(ctx: Context, base: Mapping[str, Any] | str | Path, **arguments: Any) -> Any:
+def initialize(ctx: Context, base: Mapping[str, Any] | str | Path, **arguments: object) -> Any:
     """Calls ``deepspeed.initialize`` with ``configuration(ctx, base)`` and returns what that does:
     engine, optimizer, data loader and scheduler.
 

@@ -84,7 +84,7 @@ class Nodes:
         """Leaves the others."""
         self._together.close()
 
-    def _tell(self, what: str, value: Any) -> None:
+    def _tell(self, what: str, value: object) -> None:
         if self._arbiter is not None:
             self._take(what, value)
         else:
@@ -110,7 +110,7 @@ class Nodes:
         elif what == "settled":
             arbiter.settled(value)
 
-    def _note(self, what: str, value: Any) -> None:
+    def _note(self, what: str, value: object) -> None:
         try:
             group_of(self._together).note((what, value))
         except DistributedError as error:

@@ -118,7 +118,7 @@ class ProfilerContext:
     def _steps(self) -> float:
         return max(self._reported_steps(), self._steps_at_start + self._throughput.batches)
 
-    def _report(self, group: str, steps: float, device: str, samples: int, values: Any) -> None:
+    def _report(self, group: str, steps: float, device: str, samples: int, values: object) -> None:
         sample = {"node": self._node, "device": device, "samples": samples, "values": values}
         self._spool.append_system(group, steps, sample)
         self._notify()

@@ -95,7 +95,7 @@ class Coordinator:
         return [name for name, unit in self._timed.items() if now - self._since[name] >= unit.value]
 
 
-def timed_of(**units: Any) -> dict[str, Second]:
+def timed_of(**units: object) -> dict[str, Second]:
     """Those that go by the clock."""
     return {name: unit for name, unit in units.items() if isinstance(unit, Second)}
 

@@ -193,7 +193,7 @@ class Loop:
         ended = place.ends_epoch(batches - 1)
         epochs = place.epoch_of(batches - 1) + 1 if ended else 0
 
-        def due(name: str, unit: Any) -> bool:
+        def due(name: str, unit: object) -> bool:
             return is_due(unit, batches, epochs, ended, name in signals.due)
 
         busy = False
@@ -238,7 +238,7 @@ class Loop:
             )
         return self._is_best(metrics[name])
 
-    def _is_best(self, value: Any) -> bool:
+    def _is_best(self, value: object) -> bool:
         best, counters = self._counters.best, self._counters
         if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
             return False

@@ -50,11 +50,11 @@ class Plan(NamedTuple):
 
 def plan_of(
     config: dict[str, Any],
-    checkpoint_period: Any,
-    validation_period: Any,
-    reporting_period: Any,
-    max_length: Any,
-    checkpoint_policy: Any,
+    checkpoint_period: object,
+    validation_period: object,
+    reporting_period: object,
+    max_length: object,
+    checkpoint_policy: object,
     step_zero_validation: bool,
     test_mode: bool,
 ) -> Plan:

@@ -198,5 +198,5 @@ def _until(goal: _NewTrial | _Goal) -> Wire:
     return {**target, **_said("stopAtTarget", goal.stops)}
 
 
-def _said(name: str, value: Any) -> Wire:
+def _said(name: str, value: object) -> Wire:
     return {name: value} if value else {}

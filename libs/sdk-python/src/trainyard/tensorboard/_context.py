@@ -44,7 +44,7 @@ class TensorBoardContext:
             folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def writer(self, **arguments: Any) -> Any:
+    def writer(self, **arguments: object) -> Any:
         """A ``torch.utils.tensorboard.SummaryWriter`` into ``path``, which the end of the run closes.
 
         ``arguments`` are those of SummaryWriter. What an earlier run had written beyond the checkpoint

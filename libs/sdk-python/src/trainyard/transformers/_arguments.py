@@ -16,7 +16,9 @@ torch = require("torch", "trainyard.transformers")
 SECTION = "training_arguments"
 
 
-def training_arguments(ctx: Context, arguments_class: type | None = None, **defaults: Any) -> Any:
+def training_arguments(
+    ctx: Context, arguments_class: type | None = None, **defaults: object
+) -> Any:
     """The Trainer's arguments: ``defaults``, and over them what the trial's hyperparameters say.
 
     A hyperparameter that is named as an argument sets it (``learning_rate``, ``weight_decay``,

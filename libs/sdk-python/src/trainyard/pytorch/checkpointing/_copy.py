@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-def copied(value: Any) -> Any:
+def copied(value: object) -> Any:
     """The value with every tensor copied into main memory, through dicts, lists and tuples. Tensors
     that are the same memory (tied weights) are copied once and stay the same.
     """

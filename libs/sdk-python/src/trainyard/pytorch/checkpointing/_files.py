@@ -54,7 +54,7 @@ def write(folder: Path, shared: dict[str, Any], own: list[bytes], trial: dict[st
     (folder / TRIAL).write_text(json.dumps(trial, indent=2), encoding="utf-8")
 
 
-def read_shared(folder: Path, uuid: str, **arguments: Any) -> dict[str, Any]:
+def read_shared(folder: Path, uuid: str, **arguments: object) -> dict[str, Any]:
     """What is the same in all processes. Unpickles, so the checkpoint is trusted like code."""
     path = folder / SHARED
     if not path.is_file():

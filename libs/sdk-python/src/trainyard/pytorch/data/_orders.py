@@ -124,7 +124,7 @@ class Sampled(Order):
         return Listed(units)
 
 
-def order_of(sampler: Iterable[Any], dataset: Any, seed: int) -> Order:
+def order_of(sampler: Iterable[Any], dataset: object, seed: int) -> Order:
     """The order in which a sampler of samples gives them."""
     if type(sampler) is SequentialSampler:
         return Sequential(_length(sampler.data_source, "dataset"))
@@ -135,7 +135,7 @@ def order_of(sampler: Iterable[Any], dataset: Any, seed: int) -> Order:
     return Sampled(sampler, seed, "sampler")
 
 
-def seed_of(sampler: Any) -> int | None:
+def seed_of(sampler: object) -> int | None:
     """The seed that a sampler's own generator was given; None where it has none."""
     generator = getattr(sampler, "generator", None)
     return generator.initial_seed() if isinstance(generator, torch.Generator) else None

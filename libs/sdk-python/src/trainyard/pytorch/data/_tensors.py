@@ -14,7 +14,7 @@ TorchData = Union[dict[str, torch.Tensor], Sequence[torch.Tensor], torch.Tensor]
 _log = logging.getLogger("trainyard.pytorch")
 
 
-def data_length(data: Any) -> int:
+def data_length(data: object) -> int:
     """The samples of a batch: the length of the first tensor or array that is found in it, through
     dicts, lists and tuples; of a list without any, its own. Raises TypeError where there is none.
     """
@@ -38,13 +38,13 @@ def _first_length(data: Any) -> int | None:
     return None
 
 
-def _is_array(data: Any) -> bool:
+def _is_array(data: object) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(data, numpy.ndarray)
 
 
 def to_device(
-    data: Any,
+    data: object,
     device: str | torch.device,
     warned_types: set[type] | None = None,
     *,

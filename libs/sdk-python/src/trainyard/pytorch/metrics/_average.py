@@ -104,7 +104,7 @@ def _reducer_for(name: str, reducer: Reducer | Mapping[str, Reducer]) -> Reducer
     return found
 
 
-def _all(distributed: Ranks, mine: Any) -> list[Any]:
+def _all(distributed: Ranks, mine: object) -> list[Any]:
     return distributed.allgather(mine) if distributed.size > 1 else [mine]
 
 
