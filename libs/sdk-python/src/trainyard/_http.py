@@ -45,8 +45,8 @@ class Reply(NamedTuple):
     def problem(self) -> str:
         """What a problem+json answer says, for people."""
         body = self.json()
-        said = body.get("detail") or body.get("title") or body.get("code")
-        return str(said) if said else f"HTTP {self.status}"
+        detail = body.get("detail") or body.get("title") or body.get("code")
+        return str(detail) if detail else f"HTTP {self.status}"
 
     def retry_after_s(self) -> float | None:
         """Seconds that the service asked to wait, at most the limit; None when it did not ask."""

@@ -52,12 +52,14 @@ class SearchMetricCheck:
             return
         self._warned = True
         if name in metrics:
-            said = "the validation at step %s reports %r, the searcher's metric, as %s: report it as a number"
-            log.warning(said, steps, name, _kind_of(metrics[name]))
+            message = "the validation at step %s reports %r, the searcher's metric, as %s: report it as a number"
+            log.warning(message, steps, name, _kind_of(metrics[name]))
             return
         names = ", ".join(sorted(metrics)[:_NAMES_SHOWN]) or "none"
-        said = "the validation at step %s has no metric %r, the searcher's metric (there are: %s)"
-        log.warning(said, steps, name, names)
+        message = (
+            "the validation at step %s has no metric %r, the searcher's metric (there are: %s)"
+        )
+        log.warning(message, steps, name, names)
 
 
 def is_number(value: object) -> bool:

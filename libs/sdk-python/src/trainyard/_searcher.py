@@ -89,8 +89,8 @@ class SearcherContext:
         return Unit[unit.upper()] if unit in _UNITS else None
 
     def _section(self) -> dict[str, Any]:
-        found = self._info.config.get("searcher")
-        return found if isinstance(found, dict) else {}
+        section = self._info.config.get("searcher")
+        return section if isinstance(section, dict) else {}
 
     def _length(self) -> int:
         searcher = self._section()

@@ -57,9 +57,9 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        configuration = json.loads(path.read_bytes())
     except ValueError as error:
         raise ValueError(f"{path} is no DeepSpeed configuration in JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(configuration, dict):
         raise ValueError(f"{path} is no DeepSpeed configuration: it must be a JSON object")
-    return found
+    return configuration

@@ -76,8 +76,8 @@ class Coordinator:
 
     def _exchange(self, batches: int) -> Signals:
         preempted = self._preempt.should_preempt()
-        mine = (self._context.get_stop_requested(), self._due_by_clock(), self._away(batches))
-        everyone = self._distributed.allgather(mine)
+        own = (self._context.get_stop_requested(), self._due_by_clock(), self._away(batches))
+        everyone = self._distributed.allgather(own)
         _, due, away = everyone[0]
         self._next_at = batches + away
         return Signals(preempted, any(stop for stop, _, _ in everyone), due)

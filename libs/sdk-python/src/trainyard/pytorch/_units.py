@@ -105,8 +105,8 @@ def length_of(config: Mapping[str, Any]) -> TrainUnit | None:
     length = searcher.get("max_length")
     if isinstance(length, Mapping) and len(length) == 1:
         ((name, value),) = length.items()
-        found = {"batches": Batch, "epochs": Epoch}.get(str(name))
-        return None if found is None else found(value)
+        unit = {"batches": Batch, "epochs": Epoch}.get(str(name))
+        return None if unit is None else unit(value)
     if length is None:
         length = searcher.get("max_time")
         if (searcher.get("time_metric") or "batches") == "epochs" and length is not None:

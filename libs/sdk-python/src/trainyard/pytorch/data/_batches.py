@@ -75,8 +75,8 @@ class TrainSamples(Plan):
 
     def batch(self, epoch: Epoch, step: int) -> Any:
         start = step * self._size * self.replicas
-        left = len(epoch) - start
-        if left >= self._size * self.replicas:
+        remaining = len(epoch) - start
+        if remaining >= self._size * self.replicas:
             start += self.rank * self._size
             return epoch.part(start, start + self._size)
         return share_of_rest(epoch, start, self.replicas, self.rank)

@@ -18,13 +18,13 @@ def data_length(data: object) -> int:
     """The samples of a batch: the length of the first tensor or array that is found in it, through
     dicts, lists and tuples; of a list without any, its own. Raises TypeError where there is none.
     """
-    found = _first_length(data)
-    if found is None:
+    length = _first_length(data)
+    if length is None:
         raise TypeError(
             f"get_batch_length found no tensor or array in a batch of type {type(data).__name__}: "
             "override get_batch_length(batch) in the trial and return its samples"
         )
-    return found
+    return length
 
 
 def _first_length(data: Any) -> int | None:
@@ -33,8 +33,8 @@ def _first_length(data: Any) -> int | None:
     if isinstance(data, Mapping):
         return next((n for n in map(_first_length, data.values()) if n is not None), None)
     if isinstance(data, (list, tuple)):
-        found = next((n for n in map(_first_length, data) if n is not None), None)
-        return len(data) if found is None and data else found
+        length = next((n for n in map(_first_length, data) if n is not None), None)
+        return len(data) if length is None and data else length
     return None
 
 
