@@ -16,7 +16,6 @@ from typing import Any
 from . import _seeds
 from ._context import PyTorchTrialContext
 
-
 # The signal of a process that died comes this long after its sockets are closed, at most.
 _SIGNAL_S = 1.0
 
