@@ -9,6 +9,7 @@ import { foldsVerified } from "./rules/folds.ts";
 import { foldersInOneDirection } from "./rules/folders.ts";
 import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
+import { noModuleState } from "./rules/module-state.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
 import { packagesArgued } from "./rules/packages.ts";
@@ -27,6 +28,7 @@ export const houseRules: readonly Rule[] = [
   packageWalls,
   foldersInOneDirection,
   pureCores,
+  noModuleState,
   reasonedSuppressions,
   environmentInConfig,
   timeFromClock,

@@ -3,7 +3,7 @@ import type { EventData } from "@trainyard/contracts";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import { assertNever } from "@trainyard/kernel";
 import type { Decision, StartFrom } from "./algorithm.ts";
-import { recordedAlgorithm } from "./algorithms/registry.ts";
+import { algorithmOf } from "./algorithms/registry.ts";
 import type { SearchEvent } from "./events.ts";
 import { budgetOfTrials, trialsAllowed } from "./policies/judge.ts";
 import { trialSeed } from "./space/space.ts";
@@ -85,7 +85,7 @@ function startedFrom({ trial, at }: StartFrom): Partial<EventData<"TrialProposed
 }
 
 function isToldWhenToEnd({ plan }: RunningSearch): boolean {
-  return recordedAlgorithm(plan.algorithm, plan.algorithmVersion)?.endsWhenTold === true;
+  return algorithmOf(plan).endsWhenTold === true;
 }
 
 /** Whether trials run, or more may come. */

@@ -5,13 +5,20 @@
  */
 import { assert } from "@trainyard/kernel";
 import type { Model, Observation, Question } from "./algorithm.ts";
-import { recordedAlgorithm } from "./algorithms/registry.ts";
+import { algorithmOf, recordedAlgorithm } from "./algorithms/registry.ts";
 import type { GoWithoutSuggestion, OfferSuggestion } from "./commands.ts";
+import { Derived } from "./derived.ts";
 import type { SearchEvent } from "./events.ts";
-import { proposedTrials, type RunningSearch, type SearchPlan, type SearchState } from "./state.ts";
+import {
+  isStarted,
+  proposedTrials,
+  type RunningSearch,
+  type SearchPlan,
+  type SearchState,
+} from "./state.ts";
 
-function modelOf({ algorithm, algorithmVersion }: SearchPlan): Model | undefined {
-  return recordedAlgorithm(algorithm, algorithmVersion)?.model;
+function modelOf(plan: SearchPlan): Model | undefined {
+  return algorithmOf(plan).model;
 }
 
 /** Whether searches of this algorithm ask for suggestions. */
@@ -21,8 +28,8 @@ export function asksForSuggestions(algorithm: string, version: number): boolean 
 
 /** Null where nothing more is proposed. */
 function proposing(state: SearchState): RunningSearch | null {
-  const over = state.plan === null || state.phase === "completed" || state.finishing;
-  return over ? null : (state as RunningSearch);
+  const isOver = state.phase === "completed" || state.finishing;
+  return isStarted(state) && !isOver ? state : null;
 }
 
 /** What the search's model should be asked now; null for nothing. */
@@ -33,9 +40,11 @@ export function questionOf(state: SearchState): Question | null {
 
 /** The model's answer: some tens of milliseconds of computing, the same for the same question on every machine. */
 export function answerTo(question: Question): OfferSuggestion {
-  const model = modelOf(question.plan);
-  assert(model !== undefined, `${question.plan.algorithm} has a model`);
-  return { type: "OfferSuggestion", ...model.answer(question) };
+  // A question that comes from another thread has lost what was derived from its plan.
+  const plan = { ...question.plan, derived: new Derived() };
+  const model = modelOf(plan);
+  assert(model !== undefined, `${plan.algorithm} has a model`);
+  return { type: "OfferSuggestion", ...model.answer({ ...question, plan }) };
 }
 
 /** The trial that a free place waits for a suggestion of; null where none does. */

@@ -18,8 +18,8 @@ type Entry = {
 };
 
 /**
- * The states of streams, folded once and kept. Nothing here has to be true: an append names the version that its
- * decision rests on, and a conflict drops the entry. `observe` keeps entries level with the events that pass by.
+ * The states of streams, folded once and kept. Entries may be stale: an append names the version that its decision rests
+ * on, and a conflict evicts the entry. `observe` keeps entries level with the events that pass by.
  */
 export class FoldCache {
   readonly #log: EventLog;
@@ -63,8 +63,8 @@ export class FoldCache {
       if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
       next = this.#page(stream, entry.version);
     }
-    if (clearings === this.#clearings) this.#keep(stream, entry);
-    return { state: entry.state as State, version: entry.version };
+    const newest = clearings === this.#clearings ? this.#keep(stream, entry) : entry;
+    return { state: newest.state as State, version: newest.version };
   }
 
   #page(stream: string, after: number): Promise<readonly StoredEvent[]> {
@@ -103,12 +103,14 @@ export class FoldCache {
     await this.#log.saveSnapshot(stream, version, schema, withEvent(text, eventId ?? ""));
   }
 
-  #keep(stream: string, entry: Entry): void {
+  /** Another load of the same stream may have come further meanwhile: all go on from that one. */
+  #keep(stream: string, entry: Entry): Entry {
     const folds = this.#streams.get(stream) ?? new Map<string, Entry>();
     const kept = folds.get(entry.fold.name);
-    // Another load of the same stream may have come further meanwhile.
-    if (kept === undefined || kept.version < entry.version) folds.set(entry.fold.name, entry);
+    const newest = kept === undefined || kept.version < entry.version ? entry : kept;
+    folds.set(entry.fold.name, newest);
     this.#streams.set(stream, folds);
+    return newest;
   }
 
   /** An event that passed by on the log. */

@@ -6,23 +6,23 @@
  */
 import type { Algorithm, Decision, Observation } from "../algorithm.ts";
 import {
-  customMemory,
-  evolveCustomMemory,
+  applyToCustom,
+  type CustomMemory,
+  type CustomSearch,
   firstWaiting,
-  initialCustomMemory,
+  newCustomMemory,
 } from "../custom/memory.ts";
-import { isRunning, type RunningSearch, trialOf } from "../state.ts";
-import { itemAt } from "../persistent/vector.ts";
+import { isRunning, trialOf } from "../state.ts";
 
-export const custom: Algorithm = {
+export const custom: Algorithm<CustomMemory> = {
   name: "custom",
   version: 1,
   sizeOf: (config) =>
     config.name === "custom"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 0, concurrentTrialsMax: 0 },
-  initial: initialCustomMemory,
-  evolve: evolveCustomMemory,
+  initial: newCustomMemory,
+  apply: applyToCustom,
   on: (search, observation) => {
     const reached = observation.kind === "validated" ? atTarget(search, observation) : [];
     const freed = reached.filter(({ kind }) => kind === "suspend").length;
@@ -32,7 +32,7 @@ export const custom: Algorithm = {
 };
 
 function atTarget(
-  search: RunningSearch,
+  search: CustomSearch,
   { trial, time, value }: Extract<Observation, { kind: "validated" }>,
 ): readonly Decision[] {
   const state = trialOf(search, trial);
@@ -41,12 +41,12 @@ function atTarget(
 
 /** What becomes of a trial at this time, if its target is not later. */
 export function targetReached(
-  search: RunningSearch,
+  search: CustomSearch,
   trial: number,
   time: number,
   value: number | null,
 ): readonly Decision[] {
-  const goal = itemAt(customMemory(search.memory).goals, trial - 1);
+  const goal = search.memory.goals[trial - 1];
   if (goal === undefined || goal.target === null || time < goal.target) return [];
   // Of a search that was finished nobody would resume it.
   const stops = goal.stops || search.finishing;
@@ -58,19 +58,19 @@ export function targetReached(
 }
 
 /** How many more trials may run; `freed` places are about to become free. */
-export function placesFree({ plan, unended, memory }: RunningSearch, freed = 0): number {
+export function placesFree({ plan, unended, memory }: CustomSearch, freed = 0): number {
   if (plan.concurrentTrialsMax === 0) return Number.POSITIVE_INFINITY;
-  return plan.concurrentTrialsMax - (unended - customMemory(memory).resting) + freed;
+  return plan.concurrentTrialsMax - (unended - memory.resting) + freed;
 }
 
 /** Resumes those that wait, as far as there are places. */
-export function intoPlaces(search: RunningSearch, freed = 0): readonly Decision[] {
-  const memory = customMemory(search.memory);
+export function intoPlaces(search: CustomSearch, freed = 0): readonly Decision[] {
+  const { memory } = search;
   const free = Math.max(0, placesFree(search, freed));
   return firstWaiting(memory, free).map((trial) => ({
     kind: "resume",
     trial,
-    target: itemAt(memory.goals, trial - 1)?.target ?? Number.POSITIVE_INFINITY,
+    target: memory.goals[trial - 1]?.target ?? Number.POSITIVE_INFINITY,
     rung: 0,
     rule: "place_free",
     evidence: { max_concurrent_trials: search.plan.concurrentTrialsMax },

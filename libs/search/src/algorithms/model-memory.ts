@@ -1,17 +1,16 @@
 /** What a searcher that follows a model remembers: where each trial lies, and the best of those that have ended. */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import type { Json } from "@trainyard/experiment-config";
-import { type Axis, axesOf, placeOf } from "../space/axes.ts";
+import { axesOfPlan, placeOf } from "../space/axes.ts";
 import type { SearchEvent } from "../events.ts";
 import { type RunningSearch, type SearchPlan, trialOf } from "../state.ts";
+import type { UndoLog } from "../undo-log.ts";
 import {
-  endedSeveral,
-  initialSeveral,
-  observedSeveral,
-  proposedSeveral,
+  endSeveral,
+  newSeveral,
+  observeSeveral,
+  proposeSeveral,
   type SeveralMemory,
 } from "./several-objectives.ts";
-import { emptyVector, itemAt, pushed, type Vector } from "../persistent/vector.ts";
 
 /** Trials that count as good, at most. */
 export const GOOD_MAX = 40;
@@ -29,7 +28,7 @@ export type ModelMemory = {
   /** How many trials of earlier searches there are. */
   readonly earlier: number;
   /** The places of the trials in their order, those of earlier searches first: `placeOfTrial`. */
-  readonly places: Vector<readonly number[]>;
+  readonly places: readonly (readonly number[])[];
   /** Trials that have ended, those of earlier searches included, save those that somebody canceled: of these nothing is known. */
   readonly ended: number;
   /** The best of those that were trained, the best first, of equals the earlier. */
@@ -39,118 +38,85 @@ export type ModelMemory = {
 };
 
 /** Knows what earlier searches found. */
-export function initialModelMemory(plan: SearchPlan): Json {
+export function newModelMemory(plan: SearchPlan): ModelMemory {
   const { earlier, metric } = plan;
-  let memory: ModelMemory = {
-    earlier: earlier.length,
-    places: emptyVector(),
-    ended: earlier.length,
-    ranked: [],
-    several: initialSeveral(plan),
-  };
-  for (const [index, { hyperparameters = {}, values }] of earlier.entries()) {
-    const place = placeOf(axesOfPlan(plan), hyperparameters);
+  let ranked: readonly Ranked[] = [];
+  for (const [index, { values }] of earlier.entries()) {
     const trial = index + 1 - earlier.length;
-    memory = { ...memory, places: pushed(memory.places, place) };
-    memory = ranked(memory, trial, values[metric] ?? Number.NaN, 0, plan);
+    ranked = rankedWith(ranked, trial, values[metric] ?? Number.NaN, 0, plan);
   }
-  return memory as unknown as Json;
+  const axes = axesOfPlan(plan);
+  return {
+    earlier: earlier.length,
+    places: earlier.map(({ hyperparameters = {} }) => placeOf(axes, hyperparameters)),
+    ended: earlier.length,
+    ranked,
+    several: newSeveral(plan),
+  };
 }
 
 export function placeOfTrial({ places, earlier }: ModelMemory, trial: number): readonly number[] {
-  return itemAt(places, trial - 1 + earlier) ?? [];
+  return places[trial - 1 + earlier] ?? [];
 }
 
-export function modelMemory(memory: Json): ModelMemory {
-  return memory as unknown as ModelMemory;
-}
-
-const knownAxes = new WeakMap<SearchPlan, readonly Axis[]>();
-
-/** The axes of a plan, kept for as long as the plan is: they follow from it. */
-export function axesOfPlan(plan: SearchPlan): readonly Axis[] {
-  const axes = knownAxes.get(plan) ?? axesOf(plan.space);
-  knownAxes.set(plan, axes);
-  return axes;
-}
-
-export function evolveModelMemory(json: Json, event: SearchEvent, search: RunningSearch): Json {
-  return evolved(modelMemory(json), event, search) as unknown as Json;
-}
-
-function evolved(memory: ModelMemory, event: SearchEvent, search: RunningSearch): ModelMemory {
+export function applyToModel(
+  search: RunningSearch<ModelMemory>,
+  event: SearchEvent,
+  undo: UndoLog,
+): void {
+  const { memory, plan } = search;
+  const { several } = memory;
+  const rank = (trial: number, value: number, at: number): void =>
+    undo.set(memory, "ranked", rankedWith(memory.ranked, trial, value, at, plan));
   switch (event.type) {
-    case "TrialProposed": {
-      const place = placeOf(axesOfPlan(search.plan), event.data.hyperparameters ?? {});
-      const { several } = memory;
-      return {
-        ...memory,
-        places: pushed(memory.places, place),
-        several: several === null ? null : proposedSeveral(several),
-      };
-    }
+    case "TrialProposed":
+      undo.push(memory.places, placeOf(axesOfPlan(plan), event.data.hyperparameters ?? {}));
+      if (several !== null) proposeSeveral(several, undo);
+      break;
     case "TrialOutcomeRecorded": {
       const { trial: number, outcome } = event.data;
-      if (outcome === TrialOutcome.CANCELED) return memory;
-      const trial = trialOf(search, number);
-      const { several } = memory;
-      const isContender = several !== null && wasTrained(outcome);
-      const after = {
-        ...memory,
-        ended: memory.ended + 1,
-        several: isContender ? endedSeveral(several, number) : several,
-      };
-      if (!wasTrained(outcome) || trial === undefined || trial.best === null) return after;
-      return ranked(after, number, trial.best, trial.bestAt, search.plan);
+      if (outcome === TrialOutcome.CANCELED) break;
+      undo.set(memory, "ended", memory.ended + 1);
+      if (!wasTrained(outcome)) break;
+      if (several !== null) endSeveral(several, number, undo);
+      const { best = null, bestAt = 0 } = trialOf(search, number) ?? {};
+      if (best !== null) rank(number, best, bestAt);
+      break;
     }
     case "ObservationRecorded": {
       // A report may come after the end of its trial, which then has another rank.
       const { trial: number, values, repeat } = event.data;
       const trial = trialOf(search, number);
-      const value = values[search.plan.metric];
-      if (repeat || trial === undefined || value === undefined) return memory;
+      const value = values[plan.metric];
+      if (repeat || trial === undefined || value === undefined) break;
       const isTrained = wasTrained(trial.outcome);
-      const after = withReport(memory, search.plan, number, values, isTrained);
-      if (!isTrained) return after;
-      return ranked(after, number, value, search.version + 1, search.plan);
+      if (several !== null) observeSeveral(several, plan, number, values, isTrained, undo);
+      if (isTrained) rank(number, value, search.version + 1);
+      break;
     }
     default:
-      return memory;
   }
-}
-
-function withReport(
-  memory: ModelMemory,
-  plan: SearchPlan,
-  trial: number,
-  values: Readonly<Record<string, number>>,
-  isTrained: boolean,
-): ModelMemory {
-  const { several } = memory;
-  if (several === null) return memory;
-  return { ...memory, several: observedSeveral(several, plan, trial, values, isTrained) };
 }
 
 function wasTrained(outcome: TrialOutcome): boolean {
   return outcome === TrialOutcome.COMPLETED || outcome === TrialOutcome.STOPPED_EARLY;
 }
 
-/** With the trial where its value puts it, unless it stands better already. */
-function ranked(
-  memory: ModelMemory,
+/** With the trial where its value puts it, unless it is ranked higher already. */
+function rankedWith(
+  ranked: readonly Ranked[],
   trial: number,
   value: number,
   at: number,
   { smallerIsBetter }: SearchPlan,
-): ModelMemory {
-  if (!Number.isFinite(value)) return memory;
+): readonly Ranked[] {
+  if (!Number.isFinite(value)) return ranked;
   const entry = { trial, score: smallerIsBetter ? value : -value, at };
-  const before = memory.ranked.find((other) => other.trial === trial);
-  if (before !== undefined && before.score <= entry.score) return memory;
-  const others = memory.ranked.filter((other) => other.trial !== trial);
+  const before = ranked.find((other) => other.trial === trial);
+  if (before !== undefined && before.score <= entry.score) return ranked;
+  const others = ranked.filter((other) => other.trial !== trial);
   const place = others.findIndex((other) => isBefore(entry, other));
-  const all = others.toSpliced(place === -1 ? others.length : place, 0, entry);
-  return { ...memory, ranked: all.slice(0, GOOD_MAX) };
+  return others.toSpliced(place === -1 ? others.length : place, 0, entry).slice(0, GOOD_MAX);
 }
 
 function isBefore(a: Ranked, b: Ranked): boolean {

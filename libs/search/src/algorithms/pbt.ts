@@ -15,7 +15,7 @@
  *
  * What is found is a schedule: which hyperparameters held until when, along the line of the best trial (`lineage.ts`).
  */
-import type { Json, JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/experiment-config";
+import type { JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/experiment-config";
 import { assert } from "@trainyard/kernel";
 import type { Algorithm, Decision } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
@@ -27,7 +27,7 @@ import {
   DONE,
   EXPLOITED,
   emptyPopulation,
-  evolvePopulation,
+  applyToPopulation,
   type Member,
   memberOf,
   type Population,
@@ -35,16 +35,15 @@ import {
 import { comparisonEvidence, copyEvidence } from "../population/evidence.ts";
 import { proposedTrials, type RunningSearch, type SearchPlan } from "../state.ts";
 
-export const pbt: Algorithm = {
+export const pbt: Algorithm<Population> = {
   name: "pbt",
   version: 1,
   // A trial that was stopped may still be ending when its place has been filled: members are limited, not trials.
   sizeOf: (config) => ({ trialsMax: pbtOf(config).max_trials, concurrentTrialsMax: 0 }),
-  initial: (config) => inMemory(emptyPopulation(pbtOf(config).population_size)),
-  evolve: (memory, event, search) =>
-    inMemory(evolvePopulation(populationOf(memory), event, search.plan)),
-  takesCheckpoint: (memory, trial, step) => {
-    const member = memberOf(populationOf(memory), trial);
+  initial: ({ searcher }) => emptyPopulation(pbtOf(searcher).population_size),
+  apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),
+  takesCheckpoint: (population, trial, step) => {
+    const member = memberOf(population, trial);
     return member !== undefined && (member.saved === null || step > member.saved.step);
   },
   on: (search, observation) => {
@@ -60,9 +59,6 @@ function pbtOf(config: SearcherConfig | JsonObject): PbtSearcher {
   return config as PbtSearcher;
 }
 
-const populationOf = (memory: Json): Population => memory as unknown as Population;
-const inMemory = (population: Population): Json => population as unknown as Json;
-
 /** The decisions of one observation. */
 class PbtTurn {
   readonly decisions: Decision[] = [];
@@ -76,10 +72,10 @@ class PbtTurn {
   /** Members that train, with what has been decided so far. */
   #training: number;
 
-  constructor(search: RunningSearch) {
+  constructor(search: RunningSearch<Population>) {
     this.#plan = search.plan;
     this.#config = pbtOf(search.plan.searcher);
-    this.#population = populationOf(search.memory);
+    this.#population = search.memory;
     this.#next = proposedTrials(search) + 1;
     this.#last = search.finishing ? 0 : (trialsAllowed(search) ?? search.plan.trialsMax);
     this.#training = this.#population.members.filter(({ waiting }) => !waiting).length;

@@ -4,11 +4,9 @@
  * suspended by the rule `no_place`; both are resumed, the first first, as places become free; one that its client suspended waits for its client.
  */
 import type { EventData } from "@trainyard/contracts";
-import type { Json } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
-import { emptyIdMap, type IdMap, withId } from "../persistent/id-map.ts";
-import type { RunningSearch } from "../state.ts";
-import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
+import type { RunningSearch, SearchState } from "../state.ts";
+import type { UndoLog } from "../undo-log.ts";
 import { digestOf, type WishOf, wishOf } from "./operations.ts";
 
 /** Of a trial that there is no place for. */
@@ -34,137 +32,130 @@ export type Goal = {
 };
 
 export type CustomMemory = {
-  readonly posted: IdMap<Posted>;
+  /** By the operation's id, after a `#`, so that no id is the name of a built-in property. */
+  readonly posted: Readonly<Record<string, Posted>>;
   /** That of trial n at n - 1; made with the operation, just before the trial. */
-  readonly goals: Vector<Goal>;
+  readonly goals: readonly Goal[];
   /** Trials that have not ended and hold no place. */
   readonly resting: number;
   /** Trials that wait for a place, from `queueHead` on; those that do so no more are passed over. */
-  readonly queue: Vector<number>;
+  readonly queue: readonly number[];
   readonly queueHead: number;
 };
 
-const initial: CustomMemory = {
-  posted: emptyIdMap(),
-  goals: emptyVector(),
-  resting: 0,
-  queue: emptyVector(),
-  queueHead: 0,
-};
+export type CustomSearch = RunningSearch<CustomMemory>;
 
-/** Memory is JSON to the state that holds it; only a custom search's own fold makes that of a custom search. */
-export function customMemory(memory: Json): CustomMemory {
-  return memory as unknown as CustomMemory;
+export function newCustomMemory(): CustomMemory {
+  return { posted: {}, goals: [], resting: 0, queue: [], queueHead: 0 };
 }
 
-function asJson(memory: CustomMemory): Json {
-  return memory as unknown as Json;
+/** Whether its algorithm is the custom one, whose memory this is. */
+export function isCustom(search: SearchState): search is CustomSearch {
+  return search.plan?.algorithm === "custom";
 }
 
-export function initialCustomMemory(): Json {
-  return asJson(initial);
+export function postedUnder({ posted }: CustomMemory, id: string): Posted | undefined {
+  return posted[`#${id}`];
 }
 
-export function evolveCustomMemory(json: Json, event: SearchEvent, search: RunningSearch): Json {
-  const memory = customMemory(json);
+export function applyToCustom(search: CustomSearch, event: SearchEvent, undo: UndoLog): void {
+  const { memory } = search;
   switch (event.type) {
     case "OperationsPosted":
-      return asJson(posted(memory, event.data, search));
+      post(memory, event.data, search.version + 1, undo);
+      break;
     case "TrialProposed":
-      return asJson(proposed(memory, event.data));
+      // A trial that is made without a place for it waits for one.
+      if (event.data.waits === true) rest(memory, event.data.number, true, undo);
+      break;
     case "TrialSuspended":
-      return asJson(resting(memory, event.data.trial, event.data.rule === NO_PLACE));
+      rest(memory, event.data.trial, event.data.rule === NO_PLACE, undo);
+      break;
     case "TrialStopDecided":
-      return asJson(waitsNoMore(memory, event.data.trial));
+      waitNoMore(memory, event.data.trial, undo);
+      break;
     case "TrialResumed":
     case "TrialOutcomeRecorded":
-      return asJson(rising(memory, event.data.trial));
+      rise(memory, event.data.trial, undo);
+      break;
     default:
-      return json;
   }
 }
 
-function posted(
-  memory: CustomMemory,
+function post(
+  { posted, goals }: CustomMemory,
   { operations }: EventData<"OperationsPosted">,
-  search: RunningSearch,
-): CustomMemory {
-  let { posted: ids, goals } = memory;
-  const version = search.version + 1;
+  version: number,
+  undo: UndoLog,
+): void {
   for (const operation of operations) {
     const wish = wishOf(operation);
     let trial = "trial" in wish.value ? wish.value.trial : 0;
     if (wish.case === "propose") {
-      goals = pushed(goals, goalOf(wish.value));
-      trial = goals.size;
+      undo.push(goals, goalOf(wish.value));
+      trial = goals.length;
     } else if (wish.case === "resume") {
-      const { rests = false, waits = false } = itemAt(goals, trial - 1) ?? {};
-      goals = withItem(goals, trial - 1, { ...goalOf(wish.value), rests, waits });
+      const { rests = false, waits = false } = goals[trial - 1] ?? {};
+      undo.set(goals, trial - 1, { ...goalOf(wish.value), rests, waits });
     }
-    ids = withId(ids, operation.id, { trial, version, digest: digestOf(operation) });
+    undo.set(posted, `#${operation.id}`, { trial, version, digest: digestOf(operation) });
   }
-  return { ...memory, posted: ids, goals };
 }
 
 function goalOf({ target, stopAtTarget }: WishOf<"propose"> | WishOf<"resume">): Goal {
   return { target: target ?? null, stops: stopAtTarget, rests: false, waits: false };
 }
 
-/** A trial that is made without a place for it waits for one. */
-function proposed(
-  memory: CustomMemory,
-  { number, waits = false }: EventData<"TrialProposed">,
-): CustomMemory {
-  return waits ? resting(memory, number, true) : memory;
-}
-
-/** It holds no place from now on; `waits`: until one is free. */
-function resting(memory: CustomMemory, trial: number, waits: boolean): CustomMemory {
-  const before = itemAt(memory.goals, trial - 1)?.rests ?? false;
-  const after = withGoal(memory, trial, { rests: true, waits });
-  const queue = waits ? pushed(after.queue, trial) : after.queue;
-  return { ...after, queue, resting: memory.resting + (before ? 0 : 1) };
+/** The trial holds no place from now on; `waits`: until one is free. */
+function rest(memory: CustomMemory, trial: number, waits: boolean, undo: UndoLog): void {
+  const before = memory.goals[trial - 1]?.rests ?? false;
+  setGoal(memory, trial, { rests: true, waits }, undo);
+  if (waits) undo.push(memory.queue, trial);
+  if (!before) undo.set(memory, "resting", memory.resting + 1);
 }
 
 /** Stopped, it ends without a place if it had none. */
-function waitsNoMore(memory: CustomMemory, trial: number): CustomMemory {
-  const rests = itemAt(memory.goals, trial - 1)?.rests ?? false;
-  return withGoal(memory, trial, { rests, waits: false });
+function waitNoMore(memory: CustomMemory, trial: number, undo: UndoLog): void {
+  const rests = memory.goals[trial - 1]?.rests ?? false;
+  setGoal(memory, trial, { rests, waits: false }, undo);
 }
 
-/** It holds a place, or has ended. */
-function rising(memory: CustomMemory, trial: number): CustomMemory {
-  const before = itemAt(memory.goals, trial - 1)?.rests ?? false;
-  const after = withGoal(memory, trial, { rests: false, waits: false });
-  return { ...after, resting: memory.resting - (before ? 1 : 0) };
+/** The trial holds a place, or has ended. */
+function rise(memory: CustomMemory, trial: number, undo: UndoLog): void {
+  const before = memory.goals[trial - 1]?.rests ?? false;
+  setGoal(memory, trial, { rests: false, waits: false }, undo);
+  if (before) undo.set(memory, "resting", memory.resting - 1);
 }
 
 /** The head moves past those that wait no more, so that finding the next one is cheap. */
-function withGoal(
+function setGoal(
   memory: CustomMemory,
   trial: number,
   change: Pick<Goal, "rests" | "waits">,
-): CustomMemory {
-  const goal = itemAt(memory.goals, trial - 1);
-  if (goal === undefined) return memory;
-  if (goal.rests === change.rests && goal.waits === change.waits) return memory;
-  const goals = withItem(memory.goals, trial - 1, { ...goal, ...change });
+  undo: UndoLog,
+): void {
+  const { goals } = memory;
+  const goal = goals[trial - 1];
+  if (goal === undefined) return;
+  if (goal.rests === change.rests && goal.waits === change.waits) return;
+  undo.set(goals, trial - 1, { ...goal, ...change });
+  const { queue } = memory;
   let { queueHead } = memory;
-  while (queueHead < memory.queue.size && !waitsAt(goals, memory.queue, queueHead)) queueHead += 1;
-  if (queueHead < memory.queue.size) return { ...memory, goals, queueHead };
-  return { ...memory, goals, queue: emptyVector(), queueHead: 0 };
+  while (queueHead < queue.length && !waitsAt(memory, queueHead)) queueHead += 1;
+  if (queueHead === queue.length) undo.set(memory, "queue", []);
+  undo.set(memory, "queueHead", queueHead === queue.length ? 0 : queueHead);
 }
 
-function waitsAt(goals: Vector<Goal>, queue: Vector<number>, index: number): boolean {
-  return itemAt(goals, (itemAt(queue, index) ?? 0) - 1)?.waits === true;
+function waitsAt({ goals, queue }: CustomMemory, index: number): boolean {
+  return goals[(queue[index] ?? 0) - 1]?.waits === true;
 }
 
 /** The first trials that wait for a place, at most so many. A trial may stand in the queue twice. */
-export function firstWaiting({ goals, queue, queueHead }: CustomMemory, most: number): number[] {
+export function firstWaiting(memory: CustomMemory, most: number): number[] {
+  const { queue, queueHead } = memory;
   const found = new Set<number>();
-  for (let index = queueHead; index < queue.size && found.size < most; index += 1) {
-    const trial = itemAt(queue, index);
-    if (trial !== undefined && itemAt(goals, trial - 1)?.waits === true) found.add(trial);
+  for (let index = queueHead; index < queue.length && found.size < most; index += 1) {
+    if (waitsAt(memory, index)) found.add(queue[index] as number);
   }
   return [...found];
 }

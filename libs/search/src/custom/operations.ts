@@ -9,7 +9,7 @@ import type {
 } from "@trainyard/contracts/events";
 import { type Json, sortedKeys } from "@trainyard/experiment-config";
 import { assert, type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
-import { hashOf } from "../persistent/id-map.ts";
+import { hashOf } from "../hash.ts";
 import { searchLimits } from "../limits.ts";
 
 export type SearchOperation = Plain<SearchOperationMessage>;

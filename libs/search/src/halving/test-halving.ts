@@ -11,7 +11,7 @@ import type {
 } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
 import { configOf, DrivenSearch } from "../testing/test-searches.ts";
-import { type Halving, placeOfTrial, unitsOf } from "./memory.ts";
+import { type Halving, isHalving, placeOfTrial, unitsOf } from "./state.ts";
 
 const timed = {
   metric: "loss",
@@ -79,7 +79,9 @@ export function startedSearch(config: HalvingSearcher, seed = 1): DrivenSearch {
 }
 
 export function halvingOf(search: DrivenSearch): Halving {
-  return search.state.memory as unknown as Halving;
+  const { memory } = search.state;
+  if (!isHalving(memory)) throw new Error("the search halves");
+  return memory;
 }
 
 /** The event as short text: what is decided about whom. */

@@ -12,10 +12,11 @@ import {
   type Entry,
   emptyRanking,
   entriesBetween,
-  inserted,
+  insert,
   placeOf,
   type Ranking,
-} from "../persistent/ranking.ts";
+} from "../ranking.ts";
+import type { UndoLog } from "../undo-log.ts";
 import { WORST } from "./ranked.ts";
 
 /** Times of comparison that are taken as they come: more than most trainings have validations. */
@@ -44,11 +45,9 @@ export type Course = {
   readonly compared: { readonly at: number; readonly average: number } | null;
 };
 
-export const noAverages: Averages = {
-  times: [],
-  rankings: [],
-  latest: Number.MIN_SAFE_INTEGER,
-};
+export function noAverages(): Averages {
+  return { times: [], rankings: [], latest: Number.MIN_SAFE_INTEGER };
+}
 
 export const noCourse: Course = {
   time: Number.MIN_SAFE_INTEGER,
@@ -74,30 +73,32 @@ export function gone(course: Course, time: number, value: number): Course {
   };
 }
 
-export type Advance = { readonly averages: Averages; readonly course: Course };
-
-/** After a report that led from one course to the next. `lastTimeOf` tells how far a trial has come. */
-export function advanced(
-  before: Averages,
+/**
+ * Ranks a trial after a report that led from one course to the next, and returns the course as it is compared from then on.
+ * `lastTimeOf` tells how far a trial has come.
+ */
+export function advance(
+  averages: Averages,
   trial: number,
   from: Course,
   to: Course,
   lastTimeOf: (trial: number) => number,
-): Advance {
-  const opened = withTime(before, to.time, lastTimeOf);
-  const rankings = [...opened.rankings];
+  undo: UndoLog,
+): Course {
+  openTime(averages, to.time, lastTimeOf, undo);
+  const { times, rankings, latest } = averages;
   let { compared } = to;
-  for (let i = lastAtOrBefore(opened.times, from.time) + 1; i < opened.times.length; i += 1) {
-    const at = opened.times[i] as number;
+  for (let i = lastAtOrBefore(times, from.time) + 1; i < times.length; i += 1) {
+    const at = times[i] as number;
     if (at > to.time) break;
     const upTo = at === to.time ? to : from;
     if (upTo.count === 0) continue;
     const average = averageOf(upTo);
-    rankings[i] = inserted(rankings[i] ?? emptyRanking, { value: average, order: trial, trial });
+    insert(undo, rankings[i] as Ranking, { value: average, order: trial, trial });
     compared = { at, average };
   }
-  const latest = Math.max(opened.latest, to.time);
-  return { averages: { times: opened.times, rankings, latest }, course: { ...to, compared } };
+  undo.set(averages, "latest", Math.max(latest, to.time));
+  return { ...to, compared };
 }
 
 /** The index of the last time that is not after this one; -1 for none. */
@@ -112,40 +113,34 @@ function lastAtOrBefore(times: readonly number[], time: number): number {
   return low - 1;
 }
 
-function withTime(
-  averages: Averages,
+/** Makes the time one of comparison, unless it is one or there are too many. */
+function openTime(
+  { times, rankings, latest }: Averages,
   time: number,
   lastTimeOf: (trial: number) => number,
-): Averages {
-  const { times, rankings, latest } = averages;
+  undo: UndoLog,
+): void {
   const before = lastAtOrBefore(times, time);
-  if (times[before] === time) return averages;
-  const ranking = rankings[before] ?? emptyRanking;
-  const passed = time <= latest && before >= 0;
+  if (times[before] === time) return;
+  const ranking = rankings[before];
+  const passed = time <= latest && ranking !== undefined;
   if (times.length >= TIMES_MAX) {
     const last = times[times.length - 1] as number;
-    if (time <= latest || time - last < Math.abs(last) * GROWTH) return averages;
+    if (time <= latest || time - last < Math.abs(last) * GROWTH) return;
   } else if (passed && ranking.size > PASSED_MAX) {
-    return averages;
+    return;
   }
-  // As long as every time is one of comparison, nobody reported between the last one and this: who went beyond the last
-  // has come to this one too, with the same average.
-  const opened = passed ? goneBeyond(ranking, times[before] as number, lastTimeOf) : emptyRanking;
-  return {
-    times: times.toSpliced(before + 1, 0, time),
-    rankings: rankings.toSpliced(before + 1, 0, opened),
-    latest,
-  };
-}
-
-function goneBeyond(
-  ranking: Ranking,
-  time: number,
-  lastTimeOf: (trial: number) => number,
-): Ranking {
-  return entriesBetween(ranking, 0, ranking.size)
-    .filter(({ trial }) => lastTimeOf(trial) > time)
-    .reduce<Ranking>(inserted, emptyRanking);
+  const opened = emptyRanking();
+  if (passed) {
+    // As long as every time is one of comparison, nobody reported between the last one and this: who went beyond the last
+    // has come to this one too, with the same average.
+    const after = times[before] as number;
+    for (const entry of entriesBetween(ranking, 0, ranking.size)) {
+      if (lastTimeOf(entry.trial) > after) insert(undo, opened, entry);
+    }
+  }
+  undo.splice(times, before + 1, 0, time);
+  undo.splice(rankings, before + 1, 0, opened);
 }
 
 export type Comparison = {
@@ -172,7 +167,7 @@ export function comparison(
   const index = lastAtOrBefore(averages.times, course.time);
   const at = averages.times[index];
   if (at === undefined) return null;
-  const ranking = averages.rankings[index] ?? emptyRanking;
+  const ranking = averages.rankings[index] as Ranking;
   const own = course.compared?.at === at ? course.compared.average : null;
   const others = ranking.size - (own === null ? 0 : 1);
   if (others < Math.max(1, othersMin)) return null;

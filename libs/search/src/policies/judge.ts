@@ -6,7 +6,7 @@
 import type { JsonObject, PolicyOf } from "@trainyard/experiment-config";
 import type { Decision, Observation } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { entriesBetween } from "../persistent/ranking.ts";
+import { entriesBetween } from "../ranking.ts";
 import { isRunning, type RunningSearch, type SearchState, trialOf } from "../state.ts";
 import { limitsTime, MS_PER_HOUR, overspent } from "./budget.ts";
 import { type PoliciesMemory, policiesIn, progressOf, type Rule, rulesOf } from "./memory.ts";

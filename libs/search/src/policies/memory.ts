@@ -14,13 +14,13 @@ import {
 import type { EventData } from "@trainyard/contracts";
 import type { SearchEvent } from "../events.ts";
 import { isOpen, isStopped, type SearchPlan, type SearchState, trialOf } from "../state.ts";
-import { itemAt, pushed, type Vector, vectorOf, withItem } from "../persistent/vector.ts";
-import { type Averages, advanced, type Course, gone, noAverages, noCourse } from "./averages.ts";
+import { type Averages, advance, type Course, gone, noAverages, noCourse } from "./averages.ts";
 import { type Patience, waited } from "./patience.ts";
-import { isLower, noStanding, placeAmong, type Standing, withValue } from "./population.ts";
-import { ProgressRows } from "./progress-rows.ts";
+import { isLower, noStanding, placeAmong, rank, type Standing } from "./population.ts";
 import { rankedValue } from "./ranked.ts";
-import { emptyRanking, inserted, type Ranking, removed } from "../persistent/ranking.ts";
+import { derivedFrom } from "../derived.ts";
+import { emptyRanking, insert, type Ranking, remove } from "../ranking.ts";
+import type { UndoLog } from "../undo-log.ts";
 
 /** Raised when the same history would be judged otherwise. */
 export const POLICIES_VERSION = 1;
@@ -51,7 +51,7 @@ export type Usage = {
 };
 
 export type PoliciesMemory = {
-  readonly trials: Vector<Progress>;
+  readonly trials: readonly Progress[];
   readonly averages: Averages;
   readonly population: Ranking;
   readonly usage: Usage;
@@ -67,10 +67,10 @@ const noProgress: Progress = {
 
 export function startedPolicies(startedAt: number): PoliciesMemory {
   return {
-    trials: vectorOf(new ProgressRows()),
-    averages: noAverages,
-    population: emptyRanking,
-    usage: { startedAt, at: startedAt, spent: 0, slots: 0, since: 0, open: emptyRanking },
+    trials: [],
+    averages: noAverages(),
+    population: emptyRanking(),
+    usage: { startedAt, at: startedAt, spent: 0, slots: 0, since: 0, open: emptyRanking() },
   };
 }
 
@@ -101,12 +101,11 @@ export type Rules = {
   readonly budget: BudgetPolicy | null;
 };
 
-const knownRules = new WeakMap<readonly EarlyStoppingPolicy[], Rules>();
+export function rulesOf(plan: SearchPlan): Rules {
+  return derivedFrom(plan, numberedRules);
+}
 
-/** They follow from the plan, and are kept for as long as it is. */
-export function rulesOf({ earlyStopping }: SearchPlan): Rules {
-  const known = knownRules.get(earlyStopping);
-  if (known !== undefined) return known;
+function numberedRules({ earlyStopping }: SearchPlan): Rules {
   const leaves: Leaf[] = [];
   const ruleOf = (policy: EarlyStoppingPolicy): Rule => {
     if ("any" in policy) return { any: policy.any.map(ruleOf) };
@@ -115,159 +114,164 @@ export function rulesOf({ earlyStopping }: SearchPlan): Rules {
     leaves.push(policy);
     return { policy, index };
   };
-  const rules: Rules = {
+  return {
     list: earlyStopping.map(ruleOf),
     patient: leaves.filter((policy) => policy.name === "no_improvement"),
     population: leaves.filter((policy) => policy.name === "pbt"),
     comparing: leaves.some(({ name }) => name === "median" || name === "percentile"),
     budget: leaves.find((policy) => policy.name === "budget") ?? null,
   };
-  knownRules.set(earlyStopping, rules);
-  return rules;
 }
 
 export function progressOf(memory: PoliciesMemory, trial: number): Progress {
-  return itemAt(memory.trials, trial - 1) ?? noProgress;
+  return memory.trials[trial - 1] ?? noProgress;
 }
 
-function withProgress(memory: PoliciesMemory, trial: number, progress: Progress): PoliciesMemory {
-  return { ...memory, trials: withItem(memory.trials, trial - 1, progress) };
+function setProgress(
+  memory: PoliciesMemory,
+  trial: number,
+  progress: Progress,
+  undo: UndoLog,
+): void {
+  undo.set(memory.trials, trial - 1, progress);
 }
 
 type Searching = SearchState & { readonly plan: SearchPlan };
 
-/** `search` is the state before the event. */
-export function evolvePolicies(
+/** `search` is as it was before the event. */
+export function applyToPolicies(
   memory: PoliciesMemory,
   event: SearchEvent,
   search: Searching,
-): PoliciesMemory {
+  undo: UndoLog,
+): void {
   switch (event.type) {
     case "TrialProposed":
-      return proposed(memory, event.data, search);
+      propose(memory, event.data, search, undo);
+      break;
     case "ObservationRecorded":
-      return observed(clocked(memory, event.data.atMs, search), event.data, search);
+      noteTime(memory, event.data.atMs, search, undo);
+      observe(memory, event.data, search, undo);
+      break;
     case "TrialStopDecided":
-      return closed(memory, event.data.trial);
+      close(memory, event.data.trial, undo);
+      break;
     case "TrialOutcomeRecorded":
-      return closed(clocked(memory, event.data.atMs, search), event.data.trial);
+      noteTime(memory, event.data.atMs, search, undo);
+      close(memory, event.data.trial, undo);
+      break;
     case "RunUsageRecorded":
-      return used(clocked(memory, event.data.atMs, search), event.data, search.plan.slotsPerTrial);
+      noteTime(memory, event.data.atMs, search, undo);
+      use(memory, event.data, search.plan.slotsPerTrial, undo);
+      break;
     case "SearchTimeNoted":
-      return clocked(memory, event.data.atMs, search);
+      noteTime(memory, event.data.atMs, search, undo);
+      break;
     default:
-      return memory;
   }
 }
 
 /** Time does not go back, whatever the order in which events of several clocks come. */
-function clocked(
-  memory: PoliciesMemory,
+function noteTime(
+  { usage }: PoliciesMemory,
   atMs: number | undefined,
   { plan }: Searching,
-): PoliciesMemory {
-  const { usage } = memory;
-  if (atMs === undefined || atMs <= usage.at || rulesOf(plan).budget === null) return memory;
-  return { ...memory, usage: { ...usage, at: atMs } };
+  undo: UndoLog,
+): void {
+  if (atMs === undefined || atMs <= usage.at || rulesOf(plan).budget === null) return;
+  undo.set(usage, "at", atMs);
 }
 
-function proposed(
+function propose(
   memory: PoliciesMemory,
   { number, startFromTrial }: EventData<"TrialProposed">,
   { plan }: Searching,
-): PoliciesMemory {
-  const { usage } = memory;
-  const budget = rulesOf(plan).budget !== null;
-  const open = budget ? inserted(usage.open, openEntry(number)) : usage.open;
-  const trials = pushed(memory.trials, noProgress);
-  const grown = { ...memory, trials, usage: { ...usage, open } };
-  if (startFromTrial === undefined) return grown;
-  const progress = progressOf(grown, startFromTrial);
+  undo: UndoLog,
+): void {
+  if (rulesOf(plan).budget !== null) insert(undo, memory.usage.open, openEntry(number));
+  undo.push(memory.trials, noProgress);
+  if (startFromTrial === undefined) return;
+  const progress = progressOf(memory, startFromTrial);
   const standing = { ...progress.standing, donor: true };
-  return withProgress(grown, startFromTrial, { ...progress, standing });
+  setProgress(memory, startFromTrial, { ...progress, standing }, undo);
 }
 
 function openEntry(trial: number) {
   return { value: trial, order: 0, trial };
 }
 
-/** A start of what runs already, or an end of what does not, is nothing. */
-function used(
+/** A start of what runs already, or an end of what does not, changes nothing. */
+function use(
   memory: PoliciesMemory,
   { trial, started, atMs }: EventData<"RunUsageRecorded">,
   slots: number,
-): PoliciesMemory {
+  undo: UndoLog,
+): void {
   const { usage } = memory;
   const progress = progressOf(memory, trial);
   const from = progress.runningSince;
-  if (started === (from !== null)) return memory;
+  if (started === (from !== null)) return;
   const sign = started ? 1 : -1;
-  const after: Usage = {
-    ...usage,
-    spent: usage.spent + (from === null ? 0 : slots * Math.max(0, atMs - from)),
-    slots: usage.slots + sign * slots,
-    since: usage.since + sign * slots * (from ?? atMs),
-  };
-  const runningSince = started ? atMs : null;
-  return withProgress({ ...memory, usage: after }, trial, { ...progress, runningSince });
+  if (from !== null) undo.set(usage, "spent", usage.spent + slots * Math.max(0, atMs - from));
+  undo.set(usage, "slots", usage.slots + sign * slots);
+  undo.set(usage, "since", usage.since + sign * slots * (from ?? atMs));
+  setProgress(memory, trial, { ...progress, runningSince: started ? atMs : null }, undo);
 }
 
-function observed(
+function observe(
   memory: PoliciesMemory,
   { trial, time, values, repeat, missing }: EventData<"ObservationRecorded">,
   search: Searching,
-): PoliciesMemory {
+  undo: UndoLog,
+): void {
   const { plan } = search;
   const value = values[plan.metric];
   const before = progressOf(memory, trial);
-  if (repeat || missing !== undefined || value === undefined || time <= before.course.time) {
-    return memory;
-  }
+  if (repeat || missing !== undefined || value === undefined || time <= before.course.time) return;
   const rules = rulesOf(plan);
   const ranked = rankedValue(value, plan.smallerIsBetter);
   let course = gone(before.course, time, ranked);
-  let { averages } = memory;
   if (rules.comparing) {
     const lastTimeOf = (other: number): number => progressOf(memory, other).course.time;
-    ({ averages, course } = advanced(averages, trial, before.course, course, lastTimeOf));
+    course = advance(memory.averages, trial, before.course, course, lastTimeOf, undo);
   }
   const patience = rules.patient.map((policy, i) =>
     waited(policy, before.patience[i] ?? null, time, ranked),
   );
-  const after = { ...memory, averages };
   const progress = { ...before, course, patience };
   const state = trialOf(search, trial);
   const member = state !== undefined && isOpen(state) && !isStopped(state);
-  return rules.population.length === 0 || !member
-    ? withProgress(after, trial, progress)
-    : inPopulation(after, trial, progress, ranked, rules.population);
+  const after =
+    rules.population.length === 0 || !member
+      ? progress
+      : inPopulation(memory, trial, progress, ranked, rules.population, undo);
+  setProgress(memory, trial, after, undo);
 }
 
+/** Ranks a trial in the population; returns its progress with where that puts it. */
 function inPopulation(
-  memory: PoliciesMemory,
+  { population }: PoliciesMemory,
   trial: number,
   before: Progress,
   value: number,
   policies: readonly PbtPolicy[],
-): PoliciesMemory {
-  const population = withValue(memory.population, trial, before.standing.value, value);
+  undo: UndoLog,
+): Progress {
+  rank(population, trial, before.standing.value, value, undo);
   const streaks = policies.map(({ quantile, grace }, i) => {
     const place = placeAmong(population, trial, value, quantile);
     return before.course.time >= grace && isLower(place) ? (before.streaks[i] ?? 0) + 1 : 0;
   });
-  const standing = { ...before.standing, value };
-  return withProgress({ ...memory, population }, trial, { ...before, standing, streaks });
+  return { ...before, standing: { ...before.standing, value }, streaks };
 }
 
-/** Who is stopped or has ended is no member of the population any more, and needs not be stopped by a budget. */
-function closed(memory: PoliciesMemory, trial: number): PoliciesMemory {
-  const { usage } = memory;
+/** A trial that was stopped or has ended leaves the population, and no budget has to stop it. */
+function close(memory: PoliciesMemory, trial: number, undo: UndoLog): void {
   const progress = progressOf(memory, trial);
   const { value } = progress.standing;
-  const open = removed(usage.open, openEntry(trial));
-  const left = open === usage.open ? memory : { ...memory, usage: { ...usage, open } };
-  if (value === null) return left;
-  const population = withValue(memory.population, trial, value, null);
+  remove(undo, memory.usage.open, openEntry(trial));
+  if (value === null) return;
+  rank(memory.population, trial, value, null, undo);
   const standing = { ...progress.standing, value: null };
-  return withProgress({ ...left, population }, trial, { ...progress, standing });
+  setProgress(memory, trial, { ...progress, standing }, undo);
 }

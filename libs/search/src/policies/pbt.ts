@@ -1,5 +1,5 @@
 import type { Json } from "@trainyard/experiment-config";
-import { entriesBetween } from "../persistent/ranking.ts";
+import { entriesBetween } from "../ranking.ts";
 import { text } from "../words.ts";
 import { COMPETITORS_SHOWN, type TrialPolicyModule } from "./policy.ts";
 import { isLower, placeAmong } from "./population.ts";

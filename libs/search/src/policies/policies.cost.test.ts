@@ -4,7 +4,7 @@ import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import { expect, it } from "vitest";
 import type { SearchCommand } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { readsOf } from "../testing/test-reads.ts";
 import { configOf, randomOf, validation } from "../testing/test-searches.ts";
@@ -15,13 +15,14 @@ const COUNTED = 50;
 
 /** Trials one after the other, each with its reports; gives how many values the last ones read. */
 function readsAt(trials: number, policies: EarlyStoppingPolicy[]): number {
-  let state = searchDecider.initial;
+  const search = new SearchMachine();
   let reads = 0;
   let stops = 0;
   const send = (command: SearchCommand, counts: boolean): readonly SearchEvent[] => {
-    const decided = searchDecider.decide(state, command) as readonly SearchEvent[];
-    if (counts) reads += readsOf(state, command, decided);
-    for (const event of decided) state = searchDecider.evolve(state, event);
+    const decided = search.decide(command) as readonly SearchEvent[];
+    if (counts) reads += readsOf(search, command, decided);
+    else for (const event of decided) search.apply(event);
+    search.keep();
     return decided;
   };
   const config = configOf(randomOf(trials, 8), undefined, policies);
@@ -58,17 +59,18 @@ it.each<[string, EarlyStoppingPolicy]>([
 
 it("pbt among 1,000 living trials reads about as much as among 100", () => {
   const living = (trials: number): number => {
-    let state = searchDecider.initial;
+    const search = new SearchMachine();
     let reads = 0;
     const config = configOf(randomOf(trials, 0), undefined, [pbt({ patience: 9 })]);
     const send = (command: SearchCommand, counts: boolean): void => {
-      const decided = searchDecider.decide(state, command) as readonly SearchEvent[];
-      if (counts) reads += readsOf(state, command, decided);
-      for (const event of decided) state = searchDecider.evolve(state, event);
+      const decided = search.decide(command) as readonly SearchEvent[];
+      if (counts) reads += readsOf(search, command, decided);
+      else for (const event of decided) search.apply(event);
+      search.keep();
     };
     send({ type: "StartSearch", config, seed: 1 }, false);
     for (const time of [1, 2]) {
-      for (let trial = 1; trial <= Math.min(trials, state.trials.size); trial += 1) {
+      for (let trial = 1; trial <= Math.min(trials, search.state.trials.length); trial += 1) {
         const loss = draw(1, "loss", trial * 2 + time);
         send(validation(trial, time, { loss }), time === 2 && trial <= COUNTED);
       }

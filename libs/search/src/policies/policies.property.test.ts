@@ -1,15 +1,14 @@
 /** What holds for every list of policies, whatever the trials report, in whatever order and however often. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy, SearcherConfig } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { ashaOf } from "../halving/test-halving.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { stored } from "../replay/test-record.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { encodeSearch } from "../snapshot.ts";
 import { isRunning, trialOf } from "../state.ts";
 import { configOf, DrivenSearch, randomOf, validation } from "../testing/test-searches.ts";
 import {
@@ -124,14 +123,14 @@ describe("early stopping", () => {
   it("stops no trial twice, and none that has ended", () => {
     fc.assert(
       fc.property(searchers, lists, steps, (searcher, policies, script) => {
-        let state = searchDecider.initial;
+        const search = new SearchMachine();
         for (const event of run(searcher, policies, script, true).events) {
           if (event.type === "TrialStopDecided") {
-            const trial = trialOf(state, event.data.trial);
+            const trial = trialOf(search.state, event.data.trial);
             expect(trial?.outcome).toBe(TrialOutcome.UNSPECIFIED);
             expect(trial?.wanted).not.toBe("stopped");
           }
-          state = searchDecider.evolve(state, event);
+          search.apply(event);
         }
       }),
     );
@@ -159,10 +158,10 @@ describe("early stopping", () => {
         const read = stored(events);
         expect(replaySearch(read).differences).toEqual([]);
         const at = cut % (events.length + 1);
-        const prefix = fold(searchDecider.evolve, searchDecider.initial, read.slice(0, at));
-        const saved = decodeSearch(encodeSearch(prefix)) ?? prefix;
-        const again = fold(searchDecider.evolve, saved, read.slice(at));
-        expect(encodeSearch(again)).toBe(encodeSearch(state));
+        const prefix = SearchMachine.of(read.slice(0, at));
+        const again = SearchMachine.restored(prefix.snapshot());
+        for (const event of read.slice(at)) again?.apply(event);
+        expect(again?.snapshot()).toBe(encodeSearch(state));
       }),
     );
   });

@@ -2,21 +2,24 @@
  * The trials that have not ended by the value that each reported last: who is at the lower end of a population, as
  * population-based training counts it (n_q = ⌈q n⌉, at most half, of two or more).
  */
-import { inserted, placeOf, type Ranking, removed } from "../persistent/ranking.ts";
+import { insert, placeOf, type Ranking, remove } from "../ranking.ts";
+import type { UndoLog } from "../undo-log.ts";
 
 /** The value is what stands in the ranking; null for a trial that is not in it. */
 export type Standing = { readonly value: number | null; readonly donor: boolean };
 
 export const noStanding: Standing = { value: null, donor: false };
 
-export function withValue(
+/** Puts a trial where its value ranks it; null takes it out. */
+export function rank(
   ranking: Ranking,
   trial: number,
   before: number | null,
   value: number | null,
-): Ranking {
-  const left = before === null ? ranking : removed(ranking, { value: before, order: trial, trial });
-  return value === null ? left : inserted(left, { value, order: trial, trial });
+  undo: UndoLog,
+): void {
+  if (before !== null) remove(undo, ranking, { value: before, order: trial, trial });
+  if (value !== null) insert(undo, ranking, { value, order: trial, trial });
 }
 
 export type Place = { readonly rank: number; readonly of: number; readonly lower: number };

@@ -11,6 +11,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
 import type { SearchPlan } from "../state.ts";
+import type { UndoLog } from "../undo-log.ts";
 
 /** What counts as worse than any value. */
 export const WORST = Number.MAX_VALUE;
@@ -69,49 +70,53 @@ export function memberOf({ members }: Population, trial: number): Member | undef
   return members.find((member) => member.trial === trial);
 }
 
-export function evolvePopulation(
+export function applyToPopulation(
   population: Population,
   event: SearchEvent,
   plan: SearchPlan,
-): Population {
+  undo: UndoLog,
+): void {
+  const change = (trial: number, by: (member: Member) => Member): void =>
+    changeMember(population, trial, by, undo);
   switch (event.type) {
     case "TrialProposed":
-      return joined(population, event.data);
+      join(population, event.data, undo);
+      break;
     case "ObservationRecorded":
-      return scored(population, event.data, plan);
+      score(population, event.data, plan, undo);
+      break;
     case "CheckpointObserved":
-      return withMember(population, event.data.trial, (member) => saved(member, event.data, plan));
+      change(event.data.trial, (member) => saved(member, event.data, plan));
+      break;
     case "TrialSuspended":
-      return withMember(population, event.data.trial, (member) => ({
-        ...judged(member),
-        waiting: true,
-      }));
+      change(event.data.trial, (member) => ({ ...judged(member), waiting: true }));
+      break;
     case "TrialResumed":
-      return withMember(population, event.data.trial, (member) =>
+      change(event.data.trial, (member) =>
         member.waiting ? { ...member, waiting: false } : judged(member),
       );
-    case "TrialStopDecided":
-      return left(
-        population,
-        event.data.trial,
-        event.data.rule === EXPLOITED || event.data.fails === true,
-      );
+      break;
+    case "TrialStopDecided": {
+      const { trial, rule, fails } = event.data;
+      leave(population, trial, rule === EXPLOITED || fails === true, undo);
+      break;
+    }
     case "TrialOutcomeRecorded":
-      return ended(population, event.data);
+      end(population, event.data, undo);
+      break;
     default:
-      return population;
   }
 }
 
-function withMember(
-  population: Population,
+function changeMember(
+  { members }: Population,
   trial: number,
-  change: (member: Member) => Member,
-): Population {
-  const at = population.members.findIndex((member) => member.trial === trial);
-  const member = population.members[at];
-  if (member === undefined) return population;
-  return { ...population, members: population.members.with(at, change(member)) };
+  by: (member: Member) => Member,
+  undo: UndoLog,
+): void {
+  const at = members.findIndex((member) => member.trial === trial);
+  const member = members[at];
+  if (member !== undefined) undo.set(members, at, by(member));
 }
 
 /** It has been compared with the others and goes on, now or when it is its turn. */
@@ -123,9 +128,9 @@ function judged(member: Member): Member {
   };
 }
 
-function joined(population: Population, data: EventData<"TrialProposed">): Population {
+function join(population: Population, data: EventData<"TrialProposed">, undo: UndoLog): void {
   const { number, hyperparameters = {}, startFromCheckpoint = "", startFromTime = 0 } = data;
-  const member: Member = {
+  undo.push(population.members, {
     trial: number,
     hyperparameters,
     from: startFromCheckpoint,
@@ -136,30 +141,32 @@ function joined(population: Population, data: EventData<"TrialProposed">): Popul
     score: null,
     saved: null,
     reports: [],
-  };
-  return {
-    ...population,
-    members: [...population.members, member],
-    vacant: population.vacant - 1,
-    drawn: population.drawn + (startFromCheckpoint === "" ? 1 : 0),
-  };
+  });
+  undo.set(population, "vacant", population.vacant - 1);
+  if (startFromCheckpoint === "") undo.set(population, "drawn", population.drawn + 1);
 }
 
-function scored(
+function score(
   population: Population,
   data: EventData<"ObservationRecorded">,
   plan: SearchPlan,
-): Population {
+  undo: UndoLog,
+): void {
   const { trial, time, values, repeat, step = time } = data;
   const reported = values[plan.metric];
-  if (repeat || reported === undefined) return population;
+  if (repeat || reported === undefined || memberOf(population, trial) === undefined) return;
   const value = rankedValue(reported, plan.smallerIsBetter);
-  const after = withMember(population, trial, (member) => {
-    if (member.score !== null && time <= member.score.time) return member;
-    const score = { value, time, order: population.scores };
-    return dated({ ...member, score }, step, time, plan);
-  });
-  return after === population ? population : { ...after, scores: population.scores + 1 };
+  const order = population.scores;
+  undo.set(population, "scores", order + 1);
+  changeMember(
+    population,
+    trial,
+    (member) =>
+      member.score !== null && time <= member.score.time
+        ? member
+        : dated({ ...member, score: { value, time, order } }, step, time, plan),
+    undo,
+  );
 }
 
 /** Infinities count as not finite too: a training that has come to them is not better than any. */
@@ -185,24 +192,27 @@ function saved(member: Member, data: EventData<"CheckpointObserved">, plan: Sear
   return { ...member, saved: { checkpoint, step, time } };
 }
 
-function left(population: Population, trial: number, vacates: boolean): Population {
-  const members = population.members.filter((member) => member.trial !== trial);
-  if (members.length === population.members.length) return population;
-  if (vacates) return { ...population, members, vacant: population.vacant + 1 };
-  return { ...population, members, finished: true };
+function leave(population: Population, trial: number, vacates: boolean, undo: UndoLog): void {
+  const at = population.members.findIndex((member) => member.trial === trial);
+  if (at === -1) return;
+  undo.splice(population.members, at, 1);
+  if (vacates) undo.set(population, "vacant", population.vacant + 1);
+  else undo.set(population, "finished", true);
 }
 
 /** What failed leaves its place to another. A copy that failed before it reported anything speaks against its checkpoint. */
-function ended(population: Population, data: EventData<"TrialOutcomeRecorded">): Population {
-  const { trial, outcome } = data;
+function end(
+  population: Population,
+  { trial, outcome }: EventData<"TrialOutcomeRecorded">,
+  undo: UndoLog,
+): void {
   const member = memberOf(population, trial);
-  if (member === undefined) return population;
+  if (member === undefined) return;
   const failed = outcome === TrialOutcome.FAILED;
-  const vacates = failed || outcome === TrialOutcome.INVALID_HYPERPARAMETERS;
-  const after = left(population, trial, vacates);
-  if (!failed || member.from === "" || member.score !== null) return after;
-  const members = after.members.map((other) =>
-    other.saved?.checkpoint === member.from ? { ...other, saved: null } : other,
-  );
-  return { ...after, members };
+  leave(population, trial, failed || outcome === TrialOutcome.INVALID_HYPERPARAMETERS, undo);
+  if (!failed || member.from === "" || member.score !== null) return;
+  for (const [at, other] of population.members.entries()) {
+    if (other.saved?.checkpoint !== member.from) continue;
+    undo.set(population.members, at, { ...other, saved: null });
+  }
 }

@@ -4,9 +4,9 @@
  */
 
 import type { SearchCommand } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { Derived } from "../derived.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
-import type { SearchState } from "../state.ts";
 
 const behind = new WeakMap<object, unknown>();
 
@@ -17,6 +17,8 @@ function plain(value: unknown): unknown {
 function counting<Value>(value: Value, count: () => void): Value {
   const target = plain(value);
   if (target === null || typeof target !== "object") return value;
+  // What is derived from the plan is no part of the state.
+  if (target instanceof Derived) return value;
   const proxy = new Proxy(target, {
     get(from, key) {
       count();
@@ -28,9 +30,9 @@ function counting<Value>(value: Value, count: () => void): Value {
   return proxy as Value;
 }
 
-/** Reads by deciding on a command and by folding what was decided. The state itself stays plain. */
+/** Reads by deciding on a command and by applying what was decided, which is applied to the search thereby. */
 export function readsOf(
-  state: SearchState,
+  search: SearchMachine,
   command: SearchCommand,
   decided: readonly SearchEvent[],
 ): number {
@@ -38,11 +40,8 @@ export function readsOf(
   const count = (): void => {
     reads += 1;
   };
-  searchDecider.decide(counting(state, count), command);
-  let after = state;
-  for (const event of decided) {
-    searchDecider.evolve(counting(after, count), event);
-    after = searchDecider.evolve(after, event);
-  }
+  const counted = new SearchMachine(counting(search.state, count));
+  counted.decide(command);
+  for (const event of decided) counted.apply(event);
   return reads;
 }

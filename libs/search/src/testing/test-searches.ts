@@ -2,9 +2,9 @@
 import type { EventData } from "@trainyard/contracts";
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import type { RecordValidation, SearchCommand } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
@@ -90,10 +90,21 @@ export const gridOf = (max_concurrent_trials: number): SearcherConfig => ({
 
 /** A search that is driven by commands: its events so far and their fold. */
 export class DrivenSearch {
-  state: SearchState = searchDecider.initial;
+  machine = new SearchMachine();
   readonly events: SearchEvent[] = [];
   /** Nothing is suggested while it is. */
   modelIsAway = false;
+
+  get state(): SearchState {
+    return this.machine.state;
+  }
+
+  /** Goes on from its own snapshot, as a process does that has just begun. */
+  restore(): void {
+    const restored = SearchMachine.restored(this.machine.snapshot());
+    if (restored === null) throw new Error("the snapshot cannot be read");
+    this.machine = restored;
+  }
 
   /** Carries a command out, and what its model suggests after it; gives the events it caused. Throws on a rejection. */
   send(command: SearchCommand): readonly SearchEvent[] {
@@ -109,9 +120,9 @@ export class DrivenSearch {
   }
 
   #decide(command: SearchCommand): readonly SearchEvent[] {
-    const decided = searchDecider.decide(this.state, command);
+    const decided = this.machine.take(command);
     if (isRejection(decided)) throw new Error(decided.detail);
-    this.state = fold(searchDecider.evolve, this.state, decided);
+    this.machine.keep();
     this.events.push(...decided);
     return decided;
   }

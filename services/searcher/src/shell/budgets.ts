@@ -5,7 +5,7 @@
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
 import { limits } from "../limits.ts";
 import { searches } from "../streams.ts";
@@ -59,8 +59,9 @@ export class Budgets {
 
   async #look(id: string): Promise<void> {
     this.#changed.delete(id);
-    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
-    const dueMs = budgetDueAt(state);
+    const { cache } = this.#deps.executor;
+    const { state: shared } = await cache.load(searches, id);
+    const dueMs = budgetDueAt(shared.committed().state);
     if (dueMs === "never") {
       this.#without.add(id);
     } else if (dueMs === null) {

@@ -7,13 +7,7 @@ import {
   SearchOperationsPostedSchema,
 } from "@trainyard/contracts/commands";
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import {
-  type CommandContext,
-  type CommandSpec,
-  command,
-  type Executor,
-  foldOf,
-} from "@trainyard/runtime";
+import { type CommandContext, type CommandSpec, command, type Executor } from "@trainyard/runtime";
 import { operationResults } from "@trainyard/search";
 import { searches } from "../streams.ts";
 
@@ -47,8 +41,10 @@ async function post(
       restsOn: restsOn ?? null,
     });
     if (isRejection(decided)) return decided;
-    const search = await work.load(foldOf(searches), experiment);
-    answer = { version: search.version, results: operationResults(search, operations) };
+    answer = await work.look(searches, experiment, ({ state }) => ({
+      version: state.version,
+      results: operationResults(state, operations),
+    }));
     return undefined;
   });
   return isRejection(committed) ? committed : { ...answer, position: committed.position };

@@ -1,6 +1,6 @@
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
-import { type FoldCache, foldOf, type Logger } from "@trainyard/runtime";
+import type { FoldCache, Logger } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
 import { searches } from "../streams.ts";
 
@@ -9,7 +9,7 @@ export function saveSnapshots(cache: FoldCache, logger: Logger): (event: StoredE
   return (event) => {
     if (categoryOf(event.stream) !== "search") return;
     if (event.version % everyEvents(event.version) !== 0) return;
-    cache.saveSnapshot(foldOf(searches), idOf(event.stream)).catch((error: unknown) => {
+    cache.saveSnapshot(searches, idOf(event.stream)).catch((error: unknown) => {
       logger.warn({ err: error, stream: event.stream }, "snapshot_not_saved");
     });
   };

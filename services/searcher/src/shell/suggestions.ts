@@ -6,7 +6,7 @@
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
 import {
   awaitedTrial,
   type GoWithoutSuggestion,
@@ -78,7 +78,8 @@ export class Suggestions {
   }
 
   async #look(id: string): Promise<void> {
-    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
+    const { state: shared } = await this.#deps.executor.cache.load(searches, id);
+    const { state } = shared.committed();
     const trial = awaitedTrial(state);
     if (trial === null) this.#waits.delete(id);
     else if (this.#waits.get(id)?.trial !== trial) {

@@ -1,12 +1,6 @@
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import {
-  foldOf,
-  type Logger,
-  snapshotCheck,
-  type Term,
-  type TermContext,
-} from "@trainyard/runtime";
+import { type Logger, snapshotCheck, type Term, type TermContext } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { askingCheck } from "./asking-check.ts";
 import { AskingSearches } from "./asking-searches.ts";
@@ -51,7 +45,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
         },
       },
       commands: commandTable(executor),
-      checks: [snapshotCheck("searcher", foldOf(searches), log), askingCheck(log, logger)],
+      checks: [snapshotCheck("searcher", searches, log), askingCheck(log, logger)],
       effects: async (signal) => {
         await Promise.all([suggestions.loop.run(signal), budgets.loop.run(signal)]);
       },

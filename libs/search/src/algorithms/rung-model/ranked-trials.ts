@@ -1,6 +1,6 @@
 /** The trials that have come to a rung, the best first. */
-import { type Halving, placeOfTrial, rungOf, WORST } from "../../halving/memory.ts";
-import { entriesBetween, entryAt } from "../../persistent/ranking.ts";
+import { type Halving, placeOfTrial, rungOf, WORST } from "../../halving/state.ts";
+import { entriesBetween, entryAt } from "../../ranking.ts";
 
 const BRACKET = 0;
 const CHUNK = 32;

@@ -9,7 +9,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { log } from "../../numeric/math.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
 import { bestOfSeveral } from "../several-objectives.ts";
-import { GOOD_MAX, type ModelMemory, modelMemory, placeOfTrial } from "../model-memory.ts";
+import { GOOD_MAX, type ModelMemory, placeOfTrial } from "../model-memory.ts";
 
 /** The oldest trial first, and what each counts beside the prior's 1. */
 export type Sample = {
@@ -32,8 +32,11 @@ export function goodCount({ ended, ranked, several }: ModelMemory): number {
 export type Samples = { readonly good: Sample; readonly others: Sample };
 
 /** `more` are places that are proposed together with the next one. */
-export function splitTrials(search: RunningSearch, more: readonly (readonly number[])[]): Samples {
-  const memory = modelMemory(search.memory);
+export function splitTrials(
+  search: RunningSearch<ModelMemory>,
+  more: readonly (readonly number[])[],
+): Samples {
+  const { memory } = search;
   const best = bestTrials(memory);
   const isWeighed = memory.several === null;
   return {
@@ -85,7 +88,7 @@ function othersOf(
     chosen.push(placeOfTrial(memory, trial));
     represents.push(weight);
   };
-  const all = places.size;
+  const all = places.length;
   const older = Math.max(0, all - NEWEST);
   // A power of two, so that the trials that stand for others stay the same from one decision to the next.
   let stride = 1;

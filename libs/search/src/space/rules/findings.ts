@@ -11,11 +11,13 @@ import {
 } from "@trainyard/experiment-config";
 import type { FieldProblem } from "@trainyard/kernel";
 import { newestAlgorithm } from "../../algorithms/registry.ts";
+import { Derived } from "../../derived.ts";
 import { searchLimits } from "../../limits.ts";
+import type { SearchedSpace } from "../../state.ts";
 import { firstDrawn, givenPoints, givenTrials, includesGiven, probe } from "../points.ts";
 import { gridPoint } from "../space.ts";
 import { withoutAbsent } from "./conditions.ts";
-import { brokenConstraints, isAllowed, isConstrained, type SearchedSpace } from "./constraints.ts";
+import { brokenConstraints, isAllowed, isConstrained } from "./constraints.ts";
 import { gridOf } from "./grid.ts";
 
 export type SpaceFindings = {
@@ -26,7 +28,11 @@ export type SpaceFindings = {
 export function spaceFindings(
   config: Pick<NormalisedConfig, "searcher" | "hyperparameters">,
 ): SpaceFindings {
-  const searched = { space: config.hyperparameters, searcher: config.searcher as JsonObject };
+  const searched = {
+    space: config.hyperparameters,
+    searcher: config.searcher as JsonObject,
+    derived: new Derived(),
+  };
   const problems: FieldProblem[] = [];
   const warnings: FieldProblem[] = [];
   if (config.searcher.name === "grid") problems.push(...gridProblems(searched));

@@ -1,18 +1,21 @@
-/** What the first to come to the first rung make of it, as probes and by promotion: see `trust.ts`. */
-import { inserted } from "../persistent/ranking.ts";
+/** Measures the first rung by the first trials that reach it, probes and promoted ones, and raises it: see `first-rung.ts`. */
+import { insert } from "../ranking.ts";
+import type { UndoLog } from "../undo-log.ts";
 import {
+  addActive,
+  addComing,
   arrival,
   type Halving,
+  leaveWaiting,
   notOwed,
   passedOver,
   type Place,
   placeOfTrial,
   rungOf,
+  setPlace,
   unitsOf,
-  withChange,
-  withoutWaiting,
   WORST,
-} from "./memory.ts";
+} from "./state.ts";
 import {
   answerOf,
   type Asked,
@@ -26,7 +29,7 @@ import {
   trustAt,
   type TrustPlan,
   withBrought,
-} from "./trust.ts";
+} from "./first-rung.ts";
 
 /** The rung that a trial goes on to as a probe, if it is asked. */
 export function probeTo(
@@ -34,33 +37,36 @@ export function probeTo(
   trial: number,
   rung: number,
 ): number | undefined {
-  const to = trial > places.size ? undefined : askedTo(trust, trial);
+  const to = trial > places.length ? undefined : askedTo(trust, trial);
   return to !== undefined && to > rung ? to : undefined;
 }
 
-/** TrialResumed of a probe: it trains on, and is still of the rung that it is at; that one is not over until it is back. */
-export function probing(before: Halving, trial: number): Halving {
-  const halving = notOwed(before, trial);
+/** TrialResumed of a probe: it trains on, and still belongs to its rung, which is not closed until it is back. */
+export function probe(halving: Halving, trial: number, undo: UndoLog): void {
+  notOwed(halving, trial, undo);
   const place = placeOfTrial(halving, trial);
   const { bracket, rung, state, time } = place;
-  const left = withoutWaiting(halving, place);
+  leaveWaiting(halving, place, undo);
+  if (state === "waiting") addActive(halving, place, 1, undo);
   const isThere = time >= unitsOf(halving, bracket, probeTo(halving, trial, rung) ?? rung);
-  const after: Place = { ...place, state: isThere ? "due" : "probing" };
-  return withChange(halving, trial, after, {
-    rung: [rung, isThere ? left : { ...left, coming: left.coming + 1 }],
-    active: state === "waiting" ? 1 : 0,
-  });
+  if (!isThere) addComing(rungOf(halving, bracket, rung), 1, undo);
+  setPlace(halving, trial, { ...place, state: isThere ? "due" : "probing" }, undo);
 }
 
-/** With what a trial tells that has just come to a rung, or back from one; the first rung may rise then. */
-export function told(halving: Halving, trial: number): Halving {
+/** Counts the value of a trial that has just reached a rung, or is back from one; the first rung may rise then. */
+export function measure(halving: Halving, trial: number, undo: UndoLog): void {
   const { trust: plan } = halving.plan;
-  if (plan === undefined || halving.trust.question === "none") return halving;
+  if (plan === undefined || halving.trust.question === "none") return;
   const place = placeOfTrial(halving, trial);
-  if (place.state !== "due") return halving;
-  const after = heard(halving, plan, trial, place);
-  const trust = isPutOff(after) ? askingLater({ ...halving, trust: after }, plan, place) : after;
-  return trust === halving.trust ? halving : answered({ ...halving, trust }, plan, place.bracket);
+  if (place.state !== "due") return;
+  const before = halving.trust;
+  setTrust(halving, heard(halving, plan, trial, place), undo);
+  if (isPutOff(halving.trust)) setTrust(halving, askingLater(halving, plan, place), undo);
+  if (halving.trust !== before) answer(halving, plan, place.bracket, undo);
+}
+
+function setTrust(halving: Halving, trust: Trust, undo: UndoLog): void {
+  if (trust !== halving.trust) undo.set(halving, "trust", trust);
 }
 
 function heard(halving: Halving, plan: TrustPlan, trial: number, place: Place): Trust {
@@ -78,17 +84,20 @@ function heard(halving: Halving, plan: TrustPlan, trial: number, place: Place): 
   return time >= unitsOf(halving, bracket, next) ? withBrought(trust, trial, value) : trust;
 }
 
-function answered(halving: Halving, plan: TrustPlan, bracket: number): Halving {
+function answer(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {
   const { trust } = halving;
   switch (answerOf(plan, trust)) {
     case "rises":
-      return answered(risen(halving, plan, bracket), plan, bracket);
+      rise(halving, plan, bracket, undo);
+      answer(halving, plan, bracket, undo);
+      break;
     case "asks_more":
-      return { ...halving, trust: { ...trust, level: trust.level + 1 } };
+      setTrust(halving, { ...trust, level: trust.level + 1 }, undo);
+      break;
     case "trusted":
-      return { ...halving, trust: afterNext(halving, plan, bracket) };
+      setTrust(halving, afterNext(halving, plan, bracket), undo);
+      break;
     default:
-      return halving;
   }
 }
 
@@ -103,7 +112,7 @@ function afterNext(halving: Halving, plan: TrustPlan, bracket: number): Trust {
 /** Of what has been spent, what it may take at most to ask about the later rung. */
 const LATER_COST_MAX = 1 / 12;
 
-/** Of the later rung, as soon as it costs little. Of those who have been there or are over, nothing more is asked. */
+/** Asks about the later rung as soon as that is cheap. Trials that have been there, or are over, are not asked. */
 function askingLater(halving: Halving, plan: TrustPlan, { bracket }: Place): Trust {
   const { trust } = halving;
   const units = unitsIn(halving, bracket);
@@ -124,7 +133,7 @@ function unitsIn({ plan }: Halving, bracket: number): readonly number[] {
   return plan.brackets[bracket]?.units ?? [];
 }
 
-/** What it took to come to the rungs of a bracket, for all who have. */
+/** The training spent so far to reach the rungs of a bracket, by all trials. */
 function spentIn(halving: Halving, bracket: number): number {
   const { first } = halving.trust;
   const units = unitsIn(halving, bracket);
@@ -142,54 +151,47 @@ function owedOf(halving: Halving, asked: readonly Asked[], known: number): reado
     .filter((trial) => placeOfTrial(halving, trial).state === "waiting");
 }
 
-/** Those who come to the rung that was the first go on to the next. Who was asked has been there, and tells of that one. */
-function risen(halving: Halving, plan: TrustPlan, bracket: number): Halving {
+/**
+ * Raises the first rung: trials on their way to the old one continue to the next. The trials asked have been there already,
+ * and are measured against the rung after it.
+ */
+function rise(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {
   const { first: below, asked: before } = halving.trust;
   const first = below + 1;
-  let after: Halving = halving;
-  for (let trial = 1; trial <= halving.places.size; trial += 1) {
-    const place = placeOfTrial(halving, trial);
-    if (place.rung === below && place.state === "coming") after = movedUp(after, trial, place);
+  for (const [index, place] of halving.places.entries()) {
+    if (place.rung === below && place.state === "coming") moveUp(halving, index + 1, place, undo);
   }
   const asked: Asked[] = [];
   for (const { trial, brought } of before) {
     const [, value = WORST, ...further] = brought;
-    const place = placeOfTrial(after, trial);
-    if (place.rung === below) after = comeUp(after, trial, place, value);
+    const place = placeOfTrial(halving, trial);
+    if (place.rung === below) comeUp(halving, trial, place, value, undo);
     if (place.state !== "over" && value !== WORST)
       asked.push({ trial, brought: [value, ...further] });
   }
   const rungs = halving.plan.brackets[bracket]?.units.length ?? 0;
   const trust = trustAt(plan, first, rungs, asked.slice(0, plan.levels[0]?.asked));
-  const owed = trust.question === "none" ? [] : owedOf(after, trust.asked, 1);
-  return { ...after, trust: { ...trust, owed } };
+  const owed = trust.question === "none" ? [] : owedOf(halving, trust.asked, 1);
+  setTrust(halving, { ...trust, owed }, undo);
 }
 
-function movedUp(halving: Halving, trial: number, place: Place): Halving {
+function moveUp(halving: Halving, trial: number, place: Place, undo: UndoLog): void {
   const { bracket, rung, brought } = place;
-  const from = rungOf(halving, bracket, rung);
-  const to = rungOf(halving, bracket, rung + 1);
-  const moved: Place = {
-    ...place,
-    rung: rung + 1,
-    brought: [...brought, ...passedOver(trial, 1)],
-  };
-  return withChange(halving, trial, moved, {
-    rung: [rung, { ...from, coming: from.coming - 1 }],
-    nextRung: { ...to, coming: to.coming + 1 },
-  });
+  addComing(rungOf(halving, bracket, rung), -1, undo);
+  addComing(rungOf(halving, bracket, rung + 1), 1, undo);
+  const passed = [...brought, ...passedOver(trial, 1)];
+  setPlace(halving, trial, { ...place, rung: rung + 1, brought: passed }, undo);
 }
 
 /** A probe that is back, at the rung where it has been. */
-function comeUp(halving: Halving, trial: number, place: Place, value: number): Halving {
+function comeUp(halving: Halving, trial: number, place: Place, value: number, undo: UndoLog): void {
   const { bracket, rung, state, brought } = place;
-  if (state !== "waiting" && state !== "due") return halving;
+  if (state !== "waiting" && state !== "due") return;
+  leaveWaiting(halving, place, undo);
   const to = rungOf(halving, bracket, rung + 1);
   const entry = arrival(halving, to, trial, value);
-  const waiting = state === "waiting" ? inserted(to.waiting, entry) : to.waiting;
-  const moved: Place = { ...place, rung: rung + 1, brought: [...brought, entry] };
-  return withChange(halving, trial, moved, {
-    rung: [rung, withoutWaiting(halving, place)],
-    nextRung: { ...to, all: inserted(to.all, entry), waiting, arrivals: to.arrivals + 1 },
-  });
+  insert(undo, to.all, entry);
+  if (state === "waiting") insert(undo, to.waiting, entry);
+  undo.set(to, "arrivals", to.arrivals + 1);
+  setPlace(halving, trial, { ...place, rung: rung + 1, brought: [...brought, entry] }, undo);
 }

@@ -1,22 +1,22 @@
 /**
- * Whether the first rung of a search can be trusted. Successive halving is blind to early values that say nothing of later
- * ones, or the opposite: then it promotes the wrong trials, and every trial pays for a rung for nothing. So the rank
- * correlation (Spearman's) of values at the first rung with later ones is measured, of trials that no selection has bent:
- * the first that come there.
+ * Whether the first rung of a search can be trusted. Successive halving assumes that early values predict later ones; where
+ * they do not, it promotes the wrong trials, and every trial pays for a rung in vain. So the rank correlation (Spearman's)
+ * between values at the first rung and later ones is measured, on the first trials that reach it: no selection has biased
+ * these.
  *
- * - With the next rung: those asked go on to it, whatever their values. Few are enough where the answer is clear; where it
- *   is not, more are asked.
- * - With the rung after it, when the next one has been found to agree, which two rungs that mislead together do: the best
- *   and the worst of those asked go on once more. Only where that costs little of a full training, and not before it costs
- *   little beside what the search has spent: until then it knows for nothing what those have brought who were promoted.
+ * - With the next rung: the trials asked continue to it, whatever their values. A few are enough where the answer is clear;
+ *   otherwise more are asked.
+ * - With the rung after it, once the next one was found to agree, since two rungs may mislead together: the best and the
+ *   worst of the trials asked continue once more. Only where that is cheap against a full training, and not before it is
+ *   cheap against what the search has spent; until then the values of promoted trials are used, which cost nothing.
  *
- * Who goes on only because it is asked is a probe: it comes back to the rung that it came from, and counts at no other one
- * until it is promoted, when its values there are known already. So a probe costs its own steps, and no rung lets
- * through more for its sake.
+ * A trial that continues only because it is asked is a probe: it returns to its rung, and counts at no other until it is
+ * promoted, when its values there are known already. So a probe costs its own steps, and no rung lets more trials through
+ * because of it.
  *
  * Where one of the two correlations is too low the first rung rises: new trials train until the next one before they are
- * compared, those that wait below are stopped, and the questions are asked anew. It never falls again, and at least two
- * rungs are left.
+ * compared, the trials that wait below are stopped, and the correlations are measured again. It never falls, and at least
+ * two rungs are left.
  */
 
 /** How many are asked, and the rank correlations from which the first rung is trusted and below which it rises. */
@@ -36,7 +36,7 @@ export type TrustPlan = {
   readonly laterShare: number;
 };
 
-/** What a trial brought to the first rung and to those after it, as far as it is known. */
+/** The values of a trial at the first rung and at those after it, as far as they are known. */
 export type Asked = { readonly trial: number; readonly brought: readonly number[] };
 
 export type Measured = readonly [first: number, later: number];
@@ -50,7 +50,7 @@ export type Correlation = {
 export type Trust = {
   /** The lowest rung at which trials are compared. */
   readonly first: number;
-  /** What is asked: of the next rung, of the one after it, or nothing any more. */
+  /** The rung that is asked about: the next, the one after it, or none any more. */
   readonly question: "next" | "later" | "none";
   readonly level: number;
   readonly asked: readonly Asked[];
@@ -121,7 +121,7 @@ export function withoutAnswerOf(trust: Trust, trial: number): Trust {
 
 export type Answer = "waits" | "asks_more" | "trusted" | "rises";
 
-/** What follows from what those asked have brought. */
+/** The answer, from the values of the trials asked. */
 export function answerOf(plan: TrustPlan, trust: Trust): Answer {
   const { question, asked, later } = trust;
   if (question === "none") return "waits";

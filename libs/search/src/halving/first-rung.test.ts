@@ -1,10 +1,10 @@
-import { draw, fold } from "@trainyard/kernel";
+import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import { runSearch } from "../simulation/run.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
+import { encodeSearch } from "../snapshot.ts";
 import { configOf } from "../testing/test-searches.ts";
-import type { Halving } from "./memory.ts";
+import type { Halving } from "./state.ts";
 import { autoOf, halvingOf, startedSearch } from "./test-halving.ts";
 import {
   answerOf,
@@ -19,7 +19,7 @@ import {
   type TrustPlan,
   withBrought,
   withoutAnswerOf,
-} from "./trust.ts";
+} from "./first-rung.ts";
 
 const plan: TrustPlan = {
   levels: [
@@ -190,7 +190,7 @@ describe("a search whose first rung is measured", () => {
       }
     }
     // What trains after the rise comes to the new first rung.
-    const last = steps.filter(({ trial }) => trial === state.trials.size);
+    const last = steps.filter(({ trial }) => trial === state.trials.length);
     expect(last.length).toBeGreaterThanOrEqual(3);
     expect(state.phase).toBe("completed");
   });
@@ -229,7 +229,7 @@ describe("a search whose first rung is measured", () => {
     );
     expect(brackets[0]?.rungs[1]?.all.size).toBe(promoted.size);
     expect(probes.some(({ trial }) => !promoted.has(trial))).toBe(true);
-    expect(places.size).toBe(120);
+    expect(places.length).toBe(120);
   });
 
   it("knows at once what a probe that is promoted brings to the rung where it has been", () => {
@@ -269,12 +269,10 @@ describe("a search whose first rung is measured", () => {
 
   it("is the same from its events as it was", () => {
     const { events, state } = simulated((final) => -final, 2);
-    const again = fold(searchDecider.evolve, searchDecider.initial, events);
-    expect(encodeSearch(again)).toBe(encodeSearch(state));
-    const half = fold(searchDecider.evolve, searchDecider.initial, events.slice(0, 200));
-    const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
-    expect(encodeSearch(fold(searchDecider.evolve, restored, events.slice(200)))).toBe(
-      encodeSearch(state),
-    );
+    expect(SearchMachine.of(events).snapshot()).toBe(encodeSearch(state));
+    const half = SearchMachine.of(events.slice(0, 200));
+    const restored = SearchMachine.restored(half.snapshot());
+    for (const event of events.slice(200)) restored?.apply(event);
+    expect(restored?.snapshot()).toBe(encodeSearch(state));
   });
 });

@@ -1,32 +1,32 @@
 /**
- * What successive halving decides at one observation: first what becomes of the trial that has come to a rung, then who
- * gets the room that there is (the highest rung that has somebody to promote, else a new trial: `get_job` of Li et al.,
- * arXiv 1810.05934, algorithm 2), then the end of those who wait in rungs to which nobody comes any more. Each decision
- * is applied to the memory as its event will be, so that the next one rests on it.
+ * The decisions of successive halving at one observation: first about the trial that has reached a rung, then about free
+ * room (the highest rung that has a trial to promote, else a new trial: `get_job` of Li et al., arXiv 1810.05934,
+ * algorithm 2), then the end of trials that wait in rungs that no other trial can reach. Each decision
+ * is applied to the memory as its event will be, so that the next one rests on it; the caller undoes that.
  */
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
-import { type Entry, entryAt, placeOf } from "../persistent/ranking.ts";
+import { type Entry, entryAt, placeOf } from "../ranking.ts";
+import type { UndoLog } from "../undo-log.ts";
+import { hasRoom, mayCreate } from "./brackets.ts";
 import { standing } from "./evidence.ts";
+import { measure, probe, probeTo } from "./probes.ts";
+import { isClosed, keptOf, promotable } from "./rungs.ts";
 import {
   type Halving,
-  hasRoom,
   isTopRung,
-  mayCreate,
   type Place,
   placeOfTrial,
-  promoted,
-  proposed,
+  promote,
+  propose,
   rungOf,
-  stopped,
-  suspended,
+  stop,
+  suspend,
   unitsOf,
   WORST,
-} from "./memory.ts";
-import { probeTo, probing, told } from "./rise.ts";
-import { isClosed, keptOf, promotable } from "./rungs.ts";
+} from "./state.ts";
 
-/** The rule by which a trial goes on to tell what the first rung is worth, and not for its value. */
+/** The rule of a trial that continues to measure the first rung, and not for its value. */
 export const PROBE = "probe";
 
 export type Proposals = {
@@ -36,26 +36,19 @@ export type Proposals = {
   readonly most: number;
 };
 
-/** What a decision's event makes of the memory. */
-export type Step = {
-  readonly before: Halving;
-  readonly type: "TrialProposed" | "TrialSuspended" | "TrialResumed" | "TrialStopDecided";
-  readonly trial: number;
-  readonly after: Halving;
-};
-
+/** The decisions of one observation. */
 export class Turn {
   readonly decisions: Decision[] = [];
-  /** One for each decision. */
-  readonly steps: Step[] = [];
-  #halving: Halving;
+  readonly #halving: Halving;
+  readonly #undo: UndoLog;
   #proposalsLeft: number;
   #stopsLeft: number = searchLimits.closingsPerDecisionMax;
   readonly #smallerIsBetter: boolean;
   readonly #proposals: Proposals;
 
-  constructor(halving: Halving, smallerIsBetter: boolean, proposals: Proposals) {
+  constructor(halving: Halving, smallerIsBetter: boolean, proposals: Proposals, undo: UndoLog) {
     this.#halving = halving;
+    this.#undo = undo;
     this.#smallerIsBetter = smallerIsBetter;
     this.#proposals = proposals;
     this.#proposalsLeft = proposals.most;
@@ -134,7 +127,7 @@ export class Turn {
     return this.#halving.brackets[bracket]?.rungs ?? [];
   }
 
-  /** Who waits in a closed rung behind those that it lets through has no more to wait for. */
+  /** Stops the trials that wait in a closed rung behind those that it lets through. */
   #closeRungs(bracket: number): void {
     const { first } = this.#halving.trust;
     const { length: rungs } = this.#rungs(bracket);
@@ -160,11 +153,11 @@ export class Turn {
   }
 
   #propose(): void {
-    const trial = this.#halving.places.size + 1;
+    const trial = this.#halving.places.length + 1;
     const point = this.#proposals.pointOf(trial, this.#halving);
     this.decisions.push({ kind: "propose", ...point });
     this.#proposalsLeft -= 1;
-    this.#go("TrialProposed", trial, proposed(this.#halving));
+    propose(this.#halving, undefined, this.#undo);
   }
 
   #promote(trial: number, rule: string): void {
@@ -173,7 +166,8 @@ export class Turn {
     const target = unitsOf(this.#halving, bracket, rung + 1);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "resume", trial, target, rung, rule, evidence });
-    this.#go("TrialResumed", trial, told(promoted(this.#halving, trial), trial));
+    promote(this.#halving, trial, this.#undo);
+    measure(this.#halving, trial, this.#undo);
   }
 
   #probe(trial: number): void {
@@ -182,7 +176,8 @@ export class Turn {
     const target = unitsOf(this.#halving, bracket, probeTo(this.#halving, trial, rung) ?? rung);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "resume", trial, target, rung, rule: PROBE, evidence });
-    this.#go("TrialResumed", trial, told(probing(this.#halving, trial), trial));
+    probe(this.#halving, trial, this.#undo);
+    measure(this.#halving, trial, this.#undo);
   }
 
   #suspend(trial: number): void {
@@ -190,18 +185,13 @@ export class Turn {
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     const { rung } = place;
     this.decisions.push({ kind: "suspend", trial, rung, rule: "halving", evidence });
-    this.#go("TrialSuspended", trial, suspended(this.#halving, trial));
+    suspend(this.#halving, trial, this.#undo);
   }
 
   #stop(trial: number, rule: string): void {
     const place = placeOfTrial(this.#halving, trial);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "stop", trial, rule, evidence });
-    this.#go("TrialStopDecided", trial, stopped(this.#halving, trial));
-  }
-
-  #go(type: Step["type"], trial: number, after: Halving): void {
-    this.steps.push({ before: this.#halving, type, trial, after });
-    this.#halving = after;
+    stop(this.#halving, trial, this.#undo);
   }
 }

@@ -2,19 +2,17 @@
  * The times at which a trial was observed, as far as they came in increasing order. Trials report at a steady pace, so they
  * are kept as runs of equal steps: one run for most trials, however long they train.
  */
-import { emptyVector, itemAt, itemsOf, pushed, type Vector } from "./vector.ts";
+import type { UndoLog } from "./undo-log.ts";
 
 /** `count` times from `first`, each `step` after the one before. */
 export type Run = { readonly first: number; readonly step: number; readonly count: number };
 
 export type Times = Run & {
   /** The runs before the last one. */
-  readonly earlier: Vector<Run>;
+  readonly earlier: readonly Run[];
 };
 
-const noRuns: Vector<Run> = emptyVector();
-
-export const noTimes: Times = { first: 0, step: 0, count: 0, earlier: noRuns };
+export const noTimes: Times = { first: 0, step: 0, count: 0, earlier: [] };
 
 function lastOf({ first, step, count }: Run): number {
   return first + step * (count - 1);
@@ -30,8 +28,8 @@ export function isLater(times: Times, time: number): boolean {
   return times.count === 0 || time > lastOf(times);
 }
 
-/** With a time that comes after all others. */
-export function withLater(times: Times, time: number): Times {
+/** With a time that comes after all others. The list of earlier runs grows in place: the times before are not used again. */
+export function withLater(undo: UndoLog, times: Times, time: number): Times {
   const { first, step, count, earlier } = times;
   if (count === 0) return { first: time, step: 0, count: 1, earlier };
   if (count === 1 && first + (time - first) === time) {
@@ -39,12 +37,15 @@ export function withLater(times: Times, time: number): Times {
   }
   // Only what the numbers themselves give back belongs to the run.
   if (count > 1 && first + step * count === time) return { first, step, count: count + 1, earlier };
-  return { first: time, step: 0, count: 1, earlier: pushed(earlier, { first, step, count }) };
+  const run = { first, step, count };
+  // All trials begin with the same empty list.
+  if (earlier.length > 0) undo.push(earlier, run);
+  return { first: time, step: 0, count: 1, earlier: earlier.length > 0 ? earlier : [run] };
 }
 
 /** All of them, in order. */
 export function* timesOf(times: Times): Generator<number> {
-  for (const { first, step, count } of [...itemsOf(times.earlier), times]) {
+  for (const { first, step, count } of [...times.earlier, times]) {
     for (let i = 0; i < count; i += 1) yield first + i * step;
   }
 }
@@ -53,13 +54,13 @@ export function includesTime(times: Times, time: number): boolean {
   if (times.count === 0) return false;
   if (time >= times.first) return isIn(times, time);
   let low = 0;
-  let high = times.earlier.size - 1;
+  let high = times.earlier.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
-    if ((itemAt(times.earlier, middle) as Run).first <= time) low = middle;
+    if ((times.earlier[middle] as Run).first <= time) low = middle;
     else high = middle - 1;
   }
-  const run = itemAt(times.earlier, low);
+  const run = times.earlier[low];
   return run !== undefined && isIn(run, time);
 }
 
