@@ -181,17 +181,19 @@ export class BufferedWork implements Work {
     return this.#versions;
   }
 
-  /** After a commit: the cache takes the events over, and the work starts anew. */
-  settle(): void {
-    for (const [stream, { baseVersion, events }] of this.#pending) {
+  /** After a commit of these writes: the cache takes the events over, and the work starts anew. */
+  settle(writes: readonly StreamWrite[]): void {
+    for (const write of writes) {
+      const { stream, expectedVersion } = write;
+      const events = this.#decided(stream);
       const states = this.#states.get(stream);
       for (const [name, { state }] of states ?? []) {
         if (!(state instanceof SharedMachine)) continue;
         // The events may have passed by on the log already.
-        if (state.version === baseVersion) state.commit(this, events);
+        if (state.version === expectedVersion) state.commit(this, events);
         else states?.delete(name);
       }
-      this.#cache.committed(stream, baseVersion + 1, events, states);
+      this.#cache.committed(write, events, states);
     }
     this.#states.clear();
     this.#versions.clear();
