@@ -16,6 +16,7 @@ import { packagesArgued } from "./rules/packages.ts";
 import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
+import { noTestMaterial } from "./rules/test-material.ts";
 import { everyTestRuns, noMocks } from "./rules/tests.ts";
 
 export const houseRules: readonly Rule[] = [
@@ -28,6 +29,7 @@ export const houseRules: readonly Rule[] = [
   packageWalls,
   foldersInOneDirection,
   pureCores,
+  noTestMaterial,
   noModuleState,
   reasonedSuppressions,
   environmentInConfig,

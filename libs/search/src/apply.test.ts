@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "./events.ts";
 import { SearchMachine } from "./machine.ts";
 import { trialOf } from "./state.ts";
-import { configOf, DrivenSearch, randomOf } from "./testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf } from "./testing/searches.ts";
 
 function started(): DrivenSearch {
   const search = new DrivenSearch();

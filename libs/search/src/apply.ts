@@ -13,7 +13,7 @@ import {
   POLICIES_VERSION,
   policiesIn,
   startedPolicies,
-} from "./policies/memory.ts";
+} from "./early-stopping/state.ts";
 import {
   isStarted,
   type OutcomeCounts,

@@ -1,7 +1,7 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
-import { noImprovement } from "./policies/test-policies.ts";
+import { noImprovement } from "./testing/early-stopping.ts";
 import {
   configOf,
   DrivenSearch,
@@ -11,7 +11,7 @@ import {
   sobolOf,
   tpeOf,
   validation,
-} from "./testing/test-searches.ts";
+} from "./testing/searches.ts";
 
 const { COMPLETED, FAILED } = TrialOutcome;
 

@@ -2,13 +2,7 @@ import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import type { SearchCommand } from "./commands.ts";
-import {
-  configOf,
-  DrivenSearch,
-  randomOf,
-  spaceOfTwo,
-  validation,
-} from "./testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf, spaceOfTwo, validation } from "./testing/searches.ts";
 
 const { COMPLETED, STOPPED_EARLY, FAILED, CANCELED, INVALID_HYPERPARAMETERS } = TrialOutcome;
 

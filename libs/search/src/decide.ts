@@ -23,8 +23,8 @@ import { chosenEarlier, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
 import { objectivesOf } from "./objectives.ts";
 import { isKnownOutcome, wasObserved } from "./apply.ts";
-import { countsSlots, policyDecisions } from "./policies/judge.ts";
-import { POLICIES_VERSION } from "./policies/memory.ts";
+import { countsSlots, policyDecisions } from "./early-stopping/judge.ts";
+import { POLICIES_VERSION } from "./early-stopping/state.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
 import {
   isOpen,

@@ -10,7 +10,7 @@ import { exampleOf, methods } from "./testing/examples.ts";
 import { replaySearch } from "./replay/replay.ts";
 import { encodeSearch } from "./snapshot.ts";
 import { isOpen, trialOf } from "./state.ts";
-import { DrivenSearch, validation } from "./testing/test-searches.ts";
+import { DrivenSearch, validation } from "./testing/searches.ts";
 
 type Step = {
   readonly pick: number;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { SearchCommand } from "./commands.ts";
 import { SearchMachine } from "./machine.ts";
 import { exampleOf, methods } from "./testing/examples.ts";
-import { validation } from "./testing/test-searches.ts";
+import { validation } from "./testing/searches.ts";
 
 const commands: readonly SearchCommand[] = [
   validation(1, 1, { loss: 0.4 }, { atMs: 1 }),

@@ -14,7 +14,7 @@ import { SearchMachine } from "./machine.ts";
 import type { SearchEvent } from "./events.ts";
 import { searchLimits } from "./limits.ts";
 import { encodeSearch } from "./snapshot.ts";
-import { readsOf } from "./testing/test-reads.ts";
+import { readsOf } from "./testing/reads.ts";
 import {
   configOf,
   DrivenSearch,
@@ -23,7 +23,7 @@ import {
   randomOf,
   sobolOf,
   validation,
-} from "./testing/test-searches.ts";
+} from "./testing/searches.ts";
 
 const gridSpace: HyperparameterSpace = {
   a: { type: "int", minval: 0, maxval: 4, count: 3 },

@@ -2,8 +2,8 @@
  * Why a search stopped a trial, or itself, in words: what people read as the reason of a trial's end, beside the rule and the
  * evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
  */
-import { budgetSentence } from "./policies/budget.ts";
-import { trialPolicies } from "./policies/table.ts";
+import { budgetSentence } from "./early-stopping/budget.ts";
+import { trialPolicies } from "./early-stopping/policies.ts";
 import { type Evidence, text } from "./words.ts";
 
 export function stopSentence(rule: string, evidence: Evidence = {}): string {

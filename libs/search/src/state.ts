@@ -8,7 +8,7 @@ import type {
   HyperparameterSpace,
   JsonObject,
 } from "@trainyard/experiment-config";
-import type { PoliciesMemory } from "./policies/memory.ts";
+import type { EarlyStoppingState } from "./early-stopping/state.ts";
 import type { Derived } from "./derived.ts";
 import type { EarlierTrial } from "./earlier.ts";
 import type { Times } from "./times.ts";
@@ -92,7 +92,7 @@ export type SearchState<Memory = unknown> = {
   /** What the algorithm keeps for itself. */
   readonly memory: Memory;
   /** What the early-stopping policies keep; null where none was configured. */
-  readonly policies: PoliciesMemory | null;
+  readonly policies: EarlyStoppingState | null;
 };
 
 /** A search between its start and its completion: what algorithms see. */

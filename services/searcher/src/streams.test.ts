@@ -5,7 +5,7 @@ import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log
 import { Fault, isFault, type Rejection, reject } from "@trainyard/kernel";
 import { CommitRefused, Executor, FoldCache, serviceMeta, type Work } from "@trainyard/runtime";
 import { type SearchCommand, type SearchEvent, SearchMachine } from "@trainyard/search";
-import { exampleOf, methods } from "@trainyard/search/examples";
+import { exampleOf, methods } from "@trainyard/search/testing";
 import { Stage } from "@trainyard/runtime/stage";
 import { expect, test } from "vitest";
 import { searches } from "./streams.ts";

@@ -4,7 +4,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { FoldCache, machineFold, serviceMeta } from "@trainyard/runtime";
 import { type SearchCommand, type SearchEvent, SearchMachine } from "@trainyard/search";
-import { exampleOf } from "@trainyard/search/examples";
+import { exampleOf } from "@trainyard/search/testing";
 import { draw } from "@trainyard/kernel";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";

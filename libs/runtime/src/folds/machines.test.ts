@@ -30,7 +30,7 @@ class Counter implements Machine<"count"> {
     this.#kept = this.version;
   }
 
-  decide(): readonly AnyEvent[] {
+  decide(_command: "count"): readonly AnyEvent[] {
     return [paused];
   }
 }

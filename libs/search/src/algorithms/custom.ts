@@ -7,21 +7,21 @@
 import type { Algorithm, Decision, Observation } from "../algorithm.ts";
 import {
   applyToCustom,
-  type CustomMemory,
+  type CustomState,
   type CustomSearch,
   firstWaiting,
-  newCustomMemory,
-} from "../custom/memory.ts";
+  newCustomState,
+} from "../custom/state.ts";
 import { isRunning, trialOf } from "../state.ts";
 
-export const custom: Algorithm<CustomMemory> = {
+export const custom: Algorithm<CustomState> = {
   name: "custom",
   version: 1,
   sizeOf: (config) =>
     config.name === "custom"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 0, concurrentTrialsMax: 0 },
-  initial: newCustomMemory,
+  initial: newCustomState,
   apply: applyToCustom,
   on: (search, observation) => {
     const reached = observation.kind === "validated" ? atTarget(search, observation) : [];

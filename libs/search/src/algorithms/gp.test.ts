@@ -6,13 +6,13 @@ import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { stored } from "../replay/test-record.ts";
+import { stored } from "../testing/recorded-search.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
 import { incumbents, simulate } from "../simulation/simulate.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { branin, hartmann6, type TestFunction } from "../testing/test-functions.ts";
+import { branin, hartmann6, type TestFunction } from "../testing/functions.ts";
 import { suggestionOf } from "../suggestions.ts";
-import { configOf, DrivenSearch, gpOf, randomOf, sobolOf } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, gpOf, randomOf, sobolOf } from "../testing/searches.ts";
 
 const { COMPLETED, FAILED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 

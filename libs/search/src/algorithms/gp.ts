@@ -17,7 +17,7 @@ import { proposedTrials, type RunningSearch } from "../state.ts";
 import { learnedFrom } from "./gp/inputs.ts";
 import { suggestionFor } from "./gp/suggestion.ts";
 import { axesOfPlan } from "../space/axes.ts";
-import { applyToModel, type ModelMemory, newModelMemory } from "./model-memory.ts";
+import { applyToModel, type ModelState, newModelState } from "./model-state.ts";
 import { wantedTrials } from "./random.ts";
 import { sobolPoints } from "./sobol.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
@@ -29,14 +29,14 @@ const STARTUP_MAX = 10;
 /** A suggestion may lack one result for so many trials that run. */
 const RUNNING_FOR_ONE_LACKED = 4;
 
-type GpMemory = ModelMemory & {
+type GpState = ModelState & {
   /** What is suggested for the next trial. */
   readonly prepared: Suggestion | null;
 };
 
-type GpSearch = RunningSearch<GpMemory>;
+type GpSearch = RunningSearch<GpState>;
 
-const model: Model<GpMemory> = {
+const model: Model<GpState> = {
   question: (search) => {
     if (!isAsked(search)) return null;
     const { plan, version: searchVersion } = search;
@@ -57,7 +57,7 @@ const model: Model<GpMemory> = {
   },
 };
 
-export const gp: Algorithm<GpMemory> = {
+export const gp: Algorithm<GpState> = {
   name: "gp",
   version: 1,
   learns: true,
@@ -65,7 +65,7 @@ export const gp: Algorithm<GpMemory> = {
     config.name === "gp"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 1, concurrentTrialsMax: 1 },
-  initial: (plan) => ({ ...newModelMemory(plan), prepared: null }),
+  initial: (plan) => ({ ...newModelState(plan), prepared: null }),
   apply: (search, event, undo) => {
     applyToModel(search, event, undo);
     if (event.type === "SuggestionPrepared") {

@@ -20,7 +20,7 @@ import { assert } from "@trainyard/kernel";
 import type { Algorithm, Decision } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { pointOfTrial } from "../space/points.ts";
-import { trialsAllowed } from "../policies/judge.ts";
+import { trialsAllowed } from "../early-stopping/judge.ts";
 import { compared, type Donor, replacementDonor } from "../population/exploit.ts";
 import { explored } from "../population/explore.ts";
 import {
@@ -31,7 +31,7 @@ import {
   type Member,
   memberOf,
   type Population,
-} from "../population/memory.ts";
+} from "../population/state.ts";
 import { comparisonEvidence, copyEvidence } from "../population/evidence.ts";
 import { proposedTrials, type RunningSearch, type SearchPlan } from "../state.ts";
 

@@ -24,7 +24,7 @@ import {
   emptyPopulation,
   type Member,
   type Population,
-} from "../population/memory.ts";
+} from "../population/state.ts";
 import type { RunningSearch } from "../state.ts";
 
 export const schedule: Algorithm<Population> = {

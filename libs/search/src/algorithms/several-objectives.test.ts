@@ -3,8 +3,8 @@ import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-
 import { describe, expect, it } from "vitest";
 import { paretoTrials, SearchRecord } from "../analysis/record.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../testing/test-searches.ts";
-import type { ModelMemory } from "./model-memory.ts";
+import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../testing/searches.ts";
+import type { ModelState } from "./model-state.ts";
 import { bestOfSeveral } from "./several-objectives.ts";
 
 const { COMPLETED, FAILED } = TrialOutcome;
@@ -115,13 +115,13 @@ describe("a search by several metrics", () => {
     for (const [trial, outcome] of [COMPLETED, FAILED, COMPLETED].entries()) {
       search.end(trial + 1, outcome);
     }
-    const { several } = search.state.memory as ModelMemory;
+    const { several } = search.state.memory as ModelState;
     expect(several?.contenders).toEqual([
       { trial: 1, scores: [1, -1] },
       { trial: 3, scores: [2, 0] },
     ]);
     search.send(validation(3, 2, { loss: 0, speed: 2 }));
-    const later = (search.state.memory as ModelMemory).several;
+    const later = (search.state.memory as ModelState).several;
     expect(later === null ? [] : bestOfSeveral(later, 1)).toEqual([3]);
   });
 });

@@ -14,14 +14,14 @@ const MOST = 1_000;
 
 type Contender = { readonly trial: number; readonly scores: readonly number[] };
 
-export type SeveralMemory = {
+export type SeveralState = {
   /** Of trial n at n - 1; empty before a report that had all metrics. */
   readonly latest: readonly (readonly number[])[];
   readonly contenders: readonly Contender[];
 };
 
 /** Null where the search has one metric alone. */
-export function newSeveral(plan: SearchPlan): SeveralMemory | null {
+export function newSeveral(plan: SearchPlan): SeveralState | null {
   if (objectivesOf(plan).length === 1) return null;
   let contenders: readonly Contender[] = [];
   for (const [index, { values }] of plan.earlier.entries()) {
@@ -41,13 +41,13 @@ function scoresIn(
   return all === null ? null : scoresOf(objectives, all);
 }
 
-export function proposeSeveral({ latest }: SeveralMemory, undo: UndoLog): void {
+export function proposeSeveral({ latest }: SeveralState, undo: UndoLog): void {
   undo.push(latest, []);
 }
 
 /** A report, maybe after the end of a trial that was trained. */
 export function observeSeveral(
-  memory: SeveralMemory,
+  memory: SeveralState,
   plan: SearchPlan,
   trial: number,
   values: Readonly<Record<string, number>>,
@@ -61,13 +61,13 @@ export function observeSeveral(
 }
 
 /** The end of a trial that was trained. */
-export function endSeveral(memory: SeveralMemory, trial: number, undo: UndoLog): void {
+export function endSeveral(memory: SeveralState, trial: number, undo: UndoLog): void {
   const scores = memory.latest[trial - 1] ?? [];
   if (scores.length > 0) contend(memory, trial, scores, undo);
 }
 
 function contend(
-  memory: SeveralMemory,
+  memory: SeveralState,
   trial: number,
   scores: readonly number[],
   undo: UndoLog,
@@ -95,7 +95,7 @@ function thinned(contenders: readonly Contender[]): readonly Contender[] {
 }
 
 /** The best trials, at most so many. */
-export function bestOfSeveral({ contenders }: SeveralMemory, count: number): readonly number[] {
+export function bestOfSeveral({ contenders }: SeveralState, count: number): readonly number[] {
   const scores = contenders.map((contender) => contender.scores);
   return bestByFronts(scores, count).map((index) => contenders[index]?.trial ?? 0);
 }

@@ -7,8 +7,8 @@ import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { simulate } from "../simulation/simulate.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch, sobolOf, tpeOf } from "../testing/test-searches.ts";
-import type { ModelMemory } from "./model-memory.ts";
+import { configOf, DrivenSearch, sobolOf, tpeOf } from "../testing/searches.ts";
+import type { ModelState } from "./model-state.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 
@@ -149,7 +149,7 @@ describe("what TPE remembers", () => {
     return search;
   }
   const ranking = (search: DrivenSearch): number[] =>
-    (search.state.memory as ModelMemory).ranked.map(({ trial }) => trial);
+    (search.state.memory as ModelState).ranked.map(({ trial }) => trial);
 
   it("is the best trials first, of equals the one that reported first", () => {
     const search = started();
@@ -180,7 +180,7 @@ describe("what TPE remembers", () => {
     for (const [i, outcome] of [FAILED, INVALID, CANCELED, COMPLETED].entries()) {
       search.end(i + 1, outcome);
     }
-    expect(search.state.memory as ModelMemory).toMatchObject({ ranked: [], ended: 3 });
+    expect(search.state.memory as ModelState).toMatchObject({ ranked: [], ended: 3 });
   });
 
   it("hears of a better value that comes after the end, and not of a worse", () => {

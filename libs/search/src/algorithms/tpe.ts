@@ -15,7 +15,7 @@ import { axesOfPlan, coordinatesOf, pointAt } from "../space/axes.ts";
 import { allowedPlace } from "../space/rules/places.ts";
 import type { RunningSearch, SearchPlan } from "../state.ts";
 import { modelBased } from "./model-based.ts";
-import type { ModelMemory } from "./model-memory.ts";
+import type { ModelState } from "./model-state.ts";
 import { sobolPoints } from "./sobol.ts";
 import { jointPlace, placeByAxis } from "./tpe/candidates.ts";
 import { type Box, boxOf, estimatorOf } from "./tpe/estimator.ts";
@@ -30,7 +30,7 @@ export const tpe = modelBased("tpe", nextPoint);
 
 /** The point of the next trial; its place is added to those that are proposed together. */
 function nextPoint(
-  search: RunningSearch<ModelMemory>,
+  search: RunningSearch<ModelState>,
   trial: number,
   more: (readonly number[])[],
 ): ProposedPoint {
@@ -49,7 +49,7 @@ function nextPoint(
 
 /** Null where the constraints refuse every candidate. */
 function suggestedPlace(
-  search: RunningSearch<ModelMemory>,
+  search: RunningSearch<ModelState>,
   trial: number,
   more: readonly (readonly number[])[],
 ): number[] | null {

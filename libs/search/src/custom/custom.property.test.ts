@@ -10,7 +10,7 @@ import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { encodeSearch } from "../snapshot.ts";
 import { proposedTrials } from "../state.ts";
-import type { DrivenSearch } from "../testing/test-searches.ts";
+import type { DrivenSearch } from "../testing/searches.ts";
 import { operationResults } from "./decide.ts";
 import type { SearchOperation } from "./operations.ts";
 import {
@@ -23,7 +23,7 @@ import {
   startedCustom,
   stopOf,
   suspensionOf,
-} from "./test-custom.ts";
+} from "../testing/custom.ts";
 
 type Step =
   | { readonly kind: "post"; readonly operations: readonly SearchOperation[] }

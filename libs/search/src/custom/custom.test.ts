@@ -1,9 +1,9 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
-import { budget } from "../policies/test-policies.ts";
+import { budget } from "../testing/early-stopping.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch, randomOf } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf } from "../testing/searches.ts";
 import { operationResults } from "./decide.ts";
 import type { SearchOperation } from "./operations.ts";
 import {
@@ -17,7 +17,7 @@ import {
   startedCustom,
   stopOf,
   suspensionOf,
-} from "./test-custom.ts";
+} from "../testing/custom.ts";
 
 const { COMPLETED, FAILED, STOPPED_EARLY } = TrialOutcome;
 

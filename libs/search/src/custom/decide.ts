@@ -22,7 +22,7 @@ import {
 import { lastTime } from "../times.ts";
 import type { TriedSearch } from "../tried-search.ts";
 import { givenPoint } from "./given-point.ts";
-import { type CustomSearch, isCustom, NO_PLACE, type Posted, postedUnder } from "./memory.ts";
+import { type CustomSearch, isCustom, NO_PLACE, type Posted, postedUnder } from "./state.ts";
 import {
   digestOf,
   malformed,

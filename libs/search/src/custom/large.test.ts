@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { searchLimits } from "../limits.ts";
-import { finishOf, posting, proposal, startedCustom, stopOf } from "./test-custom.ts";
+import { finishOf, posting, proposal, startedCustom, stopOf } from "../testing/custom.ts";
 
 it("a search with more trials than can be stopped at once is finished once some of them were stopped", () => {
   const { stopsPerFinishMax, operationsPerPostMax } = searchLimits;

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";
 import { runSearch } from "../simulation/run.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { configOf } from "../testing/test-searches.ts";
+import { configOf } from "../testing/searches.ts";
 import type { Halving } from "./state.ts";
-import { autoOf, halvingOf, startedSearch } from "./test-halving.ts";
+import { autoOf, halvingOf, startedSearch } from "../testing/halving.ts";
 import {
   answerOf,
   type Asked,

@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 import type { SearchCommand } from "../commands.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
-import { readsOf } from "../testing/test-reads.ts";
-import { configOf, validation } from "../testing/test-searches.ts";
-import { ashaOf } from "./test-halving.ts";
+import { readsOf } from "../testing/reads.ts";
+import { configOf, validation } from "../testing/searches.ts";
+import { ashaOf } from "../testing/halving.ts";
 
 /** A search that has come to trial `reached`, and how many values of its state the next 100 trials read. */
 function readsAt(reached: number): number {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { foldedInTwo } from "../testing/folded-in-two.ts";
 import type { SearchEvent } from "../events.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { type DrivenSearch, validation } from "../testing/test-searches.ts";
+import { type DrivenSearch, validation } from "../testing/searches.ts";
 import { activeTrials } from "./brackets.ts";
 import { placeOfTrial, rungOf } from "./state.ts";
 import {
@@ -18,7 +18,7 @@ import {
   halvingOf,
   hyperbandOf,
   startedSearch,
-} from "./test-halving.ts";
+} from "../testing/halving.ts";
 
 type Step = {
   readonly pick: number;

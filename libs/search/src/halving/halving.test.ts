@@ -15,7 +15,7 @@ import {
   shortly,
   startedSearch,
   timesAskedFor,
-} from "./test-halving.ts";
+} from "../testing/halving.ts";
 
 const twelve = Array.from({ length: 12 }, (_, i) => ({ value: (i + 1) / 100 }));
 const all = [1, 3, 9];

@@ -4,7 +4,7 @@ import { searchLimits } from "../limits.ts";
 import type { SearchPlan } from "../state.ts";
 import type { Comparison, Donor } from "./exploit.ts";
 import type { Change } from "./explore.ts";
-import { type Member, WORST } from "./memory.ts";
+import { type Member, WORST } from "./state.ts";
 
 /** Of so many others the score is told: the best ones, as many as a person reads. */
 const COMPETITORS_MAX = 16;

@@ -2,7 +2,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { axesOfPlan, coordinatesOf } from "../../space/axes.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
-import { type ModelMemory, placeOfTrial } from "../model-memory.ts";
+import { type ModelState, placeOfTrial } from "../model-state.ts";
 
 export type Learned = {
   readonly inputs: readonly (readonly number[])[];
@@ -22,7 +22,7 @@ const PENDING_MAX = 50;
 type Result = { readonly trial: number; readonly value: number };
 
 /** There are results that differ. */
-export function learnedFrom(search: RunningSearch<ModelMemory>): Learned {
+export function learnedFrom(search: RunningSearch<ModelState>): Learned {
   const { memory } = search;
   const axes = axesOfPlan(search.plan);
   const inputOf = (trial: number): readonly number[] =>

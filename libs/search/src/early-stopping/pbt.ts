@@ -1,8 +1,8 @@
 import type { Json } from "@trainyard/experiment-config";
 import { entriesBetween } from "../ranking.ts";
 import { text } from "../words.ts";
-import { COMPETITORS_SHOWN, type TrialPolicyModule } from "./policy.ts";
-import { isLower, placeAmong } from "./population.ts";
+import { COMPETITORS_SHOWN, type TrialPolicyModule } from "./module.ts";
+import { isLower, placeAmong } from "./lower-quantile.ts";
 import { shownValue } from "./ranked.ts";
 
 export const pbt: TrialPolicyModule<"pbt"> = {

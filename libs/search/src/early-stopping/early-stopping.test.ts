@@ -3,9 +3,9 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
-import { ashaOf, shortly, startedSearch } from "../halving/test-halving.ts";
-import { configOf, DrivenSearch, validation } from "../testing/test-searches.ts";
-import { pbtOf } from "../population/test-population.ts";
+import { ashaOf, shortly, startedSearch } from "../testing/halving.ts";
+import { configOf, DrivenSearch, validation } from "../testing/searches.ts";
+import { pbtOf } from "../testing/population.ts";
 import {
   budget,
   median,
@@ -15,7 +15,7 @@ import {
   percentile,
   stoppingSearch,
   threshold,
-} from "./test-policies.ts";
+} from "../testing/early-stopping.ts";
 
 const stopIn = (events: readonly SearchEvent[]) =>
   events.find((event) => event.type === "TrialStopDecided")?.data;

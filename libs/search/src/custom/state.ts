@@ -31,7 +31,7 @@ export type Goal = {
   readonly waits: boolean;
 };
 
-export type CustomMemory = {
+export type CustomState = {
   /** By the operation's id, after a `#`, so that no id is the name of a built-in property. */
   readonly posted: Readonly<Record<string, Posted>>;
   /** That of trial n at n - 1; made with the operation, just before the trial. */
@@ -43,9 +43,9 @@ export type CustomMemory = {
   readonly queueHead: number;
 };
 
-export type CustomSearch = RunningSearch<CustomMemory>;
+export type CustomSearch = RunningSearch<CustomState>;
 
-export function newCustomMemory(): CustomMemory {
+export function newCustomState(): CustomState {
   return { posted: {}, goals: [], resting: 0, queue: [], queueHead: 0 };
 }
 
@@ -54,7 +54,7 @@ export function isCustom(search: SearchState): search is CustomSearch {
   return search.plan?.algorithm === "custom";
 }
 
-export function postedUnder({ posted }: CustomMemory, id: string): Posted | undefined {
+export function postedUnder({ posted }: CustomState, id: string): Posted | undefined {
   return posted[`#${id}`];
 }
 
@@ -83,7 +83,7 @@ export function applyToCustom(search: CustomSearch, event: SearchEvent, undo: Un
 }
 
 function post(
-  { posted, goals }: CustomMemory,
+  { posted, goals }: CustomState,
   { operations }: EventData<"OperationsPosted">,
   version: number,
   undo: UndoLog,
@@ -107,7 +107,7 @@ function goalOf({ target, stopAtTarget }: WishOf<"propose"> | WishOf<"resume">):
 }
 
 /** The trial holds no place from now on; `waits`: until one is free. */
-function rest(memory: CustomMemory, trial: number, waits: boolean, undo: UndoLog): void {
+function rest(memory: CustomState, trial: number, waits: boolean, undo: UndoLog): void {
   const before = memory.goals[trial - 1]?.rests ?? false;
   setGoal(memory, trial, { rests: true, waits }, undo);
   if (waits) undo.push(memory.queue, trial);
@@ -115,13 +115,13 @@ function rest(memory: CustomMemory, trial: number, waits: boolean, undo: UndoLog
 }
 
 /** Stopped, it ends without a place if it had none. */
-function waitNoMore(memory: CustomMemory, trial: number, undo: UndoLog): void {
+function waitNoMore(memory: CustomState, trial: number, undo: UndoLog): void {
   const rests = memory.goals[trial - 1]?.rests ?? false;
   setGoal(memory, trial, { rests, waits: false }, undo);
 }
 
 /** The trial holds a place, or has ended. */
-function rise(memory: CustomMemory, trial: number, undo: UndoLog): void {
+function rise(memory: CustomState, trial: number, undo: UndoLog): void {
   const before = memory.goals[trial - 1]?.rests ?? false;
   setGoal(memory, trial, { rests: false, waits: false }, undo);
   if (before) undo.set(memory, "resting", memory.resting - 1);
@@ -129,7 +129,7 @@ function rise(memory: CustomMemory, trial: number, undo: UndoLog): void {
 
 /** The head moves past those that wait no more, so that finding the next one is cheap. */
 function setGoal(
-  memory: CustomMemory,
+  memory: CustomState,
   trial: number,
   change: Pick<Goal, "rests" | "waits">,
   undo: UndoLog,
@@ -146,12 +146,12 @@ function setGoal(
   undo.set(memory, "queueHead", queueHead === queue.length ? 0 : queueHead);
 }
 
-function waitsAt({ goals, queue }: CustomMemory, index: number): boolean {
+function waitsAt({ goals, queue }: CustomState, index: number): boolean {
   return goals[(queue[index] ?? 0) - 1]?.waits === true;
 }
 
 /** The first trials that wait for a place, at most so many. A trial may stand in the queue twice. */
-export function firstWaiting(memory: CustomMemory, most: number): number[] {
+export function firstWaiting(memory: CustomState, most: number): number[] {
   const { queue, queueHead } = memory;
   const found = new Set<number>();
   for (let index = queueHead; index < queue.length && found.size < most; index += 1) {

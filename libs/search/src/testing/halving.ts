@@ -10,8 +10,8 @@ import type {
   HyperbandSearcher,
 } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
-import { configOf, DrivenSearch } from "../testing/test-searches.ts";
-import { type Halving, isHalving, placeOfTrial, unitsOf } from "./state.ts";
+import { configOf, DrivenSearch } from "./searches.ts";
+import { type Halving, isHalving, placeOfTrial, unitsOf } from "../halving/state.ts";
 
 const timed = {
   metric: "loss",

@@ -1,6 +1,6 @@
 import { text } from "../words.ts";
 import { isOver, timeWaited } from "./patience.ts";
-import type { TrialPolicyModule } from "./policy.ts";
+import type { TrialPolicyModule } from "./module.ts";
 import { shownValue, written } from "./ranked.ts";
 
 export const noImprovement: TrialPolicyModule<"no_improvement"> = {

@@ -4,7 +4,7 @@ import type {
   SearcherConfig,
   TrialPolicy,
 } from "@trainyard/experiment-config";
-import { configOf, DrivenSearch, randomOf } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf } from "./searches.ts";
 
 export const median = (more: object = {}): TrialPolicy => ({
   name: "median",

@@ -1,12 +1,15 @@
 /** A budget of the whole search: what of it is spent. The number of trials is asked for where trials are proposed. */
 import type { BudgetPolicy, JsonObject } from "@trainyard/experiment-config";
 import { type Evidence, text } from "../words.ts";
-import type { PoliciesMemory } from "./memory.ts";
+import type { EarlyStoppingState } from "./state.ts";
 
 export const MS_PER_HOUR = 3_600_000;
 
 /** Slot-hours until now, and wall time in seconds. */
-function spentOf({ usage }: PoliciesMemory): { readonly hours: number; readonly seconds: number } {
+function spentOf({ usage }: EarlyStoppingState): {
+  readonly hours: number;
+  readonly seconds: number;
+} {
   const running = usage.slots * usage.at - usage.since;
   return {
     hours: (usage.spent + Math.max(0, running)) / MS_PER_HOUR,
@@ -15,7 +18,7 @@ function spentOf({ usage }: PoliciesMemory): { readonly hours: number; readonly 
 }
 
 /** Null while something is left. */
-export function overspent(budget: BudgetPolicy, memory: PoliciesMemory): JsonObject | null {
+export function overspent(budget: BudgetPolicy, memory: EarlyStoppingState): JsonObject | null {
   const { hours, seconds } = spentOf(memory);
   const { max_wall_time, max_slot_hours } = budget;
   if (max_wall_time !== null && seconds >= max_wall_time) {

@@ -3,7 +3,7 @@ import { median, percentile } from "./percentile.ts";
 import { noImprovement } from "./no-improvement.ts";
 import { notFinite } from "./not-finite.ts";
 import { pbt } from "./pbt.ts";
-import type { TrialPolicyModule, TrialPolicyName } from "./policy.ts";
+import type { TrialPolicyModule, TrialPolicyName } from "./module.ts";
 import { threshold } from "./threshold.ts";
 
 export const trialPolicies: { readonly [Name in TrialPolicyName]: TrialPolicyModule<Name> } = {

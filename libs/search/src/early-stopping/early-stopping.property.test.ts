@@ -5,12 +5,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
-import { ashaOf } from "../halving/test-halving.ts";
+import { ashaOf } from "../testing/halving.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { stored } from "../replay/test-record.ts";
+import { stored } from "../testing/recorded-search.ts";
 import { encodeSearch } from "../snapshot.ts";
 import { isRunning, trialOf } from "../state.ts";
-import { configOf, DrivenSearch, randomOf, validation } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf, validation } from "../testing/searches.ts";
 import {
   budget,
   courseOf,
@@ -22,7 +22,7 @@ import {
   percentile,
   type Report,
   threshold,
-} from "./test-policies.ts";
+} from "../testing/early-stopping.ts";
 
 const TRIALS = 6;
 

@@ -6,9 +6,9 @@ import { expect, it } from "vitest";
 import type { SearchCommand } from "../commands.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
-import { readsOf } from "../testing/test-reads.ts";
-import { configOf, randomOf, validation } from "../testing/test-searches.ts";
-import { median, noImprovement, pbt, percentile } from "./test-policies.ts";
+import { readsOf } from "../testing/reads.ts";
+import { configOf, randomOf, validation } from "../testing/searches.ts";
+import { median, noImprovement, pbt, percentile } from "../testing/early-stopping.ts";
 
 const REPORTS = 4;
 const COUNTED = 50;

@@ -16,7 +16,7 @@ import type { SearchEvent } from "../events.ts";
 import { isOpen, isStopped, type SearchPlan, type SearchState, trialOf } from "../state.ts";
 import { type Averages, advance, type Course, gone, noAverages, noCourse } from "./averages.ts";
 import { type Patience, waited } from "./patience.ts";
-import { isLower, noStanding, placeAmong, rank, type Standing } from "./population.ts";
+import { isLower, noStanding, placeAmong, rank, type Standing } from "./lower-quantile.ts";
 import { rankedValue } from "./ranked.ts";
 import { derivedFrom } from "../derived.ts";
 import { emptyRanking, insert, type Ranking, remove } from "../ranking.ts";
@@ -50,7 +50,7 @@ export type Usage = {
   readonly open: Ranking;
 };
 
-export type PoliciesMemory = {
+export type EarlyStoppingState = {
   readonly trials: readonly Progress[];
   readonly averages: Averages;
   readonly population: Ranking;
@@ -65,7 +65,7 @@ const noProgress: Progress = {
   runningSince: null,
 };
 
-export function startedPolicies(startedAt: number): PoliciesMemory {
+export function startedPolicies(startedAt: number): EarlyStoppingState {
   return {
     trials: [],
     averages: noAverages(),
@@ -123,12 +123,12 @@ function numberedRules({ earlyStopping }: SearchPlan): Rules {
   };
 }
 
-export function progressOf(memory: PoliciesMemory, trial: number): Progress {
+export function progressOf(memory: EarlyStoppingState, trial: number): Progress {
   return memory.trials[trial - 1] ?? noProgress;
 }
 
 function setProgress(
-  memory: PoliciesMemory,
+  memory: EarlyStoppingState,
   trial: number,
   progress: Progress,
   undo: UndoLog,
@@ -140,7 +140,7 @@ type Searching = SearchState & { readonly plan: SearchPlan };
 
 /** `search` is as it was before the event. */
 export function applyToPolicies(
-  memory: PoliciesMemory,
+  memory: EarlyStoppingState,
   event: SearchEvent,
   search: Searching,
   undo: UndoLog,
@@ -173,7 +173,7 @@ export function applyToPolicies(
 
 /** Time does not go back, whatever the order in which events of several clocks come. */
 function noteTime(
-  { usage }: PoliciesMemory,
+  { usage }: EarlyStoppingState,
   atMs: number | undefined,
   { plan }: Searching,
   undo: UndoLog,
@@ -183,7 +183,7 @@ function noteTime(
 }
 
 function propose(
-  memory: PoliciesMemory,
+  memory: EarlyStoppingState,
   { number, startFromTrial }: EventData<"TrialProposed">,
   { plan }: Searching,
   undo: UndoLog,
@@ -202,7 +202,7 @@ function openEntry(trial: number) {
 
 /** A start of what runs already, or an end of what does not, changes nothing. */
 function use(
-  memory: PoliciesMemory,
+  memory: EarlyStoppingState,
   { trial, started, atMs }: EventData<"RunUsageRecorded">,
   slots: number,
   undo: UndoLog,
@@ -219,7 +219,7 @@ function use(
 }
 
 function observe(
-  memory: PoliciesMemory,
+  memory: EarlyStoppingState,
   { trial, time, values, repeat, missing }: EventData<"ObservationRecorded">,
   search: Searching,
   undo: UndoLog,
@@ -250,7 +250,7 @@ function observe(
 
 /** Ranks a trial in the population; returns its progress with where that puts it. */
 function inPopulation(
-  { population }: PoliciesMemory,
+  { population }: EarlyStoppingState,
   trial: number,
   before: Progress,
   value: number,
@@ -266,7 +266,7 @@ function inPopulation(
 }
 
 /** A trial that was stopped or has ended leaves the population, and no budget has to stop it. */
-function close(memory: PoliciesMemory, trial: number, undo: UndoLog): void {
+function close(memory: EarlyStoppingState, trial: number, undo: UndoLog): void {
   const progress = progressOf(memory, trial);
   const { value } = progress.standing;
   remove(undo, memory.usage.open, openEntry(trial));

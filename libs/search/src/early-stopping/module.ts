@@ -5,12 +5,12 @@
 import type { JsonObject, PolicyName, PolicyOf } from "@trainyard/experiment-config";
 import type { RunningSearch } from "../state.ts";
 import type { Evidence } from "../words.ts";
-import type { PoliciesMemory, Progress } from "./memory.ts";
+import type { EarlyStoppingState, Progress } from "./state.ts";
 
 /** A report that brought its trial further, with what is remembered of the trial and of the others. */
 export type Case = {
   readonly search: RunningSearch;
-  readonly memory: PoliciesMemory;
+  readonly memory: EarlyStoppingState;
   readonly trial: number;
   readonly progress: Progress;
   readonly time: number;

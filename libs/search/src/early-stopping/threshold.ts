@@ -1,5 +1,5 @@
 import { text } from "../words.ts";
-import type { TrialPolicyModule } from "./policy.ts";
+import type { TrialPolicyModule } from "./module.ts";
 import { written } from "./ranked.ts";
 
 export const threshold: TrialPolicyModule<"threshold"> = {

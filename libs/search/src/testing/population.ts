@@ -10,7 +10,7 @@ import type {
   SearcherConfig,
 } from "@trainyard/experiment-config";
 import type { SearchEvent } from "../events.ts";
-import { configOf, DrivenSearch } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch } from "./searches.ts";
 
 export const pbtOf = (more: Partial<PbtSearcher> = {}): PbtSearcher => ({
   name: "pbt",

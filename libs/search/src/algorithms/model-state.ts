@@ -9,7 +9,7 @@ import {
   newSeveral,
   observeSeveral,
   proposeSeveral,
-  type SeveralMemory,
+  type SeveralState,
 } from "./several-objectives.ts";
 
 /** Trials that count as good, at most. */
@@ -24,7 +24,7 @@ export type Ranked = {
 };
 
 /** Trials of earlier searches are numbered too: the last of them 0, the one before it -1. */
-export type ModelMemory = {
+export type ModelState = {
   /** How many trials of earlier searches there are. */
   readonly earlier: number;
   /** The places of the trials in their order, those of earlier searches first: `placeOfTrial`. */
@@ -34,11 +34,11 @@ export type ModelMemory = {
   /** The best of those that were trained, the best first, of equals the earlier. */
   readonly ranked: readonly Ranked[];
   /** Of a search by several metrics. */
-  readonly several: SeveralMemory | null;
+  readonly several: SeveralState | null;
 };
 
 /** Knows what earlier searches found. */
-export function newModelMemory(plan: SearchPlan): ModelMemory {
+export function newModelState(plan: SearchPlan): ModelState {
   const { earlier, metric } = plan;
   let ranked: readonly Ranked[] = [];
   for (const [index, { values }] of earlier.entries()) {
@@ -55,12 +55,12 @@ export function newModelMemory(plan: SearchPlan): ModelMemory {
   };
 }
 
-export function placeOfTrial({ places, earlier }: ModelMemory, trial: number): readonly number[] {
+export function placeOfTrial({ places, earlier }: ModelState, trial: number): readonly number[] {
   return places[trial - 1 + earlier] ?? [];
 }
 
 export function applyToModel(
-  search: RunningSearch<ModelMemory>,
+  search: RunningSearch<ModelState>,
   event: SearchEvent,
   undo: UndoLog,
 ): void {

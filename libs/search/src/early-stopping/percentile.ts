@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "@trainyard/experiment-config";
 import { type Evidence, text } from "../words.ts";
 import { comparison } from "./averages.ts";
-import { type Case, COMPETITORS_SHOWN, type TrialPolicyModule } from "./policy.ts";
+import { type Case, COMPETITORS_SHOWN, type TrialPolicyModule } from "./module.ts";
 import { shownValue } from "./ranked.ts";
 
 function outdone(

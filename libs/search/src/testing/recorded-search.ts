@@ -5,7 +5,7 @@ import type { SearcherConfig } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import type { SearchEvent } from "../events.ts";
 import { trialOf } from "../state.ts";
-import { configOf, DrivenSearch } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch } from "./searches.ts";
 
 /** Trials report in turn, a step each, until they are stopped or have come to `steps`. */
 export function recordedSearch(searcher: SearcherConfig, seed: number, steps = 9): DrivenSearch {

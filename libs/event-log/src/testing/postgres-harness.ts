@@ -5,8 +5,8 @@ import type { TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { contractRoles, type LogUnderTest } from "../contract.ts";
 import type { EventLog } from "../port.ts";
-import { migrateLog } from "./migrate.ts";
-import { createPostgresLog } from "./postgres-log.ts";
+import { migrateLog } from "../postgres/migrate.ts";
+import { createPostgresLog } from "../postgres/postgres-log.ts";
 
 const database = "trainyard";
 

@@ -9,9 +9,9 @@ import { searchLimits } from "../limits.ts";
 import { entriesBetween } from "../ranking.ts";
 import { isRunning, type RunningSearch, type SearchState, trialOf } from "../state.ts";
 import { limitsTime, MS_PER_HOUR, overspent } from "./budget.ts";
-import { type PoliciesMemory, policiesIn, progressOf, type Rule, rulesOf } from "./memory.ts";
-import type { Case, TrialPolicyName } from "./policy.ts";
-import { trialPolicies } from "./table.ts";
+import { type EarlyStoppingState, policiesIn, progressOf, type Rule, rulesOf } from "./state.ts";
+import type { Case, TrialPolicyName } from "./module.ts";
+import { trialPolicies } from "./policies.ts";
 
 type Verdict = { readonly rule: string; readonly evidence: JsonObject };
 
@@ -72,7 +72,7 @@ function evidenceOf<Name extends TrialPolicyName>(
 }
 
 /** The end of the search, and of its trials: a part of them at a time, the rest with what comes next. */
-function budgetDecisions(search: RunningSearch, memory: PoliciesMemory): readonly Decision[] {
+function budgetDecisions(search: RunningSearch, memory: EarlyStoppingState): readonly Decision[] {
   const { budget } = rulesOf(search.plan);
   const evidence = budget === null ? null : overspent(budget, memory);
   if (evidence === null) return [];

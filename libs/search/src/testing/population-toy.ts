@@ -4,7 +4,7 @@
  * other with (0, 1): each is blind to one weight. Neither alone comes beyond 0.39; copying and changing together to 1.2.
  */
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
-import { pbtOf, TestPopulation, type Training } from "./test-population.ts";
+import { pbtOf, TestPopulation, type Training } from "./population.ts";
 
 const RATE = 0.02;
 

@@ -1,8 +1,8 @@
 /** What the tests of custom search build their operations from. */
 import type { CustomSearcher, JsonObject } from "@trainyard/experiment-config";
 import type { PostOperations } from "../commands.ts";
-import { configOf, DrivenSearch } from "../testing/test-searches.ts";
-import type { SearchOperation, WishOf } from "./operations.ts";
+import { configOf, DrivenSearch } from "./searches.ts";
+import type { SearchOperation, WishOf } from "../custom/operations.ts";
 
 export const customOf = (more: Partial<CustomSearcher> = {}): CustomSearcher => ({
   name: "custom",
