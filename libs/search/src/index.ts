@@ -1,4 +1,4 @@
-export { acceptExperiment } from "./space/accepted.ts";
+export { acceptExperiment } from "./acceptance/accepted.ts";
 export type { Algorithm, Decision, Observation, Question, Size, Suggestion } from "./algorithm.ts";
 export type {
   CancelSearch,

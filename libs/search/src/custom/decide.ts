@@ -5,7 +5,6 @@
 import type { JsonObject } from "@trainyard/experiment-config";
 import { assertNever, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision } from "../algorithm.ts";
-import { intoPlaces, placesFree, targetReached } from "../algorithms/custom.ts";
 import type { PostOperations } from "../commands.ts";
 import { eventsOf, exhausted, goesOn } from "../decision-events.ts";
 import type { SearchEvent } from "../events.ts";
@@ -22,6 +21,7 @@ import {
 import { lastTime } from "../times.ts";
 import type { TriedSearch } from "../tried-search.ts";
 import { givenPoint } from "./given-point.ts";
+import { intoPlaces, placesFree, targetReached } from "./places.ts";
 import { type CustomSearch, isCustom, NO_PLACE, type Posted, postedUnder } from "./state.ts";
 import {
   digestOf,

@@ -10,15 +10,15 @@ import {
   type NormalisedConfig,
 } from "@trainyard/experiment-config";
 import type { FieldProblem } from "@trainyard/kernel";
-import { newestAlgorithm } from "../../algorithms/registry.ts";
-import { Derived } from "../../derived.ts";
-import { searchLimits } from "../../limits.ts";
-import type { SearchedSpace } from "../../state.ts";
-import { firstDrawn, givenPoints, givenTrials, includesGiven, probe } from "../points.ts";
-import { gridPoint } from "../space.ts";
-import { withoutAbsent } from "./conditions.ts";
-import { brokenConstraints, isAllowed, isConstrained } from "./constraints.ts";
-import { gridOf } from "./grid.ts";
+import { newestAlgorithm } from "../algorithms/registry.ts";
+import { Derived } from "../derived.ts";
+import { searchLimits } from "../limits.ts";
+import type { SearchedSpace } from "../state.ts";
+import { firstDrawn, givenPoints, givenTrials, includesGiven, probe } from "../space/points.ts";
+import { gridPoint } from "../space/space.ts";
+import { withoutAbsent } from "../space/rules/conditions.ts";
+import { brokenConstraints, isAllowed, isConstrained } from "../space/rules/constraints.ts";
+import { gridOf } from "../space/rules/grid.ts";
 
 export type SpaceFindings = {
   readonly problems: readonly FieldProblem[];

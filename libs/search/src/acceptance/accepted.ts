@@ -6,7 +6,7 @@ import {
   parseExperiment,
 } from "@trainyard/experiment-config";
 import { isRejection, type Rejection } from "@trainyard/kernel";
-import { spaceFindings } from "./rules/findings.ts";
+import { spaceFindings } from "./findings.ts";
 
 export function acceptExperiment(
   yamlText: string,

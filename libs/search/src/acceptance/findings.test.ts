@@ -1,6 +1,6 @@
 import { isRejection } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
-import { acceptExperiment } from "../accepted.ts";
+import { acceptExperiment } from "./accepted.ts";
 
 const defaults = { checkpoint_storage: { type: "directory", container_path: "/c" } };
 const text = (searcher: string, more = ""): string => `
