@@ -72,12 +72,22 @@ describe("a machine", () => {
     expect(search.digest()).toBe(before);
   });
 
-  it("takes back what an event has changed that cannot follow", () => {
-    const search = started("asha");
+  it.each(methods)("of %s is as it was when it refuses an event that cannot follow", (method) => {
+    const search = started(method);
     const before = search.digest();
-    const data = { trial: 99, outcome: TrialOutcome.COMPLETED };
-    expect(() => search.apply({ type: "TrialOutcomeRecorded", data })).toThrow(/trial 99/);
-    search.undo();
+    const ended = { trial: 99, outcome: TrialOutcome.COMPLETED };
+    expect(() => search.apply({ type: "TrialOutcomeRecorded", data: ended })).toThrow(
+      /does not hold/,
+    );
+    const data = {
+      trial: 99,
+      run: 1,
+      time: 1,
+      values: { loss: 1 },
+      measurement: "m",
+      repeat: false,
+    };
+    expect(() => search.apply({ type: "ObservationRecorded", data })).toThrow(/does not hold/);
     expect(search.digest()).toBe(before);
   });
 

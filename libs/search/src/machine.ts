@@ -45,9 +45,15 @@ export class SearchMachine implements TriedSearch {
     return this.state.version;
   }
 
-  /** Throws on an event that cannot follow; `undo` takes back what it has changed. */
+  /** Throws on an event that cannot follow, and is then as it was. */
   apply(event: SearchEvent): void {
-    applyEvent(this.state, event, this.#undo);
+    const before = this.#undo.length;
+    try {
+      applyEvent(this.state, event, this.#undo);
+    } catch (error) {
+      this.#undo.backTo(before);
+      throw error;
+    }
   }
 
   /** The events that follow from a command. The search stays as it is until they are applied. */

@@ -1,3 +1,5 @@
+import { assert } from "@trainyard/kernel";
+
 /**
  * The one way to change the state of a search: each change is made in place, and what takes it back is noted. The types of
  * the state are read-only throughout, so that nothing changes without the log.
@@ -18,6 +20,7 @@ export class UndoLog {
   ): void {
     const before = target[key];
     const isNew = before === undefined && !Object.hasOwn(target, key);
+    if (isNew && Array.isArray(target)) assert(false, `a list has an item ${String(key)}`);
     this.#undos.push(() => {
       if (isNew) delete target[key];
       else target[key] = before;

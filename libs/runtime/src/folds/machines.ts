@@ -9,7 +9,7 @@ import type { SnapshotCodec, StreamFold } from "./folds.ts";
 export interface Machine<Command = never, Event extends AnyEvent = AnyEvent> {
   /** Events that have been applied. */
   readonly version: number;
-  /** Throws on an event that cannot follow; `undo` takes back what it has changed. */
+  /** Throws on an event that cannot follow, and is then as it was. */
   apply(event: Event): void;
   /** Takes back everything that was applied after the last `keep`. */
   undo(): void;
