@@ -129,10 +129,12 @@ test("a command that is rejected after it has decided leaves the search as the l
 
 test("works that decide on one search in turns each rest on the log and on what they decided", async () => {
   const { executor, replayed, live } = await begun("asha");
+  const logged = await live();
   const committed = executor.execute(identity(), async (work) => {
     await decideAll(work);
     const mine = await work.look(searches, "12", (search) => search.digest());
     await executor.execute(identity(), async (other) => {
+      expect(await other.look(searches, "12", (search) => search.digest())).toBe(logged);
       await other.decide(searches, "12", report(4, 9));
       return reject("no", "after all not");
     });

@@ -58,22 +58,26 @@ function decideOnce(executor: Executor): Promise<unknown> {
   });
 }
 
-test("a snapshot of a machine holds the events up to its version, and none that is applied while it is saved", async () => {
-  const memory = createMemoryLog();
-  const log = memory.as("experiments");
-  const cache = new FoldCache(log);
-  await append(log, 0);
-  await cache.load(counters, "1");
-  await append(log, 1);
-  const [, second] = await log.read("experiment-1", 0, 2);
-  const saving = cache.saveSnapshot(counters, "1");
-  if (second !== undefined) cache.observe(second);
-  await saving;
-  const saved = memory.store.snapshots.get("experiment-1\ncounter/1");
-  expect(JSON.parse(saved?.body ?? "")).toMatchObject({ version: saved?.version });
-  const { state, version } = await new FoldCache(log).load(counters, "1");
-  expect([state.committed().version, version]).toEqual([2, 2]);
-});
+test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  "a snapshot of a machine holds the events up to its version when another is applied %i ticks after the save began",
+  async (ticks) => {
+    const memory = createMemoryLog();
+    const log = memory.as("experiments");
+    const cache = new FoldCache(log);
+    await append(log, 0);
+    await cache.load(counters, "1");
+    await append(log, 1);
+    const [, second] = await log.read("experiment-1", 0, 2);
+    const saving = cache.saveSnapshot(counters, "1");
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+    if (second !== undefined) cache.observe(second);
+    await saving;
+    const saved = memory.store.snapshots.get("experiment-1\ncounter/1");
+    expect(JSON.parse(saved?.body ?? "")).toMatchObject({ version: saved?.version });
+    const { state, version } = await new FoldCache(log).load(counters, "1");
+    expect([state.committed().version, version]).toEqual([2, 2]);
+  },
+);
 
 test("a snapshot names the event that its state ends with, also when the log has another one there by now", async () => {
   const memory = createMemoryLog();
