@@ -1,6 +1,6 @@
 /**
- * Looks at the clock for searches with a budget of time: what nobody reports is noticed here. The due times follow from the
- * searches' states and are not stored; a new holder begins with the searches that may have one.
+ * Watches the clock for searches with a budget of time, so that a budget is spent on time although nothing is reported. Due
+ * times follow from the searches' states and are not stored; a new leader begins with the searches that may have one.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -19,7 +19,7 @@ type BudgetDeps = {
 export class Budgets {
   readonly #deps: BudgetDeps;
   readonly #dueMs = new Map<string, number>();
-  /** Searches whose state has changed since they were looked at; those without a budget are not looked at twice. */
+  /** Searches whose state has changed since their budget was read. */
   readonly #changed: Set<string>;
   readonly #without = new Set<string>();
   readonly loop: EffectLoop;
@@ -45,7 +45,7 @@ export class Budgets {
     }
   }
 
-  /** Gives the milliseconds until the next budget may be spent. */
+  /** Returns the milliseconds until the next budget may be spent; null for none. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
     for (const id of [...this.#changed]) await this.#look(id);
@@ -71,7 +71,7 @@ export class Budgets {
     }
   }
 
-  /** The search decides whether the budget is spent; looked at again when that has passed by. */
+  /** The search decides whether the budget is spent. */
   async #note(id: string): Promise<void> {
     const { executor, clock, logger } = this.#deps;
     this.#dueMs.delete(id);

@@ -1,4 +1,4 @@
-/** What the client of a custom search posts, carried here by the gateway. A batch is one commit of the search's stream. */
+/** Commands of the clients of custom searches, carried here by the gateway. A batch is one commit of the search's stream. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type PostSearchOperations,
@@ -21,7 +21,7 @@ export function commandTable(executor: Executor): Readonly<Record<string, Comman
   };
 }
 
-/** The answer is read from the search as the operations left it, so that it is the same however often they come. */
+/** The answer is read from the search with the operations applied, so a repeated request gets the same answer. */
 async function post(
   executor: Executor,
   { experiment, operations, restsOn }: Plain<PostSearchOperations>,

@@ -1,6 +1,6 @@
 /**
- * Which searches something is done for beside the log: those that have started with an algorithm that has a model, which
- * they may have a question for, or with a budget of time, and are not complete. Folded from the log as it passes by; saved now and then, so that a new holder reads only the rest.
+ * The open searches that need a side loop: those with a suggestion model or a budget of time. Folded from the log as its
+ * events pass by, and saved now and then, so that a new leader reads only the rest.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -15,9 +15,9 @@ import {
 import { asksForSuggestions, hasBudgetOfTime } from "@trainyard/search";
 import { limits } from "../limits.ts";
 
-/** The saved fold is of no single stream; it lies beside those of the category that this service owns. */
-export const askingStream = "search-asking";
-export const askingSchema = "asking-searches/1";
+/** The saved fold is of no single stream; its name is in the category that this service owns. */
+export const savedStream = "search-asking";
+export const savedSchema = "asking-searches/1";
 /** The column that holds the version is a 32-bit integer; the text holds the position exactly. */
 const versionMax = 0x7fffffff;
 
@@ -25,7 +25,7 @@ type Saved = { readonly position: number; readonly ids: readonly string[] };
 
 export const nothing: Saved = { position: 0, ids: [] };
 
-export class AskingSearches {
+export class SideLoopSearches {
   readonly #log: EventLog;
   readonly #logger: Logger;
   readonly #ids: Set<string>;
@@ -39,7 +39,7 @@ export class AskingSearches {
     log: EventLog,
     logger: Logger,
     { position, ids }: Saved,
-    everyEvents: number = limits.askingSavedEveryEvents,
+    everyEvents: number = limits.sideLoopsSavedEveryEvents,
   ) {
     this.#log = log;
     this.#logger = logger;
@@ -50,9 +50,13 @@ export class AskingSearches {
   }
 
   /** Level with the head of the log; saved each time that it has grown by `everyEvents`. */
-  static async open(log: EventLog, logger: Logger, everyEvents?: number): Promise<AskingSearches> {
+  static async open(
+    log: EventLog,
+    logger: Logger,
+    everyEvents?: number,
+  ): Promise<SideLoopSearches> {
     const saved = (await savedSearches(log, logger)) ?? nothing;
-    const searches = new AskingSearches(log, logger, saved, everyEvents);
+    const searches = new SideLoopSearches(log, logger, saved, everyEvents);
     await searches.readTo(await log.head());
     return searches;
   }
@@ -74,7 +78,7 @@ export class AskingSearches {
     }
   }
 
-  /** An event that passes by; one that has done so before changes nothing. */
+  /** An event that passes by; a repeated one changes nothing. */
   observe(stored: StoredEvent): void {
     if (stored.position <= this.#position) return;
     this.#position = stored.position;
@@ -89,14 +93,14 @@ export class AskingSearches {
     if (asks || hasBudgetOfTime(earlyStopping)) this.#ids.add(id);
   }
 
-  /** Saves what the next holder starts from, when the log has come far enough since. One that fails costs a longer start. */
+  /** Saves the list when the log has grown enough. A failed save makes the next leader's start longer. */
   saveWhenDue(): void {
     if (this.#position - this.#savedPosition < this.#everyEvents) return;
     this.#savedPosition = this.#position;
     const version = Math.min(this.#position, versionMax);
     const text = JSON.stringify({ position: this.#position, ids: this.ids } satisfies Saved);
     const body = withEvent(text, this.#eventId);
-    this.#log.saveSnapshot(askingStream, version, askingSchema, body).catch((error: unknown) => {
+    this.#log.saveSnapshot(savedStream, version, savedSchema, body).catch((error: unknown) => {
       this.#logger.warn({ err: error }, "asking_searches_not_saved");
     });
   }
@@ -104,7 +108,7 @@ export class AskingSearches {
 
 /** Null for none, and for one of another history. */
 export async function savedSearches(log: EventLog, logger: Logger): Promise<Saved | null> {
-  const found = await log.loadSnapshot(askingStream, askingSchema);
+  const found = await log.loadSnapshot(savedStream, savedSchema);
   if (found === null) return null;
   const { position, ids } = JSON.parse(found.body) as Saved;
   const [event] = await log.readAll(position - 1, 1);
