@@ -1,7 +1,7 @@
 /**
- * The one interface of all search algorithms. An algorithm is told how the search starts and what is observed, and says
- * what it wants; it touches no event, no clock and no chance but `draw`. Its memory is what it folds from the search's
- * own events, so that it is rebuilt from them anywhere.
+ * The one interface of all search algorithms. An algorithm decides on the start of the search and on each observation; it
+ * reads no clock and no chance but `draw`. It folds its memory from the search's own events, so that it can be rebuilt from
+ * them anywhere.
  */
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
@@ -55,11 +55,11 @@ export type Suggestion = {
   readonly results: number;
   /** "model", or "space_filling" where the model found no place that the constraints allow. */
   readonly origin: Origin;
-  /** What the model expects of it. */
+  /** The model's expectation. */
   readonly evidence: JsonObject;
 };
 
-/** Where a trial goes on from: a checkpoint of another, with its steps and its time. */
+/** The start of a trial: a checkpoint of another, with its steps and its time. */
 export type StartFrom = {
   readonly trial: number;
   /** Null for the latest one, from where the new trial counts from 0. */
@@ -83,12 +83,12 @@ export type Decision =
       /** The trial ends as failed, with a reason made of rule and evidence, and not as stopped early. */
       readonly fails?: true;
     }
-  /** No further trial is proposed. Who decides this also stops the trials that shall not go on. */
+  /** No further trial is proposed. Trials that shall not continue need a stop of their own. */
   | {
       readonly kind: "finish";
       readonly rule: string;
       readonly evidence: JsonObject;
-      /** The search ends as failed, whatever its trials have come to. */
+      /** The search ends as failed, whatever the outcomes of its trials. */
       readonly fails?: true;
     }
   | {
@@ -98,7 +98,7 @@ export type Decision =
       readonly rule: string;
       readonly evidence: JsonObject;
     }
-  /** On from a rung until the target time; a trial that was not suspended just goes on. */
+  /** Continues from a rung until the target time; a trial that was not suspended just continues. */
   | {
       readonly kind: "resume";
       readonly trial: number;
@@ -113,20 +113,20 @@ export type Size = { readonly trialsMax: number; readonly concurrentTrialsMax: n
 
 /**
  * A model that takes too long for a reaction. It is asked beside the log, and its suggestion comes as an input. Question
- * and answer are plain data: whoever asks may hand the question to another thread.
+ * and answer are plain data: another thread may answer.
  */
 export interface Model<Memory = unknown> {
-  /** What it should be asked now; null for nothing. A function of the search alone, so that it is asked again after a crash. */
+  /** The current question; null for none. A function of the search alone, so that it is the same after a crash. */
   question(search: RunningSearch<Memory>): Question | null;
   /** The slow part: the same answer to the same question, on every machine. */
   answer(question: Question): Suggestion;
   /** Whether a place is free that waits for a suggestion. */
   waits(search: RunningSearch<Memory>): boolean;
-  /** Whether a suggestion is of use by now. */
+  /** Whether the suggestion is recent enough. */
   takes(search: RunningSearch<Memory>, suggestion: Suggestion): boolean;
 }
 
-/** What a model is asked: about which trial of which search, and what has come of the trials before it. */
+/** A question to a model: the next trial of a search, and the results of the trials before it. */
 export type Question = {
   readonly plan: SearchPlan;
   readonly trial: number;
@@ -153,7 +153,7 @@ export interface Algorithm<Memory = unknown> {
   initial(plan: SearchPlan): Memory;
   /** Changes the memory by an event of the search, through the undo log alone; `search` is as it was before the event. */
   apply(search: RunningSearch<Memory>, event: SearchEvent, undo: UndoLog): void;
-  /** Whether a checkpoint of the trial that holds so many steps is news to it. Absent: it has no use for checkpoints. */
+  /** Whether a checkpoint of the trial at this step is new to it. Absent: it does not use checkpoints. */
   takesCheckpoint?(memory: Memory, trial: number, step: number): boolean;
   /**
    * What follows from an observation, which has been applied already. Proposals are numbered in their order. What it tries
@@ -161,6 +161,6 @@ export interface Algorithm<Memory = unknown> {
    */
   on(search: RunningSearch<Memory>, observation: Observation, undo: UndoLog): readonly Decision[];
   readonly model?: Model<Memory>;
-  /** With nothing left to run it waits until it is told to finish, and is complete then whatever its trials came to. */
+  /** With nothing left to run it waits for a finish, and is then complete whatever the outcomes of its trials. */
   readonly endsWhenTold?: true;
 }

@@ -1,4 +1,4 @@
-/** Which trial is the best so far. Values that are not finite are never the best, and of equal values the first stands. */
+/** Which trial is the best so far. Values that are not finite are never the best; of equal values the first is. */
 import type { Best, SearchState, TrialState } from "./state.ts";
 
 export function isBetter(value: number, than: number | null, smallerIsBetter: boolean): boolean {

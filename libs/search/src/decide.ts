@@ -168,7 +168,7 @@ function failed(trial: number, failure: Failure): SearchEvent {
   return { type: "TrialStopDecided", data: { trial, ...failure, fails: true } };
 }
 
-/** What a search cannot use, and what it knows already, it does not record. */
+/** Only checkpoints that the algorithm can use and does not know are recorded. */
 function recordCheckpoint(
   tried: TriedSearch,
   search: RunningSearch,

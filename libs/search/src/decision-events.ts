@@ -93,7 +93,7 @@ export function goesOn(search: RunningSearch): boolean {
   return search.unended > 0 || (isToldWhenToEnd(search) && !search.finishing);
 }
 
-/** The completion of a search that does not go on. */
+/** The completion of a search with nothing left to do. */
 export function exhausted(search: RunningSearch): SearchEvent {
   return completed(search, exhaustion(search));
 }

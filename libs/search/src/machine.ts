@@ -89,7 +89,7 @@ export class SearchMachine implements TriedSearch {
     this.#undo.forget();
   }
 
-  /** The whole state as JSON text, from which `restored` goes on. */
+  /** The whole state as JSON text, for `restored`. */
   snapshot(): string {
     return encodeSearch(this.state);
   }

@@ -35,7 +35,7 @@ export type TrialState = {
   readonly measurement: string;
 };
 
-/** What was decided when the search started, and holds for all of it. */
+/** Decided when the search started; never changes. */
 export type SearchPlan = {
   readonly algorithm: string;
   readonly algorithmVersion: number;
@@ -89,9 +89,9 @@ export type SearchState<Memory = unknown> = {
   readonly failing: boolean;
   readonly outcomes: OutcomeCounts;
   readonly best: Best | null;
-  /** What the algorithm keeps for itself. */
+  /** The algorithm's own state. */
   readonly memory: Memory;
-  /** What the early-stopping policies keep; null where none was configured. */
+  /** The state of the early-stopping policies; null where none was configured. */
   readonly policies: EarlyStoppingState | null;
 };
 
@@ -138,7 +138,7 @@ export function isStopped({ wanted }: TrialState): boolean {
   return wanted === "stopped" || wanted === "failed";
 }
 
-/** Whether the trial has not ended, and the search wants it to go on now. */
+/** Whether the trial has not ended, and the search wants it to run now. */
 export function isRunning(trial: TrialState): boolean {
   return isOpen(trial) && trial.wanted === "run";
 }

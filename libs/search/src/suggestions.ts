@@ -1,7 +1,7 @@
 /**
- * Suggestions that are prepared beside the log. A search whose algorithm has a model (`algorithm.ts`) has a question at
- * most at any time, which follows from its state alone; the answer follows from the question alone, and comes back as an
- * input. So whoever dies asks the same again, and what was recorded can be computed once more by anybody.
+ * Suggestions that are prepared beside the log. A search whose algorithm has a model (`algorithm.ts`) has at most one
+ * question at any time, a function of its state; the answer is a function of the question, and returns as an input. So the
+ * same question is asked after a crash, and a recorded suggestion can be computed again.
  */
 import { assert } from "@trainyard/kernel";
 import type { Model, Observation, Question } from "./algorithm.ts";
@@ -32,7 +32,7 @@ function proposing(state: SearchState): RunningSearch | null {
   return isStarted(state) && !isOver ? state : null;
 }
 
-/** What the search's model should be asked now; null for nothing. */
+/** The question for the search's model now; null for none. */
 export function questionOf(state: SearchState): Question | null {
   const search = proposing(state);
   return search === null ? null : (modelOf(search.plan)?.question(search) ?? null);
@@ -54,7 +54,7 @@ export function awaitedTrial(state: SearchState): number | null {
   return proposedTrials(search) + 1;
 }
 
-/** What the model suggests for the next trial of a search; null when it would not be asked. */
+/** The model's suggestion for the next trial of a search; null when it would not be asked. */
 export function suggestionOf(state: SearchState): OfferSuggestion | null {
   const question = questionOf(state);
   return question === null ? null : answerTo(question);
@@ -62,7 +62,7 @@ export function suggestionOf(state: SearchState): OfferSuggestion | null {
 
 type SuggestionInput = { readonly event: SearchEvent; readonly observation: Observation };
 
-/** What a command of the model comes to; null where it is of no use any more. */
+/** The event and observation of a model's command; null for one that is late. */
 export function suggestionInput(
   search: RunningSearch,
   command: OfferSuggestion | GoWithoutSuggestion,

@@ -12,7 +12,7 @@ export class UndoLog {
     return this.#undos.length;
   }
 
-  /** Gives a field, or the item of a list that is there, another value. */
+  /** Sets a field, or an existing item of a list. */
   set<Target extends object, Key extends keyof Target>(
     target: Target,
     key: Key,

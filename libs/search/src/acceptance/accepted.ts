@@ -1,4 +1,4 @@
-/** A configuration as whoever submits one has to read it: what its keys say, and whether its space can be searched. */
+/** Accepts a submitted configuration: valid keys, and a space that can be searched. */
 import {
   invalidConfig,
   type ParsedExperiment,

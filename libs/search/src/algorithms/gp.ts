@@ -26,11 +26,11 @@ import { roomFor, topUp } from "./top-up.ts";
 /** Trials that have ended before the model is asked: two for each axis, within these. */
 const STARTUP_MIN = 8;
 const STARTUP_MAX = 10;
-/** A suggestion may lack one result for so many trials that run. */
+/** A suggestion may lack one result for each of this many running trials. */
 const RUNNING_FOR_ONE_LACKED = 4;
 
 type GpState = ModelState & {
-  /** What is suggested for the next trial. */
+  /** The suggestion for the next trial. */
   readonly prepared: Suggestion | null;
 };
 

@@ -1,4 +1,4 @@
-/** What a searcher that follows a model remembers: where each trial lies, and the best of those that have ended. */
+/** The state of a model-based searcher: each trial's place in the space, and the best of the ended trials. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { axesOfPlan, placeOf } from "../space/axes.ts";
 import type { SearchEvent } from "../events.ts";

@@ -50,7 +50,7 @@ function scheduleOf(config: SearcherConfig | JsonObject): ScheduleSearcher {
   return config as ScheduleSearcher;
 }
 
-/** What follows once the trial has come to the end of its segment. */
+/** The decisions at the end of a trial's segment. */
 function nextOf(search: RunningSearch, { trial, saved, score }: Member): readonly Decision[] {
   const segments = scheduleOf(search.plan.searcher).schedule;
   const { until = 0 } = segments[trial - 1] ?? {};

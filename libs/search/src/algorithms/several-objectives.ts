@@ -94,7 +94,7 @@ function thinned(contenders: readonly Contender[]): readonly Contender[] {
   return contenders.filter((_, index) => best.has(index));
 }
 
-/** The best trials, at most so many. */
+/** The best trials, at most `count`. */
 export function bestOfSeveral({ contenders }: SeveralState, count: number): readonly number[] {
   const scores = contenders.map((contender) => contender.scores);
   return bestByFronts(scores, count).map((index) => contenders[index]?.trial ?? 0);

@@ -84,7 +84,7 @@ function newPlaces(
   return (place) => !seen.has(place.join());
 }
 
-/** What is computed once, or from one decision to the next, for as long as the plan is. */
+/** Caches of a plan: computed once, or updated from one decision to the next. */
 function boxAndGaps(plan: SearchPlan): { readonly box: Box; readonly gaps: Gaps } {
   const box = boxOf(axesOfPlan(plan));
   return { box, gaps: new Gaps(box.continuous) };

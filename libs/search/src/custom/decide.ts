@@ -34,7 +34,7 @@ import {
   wishOf,
 } from "./operations.ts";
 
-/** Where an operation stands, for what is said of it. */
+/** An operation and its index in the batch, for error messages. */
 type Place = { readonly index: number; readonly operation: SearchOperation };
 
 export function postOperations(
@@ -88,7 +88,7 @@ function recorded(
   return goesOn(search) ? events : [...events, exhausted(search)];
 }
 
-/** What became of operations that were posted, in their order; empty for a search that does not know them. */
+/** The results of posted operations, in their order; empty for a search that does not know them. */
 export function operationResults(
   search: SearchState,
   operations: readonly SearchOperation[],

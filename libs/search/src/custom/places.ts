@@ -1,8 +1,8 @@
-/** Where trials of a custom search stop by themselves, and which of those that wait get a free place. */
+/** When trials of a custom search stop at their targets, and which waiting trials get a free place. */
 import type { Decision } from "../algorithm.ts";
 import { type CustomSearch, firstWaiting } from "./state.ts";
 
-/** What becomes of a trial at this time, if its target is not later. */
+/** The decision about a trial that has reached its target; none before. */
 export function targetReached(
   search: CustomSearch,
   trial: number,
@@ -26,7 +26,7 @@ export function placesFree({ plan, unended, memory }: CustomSearch, freed = 0): 
   return plan.concurrentTrialsMax - (unended - memory.resting) + freed;
 }
 
-/** Resumes those that wait, as far as there are places. */
+/** Resumes waiting trials while places are free. */
 export function intoPlaces(search: CustomSearch, freed = 0): readonly Decision[] {
   const { memory } = search;
   const free = Math.max(0, placesFree(search, freed));

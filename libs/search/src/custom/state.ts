@@ -1,7 +1,8 @@
 /**
- * What a custom search remembers: which operations were posted, until when each trial is to train, and which trials wait
- * for a place. A trial that is proposed beyond `max_concurrent_trials` waits from the first, one that is resumed beyond it is
- * suspended by the rule `no_place`; both are resumed, the first first, as places become free; one that its client suspended waits for its client.
+ * The state of a custom search: the posted operations, the target of each trial, and the trials that wait for a place. A
+ * trial that is proposed beyond `max_concurrent_trials` waits from its start, and one that is resumed beyond it is suspended
+ * by the rule `no_place`; both are resumed in order as places become free. A trial that its client suspended waits for its
+ * client.
  */
 import type { EventData } from "@trainyard/contracts";
 import type { SearchEvent } from "../events.ts";
@@ -9,7 +10,7 @@ import type { RunningSearch, SearchState } from "../state.ts";
 import type { UndoLog } from "../undo-log.ts";
 import { digestOf, type WishOf, wishOf } from "./operations.ts";
 
-/** Of a trial that there is no place for. */
+/** The rule of a trial without a place. */
 export const NO_PLACE = "no_place";
 
 export type Posted = {
@@ -25,7 +26,7 @@ export type Goal = {
   readonly target: number | null;
   /** At its target it ends, rather than being suspended. */
   readonly stops: boolean;
-  /** It has not ended and holds no place: it is suspended, or was when it was stopped. */
+  /** It has not ended and has no place: it is suspended, or was when it was stopped. */
   readonly rests: boolean;
   /** It is suspended until a place is free. */
   readonly waits: boolean;
@@ -150,7 +151,7 @@ function waitsAt({ goals, queue }: CustomState, index: number): boolean {
   return goals[(queue[index] ?? 0) - 1]?.waits === true;
 }
 
-/** The first trials that wait for a place, at most so many. A trial may stand in the queue twice. */
+/** The first trials that wait for a place, at most `most`. A trial may be in the queue twice. */
 export function firstWaiting(memory: CustomState, most: number): number[] {
   const { queue, queueHead } = memory;
   const found = new Set<number>();

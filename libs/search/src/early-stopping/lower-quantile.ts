@@ -5,7 +5,7 @@
 import { insert, placeOf, type Ranking, remove } from "../ranking.ts";
 import type { UndoLog } from "../undo-log.ts";
 
-/** The value is what stands in the ranking; null for a trial that is not in it. */
+/** The trial's value in the ranking; null for a trial that is not in it. */
 export type Standing = { readonly value: number | null; readonly donor: boolean };
 
 export const noStanding: Standing = { value: null, donor: false };
@@ -24,7 +24,7 @@ export function rank(
 
 export type Place = { readonly rank: number; readonly of: number; readonly lower: number };
 
-/** Where a trial stands, from 1; `lower`: how many at the end are the lower quantile. */
+/** A trial's rank, from 1; `lower`: the size of the lower quantile. */
 export function placeAmong(
   ranking: Ranking,
   trial: number,

@@ -22,7 +22,7 @@ export type Case = {
 export type TrialPolicyName = Exclude<PolicyName, "budget">;
 
 export type TrialPolicyModule<Name extends TrialPolicyName> = {
-  /** What the trial is stopped for; null where it goes on. `index` is the policy's number among those of its name. */
+  /** The evidence for a stop; null if the trial continues. `index` is the policy's number among those of its name. */
   readonly evidence: (policy: PolicyOf<Name>, index: number, asked: Case) => JsonObject | null;
   /** The reason that people read, from the evidence. */
   readonly sentence: (evidence: Evidence) => string;

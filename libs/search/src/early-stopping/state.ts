@@ -1,6 +1,6 @@
 /**
- * What the early-stopping policies remember, folded from the search's own events beside the algorithm's memory, and only
- * as much as the policies that were configured need. Reports that do not bring their trial further in time are nothing here.
+ * The state of the early-stopping policies, folded from the search's own events beside the algorithm's memory, and only as
+ * much as the configured policies need. Reports that are not later than their trial's last one are ignored.
  */
 import {
   type BudgetPolicy,
@@ -25,7 +25,7 @@ import type { UndoLog } from "../undo-log.ts";
 /** Raised when the same history would be judged otherwise. */
 export const POLICIES_VERSION = 1;
 
-/** What is kept of one trial. */
+/** The progress of one trial. */
 export type Progress = {
   readonly course: Course;
   readonly standing: Standing;
@@ -39,7 +39,7 @@ export type Progress = {
 /** Of a budget of time: what its runs have taken. Times are milliseconds of the epoch. */
 export type Usage = {
   readonly startedAt: number;
-  /** The latest time that any event told. */
+  /** The latest time in any event. */
   readonly at: number;
   /** Slot-milliseconds of the runs that have ended. */
   readonly spent: number;

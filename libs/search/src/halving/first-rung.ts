@@ -29,10 +29,10 @@ export type TrustLevel = {
 export type TrustPlan = {
   /** One after the other until the answer is clear, which it is at the last. */
   readonly levels: readonly TrustLevel[];
-  /** How many go on to the rung after the next, and the correlation below which the first one rises. */
+  /** The number of probes to the rung after the next, and the correlation below which the first rung rises. */
   readonly later: number;
   readonly laterThreshold: number;
-  /** Of a full training, what it may take at most to come to the rung after the next. */
+  /** The largest share of a full training that the rung after the next may cost. */
   readonly laterShare: number;
 };
 
@@ -54,9 +54,9 @@ export type Trust = {
   readonly question: "next" | "later" | "none";
   readonly level: number;
   readonly asked: readonly Asked[];
-  /** Those among them that go on to the rung after the next; none while that question is put off. */
+  /** The probes to the rung after the next; none while that question is put off. */
   readonly later: readonly number[];
-  /** Those that wait, and go on as probes as soon as there is room. */
+  /** Waiting trials that become probes as soon as there is room. */
   readonly owed: readonly number[];
 };
 
@@ -82,12 +82,12 @@ function levelOf({ levels }: TrustPlan, { level }: Trust): TrustLevel {
   return levels[level] ?? { asked: 0, trusted: 0, doubted: 0 };
 }
 
-/** Whether one more that comes to the first rung is asked. */
+/** Whether the next trial at the first rung becomes a probe. */
 export function asksMore(plan: TrustPlan, trust: Trust): boolean {
   return trust.question === "next" && trust.asked.length < levelOf(plan, trust).asked;
 }
 
-/** The rung that a trial is asked to go on to from where it stands; undefined for none. */
+/** The rung to which a trial is a probe; undefined for none. */
 export function askedTo(
   { first, question, asked, later }: Trust,
   trial: number,
@@ -156,7 +156,7 @@ function correlationOf(asked: readonly Asked[], ahead: number): Correlation {
   return { measured: pairs.length, value: pairs.length === 0 ? null : rankCorrelation(pairs) };
 }
 
-/** Whether the rung after the next is not the last, and cheap to come to. */
+/** Whether the rung after the next is not the last, and cheap to reach. */
 export function maySeeLater(
   { later, laterShare }: TrustPlan,
   first: number,

@@ -31,7 +31,7 @@ import {
   withBrought,
 } from "./first-rung.ts";
 
-/** The rung that a trial goes on to as a probe, if it is asked. */
+/** The rung to which a trial trains as a probe; undefined for none. */
 export function probeTo(
   { trust, places }: Halving,
   trial: number,
@@ -143,7 +143,7 @@ function spentIn(halving: Halving, bracket: number): number {
   }, 0);
 }
 
-/** Those that wait, of whom no more is known. */
+/** Those of the asked trials that wait, with `known` values so far. */
 function owedOf(halving: Halving, asked: readonly Asked[], known: number): readonly number[] {
   return asked
     .filter(({ brought }) => brought.length === known)

@@ -1,9 +1,9 @@
-/** Which trials a rung lets through, and when it is closed. */
+/** Which trials a rung promotes, and when it is closed. */
 import { entryAt, placeOf } from "../ranking.ts";
 import { mayCreate } from "./brackets.ts";
 import { type Halving, rungOf } from "./state.ts";
 
-/** How many of so many the rung lets through: at least one where `atLeastOne`. */
+/** The number of `entries` that the rung promotes: at least one if `atLeastOne`. */
 export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): number {
   return Math.max(Math.floor(entries / halving.plan.divisor), atLeastOne ? 1 : 0);
 }

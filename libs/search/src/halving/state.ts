@@ -1,12 +1,12 @@
 /**
  * The state of successive halving, and how the search's events change it. Each trial has a place: its bracket, the rung
- * it is on its way to, and what it brought there. A trial that has brought a value to its rung is due: the decision that
- * follows in the same commit takes it on (TrialResumed), suspends it or stops it. A rung keeps all that came to it, and
- * apart from these the ones that wait there and can be promoted.
+ * it is on its way to, and its values there. A trial that has reported a value at its rung is due: the decision in the same
+ * commit promotes it (TrialResumed), suspends it or stops it. A rung keeps all its trials, and apart from these the waiting
+ * ones that can be promoted.
  *
- * Values are ranked smaller first, whatever the direction. What is not finite, and what ended before its rung, counts as
- * the largest number and is never promoted. Of equal values the earlier arrival is the better, save in the stopping
- * form, where it is the later one (as in Determined), so that equal trials all go on.
+ * Values are ranked smaller first, whatever the direction. A value that is not finite, and a trial that ended before its
+ * rung, counts as the largest number and is never promoted. Of equal values the earlier arrival is the better, save in the
+ * stopping form, where it is the later one (as in Determined), so that equal trials all continue.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
@@ -18,7 +18,7 @@ import type { HalvingPlan } from "./plan.ts";
 
 /** Ranked after any value. */
 export const WORST = Number.MAX_VALUE;
-/** The order of what came to no rung. */
+/** The order of an entry that is in no rung. */
 const NO_ORDER = -1;
 
 export type Rung = {
@@ -64,9 +64,9 @@ export type Halving = {
   /** No further trial will be proposed. */
   readonly finished: boolean;
   readonly trust: Trust;
-  /** The best value of all so far, and whose it is, where the best goes on. */
+  /** The best value so far and its trial, if the best continues at once. */
   readonly best: { readonly trial: number; readonly value: number } | null;
-  /** Where trial n lies in the space, at n - 1, where a model proposes trials; else nothing. */
+  /** Coordinates of trial n, at n - 1, if a model proposes trials; else empty. */
   readonly coordinates: readonly (readonly number[])[];
 };
 
@@ -201,7 +201,7 @@ export function arrival(
   return { value, order: plan.form === "stop" ? 0 - arrivals : arrivals, trial };
 }
 
-/** A trial comes to the rung that it was on its way to, with a value, and has this place there. */
+/** A trial arrives at its rung with a value. */
 function arriveAtRung(
   halving: Halving,
   trial: number,
@@ -217,7 +217,7 @@ function arriveAtRung(
   setPlace(halving, trial, { ...place, brought: [...place.brought, entry] }, undo);
 }
 
-/** Takes a trial off the list of those that go on as probes: it does. */
+/** Takes a trial off the list of probes to come: it is one now. */
 export function notOwed(halving: Halving, trial: number, undo: UndoLog): void {
   const { trust } = halving;
   if (!trust.owed.includes(trial)) return;

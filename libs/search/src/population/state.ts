@@ -13,7 +13,7 @@ import type { SearchEvent } from "../events.ts";
 import type { SearchPlan } from "../state.ts";
 import type { UndoLog } from "../undo-log.ts";
 
-/** What counts as worse than any value. */
+/** Worse than any value. */
 export const WORST = Number.MAX_VALUE;
 
 /** The rules of its stops after which a place is vacant, or filled to the end. */
@@ -54,7 +54,7 @@ export type Population = {
   readonly vacant: number;
   /** Members that began with hyperparameters of their own, not with another's. */
   readonly drawn: number;
-  /** Whether a member's training has come to its end. */
+  /** Whether a member's training is at its end. */
   readonly finished: boolean;
   readonly scores: number;
 };
@@ -119,7 +119,7 @@ function changeMember(
   if (member !== undefined) undo.set(members, at, by(member));
 }
 
-/** It has been compared with the others and goes on, now or when it is its turn. */
+/** It was compared with the others and continues, now or at its turn. */
 function judged(member: Member): Member {
   return {
     ...member,

@@ -1,6 +1,7 @@
 /**
- * Decides a recorded search once more: each recorded input is given to the decider at the state that it met, and what
- * is decided must be what was recorded; so must a model's suggestion be what the state that it rests on gives. The recorded events are folded, so that one difference does not bring on others.
+ * Decides a recorded search again: each recorded input goes to the decider in the state that it met, and the decisions must
+ * be the recorded ones; a model's suggestion must be the one that follows from the state it rests on. The recorded events
+ * are applied, so that one difference does not cause others.
  */
 import { isRejection } from "@trainyard/kernel";
 import type { OfferSuggestion, SearchCommand } from "../commands.ts";
@@ -29,7 +30,7 @@ export type Replay = {
   readonly differences: readonly Difference[];
 };
 
-/** What a search that has these events, from its first, decides now. */
+/** Decides a recorded search again, from its first event. */
 export function replaySearch(events: readonly SearchEvent[]): Replay {
   const search = new SearchMachine();
   let inputs = 0;

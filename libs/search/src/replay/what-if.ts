@@ -40,7 +40,7 @@ export type WhatIf = {
 
 type Report = Extract<SearchCommand, { type: "RecordValidation" | "RecordOutcome" }>;
 
-/** What was recorded of one trial, and how far the other search has heard of it. */
+/** The recorded events of one trial, and how many of them the other search has had. */
 type Recorded = {
   readonly hyperparameters: JsonObject;
   readonly reports: Report[];
@@ -70,7 +70,7 @@ export function replayWith(
   return comparison(recorded, events, other);
 }
 
-/** What is to be done next: a command, or hearing what was recorded of a trial. */
+/** The next step: a command, or the next recorded event of a trial. */
 type Task = SearchCommand | { readonly type: "Hear"; readonly trial: number };
 
 class OtherSearch {

@@ -14,7 +14,7 @@ import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
 
-/** What a trial's training will be. */
+/** The training of a trial, planned ahead. */
 export type Training = {
   /** What the trial has instead of what was proposed, where the world knows only some points. */
   readonly hyperparameters: JsonObject;
@@ -207,7 +207,7 @@ class Run implements SimulatedRun {
   }
 }
 
-/** Of those that come to their next step at the same time the one that was proposed first. */
+/** Of trials with the same next time, the one that was proposed first. */
 function firstOf(training: readonly Trainee[]): Trainee | undefined {
   let first: Trainee | undefined;
   for (const other of training) {

@@ -1,4 +1,4 @@
-/** What a Gaussian process learns from: the trials that have ended, as points of the box with standardised values. */
+/** The training data of the Gaussian process: the ended trials, as points of the box with standardised values. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { axesOfPlan, coordinatesOf } from "../../space/axes.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
@@ -8,7 +8,7 @@ export type Learned = {
   readonly inputs: readonly (readonly number[])[];
   /** Smaller is better, the mean is 0 and the deviation 1. */
   readonly values: readonly number[];
-  /** What the values were standardised by. */
+  /** The mean and scale of the standardisation. */
   readonly centre: number;
   readonly spread: number;
   /** The inputs of trials that run, the newest of them where they are many. */

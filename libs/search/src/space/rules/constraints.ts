@@ -1,4 +1,4 @@
-/** What the configuration's constraints say of a point. */
+/** The configuration's constraints, and the points that break them. */
 import { type JsonObject, parseExpression } from "@trainyard/experiment-config";
 import { derivedFrom } from "../../derived.ts";
 import type { SearchedSpace } from "../../state.ts";
