@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import resource
 import signal
 import unittest
+from unittest import mock
 
 import torch
 from test_bad_input import BadInputCase
@@ -78,6 +80,45 @@ class Data(BadInputCase):
             # torch says it in one of two sentences: from the signal, or where the batch is missed.
             words = (f"{method}()", "is gone (DataLoader worker", "num_workers=0")
             self.refused(*words, kind=kind, error=RuntimeError)
+
+    def test_a_loading_process_that_dies_while_the_training_is_left(self):
+        class Late(pytorch.PyTorchCallback):
+            def on_trial_shutdown(self):
+                raise KeyError("late")
+
+        def fails(*_):
+            raise ValueError("early")
+
+        def signalled(*_):
+            # As torch's handler of the signal does, outside what any callback is called in.
+            raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
+
+        kind = self.made(train_batch=fails, build_callbacks=lambda _: {"late": Late()})
+        words = ("is killed by signal: Killed)", "num_workers=0")
+        with mock.patch.object(logging.getLogger("trainyard.pytorch"), "warning", signalled):
+            self.refused(*words, kind=kind, error=RuntimeError)
+
+    def test_a_loading_process_whose_signal_comes_after_its_socket_closed(self):
+        def train_batch(trial, batch, epoch_idx, batch_idx):
+            # As torch's handler of the signal does.
+            def signalled(*_):
+                raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
+
+            signal.signal(signal.SIGALRM, signalled)
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            raise ConnectionResetError("Connection reset by peer")
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.getsignal(signal.SIGALRM))
+        kind = self.made(train_batch=train_batch)
+        words = ("is killed by signal: Killed)", "num_workers=0")
+        self.refused(*words, kind=kind, error=RuntimeError)
+
+    def test_an_error_of_a_connection_without_a_loading_process_stays(self):
+        def train_batch(trial, batch, epoch_idx, batch_idx):
+            raise ConnectionResetError("the object store is gone")
+
+        kind = self.made(train_batch=train_batch)
+        self.refused("the object store is gone", kind=kind, error=ConnectionResetError)
 
     def test_a_loading_process_that_dies_while_a_batch_is_trained(self):
         def train_batch(trial, batch, epoch_idx, batch_idx):

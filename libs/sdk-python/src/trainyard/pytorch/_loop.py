@@ -69,7 +69,13 @@ class Loop:
         self._next_due = 0
 
     def run(self, latest_checkpoint: str | None) -> None:
-        """Trains to the end of the plan, or until it is to stop."""
+        """Trains to the end of the plan, or until it is to stop. An error of the loader's is translated
+        here too, since its signal may come while the training's own error is handled.
+        """
+        with loading_told():
+            self._run(latest_checkpoint)
+
+    def _run(self, latest_checkpoint: str | None) -> None:
         counters, callbacks = self._counters, self._callbacks
         uuid = None
         begin: Callable[[], None] | None = None

@@ -9,11 +9,16 @@ interrupted pass, with the random states that were in force there.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from . import _seeds
 from ._context import PyTorchTrialContext
+
+
+# The signal of a process that died comes this long after its sockets are closed, at most.
+_SIGNAL_S = 1.0
 
 
 @contextlib.contextmanager
@@ -23,14 +28,31 @@ def loading_told() -> Iterator[None]:
     """
     try:
         yield
-    except RuntimeError as error:
-        if not str(error).startswith("DataLoader worker"):
+    except (RuntimeError, ConnectionError, EOFError) as error:
+        gone = _loss_of(error)
+        if gone is None:
             raise
         raise RuntimeError(
             "a process that loads data for build_training_data_loader() or "
-            f"build_validation_data_loader() is gone ({str(error).strip().rstrip('.')}): look whether "
+            f"build_validation_data_loader() is gone ({gone.strip().rstrip('.')}): look whether "
             "the memory was enough, and train with num_workers=0 to see an error of the dataset"
         ) from error
+
+
+def _loss_of(error: Exception) -> str | None:
+    """torch's sentence on the loading process that this error comes from; None for any other error.
+
+    A batch comes through a socket of the process that loaded it. Where that breaks, the process is
+    likely dead and its signal on the way: without the wait, torch's handler would raise in whatever
+    reports this error.
+    """
+    if isinstance(error, RuntimeError):
+        return str(error) if str(error).startswith("DataLoader worker") else None
+    try:
+        time.sleep(_SIGNAL_S)
+    except RuntimeError as signalled:
+        return _loss_of(signalled)
+    return None
 
 
 class Source:
