@@ -7,13 +7,9 @@ import { algorithmOf } from "./algorithms/registry.ts";
 import { bestOfAll, isBetter } from "./best.ts";
 import { Derived } from "./derived.ts";
 import type { SearchEvent } from "./events.ts";
-import {
-  applyToPolicies,
-  maxTimeOf,
-  POLICIES_VERSION,
-  policiesIn,
-  startedPolicies,
-} from "./early-stopping/state.ts";
+import { applyToPolicies } from "./early-stopping/apply.ts";
+import { maxTimeOf, POLICIES_VERSION, policiesIn } from "./early-stopping/rules.ts";
+import { startedPolicies } from "./early-stopping/state.ts";
 import {
   isStarted,
   type OutcomeCounts,

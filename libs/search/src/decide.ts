@@ -24,7 +24,7 @@ import type { SearchEvent } from "./events.ts";
 import { objectivesOf } from "./objectives.ts";
 import { isKnownOutcome, wasObserved } from "./apply.ts";
 import { countsSlots, policyDecisions } from "./early-stopping/judge.ts";
-import { POLICIES_VERSION } from "./early-stopping/state.ts";
+import { POLICIES_VERSION } from "./early-stopping/rules.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
 import {
   isOpen,

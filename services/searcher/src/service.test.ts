@@ -4,7 +4,7 @@ import { FoldCache, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
-import { exampleConfig, experimentCreated, trialEnded } from "./core/examples.ts";
+import { exampleConfig, experimentCreated, trialEnded } from "./testing/examples.ts";
 import { createService } from "./service.ts";
 import { searches } from "./streams.ts";
 

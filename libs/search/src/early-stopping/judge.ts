@@ -9,7 +9,8 @@ import { searchLimits } from "../limits.ts";
 import { entriesBetween } from "../ranking.ts";
 import { isRunning, type RunningSearch, type SearchState, trialOf } from "../state.ts";
 import { limitsTime, MS_PER_HOUR, overspent } from "./budget.ts";
-import { type EarlyStoppingState, policiesIn, progressOf, type Rule, rulesOf } from "./state.ts";
+import { policiesIn, type Rule, rulesOf } from "./rules.ts";
+import { type EarlyStoppingState, progressOf } from "./state.ts";
 import type { Case, TrialPolicyName } from "./module.ts";
 import { trialPolicies } from "./policies.ts";
 

@@ -1,29 +1,11 @@
 /**
  * The state of the early-stopping policies, folded from the search's own events beside the algorithm's memory, and only as
- * much as the configured policies need. Reports that are not later than their trial's last one are ignored.
+ * much as the configured policies need.
  */
-import {
-  type BudgetPolicy,
-  type EarlyStoppingPolicy,
-  type JsonObject,
-  type NoImprovementPolicy,
-  type PbtPolicy,
-  readEarlyStopping,
-  trainsToTheEnd,
-} from "@trainyard/experiment-config";
-import type { EventData } from "@trainyard/contracts";
-import type { SearchEvent } from "../events.ts";
-import { isOpen, isStopped, type SearchPlan, type SearchState, trialOf } from "../state.ts";
-import { type Averages, advance, type Course, gone, noAverages, noCourse } from "./averages.ts";
-import { type Patience, waited } from "./patience.ts";
-import { isLower, noStanding, placeAmong, rank, type Standing } from "./lower-quantile.ts";
-import { rankedValue } from "./ranked.ts";
-import { derivedFrom } from "../derived.ts";
-import { emptyRanking, insert, type Ranking, remove } from "../ranking.ts";
-import type { UndoLog } from "../undo-log.ts";
-
-/** Raised when the same history would be judged otherwise. */
-export const POLICIES_VERSION = 1;
+import { type Averages, type Course, noAverages, noCourse } from "./averages.ts";
+import { noStanding, type Standing } from "./lower-quantile.ts";
+import type { Patience } from "./patience.ts";
+import { emptyRanking, type Ranking } from "../ranking.ts";
 
 /** The progress of one trial. */
 export type Progress = {
@@ -57,7 +39,7 @@ export type EarlyStoppingState = {
   readonly usage: Usage;
 };
 
-const noProgress: Progress = {
+export const noProgress: Progress = {
   course: noCourse,
   standing: noStanding,
   patience: [],
@@ -74,204 +56,6 @@ export function startedPolicies(startedAt: number): EarlyStoppingState {
   };
 }
 
-/** The policies as SearchStarted carries them. */
-export function policiesIn(recorded: JsonObject | undefined): readonly EarlyStoppingPolicy[] {
-  return readEarlyStopping(recorded?.["any"]);
-}
-
-/** Where trials are stopped that would train to the end of their code; null for nowhere. */
-export function maxTimeOf(searcher: JsonObject): number | null {
-  const { name, max_time: maxTime } = searcher;
-  return typeof maxTime === "number" && trainsToTheEnd(String(name)) ? maxTime : null;
-}
-
-export type Leaf = Exclude<EarlyStoppingPolicy, { any: unknown } | { all: unknown }>;
-
-/** A policy with the number under which it is remembered among those of its kind. */
-export type Rule =
-  | { readonly any: readonly Rule[] }
-  | { readonly all: readonly Rule[] }
-  | { readonly policy: Leaf; readonly index: number };
-
-export type Rules = {
-  readonly list: readonly Rule[];
-  readonly patient: readonly NoImprovementPolicy[];
-  readonly population: readonly PbtPolicy[];
-  readonly comparing: boolean;
-  readonly budget: BudgetPolicy | null;
-};
-
-export function rulesOf(plan: SearchPlan): Rules {
-  return derivedFrom(plan, numberedRules);
-}
-
-function numberedRules({ earlyStopping }: SearchPlan): Rules {
-  const leaves: Leaf[] = [];
-  const ruleOf = (policy: EarlyStoppingPolicy): Rule => {
-    if ("any" in policy) return { any: policy.any.map(ruleOf) };
-    if ("all" in policy) return { all: policy.all.map(ruleOf) };
-    const index = leaves.filter(({ name }) => name === policy.name).length;
-    leaves.push(policy);
-    return { policy, index };
-  };
-  return {
-    list: earlyStopping.map(ruleOf),
-    patient: leaves.filter((policy) => policy.name === "no_improvement"),
-    population: leaves.filter((policy) => policy.name === "pbt"),
-    comparing: leaves.some(({ name }) => name === "median" || name === "percentile"),
-    budget: leaves.find((policy) => policy.name === "budget") ?? null,
-  };
-}
-
 export function progressOf(memory: EarlyStoppingState, trial: number): Progress {
   return memory.trials[trial - 1] ?? noProgress;
-}
-
-function setProgress(
-  memory: EarlyStoppingState,
-  trial: number,
-  progress: Progress,
-  undo: UndoLog,
-): void {
-  undo.set(memory.trials, trial - 1, progress);
-}
-
-type Searching = SearchState & { readonly plan: SearchPlan };
-
-/** `search` is as it was before the event. */
-export function applyToPolicies(
-  memory: EarlyStoppingState,
-  event: SearchEvent,
-  search: Searching,
-  undo: UndoLog,
-): void {
-  switch (event.type) {
-    case "TrialProposed":
-      propose(memory, event.data, search, undo);
-      break;
-    case "ObservationRecorded":
-      noteTime(memory, event.data.atMs, search, undo);
-      observe(memory, event.data, search, undo);
-      break;
-    case "TrialStopDecided":
-      close(memory, event.data.trial, undo);
-      break;
-    case "TrialOutcomeRecorded":
-      noteTime(memory, event.data.atMs, search, undo);
-      close(memory, event.data.trial, undo);
-      break;
-    case "RunUsageRecorded":
-      noteTime(memory, event.data.atMs, search, undo);
-      use(memory, event.data, search.plan.slotsPerTrial, undo);
-      break;
-    case "SearchTimeNoted":
-      noteTime(memory, event.data.atMs, search, undo);
-      break;
-    default:
-  }
-}
-
-/** Time does not go back, whatever the order in which events of several clocks come. */
-function noteTime(
-  { usage }: EarlyStoppingState,
-  atMs: number | undefined,
-  { plan }: Searching,
-  undo: UndoLog,
-): void {
-  if (atMs === undefined || atMs <= usage.at || rulesOf(plan).budget === null) return;
-  undo.set(usage, "at", atMs);
-}
-
-function propose(
-  memory: EarlyStoppingState,
-  { number, startFromTrial }: EventData<"TrialProposed">,
-  { plan }: Searching,
-  undo: UndoLog,
-): void {
-  if (rulesOf(plan).budget !== null) insert(undo, memory.usage.open, openEntry(number));
-  undo.push(memory.trials, noProgress);
-  if (startFromTrial === undefined) return;
-  const progress = progressOf(memory, startFromTrial);
-  const standing = { ...progress.standing, donor: true };
-  setProgress(memory, startFromTrial, { ...progress, standing }, undo);
-}
-
-function openEntry(trial: number) {
-  return { value: trial, order: 0, trial };
-}
-
-/** A start of what runs already, or an end of what does not, changes nothing. */
-function use(
-  memory: EarlyStoppingState,
-  { trial, started, atMs }: EventData<"RunUsageRecorded">,
-  slots: number,
-  undo: UndoLog,
-): void {
-  const { usage } = memory;
-  const progress = progressOf(memory, trial);
-  const from = progress.runningSince;
-  if (started === (from !== null)) return;
-  const sign = started ? 1 : -1;
-  if (from !== null) undo.set(usage, "spent", usage.spent + slots * Math.max(0, atMs - from));
-  undo.set(usage, "slots", usage.slots + sign * slots);
-  undo.set(usage, "since", usage.since + sign * slots * (from ?? atMs));
-  setProgress(memory, trial, { ...progress, runningSince: started ? atMs : null }, undo);
-}
-
-function observe(
-  memory: EarlyStoppingState,
-  { trial, time, values, repeat, missing }: EventData<"ObservationRecorded">,
-  search: Searching,
-  undo: UndoLog,
-): void {
-  const { plan } = search;
-  const value = values[plan.metric];
-  const before = progressOf(memory, trial);
-  if (repeat || missing !== undefined || value === undefined || time <= before.course.time) return;
-  const rules = rulesOf(plan);
-  const ranked = rankedValue(value, plan.smallerIsBetter);
-  let course = gone(before.course, time, ranked);
-  if (rules.comparing) {
-    const lastTimeOf = (other: number): number => progressOf(memory, other).course.time;
-    course = advance(memory.averages, trial, before.course, course, lastTimeOf, undo);
-  }
-  const patience = rules.patient.map((policy, i) =>
-    waited(policy, before.patience[i] ?? null, time, ranked),
-  );
-  const progress = { ...before, course, patience };
-  const state = trialOf(search, trial);
-  const member = state !== undefined && isOpen(state) && !isStopped(state);
-  const after =
-    rules.population.length === 0 || !member
-      ? progress
-      : inPopulation(memory, trial, progress, ranked, rules.population, undo);
-  setProgress(memory, trial, after, undo);
-}
-
-/** Ranks a trial in the population; returns its progress with where that puts it. */
-function inPopulation(
-  { population }: EarlyStoppingState,
-  trial: number,
-  before: Progress,
-  value: number,
-  policies: readonly PbtPolicy[],
-  undo: UndoLog,
-): Progress {
-  rank(population, trial, before.standing.value, value, undo);
-  const streaks = policies.map(({ quantile, grace }, i) => {
-    const place = placeAmong(population, trial, value, quantile);
-    return before.course.time >= grace && isLower(place) ? (before.streaks[i] ?? 0) + 1 : 0;
-  });
-  return { ...before, standing: { ...before.standing, value }, streaks };
-}
-
-/** A trial that was stopped or has ended leaves the population, and no budget has to stop it. */
-function close(memory: EarlyStoppingState, trial: number, undo: UndoLog): void {
-  const progress = progressOf(memory, trial);
-  const { value } = progress.standing;
-  remove(undo, memory.usage.open, openEntry(trial));
-  if (value === null) return;
-  rank(memory.population, trial, value, null, undo);
-  const standing = { ...progress.standing, value: null };
-  setProgress(memory, trial, { ...progress, standing }, undo);
 }

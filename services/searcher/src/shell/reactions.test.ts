@@ -7,7 +7,7 @@ import {
   experimentCreated,
   populationConfig,
   trialEnded,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";

@@ -6,7 +6,7 @@ import { answerTo, type OfferSuggestion, type Question } from "@trainyard/search
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig, experimentCreated, trialEnded } from "../core/examples.ts";
+import { exampleConfig, experimentCreated, trialEnded } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { savedSchema, SideLoopSearches, savedStream, savedSearches } from "./side-loop-searches.ts";
 import { sideLoopCheck } from "./side-loop-check.ts";

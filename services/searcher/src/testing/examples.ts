@@ -1,4 +1,4 @@
-/** Events of other services as tests tell them. */
+/** Events of other services for tests. */
 import type { EventOf } from "@trainyard/contracts";
 import type { TrialOutcome } from "@trainyard/contracts/events";
 
