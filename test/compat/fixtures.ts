@@ -1,6 +1,7 @@
 /**
- * What was recorded once and is read for ever. `events/<type>.body` is the stored text of one event of each type, old
- * types included. A fixture is never edited: whoever has to is about to make stored events unreadable.
+ * Fixtures of stored text. `events/<type>.body` is the body of one event of each type, old types included;
+ * `events/<type>+2.body` is a second one, with fields that were added later. `enums.json` lists the names that a body may
+ * have for the values of an enum. A fixture is added or extended, never changed: a change makes stored events unreadable.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +9,25 @@ import { join } from "node:path";
 const folder = import.meta.dirname;
 const bodyEnd = ".body";
 
-export type EventFixture = { readonly type: string; readonly body: string };
+export type EventFixture = {
+  /** The file's, without its ending. */
+  readonly name: string;
+  readonly type: string;
+  readonly body: string;
+};
 
 export const eventFixtures: readonly EventFixture[] = readdirSync(join(folder, "events"))
   .filter((name) => name.endsWith(bodyEnd))
-  .map((name) => ({
-    type: name.slice(0, -bodyEnd.length),
-    body: readFileSync(join(folder, "events", name), "utf8").trimEnd(),
-  }));
+  .map((file) => {
+    const name = file.slice(0, -bodyEnd.length);
+    const body = readFileSync(join(folder, "events", file), "utf8").trimEnd();
+    return { name, type: name.replace(/\+\d+$/, ""), body };
+  });
+
+/** The names of the values of each enum, in the order of the protocol. */
+export const enumFixtures = JSON.parse(
+  readFileSync(join(folder, "enums.json"), "utf8"),
+) as Readonly<Record<string, readonly string[]>>;
 
 export type HistoryLine = { readonly stream: string; readonly type: string; readonly body: string };
 

@@ -6,7 +6,7 @@ import { appendFile, chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startNats } from "@trainyard/bus/server";
+import { startNats } from "@trainyard/bus/testing";
 import { categoryOwners } from "@trainyard/contracts";
 import { migrateLog } from "@trainyard/event-log";
 import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { startNats } from "@trainyard/bus/server";
+import { startNats } from "@trainyard/bus/testing";
 import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { type Bus, createNatsBus } from "@trainyard/bus";
-import { startNats } from "@trainyard/bus/server";
+import { startNats } from "@trainyard/bus/testing";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { PostSearchOperationsSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, deriveCommitId, type EventLog } from "@trainyard/event-log";

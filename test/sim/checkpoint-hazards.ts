@@ -1,38 +1,15 @@
 /** The hazards of checkpoints that a run stored and that are still on their way when it ends. */
-import type { AnyEvent, EventOf } from "@trainyard/contracts";
-import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
+import { EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
-import { single } from "./submissions.ts";
+import { agentLost, exited, finish, running } from "./scene-steps.ts";
 
-const started = { type: "AllocationStarted", data: { starts: [] } } as const;
 const late = "cccccccc-0000-4000-8000-000000000003";
 const sealed = [{ checkpoint: late, step: 10, bytes: 1 }];
 /** Longer than a next run waits for what its predecessor has left. */
 const beyondWaitMs = 15 * 60_000;
-
-/** The end of a run whose checkpoint is on its way. */
-function ended(code: number, reason: EndReason): EventOf<"AllocationEnded"> {
-  const exits = [{ nodeRank: 0, agent: "a1", code, signal: "", message: "" }];
-  const endRecord = { reason, message: "" };
-  const cause = AllocationEndCause.EXITED;
-  const left = { sealed: { checkpoints: sealed } };
-  return { type: "AllocationEnded", data: { cause, exits, message: "", endRecord, ...left } };
-}
-
-const crashed = ended(1, EndReason.ERROR);
-const finished = ended(0, EndReason.FINISHED);
-const agentLost: AnyEvent = {
-  type: "AllocationEnded",
-  data: { cause: AllocationEndCause.AGENT_LOST, exits: [], message: "" },
-};
-
-async function running(scene: Scene): Promise<void> {
-  await scene.create(single);
-  await scene.settle();
-  await scene.tell(scene.allocation(1), started);
-  await scene.settle();
-}
+const crashedAfterSealing = exited(1, EndReason.ERROR, sealed);
+const finishedAfterSealing = exited(0, EndReason.FINISHED, sealed);
 
 async function complete(scene: Scene): Promise<void> {
   const about = { trial: `${scene.id}.1`, run: 1, step: 10 };
@@ -40,15 +17,6 @@ async function complete(scene: Scene): Promise<void> {
     type: "CheckpointCompleted",
     data: { ...about, manifestDigest: "d", files: 1, bytes: 1 },
   });
-}
-
-/** The run that is wanted now trains to its end, and has delivered everything. */
-async function finish(scene: Scene): Promise<void> {
-  await scene.settle();
-  const run = scene.unended()?.run;
-  if (run === undefined) return;
-  const { sealed: _sealed, ...data } = finished.data;
-  await scene.tell(scene.allocation(run), started, { type: "AllocationEnded", data });
 }
 
 function startsAre(scene: Scene, wanted: readonly number[]): readonly string[] {
@@ -62,7 +30,7 @@ export const checkpointHazards: readonly Hazard[] = [
     name: "a run that fails while its checkpoint is on its way",
     async script(scene) {
       await running(scene);
-      await scene.tell(scene.allocation(1), crashed);
+      await scene.tell(scene.allocation(1), crashedAfterSealing);
       await scene.settle();
       await complete(scene);
       await finish(scene);
@@ -76,7 +44,7 @@ export const checkpointHazards: readonly Hazard[] = [
     long: true,
     async script(scene) {
       await running(scene);
-      await scene.tell(scene.allocation(1), crashed);
+      await scene.tell(scene.allocation(1), crashedAfterSealing);
       await scene.until(() => scene.requests().length === 2, "the wait ends", beyondWaitMs);
       await complete(scene);
       await finish(scene);
@@ -92,7 +60,7 @@ export const checkpointHazards: readonly Hazard[] = [
       const declared = { trial: `${scene.id}.1`, run: 1, step: 10, format: "" };
       const stream = `checkpoint-${late}`;
       await scene.tell(stream, { type: "CheckpointDeclared", data: declared });
-      await scene.tell(scene.allocation(1), crashed);
+      await scene.tell(scene.allocation(1), crashedAfterSealing);
       await scene.settle();
       await scene.tell(stream, { type: "CheckpointFailed", data: { reason: "" } });
       await finish(scene);
@@ -105,7 +73,7 @@ export const checkpointHazards: readonly Hazard[] = [
     name: "a trial that finishes while its checkpoint is on its way",
     async script(scene) {
       await running(scene);
-      await scene.tell(scene.allocation(1), finished);
+      await scene.tell(scene.allocation(1), finishedAfterSealing);
       await scene.settle();
       await complete(scene);
     },

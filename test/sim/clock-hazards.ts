@@ -1,10 +1,9 @@
 /** The hazards of wall clocks that are hours ahead or behind, of the log's server and of the services' hosts. */
-import type { EventOf } from "@trainyard/contracts";
-import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
+import { EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import { hazards } from "./hazards.ts";
 import type { Scene } from "./scene.ts";
-import { single } from "./submissions.ts";
+import { exited, finish, running } from "./scene-steps.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
@@ -12,32 +11,14 @@ const minuteMs = 60_000;
 const waitMs = 10 * minuteMs;
 const soonMs = minuteMs;
 
-const started = { type: "AllocationStarted", data: { starts: [] } } as const;
 const late = "dddddddd-0000-4000-8000-000000000004";
-
-function ended(code: number, reason: EndReason, left = false): EventOf<"AllocationEnded"> {
-  const exits = [{ nodeRank: 0, agent: "a1", code, signal: "", message: "" }];
-  const endRecord = { reason, message: "" };
-  const sealed = { sealed: { checkpoints: [{ checkpoint: late, step: 10, bytes: 1 }] } };
-  const data = { cause: AllocationEndCause.EXITED, exits, message: "", endRecord };
-  return { type: "AllocationEnded", data: { ...data, ...(left ? sealed : {}) } };
-}
 
 /** A run ends in an error, and what it stored is on its way. */
 async function leaves(scene: Scene): Promise<void> {
-  await scene.create(single);
+  await running(scene);
+  const sealed = [{ checkpoint: late, step: 10, bytes: 1 }];
+  await scene.tell(scene.allocation(1), exited(1, EndReason.ERROR, sealed));
   await scene.settle();
-  await scene.tell(scene.allocation(1), started);
-  await scene.settle();
-  await scene.tell(scene.allocation(1), ended(1, EndReason.ERROR, true));
-  await scene.settle();
-}
-
-async function finish(scene: Scene): Promise<void> {
-  await scene.settle();
-  const run = scene.unended()?.run;
-  if (run === undefined) return;
-  await scene.tell(scene.allocation(run), started, ended(0, EndReason.FINISHED));
 }
 
 /** The next run starts from what was brought within the time. */

@@ -3,59 +3,36 @@
  * strikes: it is about the outcome, not about which of several right ways led there.
  */
 
-import type { EventOf } from "@trainyard/contracts";
-import {
-  AllocationEndCause,
-  EndReason,
-  SearchCompletion,
-  StopKind,
-} from "@trainyard/contracts/events";
+import { AllocationEndCause, SearchCompletion, StopKind } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
+import {
+  acknowledged,
+  agentLost,
+  crashed,
+  differs,
+  type Ended,
+  endedBy,
+  finish,
+  finishAll,
+  finished,
+  proposals,
+  report,
+  running,
+  withdrawn,
+} from "./scene-steps.ts";
 import { grid, random, single, wide } from "./submissions.ts";
 
-type Ended = EventOf<"AllocationEnded">;
-
-const started = { type: "AllocationStarted", data: { starts: [] } } as const;
 const suspended = { type: "TrialSuspended", data: { trial: 1, rung: 0, rule: "asha" } } as const;
 const resumed = {
   type: "TrialResumed",
   data: { trial: 1, target: 10, rung: 0, rule: "halving" },
 } as const;
 const stopped = { type: "TrialStopDecided", data: { trial: 1, rule: "asha" } } as const;
-const finished = exited(0, EndReason.FINISHED);
-const acknowledged = exited(0, EndReason.ACKNOWLEDGED_STOP);
-const crashed = exited(1, EndReason.ERROR);
-const agentLost = endedBy(AllocationEndCause.AGENT_LOST);
 const checkpoints = [
   "aaaaaaaa-0000-4000-8000-000000000001",
   "bbbbbbbb-0000-4000-8000-000000000002",
 ] as const;
-
-function exited(code: number, reason: EndReason): Ended {
-  const exits = [{ nodeRank: 0, agent: "a1", code, signal: "", message: "" }];
-  const endRecord = { reason, message: "" };
-  const cause = AllocationEndCause.EXITED;
-  return { type: "AllocationEnded", data: { cause, exits, message: "", endRecord } };
-}
-
-function endedBy(cause: AllocationEndCause): Ended {
-  return { type: "AllocationEnded", data: { cause, exits: [], message: "" } };
-}
-
-async function running(scene: Scene): Promise<void> {
-  await scene.create(single);
-  await scene.settle();
-  await scene.tell(scene.allocation(1), started);
-  await scene.settle();
-}
-
-async function report(scene: Scene, run: number, step: number): Promise<void> {
-  const trial = `${scene.id}.1`;
-  const reportKey = `0-${run}-${step}`;
-  const data = { trial, run, step, scalars: { loss: 1 / step }, reportKey, nonNumeric: [] };
-  await scene.tell(`measurement-${trial}`, { type: "ValidationReported", data });
-}
 
 async function checkpoint(scene: Scene, id: string, run: number, step: number): Promise<void> {
   const about = { trial: `${scene.id}.1`, run, step };
@@ -73,14 +50,6 @@ async function windDown(scene: Scene, end: Ended = acknowledged): Promise<void> 
   await scene.settle();
 }
 
-/** The run that is wanted now trains to its end. */
-async function finish(scene: Scene): Promise<void> {
-  await scene.settle();
-  const unended = scene.unended();
-  if (unended === null) return;
-  await scene.tell(scene.allocation(unended.run), started, finished);
-}
-
 function observations(scene: Scene): readonly string[] {
   return scene
     .events(scene.search)
@@ -90,13 +59,6 @@ function observations(scene: Scene): readonly string[] {
         : [],
     );
 }
-
-function differs(what: string, found: unknown, wanted: unknown): readonly string[] {
-  const [is, should] = [JSON.stringify(found), JSON.stringify(wanted)];
-  return is === should ? [] : [`${what}: ${is}, wanted ${should}`];
-}
-
-const withdrawn = endedBy(AllocationEndCause.WITHDRAWN);
 
 const ofStops: readonly Hazard[] = [
   {
@@ -315,20 +277,6 @@ const ofRuns: readonly Hazard[] = [
     check: (scene) => differs("runs", scene.requests().length, 3),
   },
 ];
-
-/** Each trial's first run trains to its end, as they come. */
-async function finishAll(scene: Scene): Promise<void> {
-  for (let number = 1; ; number += 1) {
-    await scene.settle();
-    const unended = scene.unended(number);
-    if (unended === null) return;
-    await scene.tell(scene.allocation(unended.run, number), started, finished);
-  }
-}
-
-function proposals(scene: Scene): number {
-  return scene.events(scene.search).filter(({ type }) => type === "TrialProposed").length;
-}
 
 /** Not of the list of hazards, but what all of them are about: it comes to its end, whoever dies on the way. */
 const mainLine: readonly Hazard[] = [

@@ -1,26 +1,10 @@
 /** The hazards of commits that the log refuses for good: each is its own experiment's alone, until somebody mends it. */
-import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Scene } from "./scene.ts";
+import { agentLost, finished, started } from "./scene-steps.ts";
 import { random, single, wide } from "./submissions.ts";
 
-const started = { type: "AllocationStarted", data: { starts: [] } } as const;
-const exits = [{ nodeRank: 0, agent: "a1", code: 0, signal: "", message: "" }];
-const finished = {
-  type: "AllocationEnded",
-  data: {
-    cause: AllocationEndCause.EXITED,
-    exits,
-    message: "",
-    endRecord: { reason: EndReason.FINISHED, message: "" },
-  },
-} as const;
-
-const agentLost = {
-  type: "AllocationEnded",
-  data: { cause: AllocationEndCause.AGENT_LOST, exits: [], message: "" },
-} as const;
 const forEver = Number.POSITIVE_INFINITY;
 /** As many as stop a loop that takes each for a fault of its own. */
 const refused = 3;

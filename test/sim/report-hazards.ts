@@ -1,10 +1,9 @@
 /** The hazards of reports that a search can make nothing of: the trial fails, whatever its run achieved by then. */
-import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
+import { EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
+import { exited, started } from "./scene-steps.ts";
 import { halvingOfOne } from "./submissions.ts";
-
-const started = { type: "AllocationStarted", data: { starts: [] } } as const;
 
 /** A run that reports another metric than the search's, and ends. */
 async function reportsAnother(scene: Scene, reason: EndReason): Promise<void> {
@@ -19,16 +18,7 @@ async function reportsAnother(scene: Scene, reason: EndReason): Promise<void> {
     data: { ...report, reportKey: "0", nonNumeric: [] },
   });
   if (reason === EndReason.ACKNOWLEDGED_STOP) await scene.settle();
-  const exits = [{ nodeRank: 0, agent: "a1", code: 0, signal: "", message: "" }];
-  await scene.tell(scene.allocation(1), {
-    type: "AllocationEnded",
-    data: {
-      cause: AllocationEndCause.EXITED,
-      exits,
-      message: "",
-      endRecord: { reason, message: "" },
-    },
-  });
+  await scene.tell(scene.allocation(1), exited(0, reason));
 }
 
 export const reportHazards: readonly Hazard[] = [

@@ -27,12 +27,12 @@ describe("the page of events", () => {
     const text = page();
     for (const { name } of catalogue.eventTypes) expect(part(text, name)).not.toBe("");
     expect(part(text, "AllocationGranted")).toContain(
-      "- `placements` list of [Placement](#placement)\n- `masterAddress` string: The first node's address",
+      "- `placements` list of [Placement](#placement)\n- `masterAddress` string: The address of the first node",
     );
     expect(part(text, "AgentJoined")).toContain("- `labels` map of string to string");
     expect(part(text, "RunEnded")).toContain("- `awaitedUntilMs` optional double: ");
     expect(part(text, "Placement")).toContain("- `nodeRank` uint32");
-    expect(part(text, "WaitCode")).toContain("- `WAIT_CODE_LOW_DISK`: Agents");
+    expect(part(text, "WaitCode")).toContain("- `WAIT_CODE_LOW_DISK`: The agents");
   });
 
   it("refuses an event without a comment, and a stream whose owner is told otherwise", () => {

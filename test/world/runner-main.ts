@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { startNats } from "@trainyard/bus/server";
+import { startNats } from "@trainyard/bus/testing";
 import { startTestPostgres } from "@trainyard/testing";
 import { endWithRunner } from "../../scripts/lib/end-with-runner.ts";
 import { eventually } from "./eventually.ts";

@@ -20,7 +20,9 @@ export type SharedFsStorage = StorageCommon & {
   /** Below host_path; empty for host_path itself. */
   readonly storage_path: string;
 };
-export type CheckpointStorage = DirectoryStorage | SharedFsStorage;
+/** Of a kind that this version does not have: as it was recorded. */
+type UnknownStorage = StorageCommon & { readonly type: string };
+export type CheckpointStorage = DirectoryStorage | SharedFsStorage | UnknownStorage;
 
 /**
  * Keys that are accepted without effect stand beside these where they were written, save those that hold credentials.

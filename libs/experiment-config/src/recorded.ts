@@ -91,7 +91,7 @@ function readStorage(storage: JsonObject): CheckpointStorage {
     }
     default:
       // A kind that this version does not have stays what it is: no checkpoint of it is looked for in a directory.
-      return withRest({ type, ...kept }, storage) as unknown as CheckpointStorage;
+      return withRest({ type, ...kept }, storage);
   }
 }
 

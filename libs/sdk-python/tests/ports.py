@@ -3,8 +3,9 @@
 import random
 import socket
 
-# Below the ports that a system gives to outgoing connections: one of those may be taken before the server listens.
-RANGE = range(20_000, 32_000)
+# Below the ports that runs and launchers take, and those that a system gives to outgoing connections: one of these may
+# be taken before the server listens.
+RANGE = range(12_000, 20_000)
 
 
 def free_port() -> int:

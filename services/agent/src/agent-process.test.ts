@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Bus, createNatsBus } from "@trainyard/bus";
-import { startNats, type TestNats } from "@trainyard/bus/server";
+import { startNats, type TestNats } from "@trainyard/bus/testing";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";

@@ -1,6 +1,6 @@
 /** A log on a real PostgreSQL that goes back, and the stream of a real NATS server, read as somebody outside reads it. */
 import { type Bus, createNatsBus, type EventOrigin } from "@trainyard/bus";
-import { startNats, type TestNats } from "@trainyard/bus/server";
+import { startNats, type TestNats } from "@trainyard/bus/testing";
 import type { StoredEvent } from "@trainyard/event-log";
 import { createLogger, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";

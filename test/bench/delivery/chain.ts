@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createNatsBus } from "@trainyard/bus";
-import { startNats } from "@trainyard/bus/server";
+import { startNats } from "@trainyard/bus/testing";
 import type { EventLog } from "@trainyard/event-log";
 import { appendOurs } from "../support/append.ts";
 import { type BenchServer, startBenchServer } from "../support/log-server.ts";

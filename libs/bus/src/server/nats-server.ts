@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { Fault } from "@trainyard/kernel";
+import { freePort } from "@trainyard/testing";
 import { busLimits } from "../limits.ts";
 import { type NatsUser, renderNatsConfig } from "../nats-config.ts";
 import { natsServerBinary } from "./nats-binary.ts";
@@ -126,17 +127,6 @@ export class TestNats implements AsyncDisposable {
 
 function checkout(): string {
   return resolve(dirname(new URL(import.meta.url).pathname), "../../../..");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new TypeError("a port was expected");
-  return address.port;
 }
 
 async function accepts(port: number): Promise<boolean> {

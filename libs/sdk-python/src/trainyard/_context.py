@@ -59,10 +59,10 @@ def init(
     env = os.environ
     together = distributed if distributed is not None else alone()
     if distributed is None and env.get("RANK", "0") != "0" and env.get("LOCAL_RANK") is not None:
-        said = (
+        message = (
             "init() on rank %s was not given distributed=: what it reports counts beside rank 0's"
         )
-        log.warning(said, env["RANK"])
+        log.warning(message, env["RANK"])
     if _info.in_task(env):
         return _open_in_task(env, together, preempt_mode)
     if together.rank == 0:

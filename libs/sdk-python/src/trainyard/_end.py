@@ -108,20 +108,20 @@ def tell_launcher(message: str, error: BaseException | None, follows: bool) -> N
     import traceback
 
     lines = traceback.format_exception(type(error), error, error.__traceback__)
-    left = {"message": message, "traceback": "".join(lines).strip(), "follows": follows}
+    record = {"message": message, "traceback": "".join(lines).strip(), "follows": follows}
     try:
-        write_by_rename(path, json.dumps(left).encode("ascii"))
+        write_by_rename(path, json.dumps(record).encode("ascii"))
     except OSError as problem:
         log.warning("the launcher could not be told of the error: %s", problem)
 
 
-def tell_stall(said: str) -> None:
+def tell_stall(text: str) -> None:
     """Leaves to the launcher where this process has been for long; an empty text takes it back."""
     path = os.environ.get("TRAINYARD_ERROR_FILE")
     if not path:
         return
     try:
-        write_by_rename(f"{path}{STALLED}", said.encode("utf-8", "replace"))
+        write_by_rename(f"{path}{STALLED}", text.encode("utf-8", "replace"))
     except OSError as problem:
         log.warning("the launcher could not be told where this process is: %s", problem)
 
@@ -141,11 +141,11 @@ def is_of_lost_peer(error: BaseException) -> bool:
 
 def says_lost_peer(text: str) -> bool:
     """The same of an exception's last line, as Python prints it."""
-    kind, _, said = text.partition(":")
+    kind, _, message = text.partition(":")
     if kind.endswith("DistributedError") or kind.startswith("torch.distributed"):
         return True
     is_of_torch = kind in ("RuntimeError", "builtins.RuntimeError") or kind.startswith("torch.")
-    return is_of_torch and any(mark in said for mark in _OF_LOST_PEER)
+    return is_of_torch and any(mark in message for mark in _OF_LOST_PEER)
 
 
 # What gloo and NCCL say of a connection that the other side has closed, or that nobody answers.

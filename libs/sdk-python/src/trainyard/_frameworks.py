@@ -40,16 +40,16 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[
     """
     distributed = ctx.distributed
     with _agreed(distributed), contextlib.ExitStack() as stack:
-        found: tuple[Path, str] | None = None
+        place: tuple[Path, str] | None = None
         try:
             if distributed.rank == 0:
-                found = stack.enter_context(ctx.checkpoint.store_path(metadata))
+                place = stack.enter_context(ctx.checkpoint.store_path(metadata))
         finally:
-            found = distributed.broadcast(found)
-        if found is None:
+            place = distributed.broadcast(place)
+        if place is None:
             raise CheckpointError("rank 0 could not begin the checkpoint: its own error says why")
         with _agreed(distributed):
-            yield found
+            yield place
 
 
 @contextlib.contextmanager
@@ -61,12 +61,12 @@ def _agreed(distributed: DistributedContext) -> Iterator[None]:
     except Exception as error:
         failure = error
     text = None if failure is None else f"{type(failure).__name__}: {failure}"
-    told = distributed.allgather(text)
+    failures = distributed.allgather(text)
     if failure is not None:
         raise failure
-    for rank, said in enumerate(told):
-        if said is not None:
-            raise CheckpointError(f"the checkpoint could not be stored: rank {rank}: {said}")
+    for rank, other in enumerate(failures):
+        if other is not None:
+            raise CheckpointError(f"the checkpoint could not be stored: rank {rank}: {other}")
 
 
 def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> str:
@@ -78,10 +78,10 @@ def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> 
     distributed = ctx.distributed
     # A rank may still be writing its part.
     distributed.barrier()
-    found: list[str] = []
+    paths: list[str] = []
     if distributed.local_rank == 0:
-        found = [str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()]
-    earlier = {name for names in distributed.allgather(found)[: distributed.rank] for name in names}
+        paths = [str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()]
+    earlier = {name for names in distributed.allgather(paths)[: distributed.rank] for name in names}
     with store_together(ctx, metadata) as (target, uuid):
         if distributed.local_rank == 0:
             _storage.copy_in(folder, target, lambda name: name not in earlier)

@@ -45,8 +45,8 @@ class Reply(NamedTuple):
     def problem(self) -> str:
         """What a problem+json answer says, for people."""
         body = self.json()
-        said = body.get("detail") or body.get("title") or body.get("code")
-        return str(said) if said else f"HTTP {self.status}"
+        detail = body.get("detail") or body.get("title") or body.get("code")
+        return str(detail) if detail else f"HTTP {self.status}"
 
     def retry_after_s(self) -> float | None:
         """Seconds that the service asked to wait, at most the limit; None when it did not ask."""
@@ -120,7 +120,7 @@ class HttpConnection:
             self.close()
             raise UnreachableError(_describe(error)) from error
 
-    def request_json(self, method: str, path: str, message: Any) -> Reply:
+    def request_json(self, method: str, path: str, message: object) -> Reply:
         """The same with a JSON body."""
         return self.request(method, path, json.dumps(message, allow_nan=False).encode("utf-8"))
 

@@ -27,9 +27,9 @@ DEFAULT_FOLDER = "trainyard-local"
 
 def folder_of(local_dir: PathLike | None, env: Mapping[str, str]) -> Path:
     """The folder of this use: the given one, else a new one under ``./trainyard-local``."""
-    given = local_dir if local_dir is not None else env.get("TRAINYARD_LOCAL_DIR")
-    if given:
-        return Path(os.fspath(given)).absolute()
+    folder = local_dir if local_dir is not None else env.get("TRAINYARD_LOCAL_DIR")
+    if folder:
+        return Path(os.fspath(folder)).absolute()
     stamp = time.strftime("%Y%m%d-%H%M%S")
     return Path(DEFAULT_FOLDER, f"{stamp}-{os.getpid()}").absolute()
 
@@ -116,15 +116,15 @@ class LocalStore:
             lines = self._index.read_bytes().split(b"\n")
         except FileNotFoundError:
             return {}
-        found: dict[str, Any] = {}
+        records: dict[str, Any] = {}
         for line in lines:
             try:
                 entry = json.loads(line)
-                found[entry["uuid"]] = {"manifest": entry["manifest"]}
+                records[entry["uuid"]] = {"manifest": entry["manifest"]}
             except (ValueError, KeyError, TypeError):
                 # Empty, or torn by a kill: that checkpoint was not completed.
                 continue
-        return found
+        return records
 
     def _metadata(self, uuid: str) -> dict[str, Any]:
         try:

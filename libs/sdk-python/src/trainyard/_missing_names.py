@@ -75,8 +75,8 @@ def missing_import(
 
 def missing_module_of(package: str, name: str, instead: dict[str, str]) -> ImportError:
     """The error for a module that ``package`` does not have."""
-    said = f"{package} has no module {name}, which Determined has: {instead[name]}"
-    return ImportError(said, name=f"{package}.{name}")
+    message = f"{package} has no module {name}, which Determined has: {instead[name]}"
+    return ImportError(message, name=f"{package}.{name}")
 
 
 def missing_module(name: str) -> ImportError:

@@ -52,21 +52,23 @@ class SearchMetricCheck:
             return
         self._warned = True
         if name in metrics:
-            said = "the validation at step %s reports %r, the searcher's metric, as %s: report it as a number"
-            log.warning(said, steps, name, _kind_of(metrics[name]))
+            message = "the validation at step %s reports %r, the searcher's metric, as %s: report it as a number"
+            log.warning(message, steps, name, _kind_of(metrics[name]))
             return
         names = ", ".join(sorted(metrics)[:_NAMES_SHOWN]) or "none"
-        said = "the validation at step %s has no metric %r, the searcher's metric (there are: %s)"
-        log.warning(said, steps, name, names)
+        message = (
+            "the validation at step %s has no metric %r, the searcher's metric (there are: %s)"
+        )
+        log.warning(message, steps, name, names)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value of proto JSON is charted as a number."""
     if isinstance(value, bool):
         return False
     return isinstance(value, (int, float)) or value in ("NaN", "Infinity", "-Infinity")
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     kinds = {str: "text", bool: "a truth value", list: "a list", dict: "a mapping"}
     return "nothing" if value is None else kinds.get(type(value), type(value).__name__)

@@ -45,7 +45,7 @@ class SearcherOperation:
         """Reports how much of ``length`` is done, on the chief; elsewhere it does nothing."""
         self._train.report_progress(min(1.0, max(0.0, length / self.length)))
 
-    def report_completed(self, searcher_metric: Any) -> None:
+    def report_completed(self, searcher_metric: object) -> None:
         """Says that ``length`` is reached. The search goes by the metrics of
         ``ctx.train.report_validation_metrics``, not by ``searcher_metric``.
         """
@@ -89,8 +89,8 @@ class SearcherContext:
         return Unit[unit.upper()] if unit in _UNITS else None
 
     def _section(self) -> dict[str, Any]:
-        found = self._info.config.get("searcher")
-        return found if isinstance(found, dict) else {}
+        section = self._info.config.get("searcher")
+        return section if isinstance(section, dict) else {}
 
     def _length(self) -> int:
         searcher = self._section()

@@ -280,14 +280,16 @@ class Sender:
 
     def _wait_to_retry(self, reply: Reply | None) -> None:
         wait_s = self._backoff.next_s(reply)
-        asked = reply is not None and reply.retry_after_s() is not None
+        has_retry_after = reply is not None and reply.retry_after_s() is not None
         with self._changed:
             started = time.monotonic()
-            self._retry_at = started + wait_s if asked else 0.0
+            self._retry_at = started + wait_s if has_retry_after else 0.0
             self._changed.notify_all()
             while not self._stopping.is_set():
                 # The end of a run does not wait out a backoff of its own choosing.
-                end = started + (SEND_BACKOFF_FIRST_S if self._flushing and not asked else wait_s)
+                end = started + (
+                    SEND_BACKOFF_FIRST_S if self._flushing and not has_retry_after else wait_s
+                )
                 left_s = end - time.monotonic()
                 if left_s <= 0:
                     break

@@ -141,8 +141,8 @@ class Spool:
     def _hold(self, rest: bytes, error: OSError) -> None:
         """Keeps a report that the disk did not take; of too many the oldest go."""
         if not self._held:
-            said = "%s takes no reports (%s): the latest are kept in memory until it does"
-            log.warning(said, self.folder, error.strerror or error)
+            message = "%s takes no reports (%s): the latest are kept in memory until it does"
+            log.warning(message, self.folder, error.strerror or error)
         self._held.append(rest)
         self._held_bytes += len(rest)
         while self._held_bytes > HELD_REPORT_BYTES_MAX:

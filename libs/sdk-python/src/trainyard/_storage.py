@@ -54,10 +54,10 @@ def files_of(folder: Path) -> list[str]:
 
     Raises ValueError for what a checkpoint cannot hold.
     """
-    found = sorted(_walk(folder, PurePosixPath(), ()))
-    if len(found) > CHECKPOINT_FILES_MAX:
-        raise _too_many(folder, len(found))
-    return found
+    entries = sorted(_walk(folder, PurePosixPath(), ()))
+    if len(entries) > CHECKPOINT_FILES_MAX:
+        raise _too_many(folder, len(entries))
+    return entries
 
 
 def _too_many(folder: Path, count: int) -> ValueError:
@@ -224,11 +224,11 @@ def check_sizes(uuid: str, plan: Plan) -> None:
     """Checks that each file of a checkpoint is there in its size; does not read the contents."""
     for entry in plan.manifest:
         try:
-            found = os.stat(plan.path / _inside(uuid, entry.path))
+            status = os.stat(plan.path / _inside(uuid, entry.path))
         except FileNotFoundError as error:
             raise _damaged(uuid, entry, "is missing") from error
-        if not stat.S_ISREG(found.st_mode) or found.st_size != entry.bytes:
-            raise _damaged(uuid, entry, f"has {found.st_size} bytes instead of {entry.bytes}")
+        if not stat.S_ISREG(status.st_mode) or status.st_size != entry.bytes:
+            raise _damaged(uuid, entry, f"has {status.st_size} bytes instead of {entry.bytes}")
 
 
 def check_contents(uuid: str, plan: Plan) -> None:
@@ -243,10 +243,10 @@ def check_contents(uuid: str, plan: Plan) -> None:
 def check_visible(uuid: str, plan: Plan) -> None:
     """Raises CheckpointError when the storage cannot be seen from this machine."""
     root = plan.path.parent
-    found = _storage_marker.seen(root) if plan.storage_id else ""
-    if found and found != plan.storage_id:
+    storage_id = _storage_marker.seen(root) if plan.storage_id else ""
+    if storage_id and storage_id != plan.storage_id:
         raise CheckpointError(
-            f"checkpoint {uuid} lies in storage {plan.storage_id}, and this machine sees storage {found} "
+            f"checkpoint {uuid} lies in storage {plan.storage_id}, and this machine sees storage {storage_id} "
             f"at {root}: mount the same storage there"
         )
     if not plan.path.is_dir():
@@ -266,11 +266,11 @@ def _inside(uuid: str, path: str) -> str:
 
 
 def _changed(uuid: str, entry: FileEntry, size: int) -> CheckpointError:
-    what = f"has {size} bytes and another content than when it was stored"
-    return _damaged(uuid, entry, what)
+    change = f"has {size} bytes and another content than when it was stored"
+    return _damaged(uuid, entry, change)
 
 
-def _damaged(uuid: str, entry: FileEntry, what: str) -> CheckpointError:
+def _damaged(uuid: str, entry: FileEntry, damage: str) -> CheckpointError:
     return CheckpointError(
-        f"checkpoint {uuid} is damaged: {entry.path} {what}: restore another checkpoint, or begin anew"
+        f"checkpoint {uuid} is damaged: {entry.path} {damage}: restore another checkpoint, or begin anew"
     )

@@ -45,17 +45,17 @@ def mark(root: Path) -> str:
     # One that has no links is found empty while another process writes it.
     for _ in range(MARKER_LOOKS_MAX):
         try:
-            found = _read(root)
-            if found is None:
+            storage_id = _read(root)
+            if storage_id is None:
                 _create(root)
-                found = _read(root)
+                storage_id = _read(root)
         except OSError as error:
             raise MarkerError(
                 f"{root} cannot be marked as a storage of checkpoints ({error}): "
                 "let the user that trains read and write there"
             ) from error
-        if found is not None and _ID.match(found):
-            return found
+        if storage_id is not None and _ID.match(storage_id):
+            return storage_id
         time.sleep(MARKER_WAIT_S)
     raise MarkerError(
         f'{root / NAME} holds no id of a storage: run "yard storage adopt {root}" on a host where it is mounted'
@@ -65,10 +65,10 @@ def mark(root: Path) -> str:
 def seen(root: Path) -> str:
     """The id that this host sees at a root; empty where it sees none."""
     try:
-        found = _read(root)
+        storage_id = _read(root)
     except OSError:
         return ""
-    return found if found is not None and _ID.match(found) else ""
+    return storage_id if storage_id is not None and _ID.match(storage_id) else ""
 
 
 def _read(root: Path) -> str | None:

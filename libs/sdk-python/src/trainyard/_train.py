@@ -125,7 +125,7 @@ class TrainContext:
         """``ctx.tensorboard.path``, by the name that scripts for Determined use."""
         return Path() if self._tensorboard is None else self._tensorboard.path
 
-    def upload_tensorboard_files(self, *arguments: Any, **more: Any) -> None:
+    def upload_tensorboard_files(self, *arguments: object, **more: object) -> None:
         """Does nothing: what is written into the folder is stored already."""
 
     if not TYPE_CHECKING:

@@ -43,7 +43,7 @@ def to_json(value: Any, where: str, depth: int = 0) -> Json:
     return _other_to_json(value, where, depth)
 
 
-def _other_to_json(value: Any, where: str, depth: int) -> Json:
+def _other_to_json(value: object, where: str, depth: int) -> Json:
     if depth >= METRIC_DEPTH_MAX:
         raise ValueError(
             f"{where} is nested deeper than {METRIC_DEPTH_MAX} levels, or contains itself"
@@ -108,7 +108,7 @@ def _text(value: str, where: str) -> str:
     return value
 
 
-def _key(key: Any, where: str) -> str:
+def _key(key: object, where: str) -> str:
     if not isinstance(key, str):
         raise TypeError(
             f"{where} has the key {key!r} of type {type(key).__name__}: keys must be strings"
@@ -116,7 +116,7 @@ def _key(key: Any, where: str) -> str:
     return _text(str(key), where)
 
 
-def name_of(value: Any, what: str) -> str:
+def name_of(value: object, what: str) -> str:
     """Checks a group's or a metric's name: a string that can be stored, sent and shown."""
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a string, not {type(value).__name__}")
@@ -129,7 +129,7 @@ def name_of(value: Any, what: str) -> str:
     return str(value)
 
 
-def group_of(value: Any) -> str:
+def group_of(value: object) -> str:
     """Checks the name of a group of metrics."""
     name = name_of(value, "group")
     units = len(name) + sum(character > "\uffff" for character in name)
@@ -138,7 +138,7 @@ def group_of(value: Any) -> str:
     return name
 
 
-def steps_of(value: Any) -> int | float:
+def steps_of(value: object) -> int | float:
     """Checks a count of steps: a finite number from 0 to 2^53; whole numbers come back as int."""
     if isinstance(value, bool):
         raise TypeError("steps_completed must be a number, not a bool")
@@ -153,7 +153,7 @@ def steps_of(value: Any) -> int | float:
     return int(value) if value == int(value) else value
 
 
-def metrics_of(metrics: Any, what: str = "metrics") -> dict[str, Any]:
+def metrics_of(metrics: object, what: str = "metrics") -> dict[str, Any]:
     """Checks a mapping from names to values and turns it into proto JSON."""
     if not isinstance(metrics, Mapping):
         raise TypeError(
@@ -165,7 +165,7 @@ def metrics_of(metrics: Any, what: str = "metrics") -> dict[str, Any]:
     }
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     """One line of JSON without a newline. Text that UTF-8 cannot hold raises ValueError."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
 
 from ._checkpoint import CheckpointContext, DownloadMode
 from ._context import Context
@@ -47,7 +46,7 @@ class TensorboardMode(enum.Enum):
 def init(
     *,
     distributed: DistributedContext | None = None,
-    checkpoint_storage: Any = None,
+    checkpoint_storage: object = None,
     preempt_mode: PreemptMode = PreemptMode.WorkersAskChief,
     tensorboard_mode: TensorboardMode = TensorboardMode.AUTO,
 ) -> Context:

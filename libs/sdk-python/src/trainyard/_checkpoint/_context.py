@@ -98,12 +98,12 @@ class CheckpointContext:
         self._check_may_store("store_path", shard)
         self._background.drain()
         if shard and self._distributed.size > 1:
-            with store_shard(self._store, self._distributed, None, metadata) as found:
-                yield found
+            with store_shard(self._store, self._distributed, None, metadata) as place:
+                yield place
         else:
             plain, steps = check_metadata(metadata)
-            with self._store_alone(plain, steps, _new_uuid()) as found:
-                yield found
+            with self._store_alone(plain, steps, _new_uuid()) as place:
+                yield place
 
     def store_in_background(
         self, write: Callable[[Path], None], metadata: Mapping[str, Any], *, shard: bool = False
@@ -231,16 +231,16 @@ class CheckpointContext:
             return read()
         if self._distributed.local_rank == 0:
             try:
-                found = read()
+                result = read()
             except Exception as error:
                 self._distributed.broadcast_local((str(error), None))
                 raise
-            self._distributed.broadcast_local((None, found))
-            return found
-        error, found = self._distributed.broadcast_local()
+            self._distributed.broadcast_local((None, result))
+            return result
+        error, result = self._distributed.broadcast_local()
         if error is not None:
             raise CheckpointError(error)
-        return found
+        return result
 
 
 def background_of(checkpoints: CheckpointContext) -> Background:
@@ -262,7 +262,7 @@ def _new_uuid() -> str:
     return str(uuid4())
 
 
-def _check_uuid(uuid: Any) -> str:
+def _check_uuid(uuid: object) -> str:
     if not isinstance(uuid, str) or not uuid:
         raise TypeError(f"a checkpoint is named by its UUID as a string, not {uuid!r}")
     return uuid

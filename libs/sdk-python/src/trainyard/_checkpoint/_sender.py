@@ -192,11 +192,11 @@ class CheckpointSender:
         reply = self._post(self._run_path, record.declaration())
         if 200 <= reply.status < 300:
             try:
-                told = folder_of(record.uuid, reply.json())
+                folder = folder_of(record.uuid, reply.json())
             except CheckpointError as error:
                 return self._refused(record, error)
-            if told != self.root / record.uuid:
-                why = f"the platform keeps it in {told}, and the agent said {self.root}"
+            if folder != self.root / record.uuid:
+                why = f"the platform keeps it in {folder}, and the agent said {self.root}"
                 # Which of them is mounted wrongly is for people to find: nothing is lost by waiting.
                 return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
             failing = f"checkpoint {record.uuid} could not be completed"
@@ -251,8 +251,8 @@ class CheckpointSender:
         """Said once an outage."""
         if not self._noted:
             self._noted = True
-            said = "checkpoint %s is stored and waits for the platform (%s); training goes on"
-            log.warning(said, uuid, self._why)
+            message = "checkpoint %s is stored and waits for the platform (%s); training goes on"
+            log.warning(message, uuid, self._why)
 
     def _leave(self, record: Record, why: str) -> None:
         """Goes on with the next one: what the platform cannot do now, it may when the agent asks."""

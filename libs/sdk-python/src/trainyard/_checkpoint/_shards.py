@@ -33,23 +33,23 @@ class Place(NamedTuple):
 
 @contextlib.contextmanager
 def store_shard(
-    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any
+    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: object
 ) -> Iterator[tuple[Path, str]]:
     """Yields this rank's folder and the UUID; called by every rank in the same order."""
     place = _begin(store, together, uuid, metadata)
-    mine = place.folder / f".rank-{together.rank}"
+    own_folder = place.folder / f".rank-{together.rank}"
     try:
         entries: list[FileEntry] = []
         failure: BaseException | None = None
         try:
             # Not its parents: where the chief's folder is not seen, the storage is not shared.
-            mine.mkdir()
-            yield mine, place.uuid
-            entries = _seal(mine)
+            own_folder.mkdir()
+            yield own_folder, place.uuid
+            entries = _seal(own_folder)
         except BaseException as error:
             failure = error
         merged = _agree(together, failure, entries, lambda parts: _merge(place.folder, parts))
-        failure = _attempt(lambda: _move(mine, place.folder, entries))
+        failure = _attempt(lambda: _move(own_folder, place.folder, entries))
         manifest = _agree(together, failure, None, lambda _: _finish(place, merged))
     except BaseException:
         if together.rank == 0:
@@ -61,7 +61,9 @@ def store_shard(
     _agree(together, None, None, lambda _: store.complete(place.uuid, manifest))
 
 
-def _begin(store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: Any) -> Place:
+def _begin(
+    store: CheckpointStore, together: RankGroup, uuid: str | None, metadata: object
+) -> Place:
     plain: dict[str, Any] = {}
     failure = _attempt(lambda: plain.update(_values.metrics_of(metadata, "metadata")))
 
@@ -106,14 +108,14 @@ def _attempt(action: Callable[[], Any]) -> BaseException | None:
 def _agree(
     together: RankGroup,
     failure: BaseException | None,
-    part: Any,
+    part: object,
     decide: Callable[[list[Any]], Any],
 ) -> Any:
     """What the chief decides from every rank's part, on every rank; raises on all what failed on one."""
-    told = together.gather((None if failure is None else _text(failure), part))
+    answers = together.gather((None if failure is None else _text(failure), part))
     answer: tuple[str | None, Any] = (None, None)
-    if told is not None:
-        answer, failure = _answer(together, told, failure, decide)
+    if answers is not None:
+        answer, failure = _answer(together, answers, failure, decide)
     error, value = together.broadcast(answer)
     if failure is not None:
         raise failure
@@ -124,16 +126,16 @@ def _agree(
 
 def _answer(
     together: RankGroup,
-    told: list[tuple[str | None, Any]],
+    answers: list[tuple[str | None, Any]],
     failure: BaseException | None,
     decide: Callable[[list[Any]], Any],
 ) -> tuple[tuple[str | None, Any], BaseException | None]:
-    failed = [(rank, text) for rank, (text, _) in enumerate(told) if text is not None]
+    failed = [(rank, text) for rank, (text, _) in enumerate(answers) if text is not None]
     if failed:
         rank, text = failed[0]
         return (f"rank {rank}: {text}", None), failure
     try:
-        return (None, decide([part for _, part in told])), None
+        return (None, decide([part for _, part in answers])), None
     except DistributedError:
         raise
     except BaseException as error:
@@ -159,14 +161,14 @@ def _merge_metadata(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _seal(mine: Path) -> list[FileEntry]:
-    metadata = mine / _storage.METADATA
+def _seal(own_folder: Path) -> list[FileEntry]:
+    metadata = own_folder / _storage.METADATA
     if metadata.exists():
         if not _storage.is_own_metadata(metadata):
             raise ValueError(f"{metadata}: this name is the SDK's own; use another")
         metadata.unlink()
-    _storage.replace_links(mine)
-    return _storage.seal(mine)
+    _storage.replace_links(own_folder)
+    return _storage.seal(own_folder)
 
 
 def _merge(folder: Path, parts: list[list[FileEntry]]) -> list[FileEntry]:
@@ -203,16 +205,16 @@ def _parents(path: str) -> Iterator[str]:
         at = path.find("/", at + 1)
 
 
-def _move(mine: Path, folder: Path, entries: list[FileEntry]) -> None:
+def _move(own_folder: Path, folder: Path, entries: list[FileEntry]) -> None:
     import shutil
 
     parents = {folder}
     for entry in entries:
         target = folder / entry.path
         target.parent.mkdir(parents=True, exist_ok=True)
-        os.rename(mine / entry.path, target)
+        os.rename(own_folder / entry.path, target)
         parents.update(folder / parent for parent in _parents(entry.path))
-    shutil.rmtree(mine)
+    shutil.rmtree(own_folder)
     for parent in parents:
         sync_folder(parent)
 

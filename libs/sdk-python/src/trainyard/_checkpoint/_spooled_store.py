@@ -62,10 +62,10 @@ class SpooledStore:
         except _storage_marker.MarkerError as error:
             if not self._marker_noted:
                 self._marker_noted = True
-                said = (
+                message = (
                     "%s; checkpoints are stored all the same, and the platform deletes none of them"
                 )
-                log.warning(said, error)
+                log.warning(message, error)
             return ""
 
     def close(self, timeout_s: float) -> None:

@@ -40,7 +40,7 @@ class Collectives:
         for member, link in links.items():
             self._selector.register(link.sock, selectors.EVENT_READ, member)
 
-    def gather(self, value: Any, awaited: bool = False) -> list[Any] | None:
+    def gather(self, value: object, awaited: bool = False) -> list[Any] | None:
         """Everyone's value in the order of the members at the hub; None elsewhere, at once.
 
         A member whose value has come may leave, unless it is to await what the hub makes of all.
@@ -55,7 +55,7 @@ class Collectives:
             values[member] = self._frame_of(member, _GATHER, number, heard).value
         return [values[member] for member in range(len(self._names))]
 
-    def broadcast(self, value: Any) -> Any:
+    def broadcast(self, value: object) -> Any:
         """The hub's value, everywhere."""
         number = self._begin()
         if self._me != 0:
@@ -65,7 +65,7 @@ class Collectives:
             self._send(member, frame)
         return value
 
-    def note(self, value: Any) -> None:
+    def note(self, value: object) -> None:
         """Leaves a value among the hub's ``notes``, or as the hub among everyone's, out of order."""
         self._check()
         frame = encode(NOTE, 0, value)

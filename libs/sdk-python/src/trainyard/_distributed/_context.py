@@ -145,30 +145,30 @@ class DistributedContext:
         """Whether this is its host's first process."""
         return self.local_rank == 0
 
-    def gather(self, stuff: Any) -> list[Any] | None:
+    def gather(self, stuff: object) -> list[Any] | None:
         """On the chief every rank's value, in the order of ranks; None on the others, at once.
 
         Values are pickled on the way.
         """
         return self._group.gather(stuff)
 
-    def gather_local(self, stuff: Any) -> list[Any] | None:
+    def gather_local(self, stuff: object) -> list[Any] | None:
         """The same among the processes of a host, on its first one."""
         return self._group.gather_local(stuff)
 
-    def allgather(self, stuff: Any) -> list[Any]:
+    def allgather(self, stuff: object) -> list[Any]:
         """Every rank's value, in the order of ranks, on every rank."""
         return self._group.allgather(stuff)
 
-    def allgather_local(self, stuff: Any) -> list[Any]:
+    def allgather_local(self, stuff: object) -> list[Any]:
         """The same among the processes of a host."""
         return self._group.allgather_local(stuff)
 
-    def broadcast(self, stuff: Any) -> Any:
+    def broadcast(self, stuff: object) -> Any:
         """The chief's value, on every rank. The chief does not wait for the others."""
         return self._group.broadcast(stuff)
 
-    def broadcast_local(self, stuff: Any = None) -> Any:
+    def broadcast_local(self, stuff: object = None) -> Any:
         """The value of a host's first process, on all of that host's."""
         return self._group.broadcast_local(stuff)
 

@@ -45,35 +45,35 @@ class Group:
         """How many processes there are."""
         return self.topology.size
 
-    def gather(self, stuff: Any) -> list[Any] | None:
+    def gather(self, stuff: object) -> list[Any] | None:
         """On the chief every rank's value; None on the others, at once."""
         with self._lock:
             return self._gather(self._collectives, stuff)
 
-    def gather_local(self, stuff: Any) -> list[Any] | None:
+    def gather_local(self, stuff: object) -> list[Any] | None:
         """The same among the processes of a host, on its first one."""
         with self._lock:
             return self._gather(self._local_collectives, stuff)
 
-    def allgather(self, stuff: Any) -> list[Any]:
+    def allgather(self, stuff: object) -> list[Any]:
         """Every rank's value, on every rank."""
         with self._lock:
             return self._broadcast(
                 self._collectives, self._gather(self._collectives, stuff, awaited=True)
             )
 
-    def allgather_local(self, stuff: Any) -> list[Any]:
+    def allgather_local(self, stuff: object) -> list[Any]:
         """The same among the processes of a host."""
         with self._lock:
             everyones = self._gather(self._local_collectives, stuff, awaited=True)
             return self._broadcast(self._local_collectives, everyones)
 
-    def broadcast(self, stuff: Any) -> Any:
+    def broadcast(self, stuff: object) -> Any:
         """The chief's value, on every rank. The chief does not wait for the others."""
         with self._lock:
             return self._broadcast(self._collectives, stuff)
 
-    def broadcast_local(self, stuff: Any) -> Any:
+    def broadcast_local(self, stuff: object) -> Any:
         """The value of a host's first process, on all of that host's."""
         with self._lock:
             return self._broadcast(self._local_collectives, stuff)
@@ -96,7 +96,7 @@ class Group:
                 *join_again(self.topology, rendezvous, self._collectives.broadcast),
             )
 
-    def note(self, value: Any) -> None:
+    def note(self, value: object) -> None:
         """Sends the chief something out of the order of calls, or as the chief all; nobody waits."""
         with self._lock:
             if self._collectives is not None:
@@ -136,12 +136,12 @@ class Group:
                 each.drop()
 
     def _gather(
-        self, collectives: Collectives | None, stuff: Any, awaited: bool = False
+        self, collectives: Collectives | None, stuff: object, awaited: bool = False
     ) -> list[Any] | None:
         self._check_open()
         return [stuff] if collectives is None else collectives.gather(stuff, awaited)
 
-    def _broadcast(self, collectives: Collectives | None, stuff: Any) -> Any:
+    def _broadcast(self, collectives: Collectives | None, stuff: object) -> Any:
         self._check_open()
         return stuff if collectives is None else collectives.broadcast(stuff)
 

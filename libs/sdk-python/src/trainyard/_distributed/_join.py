@@ -83,14 +83,14 @@ def _join_all(
         rendezvous.publish(listener.getsockname()[1])
         try:
             links, guests = _host(
-                topology, listener, rendezvous, lambda theirs: theirs.rank, topology.size
+                topology, listener, rendezvous, lambda guest: guest.rank, topology.size
             )
         finally:
             rendezvous.retract()
     hosts = {topology.cross_rank: local_port} if topology.local_rank == 0 else {}
-    for theirs, port in guests.values():
-        if theirs.local_rank == 0:
-            hosts[theirs.cross_rank] = port
+    for guest, port in guests.values():
+        if guest.local_rank == 0:
+            hosts[guest.cross_rank] = port
     _tell(links.values(), encode(_WELCOME, 0, hosts))
     return Collectives(0, names, links), hosts
 
@@ -151,19 +151,19 @@ def _tell(links: Iterable[Link], frame: bytes) -> None:
             link.send(frame)
 
 
-def _check_same(mine: Topology, theirs: Topology) -> None:
-    if (theirs.size, theirs.cross_size) != (mine.size, mine.cross_size):
+def _check_same(host: Topology, guest: Topology) -> None:
+    if (guest.size, guest.cross_size) != (host.size, host.cross_size):
         raise DistributedError(
-            f"rank {theirs.rank} says that {theirs.size} processes on {theirs.cross_size} hosts take "
-            f"part and rank {mine.rank} says {mine.size} on {mine.cross_size}: "
+            f"rank {guest.rank} says that {guest.size} processes on {guest.cross_size} hosts take "
+            f"part and rank {host.rank} says {host.size} on {host.cross_size}: "
             "give DistributedContext the same size= and cross_size= on every rank"
         )
 
 
-def _twice(theirs: Topology) -> DistributedError:
+def _twice(guest: Topology) -> DistributedError:
     return DistributedError(
-        f"two processes joined as rank {theirs.rank}, local rank {theirs.local_rank} of host "
-        f"{theirs.cross_rank}: give DistributedContext a rank= and a local_rank= of its own on each"
+        f"two processes joined as rank {guest.rank}, local rank {guest.local_rank} of host "
+        f"{guest.cross_rank}: give DistributedContext a rank= and a local_rank= of its own on each"
     )
 
 

@@ -18,7 +18,7 @@ class Ranks(Protocol):
         """How many there are."""
         raise NotImplementedError
 
-    def allgather(self, stuff: Any) -> list[Any]:
+    def allgather(self, stuff: object) -> list[Any]:
         """Every rank's value, in the order of ranks, on every rank."""
         raise NotImplementedError
 
@@ -26,10 +26,10 @@ class Ranks(Protocol):
 class RankGroup(Ranks, Protocol):
     """The same, with what one rank decides for all."""
 
-    def gather(self, stuff: Any) -> list[Any] | None:
+    def gather(self, stuff: object) -> list[Any] | None:
         """Every rank's value on rank 0; None on the others, at once."""
         raise NotImplementedError
 
-    def broadcast(self, stuff: Any) -> Any:
+    def broadcast(self, stuff: object) -> Any:
         """Rank 0's value, on every rank."""
         raise NotImplementedError

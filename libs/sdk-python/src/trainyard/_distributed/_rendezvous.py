@@ -84,9 +84,9 @@ def rendezvous_of(
 
 
 def _port(env: Mapping[str, str]) -> int:
-    given = env.get("TRAINYARD_CHIEF_PORT")
-    if given:
-        return _whole("TRAINYARD_CHIEF_PORT", given)
+    port = env.get("TRAINYARD_CHIEF_PORT")
+    if port:
+        return _whole("TRAINYARD_CHIEF_PORT", port)
     for name in ("TRAINYARD_MASTER_PORT", "MASTER_PORT"):
         if env.get(name):
             return _whole(name, env[name]) + CHIEF_PORT_OFFSET
@@ -104,9 +104,9 @@ def _whole(name: str, text: str) -> int:
 
 
 def _secret(env: Mapping[str, str], hosts: int) -> bytes:
-    given = env.get("TRAINYARD_DISTRIBUTED_SECRET") or env.get("TRAINYARD_TOKEN")
-    if given:
-        return given.encode("utf-8")
+    secret = env.get("TRAINYARD_DISTRIBUTED_SECRET") or env.get("TRAINYARD_TOKEN")
+    if secret:
+        return secret.encode("utf-8")
     if hosts > 1:
         raise DistributedError(
             "DistributedContext needs a secret on several hosts: set TRAINYARD_DISTRIBUTED_SECRET "
@@ -131,8 +131,8 @@ def _own_folder(env: Mapping[str, str]) -> Path:
     """A folder that nobody but this user can read or write."""
     folder = Path(env.get("TMPDIR") or "/tmp", f"trainyard-{os.getuid()}")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise DistributedError(
             f"{folder} must be a folder of this user's alone: remove it or set TMPDIR"
         )

@@ -130,12 +130,12 @@ def greet(sock: socket.socket, secret: bytes, rendezvous: str, is_host: bool) ->
     """Proves the secret to the other side and has it prove it. Raises LostError when it cannot, or
     takes too long.
     """
-    mine = os.urandom(_NONCE)
+    own_nonce = os.urandom(_NONCE)
     try:
         sock.settimeout(HANDSHAKE_S)
-        sock.sendall(mine)
-        theirs = _exactly(sock, _NONCE)
-        pair = mine + theirs if is_host else theirs + mine
+        sock.sendall(own_nonce)
+        peer_nonce = _exactly(sock, _NONCE)
+        pair = own_nonce + peer_nonce if is_host else peer_nonce + own_nonce
         sock.sendall(_proof(secret, rendezvous, pair, is_host))
         proof = _exactly(sock, hashlib.sha256().digest_size)
     except OSError as error:

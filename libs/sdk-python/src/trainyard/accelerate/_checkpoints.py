@@ -39,8 +39,8 @@ class Checkpoints:
 
         ``metadata`` is what the loop needs to go on, such as the epoch and the batches done of it.
         """
-        given = {**metadata, "steps_completed": steps_completed}
-        with store_together(self._ctx, given) as (folder, uuid):
+        stored = {**metadata, "steps_completed": steps_completed}
+        with store_together(self._ctx, stored) as (folder, uuid):
             self._accelerator.save_state(str(folder))
         return uuid
 
@@ -71,10 +71,10 @@ class Checkpoints:
                 "with DataLoaderConfiguration(use_seedable_sampler=True)"
             )
         loader.set_epoch(epoch)
-        left = self._accelerator.skip_first_batches(loader, skip) if skip else loader
+        remaining = self._accelerator.skip_first_batches(loader, skip) if skip else loader
         # To begin an epoch draws random numbers, and what is skipped had drawn them before.
         restored, self._random = (self._random if skip else None), None
-        for batch in left:
+        for batch in remaining:
             if restored is not None:
                 _random_state.write(restored)
                 restored = None
@@ -83,7 +83,7 @@ class Checkpoints:
             _random_state.write(restored)
 
 
-def _sampler_of(loader: Any) -> Any:
+def _sampler_of(loader: object) -> Any:
     """The sampler behind the batch samplers that ``prepare`` puts around it."""
     batches = inner = getattr(loader, "batch_sampler", None)
     while inner is not None:

@@ -42,7 +42,7 @@ class Tracker(tracking.GeneralTracker):
         values: Mapping[str, Any],
         step: int | None = None,
         group: str | None = None,
-        **more: Any,
+        **more: object,
     ) -> None:
         """Reports metrics. Raises ValueError without a step: every report is of one."""
         if step is None:

@@ -33,7 +33,7 @@ def configuration(ctx: Context, base: Mapping[str, Any] | str | Path) -> dict[st
     return merged(base, section)
 
 
-def initialize(ctx: Context, base: Mapping[str, Any] | str | Path, **arguments: Any) -> Any:
+def initialize(ctx: Context, base: Mapping[str, Any] | str | Path, **arguments: object) -> Any:
     """Calls ``deepspeed.initialize`` with ``configuration(ctx, base)`` and returns what that does:
     engine, optimizer, data loader and scheduler.
 
@@ -57,9 +57,9 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        configuration = json.loads(path.read_bytes())
     except ValueError as error:
         raise ValueError(f"{path} is no DeepSpeed configuration in JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(configuration, dict):
         raise ValueError(f"{path} is no DeepSpeed configuration: it must be a JSON object")
-    return found
+    return configuration

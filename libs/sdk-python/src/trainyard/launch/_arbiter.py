@@ -46,9 +46,9 @@ class Arbiter:
         """A rank has exited with 0."""
         self._ended_well.append(rank)
 
-    def stalled(self, rank: int, said: str) -> None:
+    def stalled(self, rank: int, text: str) -> None:
         """A rank has been at one thing for long; with an empty text, it no longer is."""
-        self._stalled[rank] = said
+        self._stalled[rank] = text
 
     def done(self, node: int) -> None:
         """All ranks of a node have exited with 0."""
@@ -82,8 +82,8 @@ class Arbiter:
 
     def _who_stalled(self) -> str:
         """Whoever is waited for in vain may be alive, and busy with something else."""
-        said = [text for _, text in sorted(self._stalled.items()) if text]
-        return f"{said[0]}; then " if said else ""
+        texts = [text for _, text in sorted(self._stalled.items()) if text]
+        return f"{texts[0]}; then " if texts else ""
 
 
 def _verdict(failure: Failure, before: str) -> Verdict:

@@ -59,9 +59,9 @@ def failure_of(
     rank: int, node: int, code: int, stderr: list[str], error_file: Path | None
 ) -> Failure:
     """What is known of a rank that ended with ``code``, or is about to and has said why."""
-    said = _said(error_file)
-    if said is not None:
-        text = (str(said["message"]), str(said["traceback"]), said["follows"] is True)
+    record = _said(error_file)
+    if record is not None:
+        text = (str(record["message"]), str(record["traceback"]), record["follows"] is True)
         return Failure(rank, node, code, *text)
     if code < 0:
         summary = f"was ended by {_name_of(-code)}"
@@ -69,16 +69,16 @@ def failure_of(
         follows = -code == signal.SIGABRT and any("NCCL" in line for line in stderr)
         return Failure(rank, node, code, summary, "", follows)
     stderr = [_TORCHS_PREFIX.sub("", line, count=1) for line in stderr]
-    found = _traceback(stderr)
-    if not found:
+    traceback = _traceback(stderr)
+    if not traceback:
         last = next((line for line in reversed(stderr) if line.strip()), "")
         summary = f"exited with code {code}" + (f": {last.strip()[:500]}" if last else "")
         return Failure(rank, node, code, summary, "", False)
-    summary = found[-1]
-    frames = [match for match in map(_FRAME.match, found) if match]
+    summary = traceback[-1]
+    frames = [match for match in map(_FRAME.match, traceback) if match]
     if frames:
         summary += f" ({Path(frames[-1][1]).name}, line {frames[-1][2]})"
-    return Failure(rank, node, code, summary, "\n".join(found), says_lost_peer(found[-1]))
+    return Failure(rank, node, code, summary, "\n".join(traceback), says_lost_peer(traceback[-1]))
 
 
 def has_said(error_file: Path) -> bool:
@@ -90,8 +90,8 @@ def _said(error_file: Path | None) -> dict[str, Any] | None:
     if error_file is None:
         return None
     try:
-        said: dict[str, Any] = json.loads(error_file.read_bytes())
-        return said if {"message", "traceback", "follows"} <= said.keys() else None
+        record: dict[str, Any] = json.loads(error_file.read_bytes())
+        return record if {"message", "traceback", "follows"} <= record.keys() else None
     except (OSError, ValueError, AttributeError):
         return None
 

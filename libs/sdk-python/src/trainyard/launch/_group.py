@@ -90,10 +90,10 @@ class Group:
             return
         self._look_for_stalls_at = now + LAUNCH_STALL_LOOK_S
         for rank in self._living():
-            said = rank.stalled()
-            if said != self._stalled.get(rank.rank, ""):
-                self._stalled[rank.rank] = said
-                self._nodes.stalled(rank.rank, said)
+            text = rank.stalled()
+            if text != self._stalled.get(rank.rank, ""):
+                self._stalled[rank.rank] = text
+                self._nodes.stalled(rank.rank, text)
 
     def _living(self) -> list[RankProcess]:
         return [rank for rank in self._ranks if rank.code is None]

@@ -37,9 +37,9 @@ class Nodes:
         """A rank of this node has exited with 0."""
         self._tell("ended_well", rank)
 
-    def stalled(self, rank: int, said: str) -> None:
+    def stalled(self, rank: int, text: str) -> None:
         """A rank of this node has been at one thing for long, or, with an empty text, no longer is."""
-        self._tell("stalled", (rank, said))
+        self._tell("stalled", (rank, text))
 
     def done(self) -> None:
         """All ranks of this node have."""
@@ -56,8 +56,8 @@ class Nodes:
     def look(self) -> None:
         """Takes what the others have told."""
         try:
-            for what, value in group_of(self._together).take_notes():
-                self._take(what, value)
+            for kind, value in group_of(self._together).take_notes():
+                self._take(kind, value)
         except DistributedError as error:
             self._lose(str(error))
         if self._arbiter is None or self._verdict is not None or self._is_over:
@@ -84,35 +84,35 @@ class Nodes:
         """Leaves the others."""
         self._together.close()
 
-    def _tell(self, what: str, value: Any) -> None:
+    def _tell(self, kind: str, value: object) -> None:
         if self._arbiter is not None:
-            self._take(what, value)
+            self._take(kind, value)
         else:
-            self._note(what, value)
+            self._note(kind, value)
 
-    def _take(self, what: str, value: Any) -> None:
+    def _take(self, kind: str, value: Any) -> None:
         arbiter = self._arbiter
-        if what == "verdict":
+        if kind == "verdict":
             self._verdict = value
-        elif what == "over":
+        elif kind == "over":
             self._is_over = True
         elif arbiter is None:
             return
-        elif what == "failed":
+        elif kind == "failed":
             self._failures.append(value)
             arbiter.failed(value, time.monotonic())
-        elif what == "ended_well":
+        elif kind == "ended_well":
             arbiter.ended_well(value)
-        elif what == "stalled":
+        elif kind == "stalled":
             arbiter.stalled(*value)
-        elif what == "done":
+        elif kind == "done":
             arbiter.done(value)
-        elif what == "settled":
+        elif kind == "settled":
             arbiter.settled(value)
 
-    def _note(self, what: str, value: Any) -> None:
+    def _note(self, kind: str, value: object) -> None:
         try:
-            group_of(self._together).note((what, value))
+            group_of(self._together).note((kind, value))
         except DistributedError as error:
             self._lose(str(error))
 

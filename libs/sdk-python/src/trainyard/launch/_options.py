@@ -68,7 +68,7 @@ class Options(NamedTuple):
 
 def parse(arguments: list[str], grace_s: float) -> Options:
     """Splits a command line. Raises UsageError naming what is wrong and what to write instead."""
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     without_effect: list[str] = []
     rest = list(arguments)
     while rest and rest[0].startswith("-") and rest[0] not in ("-m", "--module"):
@@ -79,16 +79,16 @@ def parse(arguments: list[str], grace_s: float) -> Options:
         if name in _WITHOUT_EFFECT or name == "standalone":
             without_effect.append(f"--{name}")
         else:
-            given[name] = value
-    addr, port = _master(given)
+            values[name] = value
+    addr, port = _master(values)
     return Options(
-        command=_command(rest, "no-python" in given),
-        nproc=_processes(given.get("nproc-per-node")),
-        nnodes=_nodes(given.get("nnodes")),
-        node_rank=_whole("node-rank", given.get("node-rank"), 0),
+        command=_command(rest, "no-python" in values),
+        nproc=_processes(values.get("nproc-per-node")),
+        nnodes=_nodes(values.get("nnodes")),
+        node_rank=_whole("node-rank", values.get("node-rank"), 0),
         master_addr=addr,
         master_port=port,
-        grace_s=float(_whole("grace", given.get("grace"), 0) or grace_s),
+        grace_s=float(_whole("grace", values.get("grace"), 0) or grace_s),
         without_effect=without_effect,
     )
 
@@ -126,10 +126,10 @@ def _command(words: list[str], as_it_is: bool) -> list[str]:
     return words if os.access(words[0], os.X_OK) and "/" in words[0] else [sys.executable, *words]
 
 
-def _master(given: dict[str, str]) -> tuple[str | None, int | None]:
-    host, _, port = given.get("rdzv-endpoint", "").partition(":")
-    addr = given.get("master-addr") or host or None
-    return addr, _whole("master-port", given.get("master-port") or port or None, 0)
+def _master(values: dict[str, str]) -> tuple[str | None, int | None]:
+    host, _, port = values.get("rdzv-endpoint", "").partition(":")
+    addr = values.get("master-addr") or host or None
+    return addr, _whole("master-port", values.get("master-port") or port or None, 0)
 
 
 def _processes(text: str | None) -> int | None:

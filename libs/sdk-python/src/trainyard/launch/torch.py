@@ -205,7 +205,7 @@ def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
 def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
     """What one process is told. The names are torchrun's."""
     rank = world.first_rank + local_rank
-    told: dict[str, object] = {
+    variables: dict[str, object] = {
         "RANK": rank,
         "WORLD_SIZE": world.size,
         "LOCAL_RANK": local_rank,
@@ -224,13 +224,13 @@ def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
         "TRAINYARD_DISTRIBUTED_SECRET": world.secret,
     }
     if node.nodes > 1:
-        told["TRAINYARD_CHIEF_PORT"] = world.chief_port
+        variables["TRAINYARD_CHIEF_PORT"] = world.chief_port
     if world.size > 1 and "OMP_NUM_THREADS" not in os.environ:
         # As torchrun does: each of several processes with a thread for each core would fight for them.
-        told["OMP_NUM_THREADS"] = 1
+        variables["OMP_NUM_THREADS"] = 1
     if "PYTHONUNBUFFERED" not in os.environ:
-        told["PYTHONUNBUFFERED"] = 1
-    return {name: str(value) for name, value in told.items()}
+        variables["PYTHONUNBUFFERED"] = 1
+    return {name: str(value) for name, value in variables.items()}
 
 
 def _say(text: str) -> None:

@@ -52,8 +52,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _rank_of(text: str) -> int | None:
-    found = next((os.environ[name] for name in text.split(",") if name in os.environ), text)
-    return int(found) if found.isdigit() else None
+    digits = next((os.environ[name] for name in text.split(",") if name in os.environ), text)
+    return int(digits) if digits.isdigit() else None
 
 
 def _copy(source: IO[bytes], target: BinaryIO, rank: int) -> None:

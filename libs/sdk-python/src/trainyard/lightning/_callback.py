@@ -81,14 +81,14 @@ class Callback(callbacks.Checkpoint):
             self._resumed_from = Path(path).parent if path is not None else None
             return trainer.fit(model, *more, ckpt_path=path, **arguments)
 
-    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+    def setup(self, trainer: Any, pl_module: object, stage: str) -> None:
         """Compares the trainer's processes with the run's, and lets the loggers know the trainer."""
         check_processes(self._ctx, trainer.world_size, "Trainer")
         for logger in trainer.loggers:
             if isinstance(logger, Logger):
                 logger.follow(trainer)
 
-    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+    def on_train_start(self, trainer: Any, pl_module: object) -> None:
         """Takes up the random states where the checkpoint left them."""
         self._steps = trainer.global_step
         if self._resumed_from is not None:
@@ -102,7 +102,7 @@ class Callback(callbacks.Checkpoint):
         self._random = _random_state.read()
 
     def on_train_batch_end(
-        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+        self, trainer: Any, pl_module: object, outputs: object, batch: object, batch_idx: int
     ) -> None:
         """After an optimizer step: stores when it is time, and asks whether to stop."""
         self._random = _random_state.read()
@@ -122,12 +122,12 @@ class Callback(callbacks.Checkpoint):
             # As when the module's on_train_batch_start returns -1: without another validation.
             raise StopIteration
 
-    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+    def on_validation_end(self, trainer: Any, pl_module: object) -> None:
         """Puts the random states back to those of the training."""
         if self._random is not None and not trainer.sanity_checking:
             _random_state.write(self._random)
 
-    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+    def on_train_epoch_end(self, trainer: Any, pl_module: object) -> None:
         """Stores the end of an epoch, and stops there if the last step was asked to."""
         done = trainer.current_epoch + 1
         due = self._every_epochs is not None and done % self._every_epochs == 0
@@ -137,7 +137,7 @@ class Callback(callbacks.Checkpoint):
             _end_early(trainer)
         self._save_at_end = self._stop_at_end = False
 
-    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+    def on_train_end(self, trainer: object, pl_module: object) -> None:
         """Stores what the training ended with, also where another callback has ended it."""
         if not self._ctx.preempt.acknowledged:
             self._save(trainer)
@@ -152,14 +152,14 @@ class Callback(callbacks.Checkpoint):
             trainer.save_checkpoint(folder / _STATE)
             _random_state.save(folder, self._ctx.distributed.rank)
 
-    def _report_progress(self, trainer: Any) -> None:
+    def _report_progress(self, trainer: object) -> None:
         progress = _progress_of(trainer)
         if progress is not None and int(progress * 100) > self._percent:
             self._percent = int(progress * 100)
             self._ctx.train.report_progress(progress)
 
 
-def _resumable_loaders(loaders: Any) -> list[ResumableDataLoader]:
+def _resumable_loaders(loaders: object) -> list[ResumableDataLoader]:
     """Those among a trainer's loaders: one, or a list or dict of them."""
     if isinstance(loaders, Mapping):
         loaders = list(loaders.values())

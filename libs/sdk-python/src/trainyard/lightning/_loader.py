@@ -38,14 +38,14 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: object,
         ctx: Context,
         *,
         batch_size: int = 1,
         shuffle: bool = False,
         seed: int | None = None,
         drop_last: bool = False,
-        **arguments: Any,
+        **arguments: object,
     ) -> None:
         for taken in ("sampler", "batch_sampler", "generator"):
             if taken in arguments:

@@ -37,11 +37,11 @@ class Logger(loggers.Logger):
         """Trial and run, as in ``12.3#2``."""
         return self._ctx.info.run_id
 
-    def follow(self, trainer: Any) -> None:
+    def follow(self, trainer: object) -> None:
         """Takes steps and stages from a trainer from now on."""
         self._trainer = trainer
 
-    def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
+    def log_hyperparams(self, params: object, *args: object, **kwargs: object) -> None:
         """Does nothing: the trial's hyperparameters are the platform's already."""
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1 or arguments[0].startswith("-"):
         print("usage: python -m trainyard.profiler FOLDER", file=sys.stderr)
         return 2
-    found = False
+    has_samples = False
     for run, reports in runs_in(Path(arguments[0])):
         summary = Summary()
         for report in reports:
@@ -32,16 +32,16 @@ def main(arguments: Sequence[str]) -> int:
         rows = rows_of(summary)
         if not rows:
             continue
-        if found:
+        if has_samples:
             print()
-        found = True
+        has_samples = True
         print(f"run {run}")
         for line in table([TITLES, *rows]):
             print(line)
         pace = summary.pace()
         if pace is not None:
             print(f"pace  {pace:.6g} steps a second")
-    if not found:
+    if not has_samples:
         print(
             f"no run in {arguments[0]} was profiled: call ctx.profiler.on(), or begin with "
             'trainyard.init(local_config={"profiling": {"enabled": True}})',

@@ -48,8 +48,8 @@ class ProfilerContext:
         self._steps_at_start = steps()
         self._node = node
         # Of processes that a launcher started and that did not join, the launcher tells.
-        told = os.environ.get("LOCAL_RANK", "")
-        self._local_rank = local_rank or (int(told) if told.isdigit() else 0)
+        from_env = os.environ.get("LOCAL_RANK", "")
+        self._local_rank = local_rank or (int(from_env) if from_env.isdigit() else 0)
         self._throughput = Throughput()
         self._sampler: Sampler | None = None
         self._lock_fd = -1
@@ -118,7 +118,7 @@ class ProfilerContext:
     def _steps(self) -> float:
         return max(self._reported_steps(), self._steps_at_start + self._throughput.batches)
 
-    def _report(self, group: str, steps: float, device: str, samples: int, values: Any) -> None:
+    def _report(self, group: str, steps: float, device: str, samples: int, values: object) -> None:
         sample = {"node": self._node, "device": device, "samples": samples, "values": values}
         self._spool.append_system(group, steps, sample)
         self._notify()

@@ -14,15 +14,15 @@ PROC = Path("/proc")
 
 def sources_here(throughput: Throughput, proc: Path = PROC) -> tuple[list[Source], list[str]]:
     """The sources of this machine, and the groups that it has none for."""
-    found: list[Source] = []
+    sources: list[Source] = []
     missing: list[str] = []
     kinds: list[Callable[[Path], Source]] = [Cpu, Memory, Disk, Network]
     for kind in kinds:
         source = kind(proc)
         try:
             source.read(0.0)
-            found.append(source)
+            sources.append(source)
         except (OSError, ValueError, IndexError):
             missing.append(source.group)
     # A machine without GPUs is nothing to warn of.
-    return [*found, Counted(throughput), *gpus_here()], missing
+    return [*sources, Counted(throughput), *gpus_here()], missing

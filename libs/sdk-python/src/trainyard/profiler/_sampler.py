@@ -130,12 +130,12 @@ class Sampler:
         if self._window.end is not None and steps > self._window.end:
             return False
         now_s = time.monotonic()
-        wanted = steps >= self._window.begin
+        in_window = steps >= self._window.begin
         for source in self._sources:
             for group, device, values in self._read(source, now_s):
-                if wanted:
+                if in_window:
                     self._add(group, device, values)
-        if wanted:
+        if in_window:
             self._samples += 1
             if self._samples >= self._samples_per_report:
                 self._flush()

@@ -16,7 +16,7 @@ class TorchProfiler:
     ``step`` after each batch, then ``stop``: what is traced by then becomes a file too.
     """
 
-    def __init__(self, folder: Path, rank: int, **arguments: Any) -> None:
+    def __init__(self, folder: Path, rank: int, **arguments: object) -> None:
         import torch.profiler
 
         defaults = {

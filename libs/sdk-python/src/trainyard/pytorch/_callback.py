@@ -120,16 +120,16 @@ class Callbacks:
 
     def listening(self, hook: str) -> list[Any]:
         """The methods of the callbacks that override a hook."""
-        found = self._listening.get(hook)
-        if found is None:
+        callbacks = self._listening.get(hook)
+        if callbacks is None:
             plain = getattr(PyTorchCallback, hook)
-            found = [
+            callbacks = [
                 getattr(callback, hook)
                 for callback in self._by_name.values()
                 if getattr(getattr(callback, hook), "__func__", None) is not plain
             ]
-            self._listening[hook] = found
-        return found
+            self._listening[hook] = callbacks
+        return callbacks
 
     def state_dict(self) -> dict[str, Any]:
         """The state of each callback."""

@@ -76,8 +76,8 @@ class Coordinator:
 
     def _exchange(self, batches: int) -> Signals:
         preempted = self._preempt.should_preempt()
-        mine = (self._context.get_stop_requested(), self._due_by_clock(), self._away(batches))
-        everyone = self._distributed.allgather(mine)
+        own = (self._context.get_stop_requested(), self._due_by_clock(), self._away(batches))
+        everyone = self._distributed.allgather(own)
         _, due, away = everyone[0]
         self._next_at = batches + away
         return Signals(preempted, any(stop for stop, _, _ in everyone), due)
@@ -95,7 +95,7 @@ class Coordinator:
         return [name for name, unit in self._timed.items() if now - self._since[name] >= unit.value]
 
 
-def timed_of(**units: Any) -> dict[str, Second]:
+def timed_of(**units: object) -> dict[str, Second]:
     """Those that go by the clock."""
     return {name: unit for name, unit in units.items() if isinstance(unit, Second)}
 

@@ -98,6 +98,6 @@ def _join_group(distributed: DistributedContext, device: torch.device) -> bool:
 
 def _seed_in(config: dict[str, Any]) -> int:
     """The experiment's seed of a configuration, for local mode."""
-    found = config.get("reproducibility")
-    seed = found.get("experiment_seed") if isinstance(found, dict) else None
+    section = config.get("reproducibility")
+    seed = section.get("experiment_seed") if isinstance(section, dict) else None
     return seed if isinstance(seed, int) and 0 <= seed < 2**32 else 0

@@ -170,11 +170,11 @@ class Loop:
         if context.experimental.moves_batches:
             batch = context.to_device(batch)
         if plain:
-            found = self._trial.train_batch(batch, epoch, batch_idx)
+            returned = self._trial.train_batch(batch, epoch, batch_idx)
         else:
             with training.around_batch(context):
-                found = self._trial.train_batch(batch, epoch, batch_idx)
-        metrics = metrics_of(found, "train_batch")
+                returned = self._trial.train_batch(batch, epoch, batch_idx)
+        metrics = metrics_of(returned, "train_batch")
         if self._plan.reporting_period is not None:
             self._reports.add(metrics)
         counters.batches = batch_idx + 1
@@ -199,7 +199,7 @@ class Loop:
         ended = place.ends_epoch(batches - 1)
         epochs = place.epoch_of(batches - 1) + 1 if ended else 0
 
-        def due(name: str, unit: Any) -> bool:
+        def due(name: str, unit: object) -> bool:
             return is_due(unit, batches, epochs, ended, name in signals.due)
 
         busy = False
@@ -237,14 +237,14 @@ class Loop:
             # The report has warned of it.
             return True
         if name not in metrics:
-            found = ", ".join(sorted(metrics)) or "none"
+            names = ", ".join(sorted(metrics)) or "none"
             raise ValueError(
                 f"the validation has no metric {name!r}, by which the search goes (there are: "
-                f"{found}): return it, or change searcher.metric"
+                f"{names}): return it, or change searcher.metric"
             )
         return self._is_best(metrics[name])
 
-    def _is_best(self, value: Any) -> bool:
+    def _is_best(self, value: object) -> bool:
         best, counters = self._counters.best, self._counters
         if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
             return False

@@ -105,16 +105,16 @@ def replicate(
 
 
 def _check_same(model: torch.nn.Module, distributed: Ranks) -> None:
-    mine = [
+    own = [
         (name, tuple(value.shape), str(value.dtype))
         for name, value in model.state_dict().items()
         if isinstance(value, torch.Tensor)
     ]
-    everyone = distributed.allgather(mine)
-    for rank, theirs in enumerate(everyone):
-        if theirs == everyone[0]:
+    everyone = distributed.allgather(own)
+    for rank, shapes in enumerate(everyone):
+        if shapes == everyone[0]:
             continue
-        one, other = dict_of(everyone[0]), dict_of(theirs)
+        one, other = dict_of(everyone[0]), dict_of(shapes)
         name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
         raise ValueError(
             f"wrap_model(): {name} is {_said(one.get(name))} on rank 0 and "

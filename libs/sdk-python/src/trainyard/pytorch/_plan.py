@@ -50,11 +50,11 @@ class Plan(NamedTuple):
 
 def plan_of(
     config: dict[str, Any],
-    checkpoint_period: Any,
-    validation_period: Any,
-    reporting_period: Any,
-    max_length: Any,
-    checkpoint_policy: Any,
+    checkpoint_period: object,
+    validation_period: object,
+    reporting_period: object,
+    max_length: object,
+    checkpoint_policy: object,
     step_zero_validation: bool,
     test_mode: bool,
 ) -> Plan:
@@ -91,10 +91,10 @@ def plan_of(
 
 def _period(config: dict[str, Any], key: str) -> TrainUnit | None:
     """A period of the configuration: {batches: n} or {epochs: n}, where 0 is never."""
-    found = config.get(key)
-    if not isinstance(found, dict) or len(found) != 1:
+    period = config.get(key)
+    if not isinstance(period, dict) or len(period) != 1:
         return None
-    ((name, value),) = found.items()
+    ((name, value),) = period.items()
     kind = {"batches": Batch, "epochs": Epoch}.get(name)
     if kind is None or not isinstance(value, int) or value < 1:
         return None

@@ -41,7 +41,7 @@ class Profiling:
         if self._traces is not None:
             self._traces.start()
 
-    def count(self, trial: PyTorchTrial, batch: Any) -> None:
+    def count(self, trial: PyTorchTrial, batch: object) -> None:
         """Counts a batch, and its samples in all processes."""
         samples = 0
         if self._counts_samples:

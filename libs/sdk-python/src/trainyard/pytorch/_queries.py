@@ -52,8 +52,8 @@ class TrialQueries:
 
     def get_data_config(self) -> dict[str, Any]:
         """The section ``data`` of the configuration, which is the user's own."""
-        found = self._config.get("data")
-        return found if isinstance(found, dict) else {}
+        section = self._config.get("data")
+        return section if isinstance(section, dict) else {}
 
     def get_experiment_id(self) -> int:
         """The experiment's number; 0 outside a task."""

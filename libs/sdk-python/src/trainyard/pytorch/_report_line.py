@@ -22,7 +22,7 @@ def print_report(rank: int, group: str, times: dict[str, float], metrics: dict[s
     print(f"{when}: {group} {' '.join(values)}", flush=True)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value)

@@ -65,8 +65,8 @@ def _numpy() -> Any:
     """NumPy where it can be imported: the trial may import it only later, so its state counts from
     the beginning.
     """
-    found = sys.modules.get("numpy")
-    if found is None:
+    module = sys.modules.get("numpy")
+    if module is None:
         with contextlib.suppress(ImportError):
-            import numpy as found
-    return found
+            import numpy as module
+    return module

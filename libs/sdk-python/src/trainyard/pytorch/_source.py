@@ -16,7 +16,6 @@ from typing import Any
 from . import _seeds
 from ._context import PyTorchTrialContext
 
-
 # The signal of a process that died comes this long after its sockets are closed, at most.
 _SIGNAL_S = 1.0
 
@@ -171,7 +170,7 @@ class Repeated(Source):
 _END = object()
 
 
-def source_of(loader: Any, context: PyTorchTrialContext) -> Source:
+def source_of(loader: object, context: PyTorchTrialContext) -> Source:
     """The batches of what ``build_training_data_loader`` returned."""
     check_loader(loader, context, "build_training_data_loader")
     if callable(getattr(loader, "get_data_loader", None)):
@@ -218,7 +217,7 @@ def _check_has_batch(loader: Any) -> None:
         )
 
 
-def check_loader(loader: Any, context: PyTorchTrialContext, method: str) -> None:
+def check_loader(loader: object, context: PyTorchTrialContext, method: str) -> None:
     """Raises TypeError for a loader whose place cannot be found again, unless that is wanted."""
     if callable(getattr(loader, "get_data_loader", None)):
         return

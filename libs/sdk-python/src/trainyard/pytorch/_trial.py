@@ -107,7 +107,7 @@ def check_trial(trial: Any) -> None:
     batch = overrides(trial, "evaluate_batch")
     whole = overrides(trial, "evaluate_full_dataset")
     if batch == whole:
-        found = "both evaluate_batch() and" if batch else "neither evaluate_batch() nor"
+        methods = "both evaluate_batch() and" if batch else "neither evaluate_batch() nor"
         raise TypeError(
-            f"{type(trial).__name__} has {found} evaluate_full_dataset(): write exactly one of them"
+            f"{type(trial).__name__} has {methods} evaluate_full_dataset(): write exactly one of them"
         )

@@ -16,7 +16,7 @@ class TrainUnit:
     Raises TypeError for a value that is no number, and ValueError for one that is not above zero.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = self._checked(value)
 
     @property
@@ -34,7 +34,7 @@ class TrainUnit:
             return (count // self.value + 1) * self.value
         return min((each for each in self.value if each > count), default=math.inf)
 
-    def _checked(self, value: Any) -> Any:
+    def _checked(self, value: object) -> Any:
         name = type(self).__name__
         if isinstance(value, (list, tuple, set, frozenset, range)):
             return frozenset(TrainUnit._checked(self, each) for each in value)
@@ -74,7 +74,7 @@ class Second(TrainUnit):
     batches. A clock begins anew when a trial is restarted.
     """
 
-    def _checked(self, value: Any) -> int | float:
+    def _checked(self, value: object) -> int | float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise TypeError(f"pytorch.Second() takes a number of seconds, not {value!r}")
         if not (value > 0 and math.isfinite(value)):
@@ -84,7 +84,7 @@ class Second(TrainUnit):
         return value
 
 
-def checked(unit: Any, argument: str) -> TrainUnit | None:
+def checked(unit: object, argument: str) -> TrainUnit | None:
     """The unit that was given as an argument of ``Trainer.fit``; None stays None."""
     if unit is None or isinstance(unit, TrainUnit):
         return unit
@@ -105,8 +105,8 @@ def length_of(config: Mapping[str, Any]) -> TrainUnit | None:
     length = searcher.get("max_length")
     if isinstance(length, Mapping) and len(length) == 1:
         ((name, value),) = length.items()
-        found = {"batches": Batch, "epochs": Epoch}.get(str(name))
-        return None if found is None else found(value)
+        unit = {"batches": Batch, "epochs": Epoch}.get(str(name))
+        return None if unit is None else unit(value)
     if length is None:
         length = searcher.get("max_time")
         if (searcher.get("time_metric") or "batches") == "epochs" and length is not None:

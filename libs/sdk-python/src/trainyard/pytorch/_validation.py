@@ -112,14 +112,14 @@ class Validation:
 
     def _evaluate_whole(self) -> dict[str, Any]:
         context = self._context
-        found: Any = None
+        reduced: Any = None
         if context.distributed.rank == 0:
-            found = metrics_of(self._trial.evaluate_full_dataset(self._loader), self._method)
-            found = {
+            reduced = metrics_of(self._trial.evaluate_full_dataset(self._loader), self._method)
+            reduced = {
                 name: value.item() if isinstance(value, torch.Tensor) else value
-                for name, value in found.items()
+                for name, value in reduced.items()
             }
-        metrics: dict[str, Any] = context.distributed.broadcast(found)
+        metrics: dict[str, Any] = context.distributed.broadcast(reduced)
         self._callbacks.call("on_validation_epoch_end", [metrics])
         return metrics
 

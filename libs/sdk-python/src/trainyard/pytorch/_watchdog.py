@@ -75,14 +75,14 @@ class Watchdog:
         if frame is None:
             return
         together, where = _is_together(frame), _where(frame)
-        what = "in a call that all ranks make together" if together else "busy"
-        said = (
+        activity = "in a call that all ranks make together" if together else "busy"
+        text = (
             f"rank {self._distributed.rank} has been at batch {self._place.batch} for {stalled_s:.0f} s: "
-            f"it is {what}, in {where}"
+            f"it is {activity}, in {where}"
         )
         stack = "".join(traceback.format_stack(frame))
-        print(f"trainyard: {said}\n{stack}", file=sys.stderr, end="", flush=True)
-        _end.tell_stall("" if together else said)
+        print(f"trainyard: {text}\n{stack}", file=sys.stderr, end="", flush=True)
+        _end.tell_stall("" if together else text)
 
 
 def _is_together(frame: FrameType) -> bool:

@@ -31,17 +31,17 @@ def packed(folder: Path) -> bytes:
 
 def _files(folder: Path) -> list[str]:
     rules = Rules([*ALWAYS, *(line for name in _RULES for line in _lines(folder / name))])
-    found: list[str] = []
+    paths: list[str] = []
     for inside, folders, files in os.walk(folder):
 
         def path(name: str, inside: str = inside) -> str:
             return Path(inside, name).relative_to(folder).as_posix()
 
         folders[:] = sorted(name for name in folders if not rules.leave_out(path(name), True))
-        found += [path(name) for name in files if not rules.leave_out(path(name), False)]
-        if len(found) > CONTEXT_FILES_MAX:
+        paths += [path(name) for name in files if not rules.leave_out(path(name), False)]
+        if len(paths) > CONTEXT_FILES_MAX:
             raise ValueError(f"{folder} has more than {CONTEXT_FILES_MAX} files: the right folder?")
-    return sorted(found)
+    return sorted(paths)
 
 
 def _lines(file: Path) -> list[str]:

@@ -169,26 +169,26 @@ class _Session:
         self._answer(event.version, [one for call in calls for one in self._call(call)])
 
     def _call(self, call: Call) -> list[Operation]:
-        wanted = getattr(self._method, call.method)(self._state, *call.arguments)
-        return list(wanted or [])
+        operations = getattr(self._method, call.method)(self._state, *call.arguments)
+        return list(operations or [])
 
-    def _answer(self, version: int, wanted: list[Operation]) -> None:
-        wanted = wanted + self._progress(wanted)
+    def _answer(self, version: int, operations: list[Operation]) -> None:
+        operations = operations + self._progress(operations)
         names = set()
-        for batch in translate(wanted, version, self._state, self._numbers):
+        for batch in translate(operations, version, self._state, self._numbers):
             names.update(str(operation["id"]) for operation in batch)
             self._post(batch, version)
         for name in self._answers.pop(version, []):
             if name not in names:
                 raise _not_the_same(name, self._recorded[name], None)
-        if not self._over and any(isinstance(one, Shutdown) and one.cancel for one in wanted):
+        if not self._over and any(isinstance(one, Shutdown) and one.cancel for one in operations):
             self._api.cancel_experiment(self._experiment)
 
-    def _progress(self, wanted: list[Operation]) -> list[Operation]:
+    def _progress(self, operations: list[Operation]) -> list[Operation]:
         progress = self._method.progress(self._state)
-        if progress is None or any(isinstance(one, Progress) for one in wanted):
+        if progress is None or any(isinstance(one, Progress) for one in operations):
             return []
-        if not wanted and abs(progress - self._told_progress) < PROGRESS_STEP:
+        if not operations and abs(progress - self._told_progress) < PROGRESS_STEP:
             return []
         self._told_progress = progress
         return [Progress(progress)]

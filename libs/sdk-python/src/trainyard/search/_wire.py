@@ -89,16 +89,16 @@ def translate(
     comes after it, since only then the trial's number is known.
     """
     batch: list[Wire] = []
-    asked: set = set()
+    requested: set = set()
     for index, step in enumerate(_merged(operations, state)):
         names = _names(step)
-        if len(batch) == OPERATIONS_MAX or any(name in asked for name in names):
+        if len(batch) == OPERATIONS_MAX or any(name in requested for name in names):
             yield batch
-            batch, asked = [], set()
+            batch, requested = [], set()
         operation_id = f"{version}-{index}"
         if isinstance(step, _NewTrial):
             numbers.ask(operation_id, step.create.request_id)
-            asked.add(step.create.request_id)
+            requested.add(step.create.request_id)
         for name in names:
             if not numbers.is_asked(name):
                 raise SearchError(f"there is no trial {name!r}: create it first")
@@ -198,5 +198,5 @@ def _until(goal: _NewTrial | _Goal) -> Wire:
     return {**target, **_said("stopAtTarget", goal.stops)}
 
 
-def _said(name: str, value: Any) -> Wire:
+def _said(name: str, value: object) -> Wire:
     return {name: value} if value else {}

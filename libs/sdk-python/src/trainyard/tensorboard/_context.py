@@ -44,7 +44,7 @@ class TensorBoardContext:
             folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def writer(self, **arguments: Any) -> Any:
+    def writer(self, **arguments: object) -> Any:
         """A ``torch.utils.tensorboard.SummaryWriter`` into ``path``, which the end of the run closes.
 
         ``arguments`` are those of SummaryWriter. What an earlier run had written beyond the checkpoint
@@ -60,8 +60,12 @@ class TensorBoardContext:
             ) from error
         # Said as a keyword of a type that is not known here.
         make: Any = SummaryWriter
-        given = {"log_dir": str(self.path), "flush_secs": FLUSH_S, "purge_step": self._purge_step}
-        writer = make(**{**given, **arguments})
+        defaults = {
+            "log_dir": str(self.path),
+            "flush_secs": FLUSH_S,
+            "purge_step": self._purge_step,
+        }
+        writer = make(**{**defaults, **arguments})
         self._files.add(writer)
         return writer
 

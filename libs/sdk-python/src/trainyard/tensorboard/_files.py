@@ -28,7 +28,7 @@ class TensorBoardFiles:
         self.mirrors = False
         """Whether reports are copied."""
 
-    def add(self, writer: Any) -> None:
+    def add(self, writer: object) -> None:
         """Closes a writer of the script's at the end of the run."""
         self._writers.append(writer)
 
@@ -67,7 +67,7 @@ class TensorBoardFiles:
             self._mirror = None
 
 
-def _scalar_of(value: Any) -> float | None:
+def _scalar_of(value: object) -> float | None:
     """The number of a metric in proto JSON; None for what is not charted."""
     if isinstance(value, bool):
         return None

@@ -16,7 +16,9 @@ torch = require("torch", "trainyard.transformers")
 SECTION = "training_arguments"
 
 
-def training_arguments(ctx: Context, arguments_class: type | None = None, **defaults: Any) -> Any:
+def training_arguments(
+    ctx: Context, arguments_class: type | None = None, **defaults: object
+) -> Any:
     """The Trainer's arguments: ``defaults``, and over them what the trial's hyperparameters say.
 
     A hyperparameter that is named as an argument sets it (``learning_rate``, ``weight_decay``,
@@ -28,8 +30,8 @@ def training_arguments(ctx: Context, arguments_class: type | None = None, **defa
 
     Raises ValueError for an unknown name in the section.
     """
-    made = arguments_class or transformers.TrainingArguments
-    known = {field.name for field in dataclasses.fields(made) if field.init}
+    arguments_type = arguments_class or transformers.TrainingArguments
+    known = {field.name for field in dataclasses.fields(arguments_type) if field.init}
     values: dict[str, Any] = {
         "output_dir": str(ctx.info.run_dir / "trainer"),
         "seed": ctx.info.trial_seed,
@@ -42,8 +44,8 @@ def training_arguments(ctx: Context, arguments_class: type | None = None, **defa
     if ctx.distributed.size > 1 and not torch.cuda.is_available():
         values.update(use_cpu=True, ddp_backend="gloo")
     values.update(defaults)
-    values.update(overrides_of(ctx.info.hparams, known, made.__name__))
-    return made(**values)
+    values.update(overrides_of(ctx.info.hparams, known, arguments_type.__name__))
+    return arguments_type(**values)
 
 
 def overrides_of(hparams: Mapping[str, Any], known: set[str], owner: str) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class Callback(transformers.TrainerCallback):
         finally:
             self._ends_when_complete = False
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_train_begin(self, args: Any, state: Any, control: object, **more: Any) -> None:
         """Gives a resumed training the trial's own rates, and brings the best checkpoint so far
         back for ``load_best_model_at_end``.
         """
@@ -80,12 +80,12 @@ class Callback(transformers.TrainerCallback):
         if args.load_best_model_at_end:
             self._restore_best(args, state, latest, metadata)
 
-    def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_step_begin(self, args: object, state: Any, control: object, **more: object) -> None:
         """Ends a training that has no step left."""
         if self._ends_when_complete and state.global_step >= state.max_steps:
             raise _NothingLeftError
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_step_end(self, args: object, state: Any, control: Any, **more: object) -> None:
         """Asks whether to stop. After the last step there is nothing left to stop."""
         if control.should_training_stop or state.global_step >= state.max_steps:
             return
@@ -93,7 +93,7 @@ class Callback(transformers.TrainerCallback):
             control.should_training_stop = True
             control.should_save = True
 
-    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: object) -> None:
         """Saves where another callback, such as ``EarlyStoppingCallback``, ended the training."""
         steps_kept = args.save_strategy in ("steps", "epoch")
         if control.should_training_stop and steps_kept and state.global_step not in self._stored:
@@ -101,11 +101,11 @@ class Callback(transformers.TrainerCallback):
 
     def on_log(
         self,
-        args: Any,
+        args: object,
         state: Any,
-        control: Any,
+        control: object,
         logs: Mapping[str, Any] | None = None,
-        **more: Any,
+        **more: object,
     ) -> None:
         """Reports what the training logs. Evaluations are reported by ``on_evaluate``."""
         if not logs:
@@ -118,11 +118,11 @@ class Callback(transformers.TrainerCallback):
 
     def on_evaluate(
         self,
-        args: Any,
+        args: object,
         state: Any,
-        control: Any,
+        control: object,
         metrics: Mapping[str, Any] | None = None,
-        **more: Any,
+        **more: object,
     ) -> None:
         """Reports an evaluation."""
         if not metrics:
@@ -133,7 +133,7 @@ class Callback(transformers.TrainerCallback):
         else:
             self._ctx.train.report_metrics(prefix, state.global_step, dict(metrics))
 
-    def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_save(self, args: Any, state: Any, control: object, **more: object) -> None:
         """Stores the folder that the Trainer has just written as a checkpoint of the trial."""
         folder = _folder_of(args, state.global_step)
         metadata = {"steps_completed": state.global_step, "epoch": state.epoch, **rates_of(args)}
@@ -144,7 +144,7 @@ class Callback(transformers.TrainerCallback):
                 metadata["best_checkpoint"] = self._stored[best]
         self._stored[state.global_step] = upload_together(self._ctx, folder, metadata)
 
-    def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_train_end(self, args: object, state: object, control: object, **more: object) -> None:
         """Reports how far the training came."""
         self._report_progress(state)
 

@@ -13,7 +13,7 @@ from typing import Any
 RATES = ("learning_rate", "weight_decay")
 
 
-def rates_of(args: Any) -> dict[str, float]:
+def rates_of(args: object) -> dict[str, float]:
     """What a checkpoint's metadata keep of the arguments."""
     return {name: float(getattr(args, name)) for name in RATES}
 

@@ -37,14 +37,17 @@ export function grantCommand(
     kind: "grant",
     placements,
     masterAddress,
-    masterPort: choosePort(id, taken.get(masterAddress) ?? new Set()),
+    masterPort: choosePort(`${tokenKey} ${id}`, taken.get(masterAddress) ?? new Set()),
     tokenKey,
   };
 }
 
-/** A port that no other unended allocation has at that address. Whether the host uses it for something else is unknown. */
-function choosePort(id: string, used: Set<number>): number {
-  let place = hash(id) % limits.masterPorts;
+/**
+ * A port that no other unended allocation has at that address. Whether the host uses it for something else is unknown,
+ * so the name differs between clusters: another one on the host has runs of the same ids.
+ */
+function choosePort(name: string, used: Set<number>): number {
+  let place = hash(name) % limits.masterPorts;
   while (used.has(portAt(place)) && used.size < limits.masterPorts) {
     place = (place + 1) % limits.masterPorts;
   }

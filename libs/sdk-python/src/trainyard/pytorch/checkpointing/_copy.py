@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-def copied(value: Any) -> Any:
+def copied(value: object) -> Any:
     """The value with every tensor copied into main memory, through dicts, lists and tuples. Tensors
     that are the same memory (tied weights) are copied once and stay the same.
     """
@@ -24,9 +24,9 @@ def _copied(value: Any, copies: dict[Any, torch.Tensor]) -> Any:
         return _copy_of(value, copies)
     if isinstance(value, dict):
         # A shallow copy keeps what it is beside its items: of a model's state the versions of its parts.
-        made = copy.copy(value)
-        made.update((key, _copied(item, copies)) for key, item in value.items())
-        return made
+        container = copy.copy(value)
+        container.update((key, _copied(item, copies)) for key, item in value.items())
+        return container
     if type(value) in (list, tuple):
         return type(value)(_copied(item, copies) for item in value)
     if value is None or isinstance(value, (bool, int, float, str, bytes)):
@@ -41,12 +41,12 @@ def _copy_of(tensor: torch.Tensor, copies: dict[Any, torch.Tensor]) -> torch.Ten
     ):
         return tensor.detach().cpu().clone()
     key = _memory_of(tensor)
-    found = copies.get(key)
-    if found is None:
-        found = torch.empty_like(tensor, device="cpu", requires_grad=False)
-        found.copy_(tensor.detach(), non_blocking=True)
-        copies[key] = found
-    return found
+    copied_tensor = copies.get(key)
+    if copied_tensor is None:
+        copied_tensor = torch.empty_like(tensor, device="cpu", requires_grad=False)
+        copied_tensor.copy_(tensor.detach(), non_blocking=True)
+        copies[key] = copied_tensor
+    return copied_tensor
 
 
 def _memory_of(tensor: torch.Tensor) -> tuple[Any, ...]:

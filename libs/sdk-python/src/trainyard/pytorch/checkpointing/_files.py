@@ -45,16 +45,16 @@ def write(folder: Path, shared: dict[str, Any], own: list[bytes], trial: dict[st
         if not any(mark in str(error) for mark in _OF_TORCHS_WRITER):
             raise
         # All that torch says of a full disk is where it wrote and where it had meant to, or less.
-        said = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0]
         raise OSError(
-            f"{folder / SHARED} could not be written ({said}): look whether the storage is full"
+            f"{folder / SHARED} could not be written ({reason}): look whether the storage is full"
         ) from error
     for rank, content in enumerate(own):
         (folder / rank_file(rank)).write_bytes(content)
     (folder / TRIAL).write_text(json.dumps(trial, indent=2), encoding="utf-8")
 
 
-def read_shared(folder: Path, uuid: str, **arguments: Any) -> dict[str, Any]:
+def read_shared(folder: Path, uuid: str, **arguments: object) -> dict[str, Any]:
     """What is the same in all processes. Unpickles, so the checkpoint is trusted like code."""
     path = folder / SHARED
     if not path.is_file():
@@ -76,8 +76,8 @@ def read_own(folder: Path, rank: int, uuid: str) -> dict[str, Any] | None:
 
 def _loaded(path: Path, uuid: str, arguments: dict[str, Any]) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = torch.load(path, **arguments)
-        return found
+        state: dict[str, Any] = torch.load(path, **arguments)
+        return state
     except (ImportError, AttributeError) as error:
         raise ValueError(
             f"{path.name} of checkpoint {uuid} holds what cannot be found here ({error}): train with the "
@@ -93,5 +93,5 @@ def read_trial(folder: Path) -> dict[str, Any]:
             f"{folder} has no {TRIAL}: give load_trial_from_checkpoint_path the folder of a "
             "checkpoint that pytorch.Trainer stored"
         )
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    identity: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return identity

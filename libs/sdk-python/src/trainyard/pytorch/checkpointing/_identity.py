@@ -23,14 +23,14 @@ def identity_of(trial: PyTorchTrial, context: PyTorchTrialContext) -> dict[str, 
         # The script's name, under which it can be imported later.
         script = getattr(sys.modules.get("__main__"), "__file__", None)
         module = Path(script).stem if script else module
-    found = {
+    identity = {
         "trial": f"{module}:{kind.__qualname__}",
         "hparams": context.get_hparams(),
         "config": context.get_experiment_config(),
         "torch": torch.__version__,
         "trainyard": __version__,
     }
-    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
     return plain
 
 
@@ -38,10 +38,10 @@ def class_of(identity: dict[str, Any]) -> Any:
     """The trial's class, imported. Raises ValueError where that does not work."""
     module, _, name = str(identity.get("trial", "")).partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
-        return found
+            value = getattr(value, part)
+        return value
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
             f"load_trial_from_checkpoint_path() cannot import {module}:{name} ({error}): put its "

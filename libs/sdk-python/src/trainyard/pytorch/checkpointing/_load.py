@@ -29,7 +29,7 @@ def load_trial_from_checkpoint_path(
     trial_class: Any | None = None,
     trial_kwargs: dict[str, Any] | None = None,
     torch_load_kwargs: dict[str, Any] | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """Makes the trial of a checkpoint's folder and gives its models their weights. Needs no task.
 

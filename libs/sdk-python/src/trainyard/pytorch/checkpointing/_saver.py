@@ -138,8 +138,8 @@ class Saver:
         return begin
 
 
-def latest_of(context: PyTorchTrialContext, given: str | None) -> str | None:
+def latest_of(context: PyTorchTrialContext, warm_start: str | None) -> str | None:
     """Where the training goes on from: the run's own latest checkpoint, else the one that
     ``Trainer.fit`` was given.
     """
-    return context.info.latest_checkpoint or given or None
+    return context.info.latest_checkpoint or warm_start or None

@@ -174,7 +174,7 @@ def _difference(here: dict[str, Any], there: dict[str, Any]) -> str:
     return "its parts are others"
 
 
-def _shape(value: Any) -> str:
+def _shape(value: object) -> str:
     if value is None:
         return "absent"
     return str(list(value.shape)) if isinstance(value, torch.Tensor) else type(value).__name__

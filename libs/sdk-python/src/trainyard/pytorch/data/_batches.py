@@ -28,7 +28,7 @@ class Seeded:
     (augmentations) depends neither on the number of processes nor on an interruption of the training.
     """
 
-    def __init__(self, unit: Any, seed: int) -> None:
+    def __init__(self, unit: object, seed: int) -> None:
         self.unit = unit
         self.seed = seed
 
@@ -36,7 +36,7 @@ class Seeded:
         return _arrived, (self.unit, self.seed)
 
 
-def _arrived(unit: Any, seed: int) -> Any:
+def _arrived(unit: object, seed: int) -> Any:
     # A loading process unpickles one unit at a time, when it begins with it.
     if get_worker_info() is not None:
         set_all(seed)
@@ -75,8 +75,8 @@ class TrainSamples(Plan):
 
     def batch(self, epoch: Epoch, step: int) -> Any:
         start = step * self._size * self.replicas
-        left = len(epoch) - start
-        if left >= self._size * self.replicas:
+        remaining = len(epoch) - start
+        if remaining >= self._size * self.replicas:
             start += self.rank * self._size
             return epoch.part(start, start + self._size)
         return share_of_rest(epoch, start, self.replicas, self.rank)

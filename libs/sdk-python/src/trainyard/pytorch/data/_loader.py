@@ -204,8 +204,8 @@ class DataLoader:
             seed = mix(seed, self._own_seed)
         if self._size is None:
             units = self.sampler if self.batch_sampler is None else self.batch_sampler
-            told = "sampler" if self.batch_sampler is None else "batch_sampler"
-            order = Sampled(units, seed, told)
+            name = "sampler" if self.batch_sampler is None else "batch_sampler"
+            order = Sampled(units, seed, name)
             kind = TrainUnits if repeat else EachOnce
             return kind(order, replicas, rank)
         order = order_of(self.sampler, self.dataset, seed)
@@ -219,17 +219,17 @@ class DataLoader:
         """
         generator = torch.Generator()
         generator.manual_seed(mix(seed, rank, "loading"))
-        given = self._torch
+        loader = self._torch
         return {
-            "num_workers": given.num_workers,
-            "collate_fn": given.collate_fn,
-            "pin_memory": given.pin_memory and torch.cuda.is_available(),
-            "timeout": given.timeout,
-            "worker_init_fn": given.worker_init_fn,
-            "multiprocessing_context": given.multiprocessing_context,
+            "num_workers": loader.num_workers,
+            "collate_fn": loader.collate_fn,
+            "pin_memory": loader.pin_memory and torch.cuda.is_available(),
+            "timeout": loader.timeout,
+            "worker_init_fn": loader.worker_init_fn,
+            "multiprocessing_context": loader.multiprocessing_context,
             "generator": generator,
-            "prefetch_factor": given.prefetch_factor if given.num_workers > 0 else None,
-            "persistent_workers": given.persistent_workers,
+            "prefetch_factor": loader.prefetch_factor if loader.num_workers > 0 else None,
+            "persistent_workers": loader.persistent_workers,
         }
 
 

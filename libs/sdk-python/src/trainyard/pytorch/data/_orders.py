@@ -97,11 +97,11 @@ class Sampled(Order):
     where there is one. A sampler that keeps a state of its own from epoch to epoch is beyond this.
     """
 
-    def __init__(self, sampler: Iterable[Any], seed: int, told: str) -> None:
-        super().__init__(_length(sampler, told))
+    def __init__(self, sampler: Iterable[Any], seed: int, name: str) -> None:
+        super().__init__(_length(sampler, name))
         self._sampler = sampler
         self._seed = seed
-        self._told = told
+        self._name = name
         generator = getattr(sampler, "generator", None)
         self._generator = generator if isinstance(generator, torch.Generator) else None
 
@@ -118,13 +118,13 @@ class Sampled(Order):
         if len(units) != self.size:
             gave = "more" if len(units) > self.size else str(len(units))
             raise ValueError(
-                f"the {self._told} of a DataLoader says by __len__ that an epoch has {self.size} "
+                f"the {self._name} of a DataLoader says by __len__ that an epoch has {self.size} "
                 f"and its __iter__ gave {gave}: let __len__ return what __iter__ gives"
             )
         return Listed(units)
 
 
-def order_of(sampler: Iterable[Any], dataset: Any, seed: int) -> Order:
+def order_of(sampler: Iterable[Any], dataset: object, seed: int) -> Order:
     """The order in which a sampler of samples gives them."""
     if type(sampler) is SequentialSampler:
         return Sequential(_length(sampler.data_source, "dataset"))
@@ -135,17 +135,17 @@ def order_of(sampler: Iterable[Any], dataset: Any, seed: int) -> Order:
     return Sampled(sampler, seed, "sampler")
 
 
-def seed_of(sampler: Any) -> int | None:
+def seed_of(sampler: object) -> int | None:
     """The seed that a sampler's own generator was given; None where it has none."""
     generator = getattr(sampler, "generator", None)
     return generator.initial_seed() if isinstance(generator, torch.Generator) else None
 
 
-def _length(sized: Any, told: str) -> int:
+def _length(sized: Any, name: str) -> int:
     try:
         return len(sized)
     except TypeError as error:
         raise TypeError(
-            f"the {told} of a DataLoader has no length, from which the length of an epoch follows: "
+            f"the {name} of a DataLoader has no length, from which the length of an epoch follows: "
             f"give {type(sized).__name__} a __len__"
         ) from error

@@ -35,7 +35,7 @@ class Rows(Dataset):
         return [tensor.index_select(0, rows.to(tensor.device)) for tensor in self._dataset.tensors]
 
 
-def as_it_is(batch: Any) -> Any:
+def as_it_is(batch: object) -> Any:
     """The ``collate_fn`` for ``Rows``."""
     return batch
 

@@ -46,7 +46,7 @@ class Chance:
         else:
             set_states(self._states)
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._states = states()
         set_states(self._outside)
 

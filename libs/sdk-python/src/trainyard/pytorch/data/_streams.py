@@ -63,13 +63,13 @@ class Stream(IterableDataset):
             epochs, step = divmod(self._skip, self.steps())
             epoch += epochs
         while True:
-            given = 0
+            yielded = 0
             for batch in self._epoch_of(epoch, step):
-                given += 1
+                yielded += 1
                 yield batch[0] if self._whole else batch
             if not self._repeat:
                 return
-            if given == 0 and step == 0:
+            if yielded == 0 and step == 0:
                 raise ValueError(
                     f"build_training_data_loader: {type(self._dataset).__name__} gave no batch in "
                     f"epoch {epoch}: let its __iter__ begin anew at every call"

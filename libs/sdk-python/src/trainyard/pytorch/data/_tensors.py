@@ -14,17 +14,17 @@ TorchData = Union[dict[str, torch.Tensor], Sequence[torch.Tensor], torch.Tensor]
 _log = logging.getLogger("trainyard.pytorch")
 
 
-def data_length(data: Any) -> int:
+def data_length(data: object) -> int:
     """The samples of a batch: the length of the first tensor or array that is found in it, through
     dicts, lists and tuples; of a list without any, its own. Raises TypeError where there is none.
     """
-    found = _first_length(data)
-    if found is None:
+    length = _first_length(data)
+    if length is None:
         raise TypeError(
             f"get_batch_length found no tensor or array in a batch of type {type(data).__name__}: "
             "override get_batch_length(batch) in the trial and return its samples"
         )
-    return found
+    return length
 
 
 def _first_length(data: Any) -> int | None:
@@ -33,18 +33,18 @@ def _first_length(data: Any) -> int | None:
     if isinstance(data, Mapping):
         return next((n for n in map(_first_length, data.values()) if n is not None), None)
     if isinstance(data, (list, tuple)):
-        found = next((n for n in map(_first_length, data) if n is not None), None)
-        return len(data) if found is None and data else found
+        length = next((n for n in map(_first_length, data) if n is not None), None)
+        return len(data) if length is None and data else length
     return None
 
 
-def _is_array(data: Any) -> bool:
+def _is_array(data: object) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(data, numpy.ndarray)
 
 
 def to_device(
-    data: Any,
+    data: object,
     device: str | torch.device,
     warned_types: set[type] | None = None,
     *,

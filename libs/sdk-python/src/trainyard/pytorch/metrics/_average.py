@@ -20,8 +20,8 @@ def average_training_metrics(
     ``per_batch`` is what ``metrics_of`` made of each batch of this rank. A metric that some batches
     or ranks do not have is averaged over those that do. Every rank has to call it; it gathers once.
     """
-    mine = {name: list(column.values()) for name, column in columns_of(per_batch).items()}
-    sums = {name: (total(values), len(values)) for name, values in mine.items()}
+    own = {name: list(column.values()) for name, column in columns_of(per_batch).items()}
+    sums = {name: (total(values), len(values)) for name, values in own.items()}
     return {
         name: _quotient(total([part for part, _ in parts]), sum(count for _, count in parts))
         for name, parts in _by_name(_all(distributed, sums)).items()
@@ -46,13 +46,13 @@ def reduce_validation_metrics(
             f"reduce_validation_metrics: {len(records)} numbers of records for {len(per_batch)} "
             "batches"
         )
-    mine = {
+    own = {
         name: _reduced_here(name, column, records, _reducer_for(name, reducer))
         for name, column in columns_of(per_batch).items()
     }
     return {
         name: _reduced_across(parts, _reducer_for(name, reducer))
-        for name, parts in _by_name(_all(distributed, mine)).items()
+        for name, parts in _by_name(_all(distributed, own)).items()
     }
 
 
@@ -90,31 +90,31 @@ def _fold(values: list[float], reducer: Reducer) -> float:
 
 
 def _reducer_for(name: str, reducer: Reducer | Mapping[str, Reducer]) -> Reducer:
-    found = reducer.get(name) if isinstance(reducer, Mapping) else reducer
-    if found is None:
+    chosen = reducer.get(name) if isinstance(reducer, Mapping) else reducer
+    if chosen is None:
         raise ValueError(
             f"{METHOD} returned no reducer for the metric {name!r}: add it to the dict, or return "
             "one Reducer for all"
         )
-    if not isinstance(found, Reducer):
+    if not isinstance(chosen, Reducer):
         raise TypeError(
-            f"{METHOD} returned {found!r} for the metric {name!r}: return one of Reducer.AVG, SUM, "
+            f"{METHOD} returned {chosen!r} for the metric {name!r}: return one of Reducer.AVG, SUM, "
             "MAX and MIN"
         )
-    return found
+    return chosen
 
 
-def _all(distributed: Ranks, mine: Any) -> list[Any]:
-    return distributed.allgather(mine) if distributed.size > 1 else [mine]
+def _all(distributed: Ranks, value: object) -> list[Any]:
+    return distributed.allgather(value) if distributed.size > 1 else [value]
 
 
 def _by_name(ranks: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """The parts of each metric, in the order of the ranks that have it."""
-    found: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for parts in ranks:
         for name, part in parts.items():
-            found.setdefault(name, []).append(part)
-    return found
+            columns.setdefault(name, []).append(part)
+    return columns
 
 
 def _quotient(value: float, weight: float) -> float:

@@ -104,12 +104,12 @@ class MetricReducers:
         serving = [known for known in self._known if known.serves(for_training)]
         if not serving:
             return {}
-        mine = [_called(known, "per_slot_reduce") for known in serving]
-        slots = self._distributed.allgather(mine) if self._distributed.size > 1 else [mine]
+        own = [_called(known, "per_slot_reduce") for known in serving]
+        slots = self._distributed.allgather(own) if self._distributed.size > 1 else [own]
         metrics: dict[str, Any] = {}
         for known, values in zip(serving, zip(*slots)):
-            found = _named(known, _called(known, "cross_slot_reduce", list(values)))
-            metrics = join_metrics(metrics, found, "cross_slot_reduce")
+            named = _named(known, _called(known, "cross_slot_reduce", list(values)))
+            metrics = join_metrics(metrics, named, "cross_slot_reduce")
         return metrics
 
 
@@ -135,17 +135,17 @@ def _called(known: _Known, method: str, *arguments: Any) -> Any:
         ) from error
 
 
-def _named(known: _Known, found: Any) -> Mapping[str, Any]:
+def _named(known: _Known, result: Any) -> Mapping[str, Any]:
     if known.name is None:
-        if not isinstance(found, Mapping):
+        if not isinstance(result, Mapping):
             raise TypeError(
-                f"{known} returned a {type(found).__name__}: return a dict of metrics by name, or "
+                f"{known} returned a {type(result).__name__}: return a dict of metrics by name, or "
                 "give wrap_reducer a name for the one metric"
             )
-        return {name: _plain(value) for name, value in found.items()}
-    if isinstance(found, Mapping):
+        return {name: _plain(value) for name, value in result.items()}
+    if isinstance(result, Mapping):
         raise TypeError(f"{known} returned a dict: return one value, or give wrap_reducer no name")
-    return {known.name: _plain(found)}
+    return {known.name: _plain(result)}
 
 
 def _plain(value: Any) -> Any:

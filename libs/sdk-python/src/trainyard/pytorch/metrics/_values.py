@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 
-def metrics_of(returned: Any, method: str) -> dict[str, Any]:
+def metrics_of(returned: object, method: str) -> dict[str, Any]:
     """The metrics that ``method`` returned for a batch: a dict, or a tensor of one element, which is
     the metric ``loss``.
 

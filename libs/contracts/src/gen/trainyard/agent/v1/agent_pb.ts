@@ -20,14 +20,14 @@ export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
   fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSLUAQoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAESGAoLaW5jYXJuYXRpb24YBiABKAlIAIgBARIXCgpuYW1lX3Rha2VuGAcgASgJSAGIAQFCDgoMX2luY2FybmF0aW9uQg0KC19uYW1lX3Rha2VuIpIBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBQgkKB19sYXVuY2gi+gMKBkxhdW5jaBISCgphbGxvY2F0aW9uGAEgASgJEhIKCmV4cGVyaW1lbnQYAiABKAkSDQoFdHJpYWwYAyABKAkSCwoDcnVuGAQgASgNEhYKDmdyYW50X3Bvc2l0aW9uGAUgASgJEg0KBXRva2VuGAYgASgJEg8KBXNoZWxsGAcgASgJSAASLgoHY29tbWFuZBgIIAEoCzIbLnRyYWlueWFyZC5hZ2VudC52MS5Db21tYW5kSAASMAoPaHlwZXJwYXJhbWV0ZXJzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZjb25maWcYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnRyaWFsX3NlZWQYCyABKA0SGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDCABKAkSFwoPc3RlcHNfY29tcGxldGVkGA0gASgBEhYKDmNvbnRleHRfZGlnZXN0GA4gASgJEh0KFWVudmlyb25tZW50X3ZhcmlhYmxlcxgPIAMoCRINCgVzbG90cxgQIAMoCRIRCglub2RlX3JhbmsYESABKA0SDQoFbm9kZXMYEiABKA0SFgoObWFzdGVyX2FkZHJlc3MYEyABKAkSEwoLbWFzdGVyX3BvcnQYFCABKA1CDAoKZW50cnlwb2ludCIcCgdDb21tYW5kEhEKCWFyZ3VtZW50cxgBIAMoCSKeBQoGUmVwb3J0Eg0KBWFnZW50GAEgASgJEhMKC2luY2FybmF0aW9uGAIgASgJEhAKCHNlcXVlbmNlGAMgASgBEg0KBWVwb2NoGAQgASgBEg8KB3ZlcnNpb24YBSABKAESDQoFcHJvYmUYBiABKAESDAoEcG9vbBgHIAEoCRInCgVzbG90cxgIIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBmxhYmVscxgJIAMoCzImLnRyYWlueWFyZC5hZ2VudC52MS5SZXBvcnQuTGFiZWxzRW50cnkSFQoNYWdlbnRfdmVyc2lvbhgKIAEoCRIPCgdhZGRyZXNzGAsgASgJEjkKC2FsbG9jYXRpb25zGAwgAygLMiQudHJhaW55YXJkLmFnZW50LnYxLkFsbG9jYXRpb25SZXBvcnQSEQoEcGFydBgNIAEoDUgAiAEBEhIKBXBhcnRzGA4gASgNSAGIAQESGgoNaGlnaGVzdF9lcG9jaBgPIAEoAUgCiAEBEhMKBmZvbGRlchgQIAEoCUgDiAEBEhIKBXBsYWNlGBEgASgJSASIAQESFwoKc3RhcnRlZF9tcxgSIAEoAUgFiAEBEhsKDnByb2Nlc3NfZ3JvdXBzGBQgASgJSAaIAQESHAoPZGlza19mcmVlX2J5dGVzGBUgASgBSAeIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfcGFydEIICgZfcGFydHNCEAoOX2hpZ2hlc3RfZXBvY2hCCQoHX2ZvbGRlckIICgZfcGxhY2VCDQoLX3N0YXJ0ZWRfbXNCEQoPX3Byb2Nlc3NfZ3JvdXBzQhIKEF9kaXNrX2ZyZWVfYnl0ZXMi9QMKEEFsbG9jYXRpb25SZXBvcnQSEgoKYWxsb2NhdGlvbhgBIAEoCRI4CgVzdGF0ZRgCIAEoDjIpLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0U3RhdGUSEQoJbm9kZV9yYW5rGAMgASgNEg0KBXNsb3RzGAQgAygJEgsKA3BpZBgFIAEoDRIsCgRleGl0GAYgASgLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0SACIAQESNwoKZW5kX3JlY29yZBgHIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSAGIAQESFQoNbGF1bmNoX2ZhaWxlZBgIIAEoCBIOCgZraWxsZWQYCSABKAgSOwoGc2VhbGVkGAogASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gCiAEBEhEKBGxlZnQYCyABKAlIA4gBARIVCghwcm9ncmVzcxgMIAEoAUgEiAEBEh8KEndhaXRzX2Zvcl9wbGF0Zm9ybRgNIAEoCEgFiAEBQgcKBV9leGl0Qg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCBwoFX2xlZnRCCwoJX3Byb2dyZXNzQhUKE193YWl0c19mb3JfcGxhdGZvcm0qWAoLV2FudGVkU3RhdGUSHAoYV0FOVEVEX1NUQVRFX1VOU1BFQ0lGSUVEEAASFAoQV0FOVEVEX1NUQVRFX1JVThABEhUKEVdBTlRFRF9TVEFURV9LSUxMEAIqrwEKFUFsbG9jYXRpb25SZXBvcnRTdGF0ZRInCiNBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9VTlNQRUNJRklFRBAAEiUKIUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1BSRVBBUklORxABEiMKH0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1JVTk5JTkcQAhIhCh1BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9FTkRFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
- * Scheduler to agent, subject ty.agent.<id>.do. The whole of what is wanted, each time;
- * launches only for what the agent's last report did not name. Processing it twice is harmless.
+ * Scheduler to agent, subject ty.agent.<id>.do. Each message has all wanted allocations, and launches only for those that
+ * the agent's last report did not name. Processing it twice is harmless.
  *
  * @generated from message trainyard.agent.v1.Wanted
  */
 export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   /**
-   * The scheduler's lease epoch: an agent ignores an epoch below the highest that it has seen.
+   * The scheduler's lease epoch: an agent ignores an epoch below the highest that it has received.
    *
    * @generated from field: double epoch = 1;
    */
@@ -55,21 +55,21 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   forget: string[];
 
   /**
-   * Echoed in the next report, at once: tells a live answer from a late one.
+   * Echoed in the next report, immediately: it distinguishes a current answer from a late one.
    *
    * @generated from field: double probe = 5;
    */
   probe: number;
 
   /**
-   * The incarnation that it is for; absent for every agent of the name (of a scheduler or an agent of an earlier version).
+   * The incarnation that the list is for; absent for all agents of the name (scheduler or agent of an earlier version).
    *
    * @generated from field: optional string incarnation = 6;
    */
   incarnation?: string | undefined;
 
   /**
-   * Why that incarnation does not hold its name, in a sentence: it launches nothing and echoes nothing.
+   * The reason why that incarnation does not hold the name: it launches nothing and echoes nothing.
    *
    * @generated from field: optional string name_taken = 7;
    */
@@ -113,7 +113,7 @@ export const WantedAllocationSchema: GenMessage<WantedAllocation> = /*@__PURE__*
   messageDesc(file_trainyard_agent_v1_agent, 1);
 
 /**
- * All that an agent needs to start its part of an allocation.
+ * Everything that an agent needs to start its part of an allocation.
  *
  * @generated from message trainyard.agent.v1.Launch
  */
@@ -139,7 +139,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   run: number;
 
   /**
-   * The position of the grant; with the allocation's id it makes up the token's content.
+   * The position of the grant; the token contains it and the allocation's id.
    *
    * @generated from field: string grant_position = 5;
    */
@@ -257,7 +257,7 @@ export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 3);
 
 /**
- * Agent to scheduler, subject ty.agent.<id>.report, where <id> is `agent`: everything that it runs or has just ended.
+ * Agent to scheduler, subject ty.agent.<id>.report, where <id> is `agent`: all allocations that it runs or that have just ended.
  * Sent at every change, after every Wanted, and at every beat.
  *
  * @generated from message trainyard.agent.v1.Report
@@ -324,7 +324,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   agentVersion: string;
 
   /**
-   * Where other nodes reach this host; becomes the master address of runs whose first node is here.
+   * The address at which other nodes reach this host; it becomes the master address of runs whose first node is here.
    *
    * @generated from field: string address = 11;
    */
@@ -336,7 +336,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   allocations: AllocationReport[];
 
   /**
-   * Of a report in parts, which all have its sequence: this one's number, from 1, and how many there are.
+   * For a report in parts, which all have its sequence: the number of this part, from 1, and the number of parts.
    *
    * @generated from field: optional uint32 part = 13;
    */
@@ -348,7 +348,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   parts?: number | undefined;
 
   /**
-   * The highest epoch of a Wanted that was ever heard here, also before this start.
+   * The highest epoch of any Wanted that was received here, before this start too.
    *
    * @generated from field: optional double highest_epoch = 15;
    */
@@ -372,14 +372,14 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   startedMs?: number | undefined;
 
   /**
-   * How all processes of a run are found and ended: cgroup, parent or scan.
+   * The method that finds and ends all processes of a run: cgroup, parent or scan.
    *
    * @generated from field: optional string process_groups = 20;
    */
   processGroups?: string | undefined;
 
   /**
-   * What is left on the file system of its state folder.
+   * The free space on the file system of the state folder.
    *
    * @generated from field: optional double disk_free_bytes = 21;
    */
@@ -420,21 +420,21 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   slots: string[];
 
   /**
-   * The pid of the script's process, from RUNNING on and kept when it has ended; 0 while it never was up.
+   * The pid of the script's process, from RUNNING on, also after it has ended; 0 if it never started.
    *
    * @generated from field: uint32 pid = 5;
    */
   pid: number;
 
   /**
-   * Of an ended one. With neither code nor signal nobody saw how it ended (the host restarted): the run counts as lost.
+   * Set when it has ended. Without code and signal the end was not observed (the host restarted): the run counts as lost.
    *
    * @generated from field: optional trainyard.common.v1.Exit exit = 6;
    */
   exit?: Exit | undefined;
 
   /**
-   * What end.json of the run's folder held when the process was gone.
+   * The content of end.json in the run's folder after the process had ended.
    *
    * @generated from field: optional trainyard.common.v1.EndRecord end_record = 7;
    */
@@ -442,7 +442,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
 
   /**
    * The platform could not start it (the model code could not be fetched, say); exit.message says why. An entrypoint that
-   * does not exist is no such case: it ends with code 127.
+   * does not exist is not such a case: it ends with code 127.
    *
    * @generated from field: bool launch_failed = 8;
    */
@@ -456,30 +456,30 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   killed: boolean;
 
   /**
-   * What the run has stored and the platform has not taken yet; absent for nothing. Of an ended run these are delivered
-   * further, and may complete after its end.
+   * Checkpoints that the run has stored and the platform has not accepted yet; absent if there are none. The agent
+   * continues to deliver them after the end of the run, and they may complete then.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 10;
    */
   sealed?: SealedCheckpoints | undefined;
 
   /**
-   * Of one that should be gone: which of its processes were killed and are still there, as a sentence.
+   * Set for an allocation that should have ended: a message that names the processes that survived a kill.
    *
    * @generated from field: optional string left = 11;
    */
   left?: string | undefined;
 
   /**
-   * Of one that is prepared: rises with every piece of its code that is fetched or unpacked. A launch that shows no
-   * progress for too long is ended.
+   * Set while it is prepared: rises with every piece of its code that is fetched or unpacked. A launch without progress
+   * for too long is ended.
    *
    * @generated from field: optional double progress = 12;
    */
   progress?: number | undefined;
 
   /**
-   * Of one that is prepared: it waits for a service of the platform that does not answer.
+   * Set while it is prepared: it waits for a service of the platform that does not answer.
    *
    * @generated from field: optional bool waits_for_platform = 13;
    */

@@ -30,8 +30,8 @@ export type WriteLines = Message<"trainyard.command.v1.WriteLines"> & {
   lines: LogLine[];
 
   /**
-   * The tokens of the runs whose lines these are: whoever has a run's launch has its token, and nobody else. A batch without
-   * them waits at its agent.
+   * The tokens of the runs that wrote the lines. Only an agent with a run's launch has its token. A batch without them waits
+   * at its agent.
    *
    * @generated from field: repeated string tokens = 3;
    */
@@ -84,7 +84,7 @@ export type LogLine = Message<"trainyard.command.v1.LogLine"> & {
   text: string;
 
   /**
-   * The text goes on in the next line: it was longer than 16 KiB.
+   * The text continues in the next line: it was longer than 16 KiB.
    *
    * @generated from field: bool continued = 7;
    */
@@ -204,7 +204,7 @@ export type StoredLine = Message<"trainyard.command.v1.StoredLine"> & {
   line?: LogLine | undefined;
 
   /**
-   * Where a reader goes on.
+   * The cursor from which a reader continues.
    *
    * @generated from field: string cursor = 4;
    */

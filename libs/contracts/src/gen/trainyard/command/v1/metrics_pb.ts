@@ -61,7 +61,7 @@ export const QueryPointsSchema: GenMessage<QueryPoints> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 0);
 
 /**
- * How far a trial says that it is.
+ * The progress that a trial reports.
  *
  * @generated from message trainyard.command.v1.QueryProgress
  */
@@ -84,7 +84,7 @@ export const QueryProgressSchema: GenMessage<QueryProgress> = /*@__PURE__*/
  */
 export type Progress = Message<"trainyard.command.v1.Progress"> & {
   /**
-   * 0 to 1, as its newest run last reported it; absent when it did not.
+   * 0 to 1, as its latest run last reported it; absent if it did not.
    *
    * @generated from field: optional double fraction = 1;
    */
@@ -108,7 +108,7 @@ export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
   points: Point[];
 
   /**
-   * Where the next page goes on; empty after the last point.
+   * The cursor of the next page; empty after the last point.
    *
    * @generated from field: string next = 2;
    */
@@ -161,7 +161,7 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
   scalars: { [key: string]: number };
 
   /**
-   * What was reported besides: any other JSON.
+   * All other reported values, as JSON.
    *
    * @generated from field: google.protobuf.Struct others = 6;
    */
@@ -228,7 +228,7 @@ export type SystemPointPage = Message<"trainyard.command.v1.SystemPointPage"> & 
   points: SystemPoint[];
 
   /**
-   * Where the next page goes on; empty after the last point.
+   * The cursor of the next page; empty after the last point.
    *
    * @generated from field: string next = 2;
    */
@@ -280,7 +280,7 @@ export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 7);
 
 /**
- * What there is of all system points of a trial, and how fast its runs were. Answers ProfileSummary.
+ * A summary of all system points of a trial, and the speed of its runs. Answers ProfileSummary.
  *
  * @generated from message trainyard.command.v1.QueryProfile
  */

@@ -96,7 +96,7 @@ export const UploadPlanSchema: GenMessage<UploadPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 1);
 
 /**
- * Answers Accepted once every file was seen with its size and SHA-256, else Rejected.
+ * Answers Accepted when every file was read with the right size and SHA-256, else Rejected.
  *
  * @generated from message trainyard.command.v1.CompleteCheckpoint
  */
@@ -204,7 +204,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
   metadata?: JsonObject | undefined;
 
   /**
-   * Which storage the files lie in; absent where nobody knows.
+   * The storage that has the files; absent if it is unknown.
    *
    * @generated from field: optional string storage_id = 5;
    */
@@ -312,7 +312,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
   storageId: string;
 
   /**
-   * The id that they count as having; empty where nobody knows: then none of them is ever failed or deleted.
+   * The id that counts for them; empty if it is unknown: then none of them is failed or deleted.
    *
    * @generated from field: string counts_as = 3;
    */
@@ -353,7 +353,7 @@ export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 10);
 
 /**
- * Says which storage lies at a root. Answers StorageAdoption or Rejected.
+ * Assigns a storage to a root. Answers StorageAdoption or Rejected.
  *
  * @generated from message trainyard.command.v1.AdoptStorage
  */
@@ -393,7 +393,7 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
   position: number;
 
   /**
-   * The checkpoints that count as lying in it from now on.
+   * The number of checkpoints that count as stored in it from now on.
    *
    * @generated from field: uint32 checkpoints = 2;
    */

@@ -31,7 +31,7 @@ export type PostSearchOperations = Message<"trainyard.command.v1.PostSearchOpera
   operations: SearchOperation[];
 
   /**
-   * The version of the search's stream that the operations rest on: where it has moved on, they are rejected.
+   * The version of the search stream that the operations depend on. If the stream has a later version, they are rejected.
    *
    * @generated from field: optional uint32 rests_on = 3;
    */
@@ -50,7 +50,7 @@ export const PostSearchOperationsSchema: GenMessage<PostSearchOperations> = /*@_
  */
 export type SearchOperationsPosted = Message<"trainyard.command.v1.SearchOperationsPosted"> & {
   /**
-   * The position of the commit; 0 when all of them were posted before.
+   * The position of the commit; 0 if all of them were posted before.
    *
    * @generated from field: double position = 1;
    */

@@ -13,14 +13,14 @@ export const file_trainyard_command_v1_verify: GenFile = /*@__PURE__*/
   fileDesc("CiF0cmFpbnlhcmQvY29tbWFuZC92MS92ZXJpZnkucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIiMKC1ZlcmlmeVZpZXdzEhQKDHZlcmlmaWNhdGlvbhgBIAEoCSJPCg1WaWV3c1ZlcmlmaWVkEgwKBGRvbmUYASABKAgSMAoFdmlld3MYAiADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5WaWV3VmVyZGljdCJSCgtWaWV3VmVyZGljdBIMCgR2aWV3GAEgASgJEhAKCHBvc2l0aW9uGAIgASgBEg8KB2ZpbmRpbmcYAyABKAkSEgoKdW52ZXJpZmllZBgEIAEoCGIGcHJvdG8z");
 
 /**
- * Subject ty.cmd.<service>.VerifyViews: the service folds the log afresh beside each thing that it keeps folded, and compares.
- * Answers ViewsVerified within a second or so, whether it is done or not: who asks sends the same message again until it is.
+ * Subject ty.cmd.<service>.VerifyViews: the service folds the log again for each of its views and compares the results.
+ * Answers ViewsVerified within about a second, finished or not: the client repeats the message until it is finished.
  *
  * @generated from message trainyard.command.v1.VerifyViews
  */
 export type VerifyViews = Message<"trainyard.command.v1.VerifyViews"> & {
   /**
-   * Names this verification. A UUID that who asks has drawn; the service starts again when it does not know it.
+   * A UUID that the client draws for this verification. The service starts again if it does not know it.
    *
    * @generated from field: string verification = 1;
    */
@@ -39,14 +39,14 @@ export const VerifyViewsSchema: GenMessage<VerifyViews> = /*@__PURE__*/
  */
 export type ViewsVerified = Message<"trainyard.command.v1.ViewsVerified"> & {
   /**
-   * Nothing more will come.
+   * The verification is finished.
    *
    * @generated from field: bool done = 1;
    */
   done: boolean;
 
   /**
-   * Those that are verified by now, each time from the first.
+   * All views that are verified so far.
    *
    * @generated from field: repeated trainyard.command.v1.ViewVerdict views = 2;
    */
@@ -79,7 +79,7 @@ export type ViewVerdict = Message<"trainyard.command.v1.ViewVerdict"> & {
   position: number;
 
   /**
-   * The first difference; empty when there is none.
+   * The first difference; empty if there is none.
    *
    * @generated from field: string finding = 3;
    */

@@ -13,7 +13,7 @@ export const file_trainyard_command_v1_views: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbWFuZC92MS92aWV3cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEiCwoJTGlzdFZpZXdzIj0KC1ZpZXdzTGlzdGVkEi4KBXZpZXdzGAEgAygLMh8udHJhaW55YXJkLmNvbW1hbmQudjEuVmlld1N0YXRlIr8BCglWaWV3U3RhdGUSDAoEdmlldxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEhAKCHBvc2l0aW9uGAMgASgBEgsKA2xhZxgEIAEoARIRCgljYXVnaHRfdXAYBSABKAgSGAoLYnVpbGRpbmdfYXQYBiABKAFIAIgBARI3CglzZXRfYXNpZGUYByADKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5TZXRBc2lkZVN0cmVhbUIOCgxfYnVpbGRpbmdfYXQiegoOU2V0QXNpZGVTdHJlYW0SDgoGc3RyZWFtGAEgASgJEhAKCHBvc2l0aW9uGAIgASgBEgwKBHR5cGUYAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3dhaXRpbmcYBSABKA0SFwoPc2V0X2FzaWRlX2F0X21zGAYgASgBIhsKC1JlYnVpbGRWaWV3EgwKBHZpZXcYASABKAliBnByb3RvMw");
 
 /**
- * Subject ty.cmd.<service>.ListViews: the read models that the service keeps, and how they are. Answers ViewsListed.
+ * Subject ty.cmd.<service>.ListViews: the read models of the service, with their status. Answers ViewsListed.
  *
  * @generated from message trainyard.command.v1.ListViews
  */
@@ -56,7 +56,7 @@ export type ViewState = Message<"trainyard.command.v1.ViewState"> & {
   view: string;
 
   /**
-   * Of what the service makes of the log.
+   * The version of the way in which the service builds rows from the log.
    *
    * @generated from field: uint32 version = 2;
    */
@@ -77,14 +77,14 @@ export type ViewState = Message<"trainyard.command.v1.ViewState"> & {
   lag: number;
 
   /**
-   * It has had all that the log held when its service began with it.
+   * It has applied all events that were in the log when its service started.
    *
    * @generated from field: bool caught_up = 5;
    */
   caughtUp: boolean;
 
   /**
-   * How far it is where it is built anew; absent while it is not.
+   * The log position that a rebuild has reached; absent if there is no rebuild.
    *
    * @generated from field: optional double building_at = 6;
    */

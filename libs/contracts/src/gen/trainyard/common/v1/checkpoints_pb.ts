@@ -13,8 +13,8 @@ export const file_trainyard_common_v1_checkpoints: GenFile = /*@__PURE__*/
   fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL2NoZWNrcG9pbnRzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIk8KEVNlYWxlZENoZWNrcG9pbnRzEjoKC2NoZWNrcG9pbnRzGAEgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50IkMKEFNlYWxlZENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRIMCgRzdGVwGAIgASgBEg0KBWJ5dGVzGAMgASgBYgZwcm90bzM");
 
 /**
- * Checkpoints of one run that are sealed, their folder is whole and their record lies on the run's host, and that the
- * registry had not settled when this was said: those with the most steps first, as many as a limit allows.
+ * Sealed checkpoints of one run that the registry had not yet completed or refused. Sealed: all files are written and the
+ * record is on the run's host. Those with the most steps come first, up to a limit.
  *
  * @generated from message trainyard.common.v1.SealedCheckpoints
  */
@@ -42,14 +42,14 @@ export type SealedCheckpoint = Message<"trainyard.common.v1.SealedCheckpoint"> &
   checkpoint: string;
 
   /**
-   * The training steps that it holds.
+   * The training steps in the checkpoint.
    *
    * @generated from field: double step = 2;
    */
   step: number;
 
   /**
-   * What the registry has to read before it is complete.
+   * The bytes that the registry has to read before the checkpoint is complete.
    *
    * @generated from field: double bytes = 3;
    */

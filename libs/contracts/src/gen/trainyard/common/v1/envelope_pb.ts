@@ -13,13 +13,13 @@ export const file_trainyard_common_v1_envelope: GenFile = /*@__PURE__*/
   fileDesc("CiJ0cmFpbnlhcmQvY29tbW9uL3YxL2VudmVsb3BlLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIiwKCEFjY2VwdGVkEhAKCHBvc2l0aW9uGAEgASgBEg4KBnN0cmVhbRgCIAEoCSJdCghSZWplY3RlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCRIzCghwcm9ibGVtcxgDIAMoCzIhLnRyYWlueWFyZC5jb21tb24udjEuRmllbGRQcm9ibGVtIiwKDEZpZWxkUHJvYmxlbRIMCgRwYXRoGAEgASgJEg4KBmRldGFpbBgCIAEoCWIGcHJvdG8z");
 
 /**
- * What a service answers to a command that it carried out.
+ * The answer of a service to an accepted command.
  *
  * @generated from message trainyard.common.v1.Accepted
  */
 export type Accepted = Message<"trainyard.common.v1.Accepted"> & {
   /**
-   * The log position of the commit; 0 when nothing had to change.
+   * The log position of the commit; 0 if nothing had to change.
    *
    * @generated from field: double position = 1;
    */
@@ -41,7 +41,7 @@ export const AcceptedSchema: GenMessage<Accepted> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_envelope, 0);
 
 /**
- * What a service answers to a command that it refused, with the header Ty-Rejected.
+ * The answer of a service to a rejected command, with the header Ty-Rejected.
  *
  * @generated from message trainyard.common.v1.Rejected
  */

@@ -13,7 +13,7 @@ export const file_trainyard_common_v1_resources: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3Jlc291cmNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSJgCglSZXNvdXJjZXMSDAoEcG9vbBgBIAEoCRINCgVzbG90cxgCIAEoDRIQCghwcmlvcml0eRgDIAEoDRIOCgZ3ZWlnaHQYBCABKAESFAoMc2luZ2xlX2FnZW50GAUgASgIIk0KCVBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SDwoHYWRkcmVzcxgEIAEoCSJlCgRFeGl0EhEKCW5vZGVfcmFuaxgBIAEoDRINCgVhZ2VudBgCIAEoCRIRCgRjb2RlGAMgASgFSACIAQESDgoGc2lnbmFsGAQgASgJEg8KB21lc3NhZ2UYBSABKAlCBwoFX2NvZGUiRgoNTGF1bmNoRmFpbHVyZRIOCgZhZ2VudHMYASADKAkSDgoGc2lsZW50GAIgAygJEhUKDXBsYXRmb3JtX2F3YXkYAyABKAgiHwoNQXZvaWRlZEFnZW50cxIOCgZhZ2VudHMYASADKAkibgoJRW5kUmVjb3JkEi4KBnJlYXNvbhgBIAEoDjIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVhc29uEg8KB21lc3NhZ2UYAiABKAkSFAoHZm9sbG93cxgDIAEoCEgAiAEBQgoKCF9mb2xsb3dzKqABCglFbmRSZWFzb24SGgoWRU5EX1JFQVNPTl9VTlNQRUNJRklFRBAAEhcKE0VORF9SRUFTT05fRklOSVNIRUQQARIgChxFTkRfUkVBU09OX0FDS05PV0xFREdFRF9TVE9QEAISJgoiRU5EX1JFQVNPTl9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxADEhQKEEVORF9SRUFTT05fRVJST1IQBCpRCghTdG9wTW9kZRIZChVTVE9QX01PREVfVU5TUEVDSUZJRUQQABIWChJTVE9QX01PREVfR1JBQ0VGVUwQARISCg5TVE9QX01PREVfS0lMTBACKoECCgdTdG9wV2h5EhgKFFNUT1BfV0hZX1VOU1BFQ0lGSUVEEAASEgoOU1RPUF9XSFlfUEFVU0UQARIbChdTVE9QX1dIWV9TRUFSQ0hfU1VTUEVORBACEhgKFFNUT1BfV0hZX1NFQVJDSF9TVE9QEAMSEwoPU1RPUF9XSFlfQ0FOQ0VMEAQSEQoNU1RPUF9XSFlfS0lMTBAFEhYKElNUT1BfV0hZX1BSRUVNUFRFRBAGEhIKDlNUT1BfV0hZX0RSQUlOEAcSJAogU1RPUF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQCBIXChNTVE9QX1dIWV9TVVBFUlNFREVEEAliBnByb3RvMw");
 
 /**
- * What a run asks of a pool. A run of no slots is placed beside others and takes none.
+ * The resources that a run requests from a pool. A run with 0 slots shares an agent with other runs.
  *
  * @generated from message trainyard.common.v1.Resources
  */
@@ -41,7 +41,7 @@ export type Resources = Message<"trainyard.common.v1.Resources"> & {
   weight: number;
 
   /**
-   * All slots on one agent, or none.
+   * All slots have to be on one agent.
    *
    * @generated from field: bool single_agent = 5;
    */
@@ -77,7 +77,7 @@ export type Placement = Message<"trainyard.common.v1.Placement"> & {
   nodeRank: number;
 
   /**
-   * Where the other nodes reach this one.
+   * The address at which other nodes reach this one.
    *
    * @generated from field: string address = 4;
    */
@@ -108,14 +108,14 @@ export type Exit = Message<"trainyard.common.v1.Exit"> & {
   agent: string;
 
   /**
-   * The exit code; absent when a signal ended it or it never started.
+   * The exit code; absent if a signal ended the process group or it never started.
    *
    * @generated from field: optional int32 code = 3;
    */
   code?: number | undefined;
 
   /**
-   * The signal's name, SIGKILL for example; empty when none.
+   * The name of the signal, SIGKILL for example; empty if there was none.
    *
    * @generated from field: string signal = 4;
    */
@@ -135,27 +135,28 @@ export const ExitSchema: GenMessage<Exit> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 2);
 
 /**
- * That the platform could not start a run, and where.
+ * The platform could not start a run.
  *
  * @generated from message trainyard.common.v1.LaunchFailure
  */
 export type LaunchFailure = Message<"trainyard.common.v1.LaunchFailure"> & {
   /**
-   * The agents on which the launch failed or was silent; none where it failed before it reached one.
+   * The agents on which the launch failed or made no progress; empty if it failed before it reached an agent.
    *
    * @generated from field: repeated string agents = 1;
    */
   agents: string[];
 
   /**
-   * Those of them that were silent about it for too long: what they still start is ended, and holds its slots until then.
+   * The agents that reported no progress for too long. Processes that they still start are ended, and hold their slots
+   * until then.
    *
    * @generated from field: repeated string silent = 2;
    */
   silent: string[];
 
   /**
-   * It waited for a service of the platform that did not answer, which is not the agents' doing.
+   * The launch waited for a service of the platform that did not answer: the agents are not the cause.
    *
    * @generated from field: bool platform_away = 3;
    */
@@ -170,7 +171,7 @@ export const LaunchFailureSchema: GenMessage<LaunchFailure> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 3);
 
 /**
- * Agents on which a trial is not placed while another could take it.
+ * Agents that a trial avoids as long as another agent has room for it.
  *
  * @generated from message trainyard.common.v1.AvoidedAgents
  */
@@ -189,7 +190,7 @@ export const AvoidedAgentsSchema: GenMessage<AvoidedAgents> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 4);
 
 /**
- * What the SDK itself wrote as the last word of a run, from the run's folder.
+ * The end record that the SDK wrote to the run's folder.
  *
  * @generated from message trainyard.common.v1.EndRecord
  */
@@ -205,7 +206,7 @@ export type EndRecord = Message<"trainyard.common.v1.EndRecord"> & {
   message: string;
 
   /**
-   * An error that says no more than that another process of the run is gone: the cause is elsewhere.
+   * The error only says that another process of the run is gone. The cause is in that process.
    *
    * @generated from field: optional bool follows = 3;
    */
@@ -229,21 +230,21 @@ export const EndReason = {
   UNSPECIFIED: 0,
 
   /**
-   * The script left the context without an error and nobody had asked it to stop.
+   * The script left the context without an error and without a stop request.
    *
    * @generated from enum value: END_REASON_FINISHED = 1;
    */
   FINISHED: 1,
 
   /**
-   * The script saw a stop request and ended because of it.
+   * The script received a stop request and ended because of it.
    *
    * @generated from enum value: END_REASON_ACKNOWLEDGED_STOP = 2;
    */
   ACKNOWLEDGED_STOP: 2,
 
   /**
-   * The script reported that these hyperparameters cannot work.
+   * The script reported that the hyperparameters are invalid.
    *
    * @generated from enum value: END_REASON_INVALID_HYPERPARAMETERS = 3;
    */
@@ -278,7 +279,7 @@ export const StopMode = {
   UNSPECIFIED: 0,
 
   /**
-   * The SDK is told, and the run may checkpoint before it exits.
+   * The SDK receives the request, and the run may write a checkpoint before it exits.
    *
    * @generated from enum value: STOP_MODE_GRACEFUL = 1;
    */
@@ -304,7 +305,7 @@ export const StopModeSchema: GenEnum<StopMode> = /*@__PURE__*/
   enumDesc(file_trainyard_common_v1_resources, 1);
 
 /**
- * Why a run is asked to stop. The harsher of two reasons stands.
+ * The reason of a stop request. Of two reasons the more severe one counts.
  *
  * @generated from enum trainyard.common.v1.StopWhy
  */
@@ -361,7 +362,7 @@ export const StopWhy = {
 } as const;
 
 /**
- * Why a run is asked to stop. The harsher of two reasons stands.
+ * The reason of a stop request. Of two reasons the more severe one counts.
  *
  * @generated from enum trainyard.common.v1.StopWhy
  */

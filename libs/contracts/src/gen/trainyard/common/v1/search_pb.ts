@@ -14,13 +14,13 @@ export const file_trainyard_common_v1_search: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbW9uL3YxL3NlYXJjaC5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSLuAgoPU2VhcmNoT3BlcmF0aW9uEgoKAmlkGAEgASgJEjQKB3Byb3Bvc2UYAiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlByb3Bvc2VUcmlhbEgAEi4KBHN0b3AYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BUcmlhbEgAEjQKB3N1c3BlbmQYBCABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN1c3BlbmRUcmlhbEgAEjIKBnJlc3VtZRgFIAEoCzIgLnRyYWlueWFyZC5jb21tb24udjEuUmVzdW1lVHJpYWxIABIzCgZmaW5pc2gYBiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLkZpbmlzaFNlYXJjaEgAEj0KCHByb2dyZXNzGAcgASgLMikudHJhaW55YXJkLmNvbW1vbi52MS5SZXBvcnRTZWFyY2hQcm9ncmVzc0gAQgsKCW9wZXJhdGlvbiKsAQoMUHJvcG9zZVRyaWFsEjAKD2h5cGVycGFyYW1ldGVycxgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoQc3RhcnRfZnJvbV90cmlhbBgCIAEoDUgAiAEBEhMKBnRhcmdldBgDIAEoAUgBiAEBEhYKDnN0b3BfYXRfdGFyZ2V0GAQgASgIQhMKEV9zdGFydF9mcm9tX3RyaWFsQgkKB190YXJnZXQiKgoJU3RvcFRyaWFsEg0KBXRyaWFsGAEgASgNEg4KBnJlYXNvbhgCIAEoCSItCgxTdXNwZW5kVHJpYWwSDQoFdHJpYWwYASABKA0SDgoGcmVhc29uGAIgASgJIlQKC1Jlc3VtZVRyaWFsEg0KBXRyaWFsGAEgASgNEhMKBnRhcmdldBgCIAEoAUgAiAEBEhYKDnN0b3BfYXRfdGFyZ2V0GAMgASgIQgkKB190YXJnZXQiRgoMRmluaXNoU2VhcmNoEg4KBmZhaWxlZBgBIAEoCBIOCgZyZWFzb24YAiABKAkSFgoObGV0X3RyaWFsc19lbmQYAyABKAgiKAoUUmVwb3J0U2VhcmNoUHJvZ3Jlc3MSEAoIcHJvZ3Jlc3MYASABKAEiQwoVU2VhcmNoT3BlcmF0aW9uUmVzdWx0EgoKAmlkGAEgASgJEg0KBXRyaWFsGAIgASgNEg8KB3ZlcnNpb24YAyABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
- * What the client of a custom search wants. Trials are named by their numbers in the search, from 1.
+ * An operation of a custom search's client. Trials are named by their numbers in the search, from 1.
  *
  * @generated from message trainyard.common.v1.SearchOperation
  */
 export type SearchOperation = Message<"trainyard.common.v1.SearchOperation"> & {
   /**
-   * Chosen by the client, once in a search: 1 to 100 visible ASCII characters. A repeat of an operation changes nothing.
+   * Chosen by the client, unique in a search: 1 to 100 visible ASCII characters. Repeating an operation changes nothing.
    *
    * @generated from field: string id = 1;
    */
@@ -87,21 +87,21 @@ export type ProposeTrial = Message<"trainyard.common.v1.ProposeTrial"> & {
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * The trial whose latest checkpoint this one starts from; absent for none.
+   * The trial whose latest checkpoint this one starts from; absent if there is none.
    *
    * @generated from field: optional uint32 start_from_trial = 2;
    */
   startFromTrial?: number | undefined;
 
   /**
-   * The time at which the trial is suspended, to wait for what the client says next; absent to train to its end.
+   * The time at which the trial is suspended, until the client posts an operation for it; absent to train to its end.
    *
    * @generated from field: optional double target = 3;
    */
   target?: number | undefined;
 
   /**
-   * At its target the trial ends, as completed.
+   * The trial ends at its target, as completed.
    *
    * @generated from field: bool stop_at_target = 4;
    */
@@ -140,7 +140,7 @@ export const StopTrialSchema: GenMessage<StopTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_search, 2);
 
 /**
- * The trial gives its slots back and keeps its checkpoint.
+ * The trial releases its slots and keeps its checkpoint.
  *
  * @generated from message trainyard.common.v1.SuspendTrial
  */
@@ -164,7 +164,7 @@ export const SuspendTrialSchema: GenMessage<SuspendTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_search, 3);
 
 /**
- * The trial goes on. One that runs already gets the new target.
+ * The trial continues. A running trial gets the new target.
  *
  * @generated from message trainyard.common.v1.ResumeTrial
  */
@@ -175,7 +175,7 @@ export type ResumeTrial = Message<"trainyard.common.v1.ResumeTrial"> & {
   trial: number;
 
   /**
-   * As in ProposeTrial; one that the trial has reached already holds at once.
+   * As in ProposeTrial. A target that the trial has already reached takes effect at once.
    *
    * @generated from field: optional double target = 2;
    */
@@ -195,7 +195,7 @@ export const ResumeTrialSchema: GenMessage<ResumeTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_search, 4);
 
 /**
- * No more trials. Those that have not ended are stopped.
+ * The search proposes no more trials. Trials that have not ended are stopped.
  *
  * @generated from message trainyard.common.v1.FinishSearch
  */
@@ -213,7 +213,7 @@ export type FinishSearch = Message<"trainyard.common.v1.FinishSearch"> & {
   reason: string;
 
   /**
-   * Trials that run are left to come to their ends; suspended ones are stopped.
+   * Running trials may train to their ends; suspended ones are stopped.
    *
    * @generated from field: bool let_trials_end = 3;
    */
@@ -247,7 +247,7 @@ export const ReportSearchProgressSchema: GenMessage<ReportSearchProgress> = /*@_
   messageDesc(file_trainyard_common_v1_search, 6);
 
 /**
- * What became of an operation, the same however often it is posted.
+ * The result of an operation. Posting the operation again returns the same result.
  *
  * @generated from message trainyard.common.v1.SearchOperationResult
  */
@@ -258,14 +258,14 @@ export type SearchOperationResult = Message<"trainyard.common.v1.SearchOperation
   id: string;
 
   /**
-   * The trial that it is about, or that it made; 0 for none.
+   * The trial that the operation names or created; 0 if there is none.
    *
    * @generated from field: uint32 trial = 2;
    */
   trial: number;
 
   /**
-   * The version of the search's stream at which it was recorded.
+   * The version of the search stream at which the operation was recorded.
    *
    * @generated from field: uint32 version = 3;
    */

@@ -13,7 +13,7 @@ export const file_trainyard_common_v1_system: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbW9uL3YxL3N5c3RlbS5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSJvCgxTeXN0ZW1TYW1wbGUSDAoEbm9kZRgBIAEoDRIOCgZkZXZpY2UYAiABKAkSDwoHc2FtcGxlcxgDIAEoDRIwCgZ2YWx1ZXMYBCADKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIkMKC1N5c3RlbVZhbHVlEgwKBG5hbWUYASABKAkSCwoDbWluGAIgASgBEgwKBG1lYW4YAyABKAESCwoDbWF4GAQgASgBYgZwcm90bzM");
 
 /**
- * Where measurements of a machine come from, and what they are.
+ * Samples of a machine's resources, with their source.
  *
  * @generated from message trainyard.common.v1.SystemSample
  */
@@ -26,14 +26,14 @@ export type SystemSample = Message<"trainyard.common.v1.SystemSample"> & {
   node: number;
 
   /**
-   * The id of a GPU; empty for what the whole node has once.
+   * The id of a GPU; empty for quantities of the whole node.
    *
    * @generated from field: string device = 2;
    */
   device: string;
 
   /**
-   * How many samples the values are of; at least 1.
+   * The number of samples that the values summarise; at least 1.
    *
    * @generated from field: uint32 samples = 3;
    */
@@ -53,7 +53,7 @@ export const SystemSampleSchema: GenMessage<SystemSample> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_system, 0);
 
 /**
- * What the samples of one quantity were.
+ * Minimum, mean and maximum of one quantity.
  *
  * @generated from message trainyard.common.v1.SystemValue
  */

@@ -23,7 +23,7 @@ export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
  */
 export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & {
   /**
-   * The trial or task that is placed.
+   * The trial or task to place.
    *
    * @generated from field: string task = 1;
    */
@@ -35,7 +35,7 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   run: number;
 
   /**
-   * What shares a place in the queue: the experiment.
+   * The experiment: its runs share a place in the queue.
    *
    * @generated from field: string job = 3;
    */
@@ -52,14 +52,14 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   preemptible: boolean;
 
   /**
-   * Not placed before this many milliseconds have passed since the event.
+   * The scheduler does not place the run before this many milliseconds after the event.
    *
    * @generated from field: double delay_ms = 6;
    */
   delayMs: number;
 
   /**
-   * Where the launches of the task before it failed; absent for nowhere.
+   * Agents where earlier launches of the task failed; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 7;
    */
@@ -74,7 +74,7 @@ export const AllocationQueuedSchema: GenMessage<AllocationQueued> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 0);
 
 /**
- * Why an allocation that waits has no place yet; recorded when the code changes, at most once a minute.
+ * Why a waiting allocation has no place yet. Recorded when the code changes, at most once a minute.
  *
  * @generated from message trainyard.event.v1.WaitExplained
  */
@@ -98,7 +98,7 @@ export const WaitExplainedSchema: GenMessage<WaitExplained> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 1);
 
 /**
- * The allocation has its place: from this position on the slots are its own, and its agents launch it.
+ * The allocation has a place. From this log position on it holds the slots, and its agents launch it.
  *
  * @generated from message trainyard.event.v1.AllocationGranted
  */
@@ -109,7 +109,7 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
   placements: Placement[];
 
   /**
-   * The first node's address and a port that is free there, for rendezvous.
+   * The address of the first node and a free port there, for rendezvous.
    *
    * @generated from field: string master_address = 2;
    */
@@ -121,7 +121,7 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
   masterPort: number;
 
   /**
-   * Names the signing key of the run's token.
+   * The id of the key that signs the run's token.
    *
    * @generated from field: string token_key = 4;
    */
@@ -136,13 +136,13 @@ export const AllocationGrantedSchema: GenMessage<AllocationGranted> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_allocation, 2);
 
 /**
- * All nodes of the run are up.
+ * The processes of the run have started on all nodes.
  *
  * @generated from message trainyard.event.v1.AllocationStarted
  */
 export type AllocationStarted = Message<"trainyard.event.v1.AllocationStarted"> & {
   /**
-   * One for each placement, in node rank order.
+   * One for each placement, in the order of node ranks.
    *
    * @generated from field: repeated trainyard.event.v1.StartRecord starts = 1;
    */
@@ -184,7 +184,7 @@ export const StartRecordSchema: GenMessage<StartRecord> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 4);
 
 /**
- * The agents are told to stop the run, and to kill it once the grace is over.
+ * The agents have to stop the run, and to kill it when the grace period is over.
  *
  * @generated from message trainyard.event.v1.AllocationStopRequested
  */
@@ -200,7 +200,7 @@ export type AllocationStopRequested = Message<"trainyard.event.v1.AllocationStop
   why: StopWhy;
 
   /**
-   * A graceful stop becomes a kill this many milliseconds after the event; 0 leaves it as it is.
+   * A graceful stop becomes a kill this many milliseconds after the event; 0 for never.
    *
    * @generated from field: double grace_ms = 3;
    */
@@ -215,7 +215,7 @@ export const AllocationStopRequestedSchema: GenMessage<AllocationStopRequested> 
   messageDesc(file_trainyard_event_v1_allocation, 5);
 
 /**
- * The run has seen the stop and ends because of it.
+ * The run has received the stop request and is ending.
  *
  * @generated from message trainyard.event.v1.AllocationStopAcknowledged
  */
@@ -230,7 +230,7 @@ export const AllocationStopAcknowledgedSchema: GenMessage<AllocationStopAcknowle
   messageDesc(file_trainyard_event_v1_allocation, 6);
 
 /**
- * The allocation is over. Its slots are free once its agents have reported its processes gone.
+ * The allocation has ended. Its slots are free when its agents have reported that all its processes are gone.
  *
  * @generated from message trainyard.event.v1.AllocationEnded
  */
@@ -246,7 +246,7 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
   exits: Exit[];
 
   /**
-   * What the SDK wrote last, of the node that wrote one; absent for none.
+   * The end record that the SDK wrote; absent if no node wrote one.
    *
    * @generated from field: optional trainyard.common.v1.EndRecord end_record = 3;
    */
@@ -258,14 +258,14 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
   message: string;
 
   /**
-   * What its agents still had to deliver when it ended; absent for nothing, and of agents that do not say it.
+   * Checkpoints that its agents had not delivered when it ended. Absent if there are none, or if the agents do not report it.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 5;
    */
   sealed?: SealedCheckpoints | undefined;
 
   /**
-   * Of the cause LAUNCH_FAILED.
+   * Set if the cause is LAUNCH_FAILED.
    *
    * @generated from field: optional trainyard.common.v1.LaunchFailure launch_failure = 6;
    */
@@ -280,7 +280,7 @@ export const AllocationEndedSchema: GenMessage<AllocationEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 7);
 
 /**
- * An agent offers its slots: for the first time, after a start, or because what it offers has changed.
+ * An agent offers its slots: for the first time, after a start, or because its slots, labels or address have changed.
  *
  * @generated from message trainyard.event.v1.AgentJoined
  */
@@ -311,8 +311,8 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   address: string;
 
   /**
-   * Whose name it is from now on: the state folder's id and place, and when that agent started; absent for agents of an
-   * earlier version. See agent.proto.
+   * The holder of the agent's name from now on: id and place of the state folder, and the time at which the agent started.
+   * Absent for agents of an earlier version. See agent.proto.
    *
    * @generated from field: optional string folder = 6;
    */
@@ -329,7 +329,7 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   startedMs?: number | undefined;
 
   /**
-   * How the agent finds and ends all processes of a run: cgroup, parent or scan.
+   * The method by which the agent finds and ends all processes of a run: cgroup, parent or scan.
    *
    * @generated from field: optional string process_groups = 9;
    */
@@ -378,7 +378,7 @@ export const SlotSchema: GenMessage<Slot> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 9);
 
 /**
- * The agent was silent for too long: its runs are given up.
+ * The agent did not report for too long. Its runs are lost.
  *
  * @generated from message trainyard.event.v1.AgentLost
  */
@@ -397,13 +397,13 @@ export const AgentLostSchema: GenMessage<AgentLost> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 10);
 
 /**
- * A lost agent is heard again. What it still runs keeps its slots until it is ended.
+ * A lost agent reports again. Runs that are still active there keep their slots until they have ended.
  *
  * @generated from message trainyard.event.v1.AgentReturned
  */
 export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
   /**
-   * What still runs there, and the slots that it holds.
+   * Allocations that still run there, and the slots that they hold.
    *
    * @generated from field: repeated trainyard.event.v1.Occupation occupations = 1;
    */
@@ -415,14 +415,14 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
   slots: Slot[];
 
   /**
-   * What runs that were given up while it was away have stored there, ended ones too; absent for nothing.
+   * Checkpoints that lost runs have stored there, including runs that have ended; absent if there are none.
    *
    * @generated from field: optional trainyard.event.v1.LeftCheckpoints left = 3;
    */
   left?: LeftCheckpoints | undefined;
 
   /**
-   * As of AgentJoined.
+   * As in AgentJoined.
    *
    * @generated from field: optional string folder = 4;
    */
@@ -508,7 +508,7 @@ export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 14);
 
 /**
- * The agent reported the process group of an ended allocation gone.
+ * The agent reported that all processes of an ended allocation are gone: its slots there are free.
  *
  * @generated from message trainyard.event.v1.SlotsCleared
  */
@@ -532,34 +532,34 @@ export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 15);
 
 /**
- * Launches of different experiments failed there, one after the other: nothing is placed there for a while.
+ * Launches of different experiments failed on the agent, one after the other: it gets no runs for a while.
  *
  * @generated from message trainyard.event.v1.AgentDistrusted
  */
 export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
   /**
-   * Launches that failed there since the last run that started.
+   * The number of launches that failed there since a run last started.
    *
    * @generated from field: uint32 failures = 1;
    */
   failures: number;
 
   /**
-   * The experiments that they were of, the first few.
+   * The first few of the experiments whose launches failed.
    *
    * @generated from field: repeated string experiments = 2;
    */
   experiments: string[];
 
   /**
-   * Of the last failure.
+   * The reason of the last failure.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * How long, from this event on. Each time twice as long.
+   * The duration, from this event on. It doubles each time.
    *
    * @generated from field: double for_ms = 4;
    */
@@ -574,7 +574,7 @@ export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 16);
 
 /**
- * A run has started there, or a person says that it is mended: its failures are forgotten.
+ * A run has started on the agent, or a person has declared it repaired: its failures no longer count.
  *
  * @generated from message trainyard.event.v1.AgentTrusted
  */
@@ -593,7 +593,7 @@ export const AgentTrustedSchema: GenMessage<AgentTrusted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
- * The file system of its state folder has less left than a run may need: nothing is placed there.
+ * The file system of the agent's state folder has less free space than a run may need: the agent gets no runs.
  *
  * @generated from message trainyard.event.v1.AgentDiskLow
  */
@@ -617,7 +617,7 @@ export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
- * The disk has room again: runs are placed there.
+ * The disk has enough free space again: the agent gets runs.
  *
  * @generated from message trainyard.event.v1.AgentDiskFreed
  */
@@ -636,7 +636,7 @@ export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
- * Processes of a run there were killed and are still there, so that its slots stay taken; an empty message when they are gone.
+ * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when they are gone.
  *
  * @generated from message trainyard.event.v1.ProcessesLeft
  */
@@ -660,7 +660,7 @@ export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
- * Nothing more is to be placed on the agent, and what runs there is to end.
+ * The agent gets no more runs, and its current runs have to end.
  *
  * @generated from message trainyard.event.v1.AgentDrainRequested
  */
@@ -679,7 +679,7 @@ export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__P
   messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
- * Nothing runs on the agent any more.
+ * No run is left on the agent.
  *
  * @generated from message trainyard.event.v1.AgentDrained
  */
@@ -694,13 +694,13 @@ export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
- * Another agent asks for the name of this one, and is refused.
+ * Another agent requested the name of this agent, and was refused.
  *
  * @generated from message trainyard.event.v1.AgentNameRefused
  */
 export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & {
   /**
-   * Of the one that is refused.
+   * State folder, place and address of the refused agent.
    *
    * @generated from field: string folder = 1;
    */
@@ -717,7 +717,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
   address: string;
 
   /**
-   * The sentence that it is told.
+   * The message that the refused agent receives.
    *
    * @generated from field: string reason = 4;
    */
@@ -732,7 +732,7 @@ export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
- * Nobody else asks for the name any more.
+ * No other agent requests the name any more.
  *
  * @generated from message trainyard.event.v1.AgentNameCleared
  */
@@ -747,8 +747,8 @@ export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
- * The agent knew a higher epoch than the scheduler's: the log was restored or failed over. Epochs towards agents count from
- * `to` on, which the scheduler's lease calls `lease_epoch`.
+ * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. In messages to agents the
+ * scheduler's epochs count from `to` on; `to` corresponds to the epoch `lease_epoch` of the scheduler's lease.
  *
  * @generated from message trainyard.event.v1.SchedulerEpochRaised
  */
@@ -777,7 +777,7 @@ export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@_
   messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
- * The agent is gone for good; its slots no longer count.
+ * The agent was removed permanently. Its slots no longer count.
  *
  * @generated from message trainyard.event.v1.AgentRemoved
  */
@@ -796,7 +796,7 @@ export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
- * Nothing is placed on the slot.
+ * The slot gets no more runs.
  *
  * @generated from message trainyard.event.v1.SlotDisabled
  */
@@ -815,7 +815,7 @@ export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
- * The slot is used again.
+ * The slot gets runs again.
  *
  * @generated from message trainyard.event.v1.SlotEnabled
  */
@@ -853,7 +853,7 @@ export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
- * The pool is gone.
+ * The pool was removed.
  *
  * @generated from message trainyard.event.v1.PoolRemoved
  */
@@ -897,14 +897,14 @@ export const WaitCode = {
   BEHIND_OTHERS: 4,
 
   /**
-   * Agents that could take it have too little disk left.
+   * The agents that have room for it have too little free disk space.
    *
    * @generated from enum value: WAIT_CODE_LOW_DISK = 5;
    */
   LOW_DISK: 5,
 
   /**
-   * Agents that could take it are not tried for a while, because launches failed there.
+   * The agents that have room for it are not used for a while, because launches failed there.
    *
    * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
    */

@@ -14,7 +14,7 @@ export const file_trainyard_event_v1_checkpoint: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIssBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQFCDQoLX3N0b3JhZ2VfaWQidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiHgoQQ2hlY2twb2ludFBpbm5lZBIKCgJieRgBIAEoCSIgChJDaGVja3BvaW50VW5waW5uZWQSCgoCYnkYASABKAkiVAoOU3RvcmFnZUFkb3B0ZWQSDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCRIKCgJieRgEIAEoCSLOAQoTQ2hlY2twb2ludENvbmRlbW5lZBIzCgZwb2xpY3kYASABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uUG9saWN5EjwKC2NvbXBldGl0b3JzGAIgAygLMicudHJhaW55YXJkLmV2ZW50LnYxLlJldGVudGlvbkNvbXBldGl0b3ISGgoScmVmZXJlbmNlc19jaGVja2VkGAMgAygJEhQKDGdyYWNlX2VuZF9tcxgEIAEoARISCgpleHBlcmltZW50GAUgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoAWIGcHJvdG8z", [file_google_protobuf_struct]);
 
 /**
- * A run is about to write a checkpoint, or has written one that it completes next.
+ * A run is about to write a checkpoint, or has written one and completes it next.
  *
  * @generated from message trainyard.event.v1.CheckpointDeclared
  */
@@ -35,7 +35,7 @@ export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"
   step: number;
 
   /**
-   * Where the bytes go: the checkpoint_storage section that was in force.
+   * The storage of the files: the checkpoint_storage section of the configuration at that time.
    *
    * @generated from field: google.protobuf.Struct storage = 4;
    */
@@ -52,7 +52,7 @@ export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"
   metadata?: JsonObject | undefined;
 
   /**
-   * The id in the marker of the storage's root, as the host saw it that writes; absent from older SDKs.
+   * The id in the marker file of the storage's root, as read on the writing host. Older SDKs do not send it.
    *
    * @generated from field: optional string storage_id = 7;
    */
@@ -67,7 +67,8 @@ export const CheckpointDeclaredSchema: GenMessage<CheckpointDeclared> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 0);
 
 /**
- * Every file of the manifest was read from the storage with its size and SHA-256: runs may start from it.
+ * The registry has read every file of the manifest from the storage, with the right size and SHA-256. Runs may start from
+ * the checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointCompleted
  */
@@ -113,7 +114,7 @@ export const CheckpointCompletedSchema: GenMessage<CheckpointCompleted> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 1);
 
 /**
- * A file differs from the manifest: the checkpoint never becomes complete.
+ * A file differs from the manifest. The checkpoint never becomes complete.
  *
  * @generated from message trainyard.event.v1.CheckpointFailed
  */
@@ -132,7 +133,7 @@ export const CheckpointFailedSchema: GenMessage<CheckpointFailed> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 2);
 
 /**
- * It will not be completed: its run has ended or was superseded, or it was refused for good.
+ * The checkpoint will not be completed: its run has ended or was superseded, or the registry refused it permanently.
  *
  * @generated from message trainyard.event.v1.CheckpointAbandoned
  */
@@ -151,7 +152,7 @@ export const CheckpointAbandonedSchema: GenMessage<CheckpointAbandoned> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 3);
 
 /**
- * Somebody keeps the checkpoint: it is not deleted.
+ * Someone has pinned the checkpoint. It is not deleted.
  *
  * @generated from message trainyard.event.v1.CheckpointPinned
  */
@@ -170,7 +171,7 @@ export const CheckpointPinnedSchema: GenMessage<CheckpointPinned> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 4);
 
 /**
- * The pin is taken back.
+ * The pin was removed.
  *
  * @generated from message trainyard.event.v1.CheckpointUnpinned
  */
@@ -189,8 +190,8 @@ export const CheckpointUnpinnedSchema: GenMessage<CheckpointUnpinned> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 5);
 
 /**
- * A person says which storage lies at a root: the checkpoints that were declared there without an id, and those of the
- * ids that it replaces, lie in this one.
+ * A person has assigned a storage to a root. Checkpoints that were declared there without a storage id, or with one of the
+ * replaced ids, count as stored in it.
  *
  * @generated from message trainyard.event.v1.StorageAdopted
  */
@@ -201,7 +202,7 @@ export type StorageAdopted = Message<"trainyard.event.v1.StorageAdopted"> & {
   root: string;
 
   /**
-   * The id in the marker, as the host saw it where the person adopted the storage.
+   * The id in the marker file, as read on the host where the person adopted the storage.
    *
    * @generated from field: string storage_id = 2;
    */
@@ -228,7 +229,7 @@ export const StorageAdoptedSchema: GenMessage<StorageAdopted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_checkpoint, 6);
 
 /**
- * The experiment's policy gives the checkpoint up and nothing needs it: it is deleted after the grace.
+ * The experiment's policy does not keep the checkpoint and nothing refers to it. It is deleted after the grace period.
  *
  * @generated from message trainyard.event.v1.CheckpointCondemned
  */
@@ -239,14 +240,14 @@ export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemne
   policy?: RetentionPolicy | undefined;
 
   /**
-   * At most 16 checkpoints that outrank it.
+   * At most 16 checkpoints that rank higher.
    *
    * @generated from field: repeated trainyard.event.v1.RetentionCompetitor competitors = 2;
    */
   competitors: RetentionCompetitor[];
 
   /**
-   * The references that were looked for and not found.
+   * The kinds of references that were checked; none was found.
    *
    * @generated from field: repeated string references_checked = 3;
    */
@@ -325,7 +326,7 @@ export const RetentionCompetitorSchema: GenMessage<RetentionCompetitor> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 9);
 
 /**
- * Something needs the condemned checkpoint after all: it is kept.
+ * Something refers to the condemned checkpoint. It is kept.
  *
  * @generated from message trainyard.event.v1.CheckpointSpared
  */
@@ -344,7 +345,7 @@ export const CheckpointSparedSchema: GenMessage<CheckpointSpared> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 10);
 
 /**
- * From here on the files may be gone: no run starts from the checkpoint.
+ * From this event on files may be missing. No run starts from the checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointDeletionStarted
  */
@@ -359,7 +360,7 @@ export const CheckpointDeletionStartedSchema: GenMessage<CheckpointDeletionStart
   messageDesc(file_trainyard_event_v1_checkpoint, 11);
 
 /**
- * The files are gone.
+ * The files are deleted.
  *
  * @generated from message trainyard.event.v1.CheckpointDeleted
  */

@@ -18,7 +18,7 @@ export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIsMCChFFeHBlcmltZW50Q3JlYXRlZBInCgZjb25maWcYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGNvbmZpZ19zb3VyY2VfZGlnZXN0GAIgASgJEhYKDmNvbnRleHRfZGlnZXN0GAMgASgJEhUKDWNvbnRleHRfYnl0ZXMYBCABKAESDAoEc2VlZBgFIAEoDRIMCgRuYW1lGAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEg4KBmxhYmVscxgIIAMoCRINCgVvd25lchgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSDwoHcHJvamVjdBgLIAEoCRI5CgZwYXJlbnQYDCABKAsyJC50cmFpbnlhcmQuZXZlbnQudjEuRXhwZXJpbWVudFBhcmVudEgAiAEBQgkKB19wYXJlbnQiOAoQRXhwZXJpbWVudFBhcmVudBISCgpleHBlcmltZW50GAEgASgJEhAKCHBvc2l0aW9uGAIgASgJIhUKE0V4cGVyaW1lbnRBY3RpdmF0ZWQiEgoQRXhwZXJpbWVudFBhdXNlZCJVChdFeHBlcmltZW50U3RvcFJlcXVlc3RlZBIqCgRraW5kGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLlN0b3BLaW5kEg4KBnJlYXNvbhgCIAEoCSJZCg9FeHBlcmltZW50RW5kZWQSNgoHb3V0Y29tZRgBIAEoDjIlLnRyYWlueWFyZC5ldmVudC52MS5FeHBlcmltZW50T3V0Y29tZRIOCgZyZWFzb24YAiABKAkilAIKDFRyaWFsQ3JlYXRlZBISCgpleHBlcmltZW50GAEgASgJEg4KBm51bWJlchgCIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYBCABKA0SHQoVd2FybV9zdGFydF9jaGVja3BvaW50GAUgASgJEhQKDHNvdXJjZV90cmlhbBgGIAEoCRIOCgZvcmlnaW4YByABKAkSKQoIZXZpZGVuY2UYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKD3dhcm1fc3RhcnRfc3RlcBgJIAEoAUgAiAEBQhIKEF93YXJtX3N0YXJ0X3N0ZXAi+wEKDFJ1blJlcXVlc3RlZBILCgNydW4YASABKA0SFwoPZnJvbV9jaGVja3BvaW50GAIgASgJEhEKCWZyb21fc3RlcBgDIAEoARIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBISCgpleHBlcmltZW50GAYgASgJEhAKCGRlbGF5X21zGAcgASgBEjgKB2F2b2lkZWQYCiABKAsyIi50cmFpbnlhcmQuY29tbW9uLnYxLkF2b2lkZWRBZ2VudHNIAIgBAUIKCghfYXZvaWRlZCItCgpSdW5TdGFydGVkEgsKA3J1bhgBIAEoDRISCgphbGxvY2F0aW9uGAIgASgJIokBChBSdW5TdG9wUmVxdWVzdGVkEgsKA3J1bhgBIAEoDRIrCgRtb2RlGAIgASgOMh0udHJhaW55YXJkLmNvbW1vbi52MS5TdG9wTW9kZRIpCgN3aHkYAyABKA4yHC50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BXaHkSEAoIZ3JhY2VfbXMYBCABKAEi6QIKCFJ1bkVuZGVkEgsKA3J1bhgBIAEoDRIqCgN3aHkYAiABKA4yHS50cmFpbnlhcmQuZXZlbnQudjEuUnVuRW5kV2h5EigKBWV4aXRzGAMgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0Eg8KB21lc3NhZ2UYBCABKAkSGQoRY291bnRzX2FzX3Jlc3RhcnQYBSABKAgSOwoGc2VhbGVkGAYgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gAiAEBEh0KEGF3YWl0ZWRfdW50aWxfbXMYByABKAFIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgIIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQgkKB19zZWFsZWRCEwoRX2F3YWl0ZWRfdW50aWxfbXNCEQoPX2xhdW5jaF9mYWlsdXJlIngKE1J1bkNoZWNrcG9pbnRzTmFtZWQSCwoDcnVuGAEgASgNEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50EhgKEGF3YWl0ZWRfdW50aWxfbXMYAyABKAEiQgoRVHJpYWxDaGVja3BvaW50ZWQSEgoKY2hlY2twb2ludBgBIAEoCRILCgNydW4YAiABKA0SDAoEc3RlcBgDIAEoASJhCgpUcmlhbEVuZGVkEjEKB291dGNvbWUYASABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEg4KBnJlYXNvbhgCIAEoCRIQCghyZXN0YXJ0cxgDIAEoDSpPCghTdG9wS2luZBIZChVTVE9QX0tJTkRfVU5TUEVDSUZJRUQQABIUChBTVE9QX0tJTkRfQ0FOQ0VMEAESEgoOU1RPUF9LSU5EX0tJTEwQAiqZAQoRRXhwZXJpbWVudE91dGNvbWUSIgoeRVhQRVJJTUVOVF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASIAocRVhQRVJJTUVOVF9PVVRDT01FX0NPTVBMRVRFRBABEh8KG0VYUEVSSU1FTlRfT1VUQ09NRV9DQU5DRUxFRBACEh0KGUVYUEVSSU1FTlRfT1VUQ09NRV9GQUlMRUQQAyrvAQoJUnVuRW5kV2h5EhsKF1JVTl9FTkRfV0hZX1VOU1BFQ0lGSUVEEAASGAoUUlVOX0VORF9XSFlfRklOSVNIRUQQARIhCh1SVU5fRU5EX1dIWV9BQ0tOT1dMRURHRURfU1RPUBACEhYKElJVTl9FTkRfV0hZX0ZBSUxFRBADEhQKEFJVTl9FTkRfV0hZX0xPU1QQBBInCiNSVU5fRU5EX1dIWV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFEhYKElJVTl9FTkRfV0hZX0tJTExFRBAGEhkKFVJVTl9FTkRfV0hZX1dJVEhEUkFXThAHKswBCgxUcmlhbE91dGNvbWUSHQoZVFJJQUxfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhsKF1RSSUFMX09VVENPTUVfQ09NUExFVEVEEAESHwobVFJJQUxfT1VUQ09NRV9TVE9QUEVEX0VBUkxZEAISGgoWVFJJQUxfT1VUQ09NRV9DQU5DRUxFRBADEhgKFFRSSUFMX09VVENPTUVfRkFJTEVEEAQSKQolVFJJQUxfT1VUQ09NRV9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxAFYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
 
 /**
- * The experiment is accepted. Its code was stored under its digest before.
+ * The experiment is accepted. Its model code was stored under its digest before this event.
  *
  * @generated from message trainyard.event.v1.ExperimentCreated
  */
@@ -31,7 +31,7 @@ export type ExperimentCreated = Message<"trainyard.event.v1.ExperimentCreated"> 
   config?: JsonObject | undefined;
 
   /**
-   * SHA-256, hex, of the YAML text as it was submitted.
+   * SHA-256, hex, of the submitted YAML text.
    *
    * @generated from field: string config_source_digest = 2;
    */
@@ -120,7 +120,7 @@ export const ExperimentParentSchema: GenMessage<ExperimentParent> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 1);
 
 /**
- * Its trials may run.
+ * The trials of the experiment may run.
  *
  * @generated from message trainyard.event.v1.ExperimentActivated
  */
@@ -135,7 +135,7 @@ export const ExperimentActivatedSchema: GenMessage<ExperimentActivated> = /*@__P
   messageDesc(file_trainyard_event_v1_experiment, 2);
 
 /**
- * Its trials must not run; those that do are asked to stop.
+ * The trials of the experiment must not run. Running trials are asked to stop.
  *
  * @generated from message trainyard.event.v1.ExperimentPaused
  */
@@ -150,7 +150,7 @@ export const ExperimentPausedSchema: GenMessage<ExperimentPaused> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 3);
 
 /**
- * No new runs; never withdrawn.
+ * The experiment starts no new runs. A stop request is never withdrawn.
  *
  * @generated from message trainyard.event.v1.ExperimentStopRequested
  */
@@ -174,7 +174,7 @@ export const ExperimentStopRequestedSchema: GenMessage<ExperimentStopRequested> 
   messageDesc(file_trainyard_event_v1_experiment, 4);
 
 /**
- * No trial is unended and the search is complete, or the experiment was stopped.
+ * All trials have ended, and the search is complete or the experiment was stopped.
  *
  * @generated from message trainyard.event.v1.ExperimentEnded
  */
@@ -198,7 +198,7 @@ export const ExperimentEndedSchema: GenMessage<ExperimentEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 5);
 
 /**
- * The trial exists, with the hyperparameters that the search proposed.
+ * The trial was created with the hyperparameters that the search proposed.
  *
  * @generated from message trainyard.event.v1.TrialCreated
  */
@@ -224,7 +224,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
   seed: number;
 
   /**
-   * A checkpoint of another trial that the first run starts from; empty for none.
+   * The checkpoint of another trial that the first run starts from; empty if there is none.
    *
    * @generated from field: string warm_start_checkpoint = 5;
    */
@@ -248,7 +248,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
   evidence?: JsonObject | undefined;
 
   /**
-   * The training steps of that checkpoint that count as this trial's own: it goes on from there. Absent to count from 0.
+   * The training steps in that checkpoint that count for this trial, which continues from there. Absent: it counts from 0.
    *
    * @generated from field: optional double warm_start_step = 9;
    */
@@ -263,7 +263,7 @@ export const TrialCreatedSchema: GenMessage<TrialCreated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 6);
 
 /**
- * The trial asks the scheduler for a place. Earlier runs of the trial are superseded.
+ * The trial requests a run from the scheduler. The run supersedes earlier runs of the trial.
  *
  * @generated from message trainyard.event.v1.RunRequested
  */
@@ -274,14 +274,14 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   run: number;
 
   /**
-   * The checkpoint that the run starts from; empty for none.
+   * The checkpoint that the run starts from; empty if there is none.
    *
    * @generated from field: string from_checkpoint = 2;
    */
   fromCheckpoint: string;
 
   /**
-   * The training steps that the checkpoint holds; reports beyond it are superseded.
+   * The training steps in the checkpoint. Reports of earlier runs beyond them are superseded.
    *
    * @generated from field: double from_step = 3;
    */
@@ -303,14 +303,14 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   experiment: string;
 
   /**
-   * The run is placed no sooner than this many milliseconds after the request: the launches before it failed.
+   * The scheduler does not place the run before this many milliseconds after the request, because earlier launches failed.
    *
    * @generated from field: double delay_ms = 7;
    */
   delayMs: number;
 
   /**
-   * Where the launches before it failed; absent for nowhere.
+   * Agents where earlier launches failed; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 10;
    */
@@ -325,7 +325,7 @@ export const RunRequestedSchema: GenMessage<RunRequested> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 7);
 
 /**
- * The processes of the run are up.
+ * The processes of the run have started.
  *
  * @generated from message trainyard.event.v1.RunStarted
  */
@@ -349,7 +349,7 @@ export const RunStartedSchema: GenMessage<RunStarted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 8);
 
 /**
- * The run is asked to stop. The SDK sees it by the signals call; the scheduler enforces it.
+ * The run has to stop. The SDK reads the request with the signals call, and the scheduler enforces it.
  *
  * @generated from message trainyard.event.v1.RunStopRequested
  */
@@ -370,7 +370,7 @@ export type RunStopRequested = Message<"trainyard.event.v1.RunStopRequested"> & 
   why: StopWhy;
 
   /**
-   * After this many milliseconds a graceful stop becomes a kill.
+   * A graceful stop becomes a kill after this many milliseconds.
    *
    * @generated from field: double grace_ms = 4;
    */
@@ -385,7 +385,7 @@ export const RunStopRequestedSchema: GenMessage<RunStopRequested> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 9);
 
 /**
- * The run is over: why, and whether it counts as a restart.
+ * The run has ended, with the reason, and whether it counts as a restart.
  *
  * @generated from message trainyard.event.v1.RunEnded
  */
@@ -416,21 +416,22 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
   countsAsRestart: boolean;
 
   /**
-   * Of an ended run only these still complete, until a later one is requested; absent for none.
+   * The checkpoints that may still complete after the end of the run, until a later run is requested; absent if there are
+   * none.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 6;
    */
   sealed?: SealedCheckpoints | undefined;
 
   /**
-   * The next run waits for them until then at the latest, in milliseconds since 1970; absent where there are none.
+   * The latest time until which the next run waits for them, in milliseconds since 1970; absent if there are none.
    *
    * @generated from field: optional double awaited_until_ms = 7;
    */
   awaitedUntilMs?: number | undefined;
 
   /**
-   * Present where the platform could not start it.
+   * Present if the platform could not start the run.
    *
    * @generated from field: optional trainyard.common.v1.LaunchFailure launch_failure = 8;
    */
@@ -445,8 +446,8 @@ export const RunEndedSchema: GenMessage<RunEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 10);
 
 /**
- * An agent that was lost has come back and says what a run that was given up has stored there: of an ended run these, too,
- * still complete, until a later one is requested.
+ * A lost agent has returned and reported the checkpoints that a lost run stored there. They may still complete, until a
+ * later run is requested.
  *
  * @generated from message trainyard.event.v1.RunCheckpointsNamed
  */
@@ -477,7 +478,7 @@ export const RunCheckpointsNamedSchema: GenMessage<RunCheckpointsNamed> = /*@__P
   messageDesc(file_trainyard_event_v1_experiment, 11);
 
 /**
- * A complete checkpoint of the trial's newest run is known: later runs may start from it.
+ * A checkpoint of the trial's latest run is complete. Later runs may start from it.
  *
  * @generated from message trainyard.event.v1.TrialCheckpointed
  */
@@ -493,7 +494,7 @@ export type TrialCheckpointed = Message<"trainyard.event.v1.TrialCheckpointed"> 
   run: number;
 
   /**
-   * The training steps that it holds.
+   * The training steps in the checkpoint.
    *
    * @generated from field: double step = 3;
    */
@@ -508,7 +509,7 @@ export const TrialCheckpointedSchema: GenMessage<TrialCheckpointed> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_experiment, 12);
 
 /**
- * The trial is over.
+ * The trial has ended.
  *
  * @generated from message trainyard.event.v1.TrialEnded
  */
@@ -628,7 +629,7 @@ export const RunEndWhy = {
   FAILED: 3,
 
   /**
-   * The platform lost it or could not launch it.
+   * The platform lost the run or could not launch it.
    *
    * @generated from enum value: RUN_END_WHY_LOST = 4;
    */
@@ -645,7 +646,7 @@ export const RunEndWhy = {
   KILLED: 6,
 
   /**
-   * It was withdrawn from the queue before it started.
+   * The run was withdrawn from the queue before it started.
    *
    * @generated from enum value: RUN_END_WHY_WITHDRAWN = 7;
    */
@@ -693,7 +694,7 @@ export const TrialOutcome = {
   FAILED: 4,
 
   /**
-   * The hyperparameters cannot work; the search proposes others.
+   * The hyperparameters are invalid; the search proposes others.
    *
    * @generated from enum value: TRIAL_OUTCOME_INVALID_HYPERPARAMETERS = 5;
    */

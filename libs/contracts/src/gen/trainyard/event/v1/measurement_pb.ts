@@ -13,7 +13,7 @@ export const file_trainyard_event_v1_measurement: GenFile = /*@__PURE__*/
   fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvbWVhc3VyZW1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSLdAQoSVmFsaWRhdGlvblJlcG9ydGVkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIMCgRzdGVwGAMgASgBEkQKB3NjYWxhcnMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuVmFsaWRhdGlvblJlcG9ydGVkLlNjYWxhcnNFbnRyeRISCgpyZXBvcnRfa2V5GAUgASgJEhMKC25vbl9udW1lcmljGAYgAygJGi4KDFNjYWxhcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjkKFk1lYXN1cmVtZW50c1N1cGVyc2VkZWQSCwoDcnVuGAEgASgNEhIKCmFmdGVyX3N0ZXAYAiABKAEiQAoQTG9nUG9saWN5TWF0Y2hlZBIOCgZwb2xpY3kYASABKAkSDgoGYWN0aW9uGAIgASgJEgwKBGxpbmUYAyABKAliBnByb3RvMw");
 
 /**
- * A validation is stored. Appended before the report is acknowledged.
+ * A validation report. It is appended before the report is acknowledged.
  *
  * @generated from message trainyard.event.v1.ValidationReported
  */
@@ -34,7 +34,7 @@ export type ValidationReported = Message<"trainyard.event.v1.ValidationReported"
   step: number;
 
   /**
-   * The scalar values; NaN and the infinities included.
+   * The scalar values, including NaN and the infinities.
    *
    * @generated from field: map<string, double> scalars = 4;
    */
@@ -48,8 +48,8 @@ export type ValidationReported = Message<"trainyard.event.v1.ValidationReported"
   reportKey: string;
 
   /**
-   * The names of values that are no numbers (text, a list), so that a search that misses its metric can say why: the
-   * first few in alphabetical order.
+   * The names of values that are not numbers (text, a list), so that a search whose metric is missing can give the reason:
+   * the first few in alphabetical order.
    *
    * @generated from field: repeated string non_numeric = 6;
    */
@@ -64,13 +64,13 @@ export const ValidationReportedSchema: GenMessage<ValidationReported> = /*@__PUR
   messageDesc(file_trainyard_event_v1_measurement, 0);
 
 /**
- * A later run does the work again from a step on: what earlier runs measured beyond it no longer counts.
+ * A later run repeats the work from a step on. Points of earlier runs beyond that step no longer count.
  *
  * @generated from message trainyard.event.v1.MeasurementsSuperseded
  */
 export type MeasurementsSuperseded = Message<"trainyard.event.v1.MeasurementsSuperseded"> & {
   /**
-   * The run that begins; points of earlier runs beyond the step do not count any more.
+   * The run that begins.
    *
    * @generated from field: uint32 run = 1;
    */
@@ -90,7 +90,7 @@ export const MeasurementsSupersededSchema: GenMessage<MeasurementsSuperseded> = 
   messageDesc(file_trainyard_event_v1_measurement, 1);
 
 /**
- * A line of the output matched a log policy of the experiment.
+ * A log line matched a log policy of the experiment.
  *
  * @generated from message trainyard.event.v1.LogPolicyMatched
  */

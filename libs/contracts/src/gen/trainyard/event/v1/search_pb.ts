@@ -18,7 +18,7 @@ export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
   fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEi+gMKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0SLwoOZWFybHlfc3RvcHBpbmcYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjIKB2VhcmxpZXIYDCABKAsyIS50cmFpbnlhcmQuZXZlbnQudjEuRWFybGllclRyaWFscxIdChBwb2xpY2llc192ZXJzaW9uGA0gASgNSACIAQESHAoPc2xvdHNfcGVyX3RyaWFsGA4gASgNSAGIAQESEgoFYXRfbXMYDyABKAFIAogBAUITChFfcG9saWNpZXNfdmVyc2lvbkISChBfc2xvdHNfcGVyX3RyaWFsQggKBl9hdF9tcyJTCg1FYXJsaWVyVHJpYWxzEjAKBnRyaWFscxgBIAMoCzIgLnRyYWlueWFyZC5ldmVudC52MS5FYXJsaWVyVHJpYWwSEAoIbGVmdF9vdXQYAiABKA0i0AEKDEVhcmxpZXJUcmlhbBISCgpleHBlcmltZW50GAEgASgJEg0KBXRyaWFsGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPAoGdmFsdWVzGAQgAygLMiwudHJhaW55YXJkLmV2ZW50LnYxLkVhcmxpZXJUcmlhbC5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIqYDCg1UcmlhbFByb3Bvc2VkEg4KBm51bWJlchgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYAyABKA0SHQoQc3RhcnRfZnJvbV90cmlhbBgEIAEoDUgAiAEBEhYKDnNlYXJjaF92ZXJzaW9uGAYgASgNEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIgoVc3RhcnRfZnJvbV9jaGVja3BvaW50GAkgASgJSAGIAQESHAoPc3RhcnRfZnJvbV9zdGVwGAogASgBSAKIAQESHAoPc3RhcnRfZnJvbV90aW1lGAsgASgBSAOIAQESEgoFd2FpdHMYDCABKAhIBIgBAUITChFfc3RhcnRfZnJvbV90cmlhbEIYChZfc3RhcnRfZnJvbV9jaGVja3BvaW50QhIKEF9zdGFydF9mcm9tX3N0ZXBCEgoQX3N0YXJ0X2Zyb21fdGltZUIICgZfd2FpdHMiuQEKElN1Z2dlc3Rpb25QcmVwYXJlZBINCgV0cmlhbBgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDnNlYXJjaF92ZXJzaW9uGAMgASgNEg8KB3Jlc3VsdHMYBCABKA0SKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBm9yaWdpbhgGIAEoCSI0ChBTdWdnZXN0aW9uTWlzc2VkEg0KBXRyaWFsGAEgASgNEhEKCXdhaXRlZF9tcxgCIAEoASLGAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljEhEKBHN0ZXAYCCABKAFIAIgBARISCgVhdF9tcxgJIAEoAUgBiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXBCCAoGX2F0X21zIlkKDU1pc3NpbmdNZXRyaWMSDAoEbmFtZRgBIAEoCRIQCghyZXBvcnRlZBgCIAMoCRIYCgtub25fbnVtZXJpYxgDIAEoCEgAiAEBQg4KDF9ub25fbnVtZXJpYyJwChBPcGVyYXRpb25zUG9zdGVkEjgKCm9wZXJhdGlvbnMYASADKAsyJC50cmFpbnlhcmQuY29tbW9uLnYxLlNlYXJjaE9wZXJhdGlvbhIVCghyZXN0c19vbhgCIAEoDUgAiAEBQgsKCV9yZXN0c19vbiJSChJDaGVja3BvaW50T2JzZXJ2ZWQSDQoFdHJpYWwYASABKA0SEgoKY2hlY2twb2ludBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoASJmCg5UcmlhbFN1c3BlbmRlZBINCgV0cmlhbBgBIAEoDRIMCgRydW5nGAIgASgNEgwKBHJ1bGUYAyABKAkSKQoIZXZpZGVuY2UYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKDFRyaWFsUmVzdW1lZBINCgV0cmlhbBgBIAEoDRIOCgZ0YXJnZXQYAiABKAESDAoEcnVuZxgDIAEoDRIMCgRydWxlGAQgASgJEikKCGV2aWRlbmNlGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChBUcmlhbFN0b3BEZWNpZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bGUYAiABKAkSKQoIZXZpZGVuY2UYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAQgASgISACIAQFCCAoGX2ZhaWxzImoKEVNlYXJjaFN0b3BEZWNpZGVkEgwKBHJ1bGUYASABKAkSKQoIZXZpZGVuY2UYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAMgASgISACIAQFCCAoGX2ZhaWxzInYKFFRyaWFsT3V0Y29tZVJlY29yZGVkEg0KBXRyaWFsGAEgASgNEjEKB291dGNvbWUYAiABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEhIKBWF0X21zGAMgASgBSACIAQFCCAoGX2F0X21zIk4KEFJ1blVzYWdlUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SCwoDcnVuGAIgASgNEg8KB3N0YXJ0ZWQYAyABKAgSDQoFYXRfbXMYBCABKAEiIAoPU2VhcmNoVGltZU5vdGVkEg0KBWF0X21zGAEgASgBIpcBCg9TZWFyY2hDb21wbGV0ZWQSNAoGcmVhc29uGAEgASgOMiQudHJhaW55YXJkLmV2ZW50LnYxLlNlYXJjaENvbXBsZXRpb24SFwoKYmVzdF90cmlhbBgCIAEoDUgAiAEBEhcKCmJlc3RfdmFsdWUYAyABKAFIAYgBAUINCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSqUAQoQU2VhcmNoQ29tcGxldGlvbhIhCh1TRUFSQ0hfQ09NUExFVElPTl9VTlNQRUNJRklFRBAAEh8KG1NFQVJDSF9DT01QTEVUSU9OX0VYSEFVU1RFRBABEh4KGlNFQVJDSF9DT01QTEVUSU9OX0NBTkNFTEVEEAISHAoYU0VBUkNIX0NPTVBMRVRJT05fRkFJTEVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
 
 /**
- * The search of an experiment begins, with everything that its decisions follow from.
+ * The search of an experiment begins. The event has everything that its decisions depend on, apart from reports.
  *
  * @generated from message trainyard.event.v1.SearchStarted
  */
@@ -29,7 +29,7 @@ export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
   algorithm: string;
 
   /**
-   * Raised when the same history would be decided otherwise.
+   * Raised when a new version of the algorithm decides differently on the same history.
    *
    * @generated from field: uint32 algorithm_version = 2;
    */
@@ -77,42 +77,42 @@ export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
   trialsMax: number;
 
   /**
-   * Trials unended at one time; 0 for no limit.
+   * The maximum of trials that have not ended at one time; 0 for no limit.
    *
    * @generated from field: uint32 concurrent_trials_max = 10;
    */
   concurrentTrialsMax: number;
 
   /**
-   * {any: the list under early_stopping of the normalised configuration}; absent for none.
+   * {any: the list under early_stopping of the normalised configuration}; absent if there is none.
    *
    * @generated from field: google.protobuf.Struct early_stopping = 11;
    */
   earlyStopping?: JsonObject | undefined;
 
   /**
-   * What the model starts with; absent where no earlier experiment was named.
+   * The results that the model starts with; absent if the configuration names no earlier experiment.
    *
    * @generated from field: trainyard.event.v1.EarlierTrials earlier = 12;
    */
   earlier?: EarlierTrials | undefined;
 
   /**
-   * Raised when the policies would judge the same history otherwise.
+   * Raised when a new version of the policies decides differently on the same history.
    *
    * @generated from field: optional uint32 policies_version = 13;
    */
   policiesVersion?: number | undefined;
 
   /**
-   * What a budget of slot-hours is counted in.
+   * The slots of a trial, for a budget of slot-hours.
    *
    * @generated from field: optional uint32 slots_per_trial = 14;
    */
   slotsPerTrial?: number | undefined;
 
   /**
-   * When the experiment was created: what a budget of time counts from.
+   * The time at which the experiment was created: a time budget starts then.
    *
    * @generated from field: optional double at_ms = 15;
    */
@@ -138,7 +138,7 @@ export type EarlierTrials = Message<"trainyard.event.v1.EarlierTrials"> & {
   trials: EarlierTrial[];
 
   /**
-   * Trials that had a result and were left out: they do not fit the space, or are beyond the most that are taken.
+   * Trials with a result that were left out, because they do not fit the space or exceed the limit.
    *
    * @generated from field: uint32 left_out = 2;
    */
@@ -167,14 +167,14 @@ export type EarlierTrial = Message<"trainyard.event.v1.EarlierTrial"> & {
   trial: number;
 
   /**
-   * Those of this search's space.
+   * The hyperparameters that are in this search's space.
    *
    * @generated from field: google.protobuf.Struct hyperparameters = 3;
    */
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * Its best value, by the name of the metric.
+   * The best value of the trial, by the name of the metric.
    *
    * @generated from field: map<string, double> values = 4;
    */
@@ -189,7 +189,7 @@ export const EarlierTrialSchema: GenMessage<EarlierTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 2);
 
 /**
- * The search wants this trial to run.
+ * The search proposes a trial.
  *
  * @generated from message trainyard.event.v1.TrialProposed
  */
@@ -210,36 +210,36 @@ export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
   seed: number;
 
   /**
-   * The number of the trial whose checkpoint this one starts from; absent for none.
+   * The number of the trial whose checkpoint this one starts from; absent if there is none.
    *
    * @generated from field: optional uint32 start_from_trial = 4;
    */
   startFromTrial?: number | undefined;
 
   /**
-   * The version of the search stream that the proposal rests on.
+   * The version of the search stream that the proposal is based on.
    *
    * @generated from field: uint32 search_version = 6;
    */
   searchVersion: number;
 
   /**
-   * Where its hyperparameters come from: drawn, grid, space_filling, given, model, explored, client, schedule.
+   * The origin of the hyperparameters: drawn, grid, space_filling, given, model, explored, client, schedule.
    *
    * @generated from field: string origin = 7;
    */
   origin: string;
 
   /**
-   * What speaks for them: of a model what it expected of them, and what it knew.
+   * The evidence for them: for a model, its prediction and the results that it had.
    *
    * @generated from field: google.protobuf.Struct evidence = 8;
    */
   evidence?: JsonObject | undefined;
 
   /**
-   * Which checkpoint of that trial, the steps that it holds, and its time in the search's own measure, from where this
-   * trial goes on; absent for the trial's latest, from where it counts from 0.
+   * The checkpoint of that trial, its training steps, and its time in the search's unit. The trial continues to count from
+   * these. Absent: the trial starts from the latest checkpoint and counts from 0.
    *
    * @generated from field: optional string start_from_checkpoint = 9;
    */
@@ -256,7 +256,7 @@ export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
   startFromTime?: number | undefined;
 
   /**
-   * There is no place for it yet: it is suspended from the first, until a TrialResumed.
+   * The trial starts suspended, until a TrialResumed, because there is no room for it yet.
    *
    * @generated from field: optional bool waits = 12;
    */
@@ -271,7 +271,7 @@ export const TrialProposedSchema: GenMessage<TrialProposed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 3);
 
 /**
- * What a model that is computed beside the log suggests for the next trial: kept until the trial is proposed.
+ * The suggestion of a model, computed outside the reaction, for the next trial. It is kept until the trial is proposed.
  *
  * @generated from message trainyard.event.v1.SuggestionPrepared
  */
@@ -287,7 +287,7 @@ export type SuggestionPrepared = Message<"trainyard.event.v1.SuggestionPrepared"
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * The version of the search stream that the model knew, and the results that it had by then.
+   * The version of the search stream that the model used, and the number of results in it.
    *
    * @generated from field: uint32 search_version = 3;
    */
@@ -299,7 +299,7 @@ export type SuggestionPrepared = Message<"trainyard.event.v1.SuggestionPrepared"
   results: number;
 
   /**
-   * What the model expects of it: mean, deviation, expected_improvement.
+   * The prediction of the model: mean, deviation, expected_improvement.
    *
    * @generated from field: google.protobuf.Struct evidence = 5;
    */
@@ -321,7 +321,7 @@ export const SuggestionPreparedSchema: GenMessage<SuggestionPrepared> = /*@__PUR
   messageDesc(file_trainyard_event_v1_search, 4);
 
 /**
- * No suggestion for the next trial came in time: it is proposed without.
+ * The suggestion for the next trial timed out. The trial is proposed without one.
  *
  * @generated from message trainyard.event.v1.SuggestionMissed
  */
@@ -345,7 +345,7 @@ export const SuggestionMissedSchema: GenMessage<SuggestionMissed> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
- * A validation has reached the search: what its decisions rest on. The first of a trial at a time stands.
+ * The search received a validation. Its decisions depend on these. Of several with the same trial and time the first counts.
  *
  * @generated from message trainyard.event.v1.ObservationRecorded
  */
@@ -371,35 +371,35 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
   values: { [key: string]: number };
 
   /**
-   * The id of the ValidationReported that it came with.
+   * The id of the ValidationReported event.
    *
    * @generated from field: string measurement = 5;
    */
   measurement: string;
 
   /**
-   * The trial had been observed at this time before: recorded, and changes nothing.
+   * The trial already had an observation at this time. This one changes nothing.
    *
    * @generated from field: bool repeat = 6;
    */
   repeat: boolean;
 
   /**
-   * Of a report that says nothing, because the search's metric or time metric was not in it.
+   * Set if the report has no value for the search's metric or time metric.
    *
    * @generated from field: trainyard.event.v1.MissingMetric missing = 7;
    */
   missing?: MissingMetric | undefined;
 
   /**
-   * The training steps at that time, where they are not the time.
+   * The training steps at that time, if the time is counted in another unit.
    *
    * @generated from field: optional double step = 8;
    */
   step?: number | undefined;
 
   /**
-   * When it was reported.
+   * The time of the report.
    *
    * @generated from field: optional double at_ms = 9;
    */
@@ -423,14 +423,14 @@ export type MissingMetric = Message<"trainyard.event.v1.MissingMetric"> & {
   name: string;
 
   /**
-   * The names of the values that were there, save the time metric: the first few in alphabetical order.
+   * The names of the reported values without the time metric: the first few in alphabetical order.
    *
    * @generated from field: repeated string reported = 2;
    */
   reported: string[];
 
   /**
-   * It was reported, but as text, a list or another value that is no number.
+   * The metric was reported as a value that is not a number: text or a list, for example.
    *
    * @generated from field: optional bool non_numeric = 3;
    */
@@ -445,20 +445,20 @@ export const MissingMetricSchema: GenMessage<MissingMetric> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 7);
 
 /**
- * Of a custom search: what its client wants. The decisions that follow from it are in the same commit.
+ * Operations that the client of a custom search posted. The resulting decisions are in the same commit.
  *
  * @generated from message trainyard.event.v1.OperationsPosted
  */
 export type OperationsPosted = Message<"trainyard.event.v1.OperationsPosted"> & {
   /**
-   * Those that had not been posted before, in order.
+   * The operations that are new, in order.
    *
    * @generated from field: repeated trainyard.common.v1.SearchOperation operations = 1;
    */
   operations: SearchOperation[];
 
   /**
-   * The version of the search's stream that the client made sure of; absent where it did not.
+   * The version of the search stream that the client required; absent if it required none.
    *
    * @generated from field: optional uint32 rests_on = 2;
    */
@@ -473,7 +473,7 @@ export const OperationsPostedSchema: GenMessage<OperationsPosted> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 8);
 
 /**
- * A complete checkpoint of a trial that the search may have others start from. Only searches that copy trials record it.
+ * A complete checkpoint that other trials may start from. Only searches that copy trials record it.
  *
  * @generated from message trainyard.event.v1.CheckpointObserved
  */
@@ -507,7 +507,7 @@ export const CheckpointObservedSchema: GenMessage<CheckpointObserved> = /*@__PUR
   messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
- * The trial gives its slots back and keeps its checkpoint, until a TrialResumed.
+ * The trial releases its slots and keeps its checkpoint, until a TrialResumed.
  *
  * @generated from message trainyard.event.v1.TrialSuspended
  */
@@ -541,7 +541,7 @@ export const TrialSuspendedSchema: GenMessage<TrialSuspended> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 10);
 
 /**
- * A trial that runs already goes on: it was promoted without having been suspended.
+ * The trial continues. A running trial gets this event if it is promoted without having been suspended.
  *
  * @generated from message trainyard.event.v1.TrialResumed
  */
@@ -557,7 +557,7 @@ export type TrialResumed = Message<"trainyard.event.v1.TrialResumed"> & {
   target: number;
 
   /**
-   * The rung that it was promoted from, counted from 0.
+   * The rung from which the trial was promoted, counted from 0.
    *
    * @generated from field: uint32 rung = 3;
    */
@@ -582,7 +582,7 @@ export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 11);
 
 /**
- * The trial is to end: as completed early, or as failed where `fails` says so.
+ * The search ends the trial: as stopped early, or as failed if `fails` is set.
  *
  * @generated from message trainyard.event.v1.TrialStopDecided
  */
@@ -603,7 +603,7 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
   evidence?: JsonObject | undefined;
 
   /**
-   * The trial ends as failed, for a reason made of rule and evidence: what it reports cannot be searched by.
+   * The trial fails, because the search cannot use its reports. The reason is made of rule and evidence.
    *
    * @generated from field: optional bool fails = 4;
    */
@@ -618,8 +618,8 @@ export const TrialStopDecidedSchema: GenMessage<TrialStopDecided> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 12);
 
 /**
- * The search as a whole has come to its end before its trials were used up: it proposes no more, and is complete once
- * those that it has proposed have ended.
+ * The search ends before it has proposed all its trials. It proposes no more trials, and is complete when the proposed
+ * trials have ended.
  *
  * @generated from message trainyard.event.v1.SearchStopDecided
  */
@@ -635,7 +635,7 @@ export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> 
   evidence?: JsonObject | undefined;
 
   /**
-   * It ends as failed, whatever its trials have come to.
+   * The search fails, whatever the outcomes of its trials are.
    *
    * @generated from field: optional bool fails = 3;
    */
@@ -650,7 +650,7 @@ export const SearchStopDecidedSchema: GenMessage<SearchStopDecided> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_search, 13);
 
 /**
- * The trial's end has reached the search.
+ * The search received the end of the trial.
  *
  * @generated from message trainyard.event.v1.TrialOutcomeRecorded
  */
@@ -666,7 +666,7 @@ export type TrialOutcomeRecorded = Message<"trainyard.event.v1.TrialOutcomeRecor
   outcome: TrialOutcome;
 
   /**
-   * When the trial ended.
+   * The time at which the trial ended.
    *
    * @generated from field: optional double at_ms = 3;
    */
@@ -681,7 +681,7 @@ export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@_
   messageDesc(file_trainyard_event_v1_search, 14);
 
 /**
- * A run of the trial has started, or has ended: recorded where a budget of slot-hours counts them.
+ * A run of the trial has started or ended. Recorded only for a budget of slot-hours.
  *
  * @generated from message trainyard.event.v1.RunUsageRecorded
  */
@@ -715,7 +715,7 @@ export const RunUsageRecordedSchema: GenMessage<RunUsageRecorded> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 15);
 
 /**
- * A budget of time was found to be spent while nothing else happened.
+ * A time budget ran out while no other event arrived.
  *
  * @generated from message trainyard.event.v1.SearchTimeNoted
  */
@@ -734,7 +734,7 @@ export const SearchTimeNotedSchema: GenMessage<SearchTimeNoted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 16);
 
 /**
- * No more trials will come.
+ * The search is complete. It proposes no more trials.
  *
  * @generated from message trainyard.event.v1.SearchCompleted
  */
@@ -772,7 +772,7 @@ export const SearchCompletion = {
   UNSPECIFIED: 0,
 
   /**
-   * Every trial that the search wanted has ended.
+   * All proposed trials have ended.
    *
    * @generated from enum value: SEARCH_COMPLETION_EXHAUSTED = 1;
    */
@@ -784,7 +784,7 @@ export const SearchCompletion = {
   CANCELED: 2,
 
   /**
-   * No trial could be trained to an end.
+   * No trial was completed.
    *
    * @generated from enum value: SEARCH_COMPLETION_FAILED = 3;
    */

@@ -51,7 +51,7 @@ export const TokenIssuedSchema: GenMessage<TokenIssued> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_token, 0);
 
 /**
- * The token is refused from now on.
+ * The token is invalid from now on.
  *
  * @generated from message trainyard.event.v1.TokenRevoked
  */

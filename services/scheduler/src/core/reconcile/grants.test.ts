@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { Cluster } from "../cluster/cluster.ts";
+import { grantCommand } from "./grants.ts";
+
+/** The ports that a cluster with this token key gives to its first runs, each while no other runs. */
+function portsOf(tokenKey: string): readonly unknown[] {
+  return Array.from({ length: 40 }, (_, n) => {
+    const grant = { id: `${n + 1}.1#1`, shares: [{ agent: "a1", slots: ["0"] }] };
+    const command = grantCommand(new Cluster(), grant, tokenKey, new Map());
+    return command.kind === "grant" ? command.masterPort : null;
+  });
+}
+
+test("two clusters on one host give the same run different ports", () => {
+  const ports = portsOf("4f1c");
+  expect(portsOf("4f1c")).toEqual(ports);
+  const alike = portsOf("9a02").filter((port, n) => port === ports[n]);
+  expect(alike.length).toBeLessThan(4);
+});
