@@ -9,7 +9,7 @@ import { Fault } from "@trainyard/kernel";
 import { freePort } from "@trainyard/testing";
 import { busLimits } from "../limits.ts";
 import { type NatsUser, renderNatsConfig } from "../nats-config.ts";
-import { natsServerBinary } from "./nats-binary.ts";
+import { natsServerBinary } from "../server/nats-binary.ts";
 
 export type TestNatsOptions = {
   /** Kept when the server is disposed of; by default a temporary folder that goes with it. */
