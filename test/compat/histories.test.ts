@@ -1,13 +1,11 @@
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { categoryOf } from "@trainyard/kernel";
 import {
-  decodeSearch,
-  encodeSearch,
   proposedTrials,
   sampledPoint,
   type SearchEvent,
+  SearchMachine,
   type SearchState,
-  searchDecider,
   timesOf,
   trialOf,
   trialSeed,
@@ -35,7 +33,7 @@ const folds: Readonly<Record<string, (events: readonly AnyEvent[]) => unknown>> 
 };
 
 function foldSearch(events: readonly SearchEvent[]): SearchState {
-  return events.reduce(searchDecider.evolve, searchDecider.initial);
+  return SearchMachine.of(events).state;
 }
 
 /** With its trials, and the times at which each was observed, as lists: how a fold keeps them may change. */
@@ -77,11 +75,10 @@ describe("a recorded history", () => {
       const events = readHistory(name).map(decodeEvent) as readonly SearchEvent[];
       const whole = foldSearch(events);
       for (let cut = 1; cut < events.length; cut += 1) {
-        const snapshot = events.slice(0, cut).reduce(searchDecider.evolve, searchDecider.initial);
-        const restored = decodeSearch(encodeSearch(snapshot));
+        const restored = SearchMachine.restored(SearchMachine.of(events.slice(0, cut)).snapshot());
         if (restored === null) throw new Error("the snapshot cannot be read");
-        const goneOn = events.slice(cut).reduce(searchDecider.evolve, restored);
-        expect(written(goneOn)).toEqual(written(whole));
+        for (const event of events.slice(cut)) restored.apply(event);
+        expect(written(restored.state)).toEqual(written(whole));
       }
     },
   );

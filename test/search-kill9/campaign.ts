@@ -2,7 +2,7 @@
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { killInMemory } from "./kill-in-memory.ts";
 import { killProcess } from "./kill-process.ts";
-import { methods } from "@trainyard/search/examples";
+import { methods } from "@trainyard/search/testing";
 
 const pointsOfAll = 1_000;
 const pointsOfMethodMin = 50;

@@ -7,7 +7,7 @@ import { drawInteger } from "@trainyard/kernel";
 import { replaySearch, type SearchEvent } from "@trainyard/search";
 import { eventually } from "../world/eventually.ts";
 import { recorded } from "./memory-searcher.ts";
-import { methods } from "@trainyard/search/examples";
+import { methods } from "@trainyard/search/testing";
 import { RealSearcher } from "./real-searcher.ts";
 import { differenceOf, type Sequence } from "./sequence.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { killInMemory } from "./kill-in-memory.ts";
 import { killProcess } from "./kill-process.ts";
-import { methods } from "@trainyard/search/examples";
+import { methods } from "@trainyard/search/testing";
 
 const seed = 11;
 

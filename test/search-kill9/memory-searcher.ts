@@ -14,7 +14,7 @@ import { beginTerm } from "@trainyard/service-searcher/term";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { startRelay } from "../sim/relay.ts";
 import { Process } from "../sim/process.ts";
-import { exampleOf } from "@trainyard/search/examples";
+import { exampleOf } from "@trainyard/search/testing";
 import { decidedOn, type Input, type Sequence, type Step, tell } from "./sequence.ts";
 import { Trainer } from "./trainer.ts";
 

@@ -9,12 +9,14 @@ import { foldsVerified } from "./rules/folds.ts";
 import { foldersInOneDirection } from "./rules/folders.ts";
 import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
+import { noModuleState } from "./rules/module-state.ts";
 import { kebabCase, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
 import { packagesArgued } from "./rules/packages.ts";
 import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
+import { noTestMaterial } from "./rules/test-material.ts";
 import { everyTestRuns, noMocks } from "./rules/tests.ts";
 
 export const houseRules: readonly Rule[] = [
@@ -27,6 +29,8 @@ export const houseRules: readonly Rule[] = [
   packageWalls,
   foldersInOneDirection,
   pureCores,
+  noTestMaterial,
+  noModuleState,
   reasonedSuppressions,
   environmentInConfig,
   timeFromClock,

@@ -44,6 +44,13 @@ export function linesOf(repository: Repository, file: string): readonly string[]
   return repository.read(file).replace(/\n$/, "").split("\n");
 }
 
+/** Tests, and what only tests are made of. */
+export function isTestCode(file: string): boolean {
+  return /\.test\.ts$|\/(testing|fixtures|contract)\/|\/(test-[^/]*|testing|contract)\.ts$|-world\.ts$/.test(
+    file,
+  );
+}
+
 /** `file:line  what`, for every line that the pattern matches. */
 export function linesThat(
   repository: Repository,

@@ -5,7 +5,7 @@ import { bytes, commandOf, eventsFrom, text, until } from "./contract/fixture.ts
 import { createNatsBus } from "./nats/nats-bus.ts";
 import { type BusPrincipal, busServices, busUserOf, permissionsOf } from "./permissions.ts";
 import type { Bus } from "./port.ts";
-import { startNats, type TestNats } from "./server/nats-server.ts";
+import { startNats, type TestNats } from "./testing/nats-server.ts";
 import { inboxPrefixOf } from "./subjects.ts";
 
 const principals: readonly BusPrincipal[] = [

@@ -39,6 +39,7 @@ export {
 } from "./work/executor.ts";
 export { FoldCache } from "./folds/fold-cache.ts";
 export { isOfThisLog, ofAnotherHistory, withEvent } from "./folds/saved-fold.ts";
+export { type Machine, type MachineFold, machineFold } from "./folds/machines.ts";
 export { type Aggregate, foldOf, type SnapshotCodec, type StreamFold } from "./folds/folds.ts";
 export {
   answerHealth,

@@ -1,17 +1,13 @@
 /**
- * The one interface of all search algorithms. An algorithm is told how the search starts and what is observed, and says
- * what it wants; it touches no event, no clock and no chance but `draw`. Its memory is what it folds from the search's
- * own events, so that it is rebuilt from them anywhere.
+ * The one interface of all search algorithms. An algorithm decides on the start of the search and on each observation; it
+ * reads no clock and no chance but `draw`. It folds its memory from the search's own events, so that it can be rebuilt from
+ * them anywhere.
  */
 import type { TrialOutcome } from "@trainyard/contracts/events";
-import type {
-  HyperparameterSpace,
-  Json,
-  JsonObject,
-  SearcherConfig,
-} from "@trainyard/experiment-config";
+import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { SearchEvent } from "./events.ts";
 import type { RunningSearch, SearchPlan } from "./state.ts";
+import type { UndoLog } from "./undo-log.ts";
 
 export type Observation =
   | { readonly kind: "started" }
@@ -59,11 +55,11 @@ export type Suggestion = {
   readonly results: number;
   /** "model", or "space_filling" where the model found no place that the constraints allow. */
   readonly origin: Origin;
-  /** What the model expects of it. */
+  /** The model's expectation. */
   readonly evidence: JsonObject;
 };
 
-/** Where a trial goes on from: a checkpoint of another, with its steps and its time. */
+/** The start of a trial: a checkpoint of another, with its steps and its time. */
 export type StartFrom = {
   readonly trial: number;
   /** Null for the latest one, from where the new trial counts from 0. */
@@ -87,12 +83,12 @@ export type Decision =
       /** The trial ends as failed, with a reason made of rule and evidence, and not as stopped early. */
       readonly fails?: true;
     }
-  /** No further trial is proposed. Who decides this also stops the trials that shall not go on. */
+  /** No further trial is proposed. Trials that shall not continue need a stop of their own. */
   | {
       readonly kind: "finish";
       readonly rule: string;
       readonly evidence: JsonObject;
-      /** The search ends as failed, whatever its trials have come to. */
+      /** The search ends as failed, whatever the outcomes of its trials. */
       readonly fails?: true;
     }
   | {
@@ -102,7 +98,7 @@ export type Decision =
       readonly rule: string;
       readonly evidence: JsonObject;
     }
-  /** On from a rung until the target time; a trial that was not suspended just goes on. */
+  /** Continues from a rung until the target time; a trial that was not suspended just continues. */
   | {
       readonly kind: "resume";
       readonly trial: number;
@@ -117,20 +113,20 @@ export type Size = { readonly trialsMax: number; readonly concurrentTrialsMax: n
 
 /**
  * A model that takes too long for a reaction. It is asked beside the log, and its suggestion comes as an input. Question
- * and answer are plain data: whoever asks may hand the question to another thread.
+ * and answer are plain data: another thread may answer.
  */
-export type Model = {
-  /** What it should be asked now; null for nothing. A function of the search alone, so that it is asked again after a crash. */
-  readonly question: (search: RunningSearch) => Question | null;
+export interface Model<Memory = unknown> {
+  /** The current question; null for none. A function of the search alone, so that it is the same after a crash. */
+  question(search: RunningSearch<Memory>): Question | null;
   /** The slow part: the same answer to the same question, on every machine. */
-  readonly answer: (question: Question) => Suggestion;
+  answer(question: Question): Suggestion;
   /** Whether a place is free that waits for a suggestion. */
-  readonly waits: (search: RunningSearch) => boolean;
-  /** Whether a suggestion is of use by now. */
-  readonly takes: (search: RunningSearch, suggestion: Suggestion) => boolean;
-};
+  waits(search: RunningSearch<Memory>): boolean;
+  /** Whether the suggestion is recent enough. */
+  takes(search: RunningSearch<Memory>, suggestion: Suggestion): boolean;
+}
 
-/** What a model is asked: about which trial of which search, and what has come of the trials before it. */
+/** A question to a model: the next trial of a search, and the results of the trials before it. */
 export type Question = {
   readonly plan: SearchPlan;
   readonly trial: number;
@@ -140,7 +136,11 @@ export type Question = {
   readonly known: unknown;
 };
 
-export type Algorithm = {
+/**
+ * `Memory` is the algorithm's own: plain data, folded from the search's events. Methods, so that algorithms of all memories
+ * fit one table; each is given back the memory that it made.
+ */
+export interface Algorithm<Memory = unknown> {
   readonly name: string;
   /** Raised when the same history would be decided otherwise; the older version stays registered for the searches that have it. */
   readonly version: number;
@@ -148,21 +148,19 @@ export type Algorithm = {
   readonly ignoresValues?: true;
   /** Whether it learns from the trials of earlier searches (`plan.earlier`). */
   readonly learns?: true;
-  readonly sizeOf: (config: SearcherConfig, space: HyperparameterSpace) => Size;
+  sizeOf(config: SearcherConfig, space: HyperparameterSpace): Size;
   /** The memory of a search that has just started. */
-  readonly initial: (
-    config: JsonObject,
-    space: HyperparameterSpace,
-    seed: number,
-    plan: SearchPlan,
-  ) => Json;
-  /** Folds an event of the search into the memory; `search` is the state before the event, and must not be kept. */
-  readonly evolve: (memory: Json, event: SearchEvent, search: RunningSearch) => Json;
-  /** Whether a checkpoint of the trial that holds so many steps is news to it. Absent: it has no use for checkpoints. */
-  readonly takesCheckpoint?: (memory: Json, trial: number, step: number) => boolean;
-  /** What follows from an observation; `search` has it folded in already. Proposals are numbered in their order. */
-  readonly on: (search: RunningSearch, observation: Observation) => readonly Decision[];
-  readonly model?: Model;
-  /** With nothing left to run it waits until it is told to finish, and is complete then whatever its trials came to. */
+  initial(plan: SearchPlan): Memory;
+  /** Changes the memory by an event of the search, through the undo log alone; `search` is as it was before the event. */
+  apply(search: RunningSearch<Memory>, event: SearchEvent, undo: UndoLog): void;
+  /** Whether a checkpoint of the trial at this step is new to it. Absent: it does not use checkpoints. */
+  takesCheckpoint?(memory: Memory, trial: number, step: number): boolean;
+  /**
+   * What follows from an observation, which has been applied already. Proposals are numbered in their order. What it tries
+   * out through the undo log is taken back.
+   */
+  on(search: RunningSearch<Memory>, observation: Observation, undo: UndoLog): readonly Decision[];
+  readonly model?: Model<Memory>;
+  /** With nothing left to run it waits for a finish, and is then complete whatever the outcomes of its trials. */
   readonly endsWhenTold?: true;
-};
+}

@@ -1,6 +1,7 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
+import { noImprovement } from "./testing/early-stopping.ts";
 import {
   configOf,
   DrivenSearch,
@@ -10,7 +11,7 @@ import {
   sobolOf,
   tpeOf,
   validation,
-} from "./testing/test-searches.ts";
+} from "./testing/searches.ts";
 
 const { COMPLETED, FAILED } = TrialOutcome;
 
@@ -44,8 +45,7 @@ describe("a report", () => {
 
   it("without the metric fails a trial of random search under a policy that compares values", () => {
     const search = new DrivenSearch();
-    const early_stopping = [{ name: "no_improvement", patience: 3 }] as never;
-    search.start({ ...configOf(randomOf(2, 2)), early_stopping });
+    search.start({ ...configOf(randomOf(2, 2)), early_stopping: [noImprovement(3)] });
     expect(search.send(validation(1, 10, { accuracy: 1 }))).toMatchObject([
       { type: "ObservationRecorded" },
       { type: "TrialStopDecided", data: { rule: "metric_missing", fails: true } },

@@ -1,6 +1,5 @@
-/** Which trial is the best so far. Values that are not finite are never the best, and of equal values the first stands. */
+/** Which trial is the best so far. Values that are not finite are never the best; of equal values the first is. */
 import type { Best, SearchState, TrialState } from "./state.ts";
-import { itemsOf } from "./persistent/vector.ts";
 
 export function isBetter(value: number, than: number | null, smallerIsBetter: boolean): boolean {
   if (!Number.isFinite(value)) return false;
@@ -17,14 +16,12 @@ export function bestOfAll(
   counts: (trial: TrialState) => boolean,
 ): Best | null {
   let best: (Best & { readonly at: number }) | null = null;
-  let number = 0;
-  for (const trial of itemsOf(search.trials)) {
-    number += 1;
+  for (const [index, trial] of search.trials.entries()) {
     const value = trial.best;
     if (value === null || !counts(trial)) continue;
     const tie = best !== null && value === best.value && trial.bestAt < best.at;
     if (tie || isBetter(value, best?.value ?? null, smallerIsBetter)) {
-      best = { trial: number, value, at: trial.bestAt };
+      best = { trial: index + 1, value, at: trial.bestAt };
     }
   }
   return best === null ? null : { trial: best.trial, value: best.value };

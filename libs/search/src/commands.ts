@@ -1,11 +1,11 @@
-/** What can be asked of a search. The searcher service makes each of them out of another service's event. */
+/** The commands of a search. The searcher service makes them from other services' events. */
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { NormalisedConfig } from "@trainyard/experiment-config";
 import type { Suggestion } from "./algorithm.ts";
 import type { SearchOperation } from "./custom/operations.ts";
 import type { EarlierTrials } from "./earlier.ts";
 
-/** What a search knows of the experiment's configuration. */
+/** The part of the experiment's configuration that a search reads. */
 export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameters"> &
   Partial<Pick<NormalisedConfig, "early_stopping">> & {
     readonly resources?: Pick<NormalisedConfig["resources"], "slots_per_trial">;
@@ -19,13 +19,13 @@ export type StartSearch = {
   readonly seed: number;
   /** When the experiment was created, in milliseconds of the epoch, as in the other commands: for budgets of time. */
   readonly atMs?: number | undefined;
-  /** What the trials of the experiments found that `warm_start` names. */
+  /** Results of the trials of the experiments in `warm_start`. */
   readonly earlier?: EarlierTrials;
 };
 
 /**
- * From ValidationReported. A report of a run that was not the trial's latest any more when the report reached the log is
- * nothing to the search; which run that was, only the order of the log tells, so whoever reads it says so here.
+ * From ValidationReported. A stale report is ignored: its run was no longer the trial's latest when it reached the log. Only
+ * the order of the log tells which run was, so the command carries it.
  */
 export type RecordValidation = {
   readonly type: "RecordValidation";
@@ -61,7 +61,7 @@ export type RecordOutcome = {
   readonly atMs?: number | undefined;
 };
 
-/** From RunStarted and RunEnded: slots are taken, or given back. Nothing to a search without a budget of slot-hours. */
+/** From RunStarted and RunEnded: slots are taken or released. Ignored by a search without a budget of slot-hours. */
 export type RecordUsage = {
   readonly type: "RecordUsage";
   readonly trial: number;
@@ -73,20 +73,20 @@ export type RecordUsage = {
 /** From a clock, when a budget of time may be spent. */
 export type NoteTime = { readonly type: "NoteTime"; readonly atMs: number };
 
-/** From the model of the search, which is computed beside the log: what it suggests for the next trial. */
+/** The model's suggestion for the next trial, computed beside the log. */
 export type OfferSuggestion = Suggestion & { readonly type: "OfferSuggestion" };
 
-/** A place has been free for too long, and no suggestion for this trial came: it is to be proposed without. */
+/** Suggestion timed out: propose without the model. */
 export type GoWithoutSuggestion = {
   readonly type: "GoWithoutSuggestion";
   readonly trial: number;
   readonly waitedMs: number;
 };
 
-/** From ExperimentStopRequested: no more trials. Nothing that comes later is recorded. */
+/** From ExperimentStopRequested: no more trials. Later inputs are not recorded. */
 export type CancelSearch = { readonly type: "CancelSearch" };
 
-/** From the client of a custom search. What was posted before is passed over; of the rest all is recorded, or nothing. */
+/** From the client of a custom search. Repeated operations are skipped; the others are recorded all or none. */
 export type PostOperations = {
   readonly type: "PostOperations";
   readonly operations: readonly SearchOperation[];

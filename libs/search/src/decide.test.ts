@@ -2,14 +2,7 @@ import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import type { SearchCommand } from "./commands.ts";
-import { searchDecider } from "./decider.ts";
-import {
-  configOf,
-  DrivenSearch,
-  randomOf,
-  spaceOfTwo,
-  validation,
-} from "./testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf, spaceOfTwo, validation } from "./testing/searches.ts";
 
 const { COMPLETED, STOPPED_EARLY, FAILED, CANCELED, INVALID_HYPERPARAMETERS } = TrialOutcome;
 
@@ -20,7 +13,7 @@ function started(trials = 3, searcher: Partial<SearcherConfig> = {}): DrivenSear
 }
 
 const rejected = (search: DrivenSearch, command: SearchCommand): unknown =>
-  searchDecider.decide(search.state, command);
+  search.machine.decide(command);
 
 describe("StartSearch", () => {
   it("records what the search is, then proposes", () => {
@@ -221,7 +214,7 @@ describe("a search that is to finish", () => {
   function finishing(trials: number): DrivenSearch {
     const search = new DrivenSearch();
     search.start(configOf(randomOf(trials, 2)));
-    search.state = searchDecider.evolve(search.state, finish);
+    search.machine.apply(finish);
     return search;
   }
 

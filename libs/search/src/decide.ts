@@ -1,9 +1,12 @@
-/** Commands → the search's events. What an algorithm wants is asked of it with the observation folded in already. */
+/**
+ * Commands → the search's events. The algorithm is asked with the input applied already: a decision tries its events out on
+ * the search, and the machine takes them back.
+ */
 import { encodedBytes, type EventData, type EventOf } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
-import { assertNever, fold, limits, type Rejection, reject } from "@trainyard/kernel";
+import { assert, assertNever, limits, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision, Observation } from "./algorithm.ts";
-import { newestAlgorithm, recordedAlgorithm } from "./algorithms/registry.ts";
+import { algorithmOf, newestAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
 import type {
   NoteTime,
@@ -19,46 +22,46 @@ import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
 import { chosenEarlier, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
 import { objectivesOf } from "./objectives.ts";
-import { evolve, isKnownOutcome, wasObserved } from "./evolve.ts";
-import { countsSlots, policyDecisions } from "./policies/judge.ts";
-import { POLICIES_VERSION } from "./policies/memory.ts";
+import { isKnownOutcome, wasObserved } from "./apply.ts";
+import { countsSlots, policyDecisions } from "./early-stopping/judge.ts";
+import { POLICIES_VERSION } from "./early-stopping/rules.ts";
 import { awaitedTrial, suggestionInput } from "./suggestions.ts";
 import {
   isOpen,
   isRunning,
+  isStarted,
   type RunningSearch,
-  type SearchState,
   trialOf,
   type TrialState,
 } from "./state.ts";
-import { keepAll, keepSome } from "./persistent/versions.ts";
+import type { TriedSearch } from "./tried-search.ts";
 
 type Decided = readonly SearchEvent[] | Rejection;
 type Writable<Data> = { -readonly [Key in keyof Data]: Data[Key] };
 
-export function decide(state: SearchState, command: SearchCommand): Decided {
-  if (command.type === "StartSearch") return startSearch(state, command);
-  if (state.plan === null) return reject("search_unknown", "the search has not been started");
-  const search = state as RunningSearch;
+/** Leaves events applied to the search that it has tried out: the caller undoes them. */
+export function decide(tried: TriedSearch, command: SearchCommand): Decided {
+  const { state: search } = tried;
+  if (command.type === "StartSearch") return startSearch(tried, command);
+  if (!isStarted(search)) return reject("search_unknown", "the search has not been started");
   switch (command.type) {
     case "RecordValidation":
-      return recordValidation(search, command);
+      return recordValidation(tried, search, command);
     case "RecordCheckpoint":
-      return recordCheckpoint(search, command);
+      return recordCheckpoint(tried, search, command);
     case "RecordOutcome":
-      return recordOutcome(search, command);
+      return recordOutcome(tried, search, command);
     case "RecordUsage":
-      return recordUsage(search, command);
+      return recordUsage(tried, search, command);
     case "NoteTime":
-      return noteTime(search, command);
+      return noteTime(tried, search, command);
     case "OfferSuggestion":
     case "GoWithoutSuggestion": {
       const input = suggestionInput(search, command);
-      if (input === null) return [];
-      return [input.event, ...following(evolve(search, input.event), input.observation)];
+      return input === null ? [] : withFollowing(tried, input.event, input.observation);
     }
     case "PostOperations":
-      return postOperations(search, command);
+      return postOperations(tried, search, command);
     case "CancelSearch":
       return search.phase === "completed" ? [] : [completed(search, SearchCompletion.CANCELED)];
     default:
@@ -66,8 +69,8 @@ export function decide(state: SearchState, command: SearchCommand): Decided {
   }
 }
 
-function startSearch(state: SearchState, { config, seed, atMs, earlier }: StartSearch): Decided {
-  if (state.plan !== null) return [];
+function startSearch(tried: TriedSearch, { config, seed, atMs, earlier }: StartSearch): Decided {
+  if (tried.state.plan !== null) return [];
   const { searcher, hyperparameters: space, early_stopping = [], resources } = config;
   const algorithm = newestAlgorithm(searcher.name);
   if (algorithm === undefined) {
@@ -101,10 +104,14 @@ function startSearch(state: SearchState, { config, seed, atMs, earlier }: StartS
   const fits = (taken: EarlierTrials): boolean =>
     encodedBytes(withEarlier(taken)) <= limits.eventBodyBytesMax;
   const event = withEarlier(earlier && chosenEarlier(space, searcher, earlier, fits));
-  return [event, ...following(evolve(state, event), { kind: "started" })];
+  return withFollowing(tried, event, { kind: "started" });
 }
 
-function recordValidation(search: RunningSearch, command: RecordValidation): Decided {
+function recordValidation(
+  tried: TriedSearch,
+  search: RunningSearch,
+  command: RecordValidation,
+): Decided {
   const { metric, timeMetric } = search.plan;
   const { trial: number, run, step, measurement } = command;
   const trial = trialOf(search, number);
@@ -145,13 +152,12 @@ function recordValidation(search: RunningSearch, command: RecordValidation): Dec
   if (failure !== null && isRunning(trial)) return [event, failed(number, failure)];
   if (value === undefined || repeat || !isOpen(trial)) return [event];
   const observation = { kind: "validated", trial: number, time, value } as const;
-  return [event, ...following(evolve(search, event), observation)];
+  return withFollowing(tried, event, observation);
 }
 
 /** Whether a trial's values decide anything: by the algorithm, or by an early-stopping policy. */
 function decidesByValues({ plan, policies }: RunningSearch): boolean {
-  const algorithm = recordedAlgorithm(plan.algorithm, plan.algorithmVersion);
-  return policies !== null || algorithm?.ignoresValues !== true;
+  return policies !== null || algorithmOf(plan).ignoresValues !== true;
 }
 
 function finiteOr0(time: number): number {
@@ -162,19 +168,22 @@ function failed(trial: number, failure: Failure): SearchEvent {
   return { type: "TrialStopDecided", data: { trial, ...failure, fails: true } };
 }
 
-/** What a search cannot use, and what it knows already, it does not record. */
-function recordCheckpoint(search: RunningSearch, command: RecordCheckpoint): Decided {
+/** Only checkpoints that the algorithm can use and does not know are recorded. */
+function recordCheckpoint(
+  tried: TriedSearch,
+  search: RunningSearch,
+  command: RecordCheckpoint,
+): Decided {
   const { trial, checkpoint, run, step } = command;
   if (trialOf(search, trial) === undefined) return unknownTrial(trial);
-  const { algorithm, algorithmVersion } = search.plan;
-  const takes = recordedAlgorithm(algorithm, algorithmVersion)?.takesCheckpoint;
-  if (takes === undefined || search.phase === "completed") return [];
-  if (!takes(search.memory, trial, step)) return [];
+  const takes = algorithmOf(search.plan).takesCheckpoint?.(search.memory, trial, step) ?? false;
+  if (!takes || search.phase === "completed") return [];
   const event: SearchEvent = { type: "CheckpointObserved", data: { trial, checkpoint, run, step } };
-  return [event, ...following(evolve(search, event), { kind: "checkpointed", trial })];
+  return withFollowing(tried, event, { kind: "checkpointed", trial });
 }
 
 function recordOutcome(
+  tried: TriedSearch,
   search: RunningSearch,
   { trial: number, outcome: told, atMs }: RecordOutcome,
 ): Decided {
@@ -187,7 +196,7 @@ function recordOutcome(
   const outcome = outcomeOf(trial, told);
   const data = { trial: number, outcome, ...(atMs === undefined ? {} : { atMs }) };
   const event: SearchEvent = { type: "TrialOutcomeRecorded", data };
-  return [event, ...following(evolve(search, event), { kind: "ended", trial: number, outcome })];
+  return withFollowing(tried, event, { kind: "ended", trial: number, outcome });
 }
 
 /** A trial may have finished before it heard that the search cannot make anything of it. */
@@ -195,19 +204,23 @@ function outcomeOf({ wanted }: TrialState, told: TrialOutcome): TrialOutcome {
   return wanted === "failed" && told === TrialOutcome.COMPLETED ? TrialOutcome.FAILED : told;
 }
 
-function recordUsage(search: RunningSearch, { trial, run, started, atMs }: RecordUsage): Decided {
+function recordUsage(
+  tried: TriedSearch,
+  search: RunningSearch,
+  { trial, run, started, atMs }: RecordUsage,
+): Decided {
   if (trialOf(search, trial) === undefined) return unknownTrial(trial);
   if (search.phase === "completed" || !countsSlots(search)) return [];
   const event: SearchEvent = { type: "RunUsageRecorded", data: { trial, run, started, atMs } };
-  return [event, ...following(evolve(search, event), null)];
+  return withFollowing(tried, event, null);
 }
 
 /** Only what has a consequence is recorded. */
-function noteTime(search: RunningSearch, { atMs }: NoteTime): Decided {
+function noteTime(tried: TriedSearch, search: RunningSearch, { atMs }: NoteTime): Decided {
   if (search.phase === "completed") return [];
   const event: SearchEvent = { type: "SearchTimeNoted", data: { atMs } };
-  const decided = following(evolve(search, event), null);
-  return decided.length === 0 ? [] : [event, ...decided];
+  const decided = withFollowing(tried, event, null);
+  return decided.length === 1 ? [] : decided;
 }
 
 function unknownTrial(number: number): Rejection {
@@ -215,30 +228,36 @@ function unknownTrial(number: number): Rejection {
 }
 
 /**
- * What follows from an input: first what the early-stopping policies say, then what the algorithm wants where the input is
- * an observation, and the completion where nothing runs and nothing more is wanted.
+ * An input and what follows from it: first what the early-stopping policies say, then what the algorithm wants where the
+ * input is an observation, and the completion where nothing runs and nothing more is wanted.
  */
-function following(state: SearchState, observation: Observation | null): readonly SearchEvent[] {
-  const before = state as RunningSearch;
-  const stops = eventsOf(before, policyDecisions(before, observation));
-  const search = fold(evolve, before as SearchState, stops) as RunningSearch;
-  const wanted = observation === null ? [] : eventsOf(search, decisionsOf(search, observation));
-  const events = stops.length === 0 ? wanted : [...stops, ...wanted];
+function withFollowing(
+  tried: TriedSearch,
+  input: SearchEvent,
+  observation: Observation | null,
+): readonly SearchEvent[] {
+  tried.apply(input);
+  const { state: search } = tried;
+  assert(isStarted(search), "what follows from an input follows in a search");
+  const stops = eventsOf(search, policyDecisions(search, observation));
+  for (const event of stops) tried.apply(event);
+  const wanted =
+    observation === null ? [] : eventsOf(search, decisionsOf(tried, search, observation));
+  const events = [input, ...stops, ...wanted];
   const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
   if (events.some(({ type }) => type === "TrialProposed") || waits || goesOn(search)) return events;
   // What is decided together with the end counts for how it ended.
-  return [...events, exhausted(fold(evolve, state, events) as RunningSearch)];
+  for (const event of wanted) tried.apply(event);
+  return [...events, exhausted(search)];
 }
 
-/** What the algorithm wants. The state that it is asked about is gone back to, however much it tries out on it. */
-function decisionsOf(search: RunningSearch, observation: Observation): readonly Decision[] {
-  const { algorithm, algorithmVersion } = search.plan;
-  keepAll();
-  try {
-    return recordedAlgorithm(algorithm, algorithmVersion)?.on(search, observation) ?? [];
-  } finally {
-    keepSome();
-  }
+/** The decisions of the algorithm. It may try them out, which is undone. */
+function decisionsOf(
+  tried: TriedSearch,
+  search: RunningSearch,
+  observation: Observation,
+): readonly Decision[] {
+  return tried.tryOut((undo) => algorithmOf(search.plan).on(search, observation, undo));
 }
 
 function endsSearch({ type }: SearchEvent): boolean {

@@ -3,9 +3,9 @@ import type { EventData } from "@trainyard/contracts";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import { assertNever } from "@trainyard/kernel";
 import type { Decision, StartFrom } from "./algorithm.ts";
-import { recordedAlgorithm } from "./algorithms/registry.ts";
+import { algorithmOf } from "./algorithms/registry.ts";
 import type { SearchEvent } from "./events.ts";
-import { budgetOfTrials, trialsAllowed } from "./policies/judge.ts";
+import { budgetOfTrials, trialsAllowed } from "./early-stopping/judge.ts";
 import { trialSeed } from "./space/space.ts";
 import { proposedTrials, type RunningSearch } from "./state.ts";
 
@@ -85,7 +85,7 @@ function startedFrom({ trial, at }: StartFrom): Partial<EventData<"TrialProposed
 }
 
 function isToldWhenToEnd({ plan }: RunningSearch): boolean {
-  return recordedAlgorithm(plan.algorithm, plan.algorithmVersion)?.endsWhenTold === true;
+  return algorithmOf(plan).endsWhenTold === true;
 }
 
 /** Whether trials run, or more may come. */
@@ -93,7 +93,7 @@ export function goesOn(search: RunningSearch): boolean {
   return search.unended > 0 || (isToldWhenToEnd(search) && !search.finishing);
 }
 
-/** The completion of a search that does not go on. */
+/** The completion of a search with nothing left to do. */
 export function exhausted(search: RunningSearch): SearchEvent {
   return completed(search, exhaustion(search));
 }

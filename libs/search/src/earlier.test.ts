@@ -5,18 +5,11 @@ import { limits } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { chosenEarlier, EarlierReader, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
-import { autoOf, bohbOf } from "./halving/test-halving.ts";
+import { autoOf, bohbOf } from "./testing/halving.ts";
 import { replaySearch } from "./replay/replay.ts";
 import { simulate } from "./simulation/simulate.ts";
-import { branin } from "./testing/test-functions.ts";
-import {
-  configOf,
-  DrivenSearch,
-  gpOf,
-  randomOf,
-  tpeOf,
-  validation,
-} from "./testing/test-searches.ts";
+import { branin } from "./testing/functions.ts";
+import { configOf, DrivenSearch, gpOf, randomOf, tpeOf, validation } from "./testing/searches.ts";
 
 const space: HyperparameterSpace = {
   a: { type: "int", minval: 1, maxval: 9, count: null },

@@ -19,7 +19,7 @@ import { putAtKeys, valueAtKeys, withoutAbsent } from "./space/rules/conditions.
 export type EarlierTrials = NonNullable<EventData<"SearchStarted">["earlier"]>;
 export type EarlierTrial = EarlierTrials["trials"][number];
 
-/** What is looked for: the metric, and the others where there are several. */
+/** The metric, and the others where there are several. */
 type Wanted = Pick<SearcherConfig, "metric" | "smaller_is_better">;
 
 /** Reads a search's events, in their order, for what its trials found. */
@@ -96,7 +96,7 @@ export class EarlierReader {
   }
 }
 
-/** What of a trial is in a space: the values of the hyperparameters that have a choice; null where one is missing or outside. */
+/** A trial's values of the hyperparameters that have a choice; null where one is missing or outside the space. */
 export function fitted(space: HyperparameterSpace, point: JsonObject): JsonObject | null {
   const whole = fullPoint(space, (hyperparameter, _path, keys) =>
     hyperparameter.type === "const" ? hyperparameter.val : (valueAtKeys(point, keys) ?? null),

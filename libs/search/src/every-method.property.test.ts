@@ -5,13 +5,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldedInTwo } from "./testing/folded-in-two.ts";
 import type { SearchCommand } from "./commands.ts";
-import { searchDecider } from "./decider.ts";
 import type { SearchEvent } from "./events.ts";
 import { exampleOf, methods } from "./testing/examples.ts";
 import { replaySearch } from "./replay/replay.ts";
 import { encodeSearch } from "./snapshot.ts";
 import { isOpen, trialOf } from "./state.ts";
-import { DrivenSearch, validation } from "./testing/test-searches.ts";
+import { DrivenSearch, validation } from "./testing/searches.ts";
 
 type Step = {
   readonly pick: number;
@@ -61,7 +60,7 @@ class World {
   #tell(command: SearchCommand, times: number): void {
     for (let left = times; left > 0; left -= 1) {
       // What is refused changes nothing, and may be: a client of a custom search asks for what it likes.
-      if (isRejection(searchDecider.decide(this.search.state, command))) return;
+      if (isRejection(this.search.machine.decide(command))) return;
       this.search.send(command);
       this.#look(this.search);
     }
@@ -177,7 +176,7 @@ describe.each(methods)("%s", { timeout: 60_000 }, (method) => {
       fc.property(seeds, steps, fc.nat(), (seed, happening, cut) => {
         const { search } = driven(method, seed, happening);
         const { stored, whole } = foldedInTwo(search.events, cut);
-        expect(encodeSearch(whole)).toBe(encodeSearch(search.state));
+        expect(whole.snapshot()).toBe(encodeSearch(search.state));
         expect(replaySearch(stored).differences).toEqual([]);
       }),
       runs,

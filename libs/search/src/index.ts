@@ -1,4 +1,4 @@
-export { acceptExperiment } from "./space/accepted.ts";
+export { acceptExperiment } from "./acceptance/accepted.ts";
 export type { Algorithm, Decision, Observation, Question, Size, Suggestion } from "./algorithm.ts";
 export type {
   CancelSearch,
@@ -23,7 +23,6 @@ export {
 } from "./analysis/record.ts";
 export { operationResults } from "./custom/decide.ts";
 export type { OperationResult, SearchOperation } from "./custom/operations.ts";
-export { searchDecider } from "./decider.ts";
 export { EarlierReader, type EarlierTrial, type EarlierTrials } from "./earlier.ts";
 export type { SearchEvent } from "./events.ts";
 export {
@@ -33,8 +32,8 @@ export {
   type HalvingPlan,
   rungUnits,
 } from "./halving/plan.ts";
-export { type HalvingStand, halvingStand } from "./halving/stand.ts";
-export { budgetDueAt, hasBudgetOfTime } from "./policies/judge.ts";
+export { type HalvingMembers, halvingMembers } from "./halving/members.ts";
+export { budgetDueAt, hasBudgetOfTime } from "./early-stopping/judge.ts";
 export { searchLimits } from "./limits.ts";
 export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
 export { type Difference, type Replay, replaySearch } from "./replay/replay.ts";
@@ -58,8 +57,8 @@ export {
   type TrialResult,
   type World,
 } from "./simulation/simulate.ts";
-export { decodeSearch, encodeSearch } from "./snapshot.ts";
-export { timesOf } from "./persistent/times.ts";
+export { SearchMachine } from "./machine.ts";
+export { timesOf } from "./times.ts";
 export { gridPoint, sampledPoint, trialSeed } from "./space/space.ts";
 export {
   type Best,

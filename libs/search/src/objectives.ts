@@ -1,4 +1,4 @@
-/** What a search compares its trials by: one metric, or several of which none counts more than another. */
+/** The metrics that a search compares its trials by: one, or several of equal weight. */
 import type { JsonObject, SearchObjective } from "@trainyard/experiment-config";
 
 export type Objective = { readonly metric: string; readonly smallerIsBetter: boolean };

@@ -7,10 +7,10 @@ import {
   bohbOf,
   hyperbandOf,
   timesAskedFor,
-} from "./halving/test-halving.ts";
-import { pbtOf } from "./population/test-population.ts";
+} from "./testing/halving.ts";
+import { pbtOf } from "./testing/population.ts";
 import { previewSearch } from "./preview.ts";
-import { gridOf, randomOf } from "./testing/test-searches.ts";
+import { gridOf, randomOf } from "./testing/searches.ts";
 
 describe("the preview of a search", () => {
   it("counts the trials that end at each rung, by bracket and in all", () => {

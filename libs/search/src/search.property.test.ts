@@ -6,16 +6,15 @@ import {
   type HyperparameterSpace,
   type SearcherConfig,
 } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldedInTwo } from "./testing/folded-in-two.ts";
 import type { SearchCommand } from "./commands.ts";
-import { searchDecider } from "./decider.ts";
+import { SearchMachine } from "./machine.ts";
 import type { SearchEvent } from "./events.ts";
 import { searchLimits } from "./limits.ts";
 import { encodeSearch } from "./snapshot.ts";
-import { readsOf } from "./testing/test-reads.ts";
+import { readsOf } from "./testing/reads.ts";
 import {
   configOf,
   DrivenSearch,
@@ -24,7 +23,7 @@ import {
   randomOf,
   sobolOf,
   validation,
-} from "./testing/test-searches.ts";
+} from "./testing/searches.ts";
 
 const gridSpace: HyperparameterSpace = {
   a: { type: "int", minval: 0, maxval: 4, count: 3 },
@@ -172,8 +171,8 @@ describe("every search", { timeout: 60_000 }, () => {
         };
         const { events } = driven(config, seed, happening, { look });
         const { at, half, whole } = foldedInTwo(events, cut);
-        expect(encodeSearch(whole)).toBe(live[events.length]);
-        if (live[at] !== undefined) expect(encodeSearch(half)).toBe(live[at]);
+        expect(whole.snapshot()).toBe(live[events.length]);
+        if (live[at] !== undefined) expect(half.snapshot()).toBe(live[at]);
       }),
     );
   });
@@ -221,14 +220,15 @@ describe("every search", { timeout: 60_000 }, () => {
 describe("a search of 100,000 trials", () => {
   /** A search that has come to trial `ended`, and how many values of its state the next 500 trials read. */
   function readsAt(ended: number): number {
-    let { state } = new DrivenSearch();
+    const search = new SearchMachine();
     let trial = 0;
     let reads = 0;
     let counts = false;
     const send = (command: SearchCommand): void => {
-      const decided = searchDecider.decide(state, command) as readonly SearchEvent[];
-      if (counts) reads += readsOf(state, command, decided);
-      state = fold(searchDecider.evolve, state, decided);
+      const decided = search.decide(command) as readonly SearchEvent[];
+      if (counts) reads += readsOf(search, command, decided);
+      else for (const event of decided) search.apply(event);
+      search.keep();
     };
     const endUpTo = (last: number): void => {
       while (trial < last) {

@@ -2,8 +2,8 @@
  * Why a search stopped a trial, or itself, in words: what people read as the reason of a trial's end, beside the rule and the
  * evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
  */
-import { budgetSentence } from "./policies/budget.ts";
-import { trialPolicies } from "./policies/table.ts";
+import { budgetSentence } from "./early-stopping/budget.ts";
+import { trialPolicies } from "./early-stopping/policies.ts";
 import { type Evidence, text } from "./words.ts";
 
 export function stopSentence(rule: string, evidence: Evidence = {}): string {
@@ -42,7 +42,7 @@ function missing(name: unknown, key: string, { reported, non_numeric }: Evidence
   return `a validation has no ${text(name)}, the searcher's ${key}; it has ${names(reported)}`;
 }
 
-/** How a member of a population stands, and whom it copies. */
+/** A member's rank in the population, and its donor. */
 function copied({
   value,
   time,
@@ -57,7 +57,7 @@ function copied({
   return `${at}; trial ${text(copy)} goes on in its place from trial ${text(donor)} (${text(donor_value)}) at ${text(checkpoint_time)}`;
 }
 
-/** How a trial stands in a rung of successive halving. */
+/** A trial's rank in a rung of successive halving. */
 function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {
   const at = `its ${text(value)} at ${text(units)} is number ${text(rank)} of ${text(of)}`;
   const on = cutoff === null || cutoff === undefined ? "" : `, down to ${text(cutoff)}`;

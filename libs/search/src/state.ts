@@ -1,19 +1,41 @@
-/** The state of one search: a fold of its own events. Its JSON text is the snapshot. */
+/**
+ * The state of one search, folded from its own events. Plain data, which a machine changes in place through its undo log
+ * (`machine.ts`); its JSON text is the snapshot.
+ */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type {
   EarlyStoppingPolicy,
   HyperparameterSpace,
-  Json,
   JsonObject,
 } from "@trainyard/experiment-config";
-import type { PoliciesMemory } from "./policies/memory.ts";
-import type { TrialState } from "./trial-state.ts";
+import type { EarlyStoppingState } from "./early-stopping/state.ts";
+import type { Derived } from "./derived.ts";
 import type { EarlierTrial } from "./earlier.ts";
-import { emptyVector, itemAt, type Vector } from "./persistent/vector.ts";
+import type { Times } from "./times.ts";
 
-export type { TrialState, TrialWanted } from "./trial-state.ts";
+/** failed: stopped, to count as failed. */
+export type TrialWanted = "run" | "suspended" | "stopped" | "failed";
 
-/** What was decided when the search started, and holds for all of it. */
+export type TrialState = {
+  readonly wanted: TrialWanted;
+  /** 0 (unspecified) while it has not ended. */
+  readonly outcome: TrialOutcome;
+  /** The best finite value of the metric that it reported; null for none. */
+  readonly best: number | null;
+  /** The version of the search at which `best` was recorded: of two equal values the earlier is the better. */
+  readonly bestAt: number;
+  /** The times at which it was observed, as far as they came in increasing order. */
+  readonly times: Times;
+  /** The times that came out of order, which only a restarted run with another rhythm has. */
+  readonly lateTimes: readonly number[];
+  /** The run that was observed last, and the last time that it reported: within a run time does not go back. */
+  readonly run: number;
+  readonly runTime: number;
+  /** The last observation's measurement, to tell a delivery that is repeated. */
+  readonly measurement: string;
+};
+
+/** Decided when the search started; never changes. */
 export type SearchPlan = {
   readonly algorithm: string;
   readonly algorithmVersion: number;
@@ -36,7 +58,12 @@ export type SearchPlan = {
   /** Where trials are stopped that would train to the end of their code; null for nowhere. */
   readonly maxTime: number | null;
   readonly slotsPerTrial: number;
+  /** Values computed from the plan; absent from snapshots. */
+  readonly derived?: Derived;
 };
+
+/** All of a plan that constraints and given points are read from. */
+export type SearchedSpace = Pick<SearchPlan, "space" | "searcher" | "derived">;
 
 export type Best = { readonly trial: number; readonly value: number };
 
@@ -48,13 +75,13 @@ export type OutcomeCounts = {
   readonly invalid: number;
 };
 
-export type SearchState = {
+export type SearchState<Memory = unknown> = {
   /** Events folded, which is the version of the stream. */
   readonly version: number;
   readonly phase: "unknown" | "running" | "completed";
   readonly plan: SearchPlan | null;
   /** Trial number n at n - 1. */
-  readonly trials: Vector<TrialState>;
+  readonly trials: readonly TrialState[];
   readonly unended: number;
   /** It was decided that no further trial is proposed. */
   readonly finishing: boolean;
@@ -62,36 +89,43 @@ export type SearchState = {
   readonly failing: boolean;
   readonly outcomes: OutcomeCounts;
   readonly best: Best | null;
-  /** What the algorithm keeps for itself. */
-  readonly memory: Json;
-  /** What the early-stopping policies keep; null where none was configured. */
-  readonly policies: PoliciesMemory | null;
+  /** The algorithm's own state. */
+  readonly memory: Memory;
+  /** The state of the early-stopping policies; null where none was configured. */
+  readonly policies: EarlyStoppingState | null;
 };
 
 /** A search between its start and its completion: what algorithms see. */
-export type RunningSearch = SearchState & { readonly plan: SearchPlan };
+export type RunningSearch<Memory = unknown> = SearchState<Memory> & { readonly plan: SearchPlan };
 
-export const initialSearch: SearchState = {
-  version: 0,
-  phase: "unknown",
-  plan: null,
-  trials: emptyVector(),
-  unended: 0,
-  finishing: false,
-  failing: false,
-  outcomes: { trained: 0, canceled: 0, failed: 0, invalid: 0 },
-  best: null,
-  memory: null,
-  policies: null,
-};
+/** The state of a search that has no events yet. */
+export function newSearch(): SearchState {
+  return {
+    version: 0,
+    phase: "unknown",
+    plan: null,
+    trials: [],
+    unended: 0,
+    finishing: false,
+    failing: false,
+    outcomes: { trained: 0, canceled: 0, failed: 0, invalid: 0 },
+    best: null,
+    memory: null,
+    policies: null,
+  };
+}
+
+export function isStarted<Memory>(search: SearchState<Memory>): search is RunningSearch<Memory> {
+  return search.plan !== null;
+}
 
 export function trialOf(search: SearchState, number: number): TrialState | undefined {
-  return itemAt(search.trials, number - 1);
+  return search.trials[number - 1];
 }
 
 /** Trials proposed so far. */
 export function proposedTrials(search: SearchState): number {
-  return search.trials.size;
+  return search.trials.length;
 }
 
 /** Whether the search has not heard of the trial's end. */
@@ -104,7 +138,7 @@ export function isStopped({ wanted }: TrialState): boolean {
   return wanted === "stopped" || wanted === "failed";
 }
 
-/** Whether the trial has not ended, and the search wants it to go on now. */
+/** Whether the trial has not ended, and the search wants it to run now. */
 export function isRunning(trial: TrialState): boolean {
   return isOpen(trial) && trial.wanted === "run";
 }

@@ -1,17 +1,24 @@
 /**
- * Suggestions that are prepared beside the log. A search whose algorithm has a model (`algorithm.ts`) has a question at
- * most at any time, which follows from its state alone; the answer follows from the question alone, and comes back as an
- * input. So whoever dies asks the same again, and what was recorded can be computed once more by anybody.
+ * Suggestions that are prepared beside the log. A search whose algorithm has a model (`algorithm.ts`) has at most one
+ * question at any time, a function of its state; the answer is a function of the question, and returns as an input. So the
+ * same question is asked after a crash, and a recorded suggestion can be computed again.
  */
 import { assert } from "@trainyard/kernel";
 import type { Model, Observation, Question } from "./algorithm.ts";
-import { recordedAlgorithm } from "./algorithms/registry.ts";
+import { algorithmOf, recordedAlgorithm } from "./algorithms/registry.ts";
 import type { GoWithoutSuggestion, OfferSuggestion } from "./commands.ts";
+import { Derived } from "./derived.ts";
 import type { SearchEvent } from "./events.ts";
-import { proposedTrials, type RunningSearch, type SearchPlan, type SearchState } from "./state.ts";
+import {
+  isStarted,
+  proposedTrials,
+  type RunningSearch,
+  type SearchPlan,
+  type SearchState,
+} from "./state.ts";
 
-function modelOf({ algorithm, algorithmVersion }: SearchPlan): Model | undefined {
-  return recordedAlgorithm(algorithm, algorithmVersion)?.model;
+function modelOf(plan: SearchPlan): Model | undefined {
+  return algorithmOf(plan).model;
 }
 
 /** Whether searches of this algorithm ask for suggestions. */
@@ -21,11 +28,11 @@ export function asksForSuggestions(algorithm: string, version: number): boolean 
 
 /** Null where nothing more is proposed. */
 function proposing(state: SearchState): RunningSearch | null {
-  const over = state.plan === null || state.phase === "completed" || state.finishing;
-  return over ? null : (state as RunningSearch);
+  const isOver = state.phase === "completed" || state.finishing;
+  return isStarted(state) && !isOver ? state : null;
 }
 
-/** What the search's model should be asked now; null for nothing. */
+/** The question for the search's model now; null for none. */
 export function questionOf(state: SearchState): Question | null {
   const search = proposing(state);
   return search === null ? null : (modelOf(search.plan)?.question(search) ?? null);
@@ -33,9 +40,11 @@ export function questionOf(state: SearchState): Question | null {
 
 /** The model's answer: some tens of milliseconds of computing, the same for the same question on every machine. */
 export function answerTo(question: Question): OfferSuggestion {
-  const model = modelOf(question.plan);
-  assert(model !== undefined, `${question.plan.algorithm} has a model`);
-  return { type: "OfferSuggestion", ...model.answer(question) };
+  // A question that comes from another thread has lost what was derived from its plan.
+  const plan = { ...question.plan, derived: new Derived() };
+  const model = modelOf(plan);
+  assert(model !== undefined, `${plan.algorithm} has a model`);
+  return { type: "OfferSuggestion", ...model.answer({ ...question, plan }) };
 }
 
 /** The trial that a free place waits for a suggestion of; null where none does. */
@@ -45,7 +54,7 @@ export function awaitedTrial(state: SearchState): number | null {
   return proposedTrials(search) + 1;
 }
 
-/** What the model suggests for the next trial of a search; null when it would not be asked. */
+/** The model's suggestion for the next trial of a search; null when it would not be asked. */
 export function suggestionOf(state: SearchState): OfferSuggestion | null {
   const question = questionOf(state);
   return question === null ? null : answerTo(question);
@@ -53,7 +62,7 @@ export function suggestionOf(state: SearchState): OfferSuggestion | null {
 
 type SuggestionInput = { readonly event: SearchEvent; readonly observation: Observation };
 
-/** What a command of the model comes to; null where it is of no use any more. */
+/** The event and observation of a model's command; null for one that is late. */
 export function suggestionInput(
   search: RunningSearch,
   command: OfferSuggestion | GoWithoutSuggestion,

@@ -1,6 +1,6 @@
-/** What sentences about decisions are made of. */
+/** Parts of the sentences about decisions. */
 
-/** What an event says a decision rests on. */
+/** The evidence of a decision, as its event carries it. */
 export type Evidence = Readonly<Record<string, unknown>>;
 
 /** Six digits are enough to read; the event has them all. */

@@ -1,12 +1,12 @@
 /** The limits of what this service keeps, each with its reason. */
 export const limits = {
-  /** Reports that are there already are decided on in one commit, so many at most: some milliseconds of deciding. */
+  /** Most backlog events decided in one commit: a few milliseconds of processor time. */
   eventsTogetherMax: 64,
-  /** A search is saved each time its stream has grown by this much, and by a quarter: a takeover then folds fewer events than it reads. */
+  /** A search is saved whenever its stream has grown by this much, and by a quarter: a takeover folds fewer events than it reads. */
   snapshotEveryEvents: 500,
-  /** A budget that falls due is looked at no more often than this, whatever the clocks say. */
+  /** The shortest time between two looks at due budgets. */
   budgetAgainMs: 100,
-  /** Trials whose run requests are kept in memory; the others' are read from the log when a report of theirs comes. */
+  /** Trials whose run requests are cached; other trials' are read from the log when they report. */
   runRequestsKept: 20_000,
   /** A page of a trial's stream: most hold a few dozen events. */
   pageEvents: 500,
@@ -22,6 +22,6 @@ export const limits = {
   suggestionWaitMs: 2_000,
   /** After a model has failed, a question is asked again this much later. */
   askAgainMs: 500,
-  /** The list of searches that have a model is saved each time the log has grown by this much: what a new holder reads. */
-  askingSavedEveryEvents: 20_000,
+  /** The list of searches with a side loop is saved whenever the log has grown by this much: a new leader reads no more. */
+  sideLoopsSavedEveryEvents: 20_000,
 } as const;

@@ -1,10 +1,10 @@
 import { SearchCompletion, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog } from "@trainyard/event-log";
-import { FoldCache, foldOf, type Service } from "@trainyard/runtime";
+import { FoldCache, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
-import { exampleConfig, experimentCreated, trialEnded } from "./core/examples.ts";
+import { exampleConfig, experimentCreated, trialEnded } from "./testing/examples.ts";
 import { createService } from "./service.ts";
 import { searches } from "./streams.ts";
 
@@ -125,9 +125,8 @@ test("a saved search that differs from its stream is found", async () => {
   await using log = createPostgresLog({
     connectionString: parseConfig(stage.variables).postgresUrl,
   });
-  const fold = foldOf(searches);
   const cache = new FoldCache(log);
-  await cache.saveSnapshot(fold, "3");
+  await cache.saveSnapshot(searches, "3");
   expect(await stage.verify()).toEqual({
     "searcher.asking-searches": "",
     "searcher.search-snapshots": "",

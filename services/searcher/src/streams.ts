@@ -1,18 +1,15 @@
 /** The streams that this service owns. */
-import type { Aggregate } from "@trainyard/runtime";
-import {
-  decodeSearch,
-  encodeSearch,
-  type SearchCommand,
-  type SearchEvent,
-  type SearchState,
-  searchDecider,
-} from "@trainyard/search";
+import { type MachineFold, machineFold } from "@trainyard/runtime";
+import { SearchMachine } from "@trainyard/search";
 
-export const searches: Aggregate<SearchState, SearchCommand, SearchEvent> = {
+export const searches: MachineFold<SearchMachine> = machineFold({
   name: "search",
   category: "search",
-  decider: searchDecider,
-  // The format's own number is inside the text: what cannot be used is folded afresh.
-  snapshot: { schema: "search", encode: encodeSearch, decode: decodeSearch },
-};
+  create: () => new SearchMachine(),
+  snapshot: {
+    // The format's own number is inside the text: a snapshot of another format is ignored, and the stream is folded afresh.
+    schema: "search",
+    encode: (search) => search.snapshot(),
+    decode: (text) => SearchMachine.restored(text),
+  },
+});

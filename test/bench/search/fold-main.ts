@@ -4,9 +4,9 @@
  */
 import {
   acceptExperiment,
+  type SearchCommand,
   type SearchEvent,
-  searchDecider,
-  type SearchState,
+  SearchMachine,
 } from "@trainyard/search";
 import type { NormalisedConfig } from "@trainyard/experiment-config";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -51,7 +51,7 @@ const values = Float64Array.from({ length: 1 << 16 }, (_, n) => draw(1, "loss", 
 
 /** Trials that report in turn, a step each; one that is stopped, or has come to the end, ends at once. */
 class Fold {
-  state: SearchState = searchDecider.initial;
+  readonly #search = new SearchMachine();
   reports = 0;
   #number = 0;
   /** A ring of the trials that train. */
@@ -71,18 +71,18 @@ class Fold {
   }
 
   get trials(): number {
-    return this.state.trials.size;
+    return this.#search.state.trials.length;
   }
 
   get over(): boolean {
     return this.#turnsTaken === 0;
   }
 
-  #send(command: Parameters<typeof searchDecider.decide>[1]): void {
-    const decided = searchDecider.decide(this.state, command) as readonly SearchEvent[];
+  #send(command: SearchCommand): void {
+    const decided = this.#search.take(command) as readonly SearchEvent[];
+    this.#search.keep();
     let stopped = 0;
     for (const event of decided) {
-      this.state = searchDecider.evolve(this.state, event);
       if (event.type === "TrialProposed") this.#train(event.data.number);
       else if (event.type === "TrialResumed") {
         this.#until[event.data.trial] = event.data.target;

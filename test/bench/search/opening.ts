@@ -2,15 +2,9 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
-import { FoldCache, serviceMeta, type StreamFold } from "@trainyard/runtime";
-import {
-  decodeSearch,
-  encodeSearch,
-  type SearchEvent,
-  searchDecider,
-  type SearchState,
-} from "@trainyard/search";
-import { exampleOf } from "@trainyard/search/examples";
+import { FoldCache, machineFold, serviceMeta } from "@trainyard/runtime";
+import { type SearchCommand, type SearchEvent, SearchMachine } from "@trainyard/search";
+import { exampleOf } from "@trainyard/search/testing";
 import { draw } from "@trainyard/kernel";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
@@ -23,13 +17,16 @@ const perCommit = 500;
 const stream = "search-1";
 const meta = serviceMeta("searcher");
 
-const searches: StreamFold<SearchState> = {
+const searches = machineFold({
   name: "search",
   category: "search",
-  initial: searchDecider.initial,
-  evolve: (state, event) => searchDecider.evolve(state, event as SearchEvent),
-  snapshot: { schema: "search", encode: encodeSearch, decode: decodeSearch },
-};
+  create: () => new SearchMachine(),
+  snapshot: {
+    schema: "search",
+    encode: (search: SearchMachine) => search.snapshot(),
+    decode: (text) => SearchMachine.restored(text),
+  },
+});
 
 export async function measureOpening({ size, say }: BenchContext): Promise<readonly BenchResult[]> {
   const trials = size === "tiny" ? 50 : 5_000;
@@ -66,12 +63,10 @@ function eventsOf(trials: number): readonly SearchEvent[] {
   const { searcher, ...config } = exampleOf("random");
   const larger = { ...searcher, max_trials: trials, max_concurrent_trials: concurrent };
   const events: SearchEvent[] = [];
-  let state = searchDecider.initial;
-  const send = (command: Parameters<typeof searchDecider.decide>[1]): void => {
-    for (const event of searchDecider.decide(state, command) as readonly SearchEvent[]) {
-      state = searchDecider.evolve(state, event);
-      events.push(event);
-    }
+  const search = new SearchMachine();
+  const send = (command: SearchCommand): void => {
+    events.push(...(search.take(command) as readonly SearchEvent[]));
+    search.keep();
   };
   send({
     type: "StartSearch",
@@ -113,13 +108,13 @@ async function fill(log: EventLog, events: readonly SearchEvent[]): Promise<void
 /** Milliseconds until a searcher that knows nothing has decided on the end of a trial. */
 async function opened(log: EventLog, trials: number): Promise<number> {
   const startMs = performance.now();
-  const { state } = await new FoldCache(log).load(searches, "1");
   const command = {
     type: "RecordOutcome",
     trial: trials,
     outcome: TrialOutcome.COMPLETED,
   } as const;
-  const decided = searchDecider.decide(state, command) as readonly SearchEvent[];
+  const { state } = await new FoldCache(log).load(searches, "1");
+  const decided = state.committed().decide(command) as readonly SearchEvent[];
   if (decided.length === 0) throw new Error("the search decides on the end of a trial");
   for (const event of decided) decodeEvent(encodeEvent(event));
   return performance.now() - startMs;

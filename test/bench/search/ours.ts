@@ -1,12 +1,12 @@
 /** Our searchers on a problem, through the configuration's parser and the product's own simulator or decider. */
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
 import { parseExperiment } from "@trainyard/experiment-config";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   incumbents,
   type SearchCommand,
-  searchDecider,
+  SearchMachine,
   simulate,
   suggestionOf,
 } from "@trainyard/search";
@@ -55,7 +55,7 @@ export function ourIncumbents(
 
 /** A search asked and told one trial at a time, as Optuna's study is, through the decider alone. */
 export class OurStudy {
-  #state = searchDecider.initial;
+  readonly #search = new SearchMachine();
   #trial = 0;
   point: JsonObject = {};
 
@@ -72,16 +72,16 @@ export class OurStudy {
   }
 
   #send(command: SearchCommand): void {
-    const events = searchDecider.decide(this.#state, command);
+    const events = this.#search.take(command);
     if (isRejection(events)) throw new Error(events.detail);
-    this.#state = fold(searchDecider.evolve, this.#state, events);
+    this.#search.keep();
     for (const event of events) {
       if (event.type !== "TrialProposed") continue;
       this.#trial = event.data.number;
       this.point = event.data.hyperparameters ?? {};
     }
     // A model that is asked beside the log is asked at once: what it takes is part of a suggestion.
-    const offer = suggestionOf(this.#state);
+    const offer = suggestionOf(this.#search.state);
     if (offer !== null) this.#send(offer);
   }
 }

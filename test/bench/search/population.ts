@@ -1,5 +1,5 @@
 /** The toy of population-based training: two members that are each blind to one weight. */
-import { bestOfToy } from "@trainyard/search/population-toy";
+import { bestOfToy } from "@trainyard/search/testing";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
 
 /** Always as many: one takes milliseconds, and the goal is of the worst of them. */

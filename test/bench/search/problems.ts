@@ -6,7 +6,7 @@ import {
   hartmann6,
   rosenbrock4,
   type TestFunction,
-} from "@trainyard/search/test-functions";
+} from "@trainyard/search/testing";
 import { curvesFolder, tables } from "./tables.ts";
 
 export type Problem = {

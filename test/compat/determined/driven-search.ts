@@ -4,13 +4,13 @@ import {
   type NormalisedConfig,
   parseExperiment,
 } from "@trainyard/experiment-config";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   type SearchCommand,
   type SearchEvent,
   type SearchState,
-  searchDecider,
+  SearchMachine,
 } from "@trainyard/search";
 
 export const METRIC = "loss";
@@ -30,7 +30,7 @@ export function configOf(searcher: JsonObject, hyperparameters: unknown = {}): N
 }
 
 export class CaseSearch {
-  state: SearchState = searchDecider.initial;
+  readonly #search = new SearchMachine();
   readonly config: NormalisedConfig;
   readonly proposals: { readonly number: number; readonly hyperparameters: JsonObject }[] = [];
   #reports = 0;
@@ -43,15 +43,20 @@ export class CaseSearch {
   /** What the start has caused. */
   readonly first: readonly SearchEvent[];
 
+  get state(): SearchState {
+    return this.#search.state;
+  }
+
   send(command: SearchCommand): readonly SearchEvent[] {
-    const decided = searchDecider.decide(this.state, command);
+    const decided = this.#search.decide(command);
     if (isRejection(decided)) throw new Error(decided.detail);
     for (const event of decided) this.apply(event);
     return decided;
   }
 
   apply(event: SearchEvent): void {
-    this.state = fold(searchDecider.evolve, this.state, [event]);
+    this.#search.apply(event);
+    this.#search.keep();
     if (event.type === "TrialProposed") {
       const { number, hyperparameters } = event.data;
       this.proposals.push({ number, hyperparameters: hyperparameters ?? {} });

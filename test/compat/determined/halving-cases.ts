@@ -4,7 +4,7 @@ import {
   bracketConcurrency,
   bracketTrials,
   halvingPlanOf,
-  halvingStand,
+  halvingMembers,
   previewSearch,
   rungUnits,
 } from "@trainyard/search";
@@ -48,7 +48,7 @@ function insertMetric(one: Case): string | null {
   for (const [at, value] of existing.toReversed().entries()) search.report(at + 1, 1, value);
   const trial = existing.length + 1;
   search.report(trial, 1, Number(one["new_metric"]));
-  const entries = halvingStand(search.state).brackets[0]?.rungs[0]?.entries ?? [];
+  const entries = halvingMembers(search.state).brackets[0]?.rungs[0]?.entries ?? [];
   return (
     difference(
       entries.findIndex((entry) => entry.trial === trial),
@@ -75,7 +75,7 @@ function getMetric(one: Case): string | null {
     }),
   );
   search.reportScalars(1, metrics["batches"] ?? 0, metrics);
-  const [trial] = halvingStand(search.state).trials;
+  const [trial] = halvingMembers(search.state).trials;
   const counted = (trial?.time ?? Number.MIN_SAFE_INTEGER) > Number.MIN_SAFE_INTEGER;
   if (one["expect_error"] !== undefined) return counted ? "it counted for the search" : null;
   return (
@@ -118,7 +118,7 @@ function stopTrials(one: Case): string | null {
   const stops = events.flatMap((event) =>
     event.type === "TrialStopDecided" ? [{ stop: ids[event.data.trial - 1] }] : [],
   );
-  const stand = halvingStand(search.state);
+  const stand = halvingMembers(search.state);
   const shown = stand.brackets[0]?.rungs.map(({ units, entries }) => ({
     units,
     metrics: entries.map(({ trial, value }) => [ids[trial - 1], value]),

@@ -2,7 +2,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
 import { drawInteger } from "@trainyard/kernel";
-import { halvingPlanOf, halvingStand, type SearchEvent } from "@trainyard/search";
+import { halvingPlanOf, halvingMembers, type SearchEvent } from "@trainyard/search";
 import type { Case } from "./case-file.ts";
 import { CaseSearch, configOf } from "./driven-search.ts";
 import { difference } from "./same.ts";
@@ -109,7 +109,7 @@ function lengthsAskedFor(
   const jobs: Job[] = [];
   const firstOf = (trial: number): number => {
     if (!halves) return Number(config["max_length"]);
-    const { brackets, trials } = halvingStand(search.state);
+    const { brackets, trials } = halvingMembers(search.state);
     return brackets[trials[trial - 1]?.bracket ?? 0]?.rungs[0]?.units ?? 0;
   };
   const handle = (events: readonly SearchEvent[]): void => {

@@ -1,8 +1,6 @@
-import { linesThat, type Repository, type Rule, sourcesOf } from "../rule.ts";
+import { isTestCode, linesThat, type Repository, type Rule, sourcesOf } from "../rule.ts";
 
 const production = /^(libs|services|deploy)\//;
-const isTest =
-  /\.test\.ts$|\/(testing|fixtures|contract)\/|\/test-[^/]*\.ts$|-world\.ts$|\/testing\.ts$/;
 
 /** Where the machine's clock may be read, and why. Everything else takes a Clock as an argument. */
 const readers: readonly (readonly [RegExp, string])[] = [
@@ -15,7 +13,7 @@ const readers: readonly (readonly [RegExp, string])[] = [
 ];
 
 function sources(repository: Repository): readonly string[] {
-  return sourcesOf(repository).filter((file) => production.test(file) && !isTest.test(file));
+  return sourcesOf(repository).filter((file) => production.test(file) && !isTestCode(file));
 }
 
 /** `performance.now()` is no wall time: it measures how long something took. */

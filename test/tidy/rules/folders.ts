@@ -1,14 +1,15 @@
 import { dirname, join, normalize } from "node:path";
 import { type Repository, type Rule, sourcesOf } from "../rule.ts";
 
-const lib = "libs/runtime/src/";
+const libs = ["libs/runtime/src/", "libs/search/src/"];
 const relative = /\bfrom "(\.[^"]+)"/g;
 
-/** The folder of a file of the lib; null for its root, which every folder may import, and for tests. */
+/** The folder of a file of a lib; null for its root, which every folder may import, and for tests. */
 function folderOf(file: string): string | null {
-  if (!file.startsWith(lib) || file.endsWith(".test.ts")) return null;
+  const lib = libs.find((one) => file.startsWith(one));
+  if (lib === undefined || file.endsWith(".test.ts")) return null;
   const [folder = "", ...rest] = file.slice(lib.length).split("/");
-  return rest.length === 0 || folder === "testing" ? null : folder;
+  return rest.length === 0 || folder === "testing" ? null : `${lib}${folder}`;
 }
 
 /** Which folders each folder imports, types included. */
@@ -42,28 +43,29 @@ function reachedFrom(
 }
 
 export const foldersInOneDirection: Rule = {
-  name: "the folders of libs/runtime import each other in one direction",
+  name: "the folders of libs/runtime and libs/search import each other in one direction",
   check: (repository) => {
     const imports = importsBetween(repository);
     return [...imports.keys()]
       .filter((folder) => reachedFrom(folder, imports).has(folder))
-      .map((folder) => `${lib}${folder} imports itself through other folders`);
+      .map((folder) => `${folder} imports itself through other folders`);
   },
   violations: {
     "two folders that import each other": {
-      [`${lib}a/a.ts`]: 'import { b } from "../b/b.ts";\n',
-      [`${lib}b/b.ts`]: 'import type { A } from "../a/types.ts";\n',
+      "libs/runtime/src/a/a.ts": 'import { b } from "../b/b.ts";\n',
+      "libs/runtime/src/b/b.ts": 'import type { A } from "../a/types.ts";\n',
     },
     "a cycle of three": {
-      [`${lib}a/a.ts`]: 'import { b } from "../b/b.ts";\n',
-      [`${lib}b/b.ts`]: 'export { c } from "../c/c.ts";\n',
-      [`${lib}c/c.ts`]: 'import { a } from "../a/a.ts";\n',
+      "libs/search/src/a/a.ts": 'import { b } from "../b/b.ts";\n',
+      "libs/search/src/b/b.ts": 'export { c } from "../c/c.ts";\n',
+      "libs/search/src/c/c.ts": 'import { a } from "../a/a.ts";\n',
     },
   },
   kept: {
-    [`${lib}a/a.ts`]: 'import { b } from "../b/b.ts";\nimport { l } from "../limits.ts";\n',
-    [`${lib}b/b.ts`]: 'import { c } from "./c.ts";\n',
-    [`${lib}b/b.test.ts`]: 'import { a } from "../a/a.ts";\n',
-    [`${lib}limits.ts`]: 'import { a } from "./a/a.ts";\n',
+    "libs/runtime/src/a/a.ts":
+      'import { b } from "../b/b.ts";\nimport { l } from "../limits.ts";\n',
+    "libs/runtime/src/b/b.ts": 'import { c } from "./c.ts";\n',
+    "libs/runtime/src/b/b.test.ts": 'import { a } from "../a/a.ts";\n',
+    "libs/runtime/src/limits.ts": 'import { a } from "./a/a.ts";\n',
   },
 };

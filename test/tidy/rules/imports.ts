@@ -2,12 +2,12 @@ import { dirname, join, normalize } from "node:path";
 import type { Repository, Rule } from "../rule.ts";
 import { sourcesOf } from "../rule.ts";
 
-type Import = { readonly file: string; readonly what: string };
+export type Import = { readonly file: string; readonly what: string };
 
 const statement =
   /(?:^|\n)\s*(?:import|export)\b(?:[^;"'`]*?\bfrom)?\s*["']([^"'\n]+)["']|\bimport\(\s*["']([^"']+)["']/g;
 
-function importsOf(repository: Repository, files: readonly string[]): readonly Import[] {
+export function importsOf(repository: Repository, files: readonly string[]): readonly Import[] {
   return files.flatMap((file) =>
     [...repository.read(file).matchAll(statement)].map((match) => ({
       file,

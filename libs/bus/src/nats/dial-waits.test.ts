@@ -1,6 +1,6 @@
 /** A thousand agents lose their server at one moment, in simulated time: how often they dial, and when all are back. */
 import { expect, test } from "vitest";
-import { startNats } from "../server/nats-server.ts";
+import { startNats } from "../testing/nats-server.ts";
 import { until } from "../contract/fixture.ts";
 import { DialWaits } from "./dial-waits.ts";
 import { createNatsBus } from "./nats-bus.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { eventAt, eventsFrom, positionsOf, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
 import type { Bus } from "../port.ts";
-import { startNats, type TestNats } from "../server/nats-server.ts";
+import { startNats, type TestNats } from "../testing/nats-server.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
 const relayOn = (server: TestNats): Promise<Bus> =>

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { bytes, commandOf, text, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
 import { permissionsOf } from "../permissions.ts";
-import { startNats } from "../server/nats-server.ts";
+import { startNats } from "../testing/nats-server.ts";
 import { serversToDial } from "./link.ts";
 import { createNatsBus } from "./nats-bus.ts";
 

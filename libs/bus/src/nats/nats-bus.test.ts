@@ -1,7 +1,7 @@
 import { busContract, type BusFixture } from "../contract/index.ts";
 import { until } from "../contract/fixture.ts";
 import type { Bus } from "../port.ts";
-import { startNats } from "../server/nats-server.ts";
+import { startNats } from "../testing/nats-server.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
 async function openNatsFixture(): Promise<BusFixture> {

@@ -3,7 +3,7 @@ import type { Fault } from "@trainyard/kernel";
 import { expect, test } from "vitest";
 import { bytes, commandOf, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
-import { startNats } from "../server/nats-server.ts";
+import { startNats } from "../testing/nats-server.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
 test("tools that speak the services API find each replica, its commands and its statistics", async () => {

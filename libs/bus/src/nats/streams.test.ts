@@ -4,7 +4,7 @@ import type { Fault } from "@trainyard/kernel";
 import { expect, test } from "vitest";
 import { bytes, eventsFrom, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
-import { startNats, type TestNats } from "../server/nats-server.ts";
+import { startNats, type TestNats } from "../testing/nats-server.ts";
 import { createNatsBus } from "./nats-bus.ts";
 import { droppedOptions } from "./streams.ts";
 

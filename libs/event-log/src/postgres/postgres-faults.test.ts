@@ -13,7 +13,7 @@ import {
 import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult, EventLog } from "../port.ts";
 import { clientConfig } from "./connection.ts";
-import { emptyLog, type PostgresUnderTest, prepareServer } from "./postgres-harness.ts";
+import { emptyLog, type PostgresUnderTest, prepareServer } from "../testing/postgres-harness.ts";
 import { Reader } from "./reads.ts";
 import { verifyChain } from "./verify.ts";
 

@@ -13,7 +13,7 @@ import {
   emptyLog,
   type PostgresUnderTest,
   prepareServer,
-} from "./postgres-harness.ts";
+} from "../testing/postgres-harness.ts";
 
 let server: TestPostgres;
 let subject: PostgresUnderTest;

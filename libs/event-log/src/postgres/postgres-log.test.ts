@@ -1,7 +1,7 @@
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import { afterAll, beforeAll } from "vitest";
 import { eventLogContract } from "../contract.ts";
-import { dividePartitions, emptyLog, prepareServer } from "./postgres-harness.ts";
+import { dividePartitions, emptyLog, prepareServer } from "../testing/postgres-harness.ts";
 
 let server: TestPostgres;
 let divided: TestPostgres;

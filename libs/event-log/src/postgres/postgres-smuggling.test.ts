@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { collect, committed, everything, noMeta, requestOf, writeOf } from "../contract/harness.ts";
 import { metaText } from "../hash.ts";
 import { appendByHand } from "./append-by-hand.ts";
-import { emptyLog, type PostgresUnderTest, prepareServer } from "./postgres-harness.ts";
+import { emptyLog, type PostgresUnderTest, prepareServer } from "../testing/postgres-harness.ts";
 
 let server: TestPostgres;
 let subject: PostgresUnderTest;

@@ -10,7 +10,7 @@ import {
   migrateThen,
   migrateToday,
   openLog,
-} from "./postgres-harness.ts";
+} from "../testing/postgres-harness.ts";
 
 /** The migrations of version 0.1, with a row and a version for each stream. */
 const released = 5;

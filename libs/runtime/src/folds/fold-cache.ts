@@ -1,5 +1,5 @@
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
-import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import type { EventLog, StoredEvent, StreamWrite } from "@trainyard/event-log";
 import { assert, streamName } from "@trainyard/kernel";
 import { LRUCache } from "lru-cache";
 import type { StreamFold } from "./folds.ts";
@@ -9,7 +9,7 @@ import type { Logger } from "../logging.ts";
 
 export type Loaded<State> = { readonly state: State; readonly version: number };
 
-/** `eventId`: of the event at the version; empty where it was not seen. */
+/** `eventId`: of the event at the version; empty at version 0. */
 type Entry = {
   readonly fold: StreamFold<unknown>;
   state: unknown;
@@ -18,8 +18,8 @@ type Entry = {
 };
 
 /**
- * The states of streams, folded once and kept. Nothing here has to be true: an append names the version that its
- * decision rests on, and a conflict drops the entry. `observe` keeps entries level with the events that pass by.
+ * The states of streams, folded once and kept. Entries may be stale: an append names the version that its decision rests
+ * on, and a conflict evicts the entry. `observe` keeps entries level with the events that pass by.
  */
 export class FoldCache {
   readonly #log: EventLog;
@@ -43,7 +43,7 @@ export class FoldCache {
 
   async load<State>(fold: StreamFold<State>, id: string): Promise<Loaded<State>> {
     const stream = streamName(fold.category, id);
-    const kept = this.#streams.get(stream)?.get(fold.name);
+    const kept = this.#kept(fold, stream);
     if (kept !== undefined) return { state: kept.state as State, version: kept.version };
     return this.#fold(fold, stream);
   }
@@ -51,7 +51,7 @@ export class FoldCache {
   async #fold<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
     const clearings = this.#clearings;
     const start = await this.#start(fold, stream);
-    const entry: Entry = { fold, eventId: "", ...start };
+    const entry: Entry = { fold, ...start };
     let next = this.#page(stream, entry.version);
     for (;;) {
       const page = await next;
@@ -63,8 +63,8 @@ export class FoldCache {
       if (page.length === 0 || entry.version >= (this.#passed.get(stream) ?? 0)) break;
       next = this.#page(stream, entry.version);
     }
-    if (clearings === this.#clearings) this.#keep(stream, entry);
-    return { state: entry.state as State, version: entry.version };
+    const newest = clearings === this.#clearings ? this.#keep(stream, entry) : entry;
+    return { state: newest.state as State, version: newest.version };
   }
 
   #page(stream: string, after: number): Promise<readonly StoredEvent[]> {
@@ -74,41 +74,53 @@ export class FoldCache {
     return page;
   }
 
-  async #start<State>(fold: StreamFold<State>, stream: string): Promise<Loaded<State>> {
-    const beginning = { state: fold.initial, version: 0 };
+  async #start<State>(
+    fold: StreamFold<State>,
+    stream: string,
+  ): Promise<Loaded<State> & { readonly eventId: string }> {
+    const beginning = { state: fold.initial, version: 0, eventId: "" };
     if (fold.snapshot === undefined) return beginning;
     const saved = await this.#log.loadSnapshot(stream, fold.snapshot.schema);
     if (saved === null) return beginning;
     const { version, body } = saved;
     const [event] = await this.#log.read(stream, version - 1, 1);
-    if (!isOfThisLog(body, event)) {
+    if (event === undefined || !isOfThisLog(body, event)) {
       const detail = ofAnotherHistory(stream, version);
       this.#logger?.error({ stream, version, detail }, "saved_fold_ignored");
       return beginning;
     }
     const state = fold.snapshot.decode(withoutEvent(body));
-    return state === null ? beginning : { state, version };
+    return state === null ? beginning : { state, version, eventId: event.id };
   }
 
-  /** Saves what the next holder starts from. Only a shortcut: nothing is lost when it fails. */
+  /**
+   * Saves the state from which the next holder starts. Only a shortcut: nothing is lost when it fails. A state that is
+   * evicted before it was written is not saved.
+   */
   async saveSnapshot<State>(fold: StreamFold<State>, id: string): Promise<void> {
     assert(fold.snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
-    const { schema } = fold.snapshot;
     const stream = streamName(fold.category, id);
-    const { state, version } = await this.load(fold, id);
-    const entry = this.#streams.get(stream)?.get(fold.name);
-    const seen = entry?.version === version ? entry.eventId : "";
-    const text = fold.snapshot.encode(state);
-    const eventId = seen || (await this.#log.read(stream, version - 1, 1))[0]?.id;
-    await this.#log.saveSnapshot(stream, version, schema, withEvent(text, eventId ?? ""));
+    await this.load(fold, id);
+    const entry = this.#kept(fold, stream);
+    if (entry === undefined || entry.version === 0) return;
+    // Without an await in between: a machine's state moves with the entry's version, and only together with it.
+    const { version, eventId } = entry;
+    const text = withEvent(fold.snapshot.encode(entry.state as State), eventId);
+    await this.#log.saveSnapshot(stream, version, fold.snapshot.schema, text);
   }
 
-  #keep(stream: string, entry: Entry): void {
+  #kept(fold: { readonly name: string }, stream: string): Entry | undefined {
+    return this.#streams.get(stream)?.get(fold.name);
+  }
+
+  /** Another load of the same stream may have come further meanwhile: all go on from that one. */
+  #keep(stream: string, entry: Entry): Entry {
     const folds = this.#streams.get(stream) ?? new Map<string, Entry>();
     const kept = folds.get(entry.fold.name);
-    // Another load of the same stream may have come further meanwhile.
-    if (kept === undefined || kept.version < entry.version) folds.set(entry.fold.name, entry);
+    const newest = kept === undefined || kept.version < entry.version ? entry : kept;
+    folds.set(entry.fold.name, newest);
     this.#streams.set(stream, folds);
+    return newest;
   }
 
   /** An event that passed by on the log. */
@@ -118,7 +130,6 @@ export class FoldCache {
     if (folds === undefined) return;
     let event: AnyEvent | undefined;
     for (const [name, entry] of folds) {
-      if (entry.version === stored.version) entry.eventId = stored.id;
       if (entry.version >= stored.version) continue;
       if (entry.version < stored.version - 1) {
         folds.delete(name);
@@ -130,32 +141,30 @@ export class FoldCache {
   }
 
   /**
-   * Events of this process that were just committed, the first of them as `version`, and the states that they were folded
-   * to already, by the names of the folds.
+   * What this process has just written to a stream, the same events decoded, and the states that they were folded to
+   * already, by the names of the folds.
    */
   committed(
-    stream: string,
-    version: number,
+    { stream, expectedVersion, events: written }: StreamWrite,
     events: readonly AnyEvent[],
     folded?: ReadonlyMap<string, { readonly state: unknown }>,
   ): void {
-    this.#pass(stream, version + events.length - 1);
+    const version = expectedVersion + events.length;
+    const eventId = written.at(-1)?.id ?? "";
+    this.#pass(stream, version);
     const folds = this.#streams.get(stream);
     if (folds === undefined) return;
     for (const [name, entry] of folds) {
-      if (entry.version >= version + events.length - 1) continue;
-      if (entry.version !== version - 1) {
+      if (entry.version >= version) continue;
+      if (entry.version !== expectedVersion) {
         folds.delete(name);
         continue;
       }
       const known = folded?.get(name);
-      if (known === undefined) {
-        for (const [index, event] of events.entries()) advance(entry, event, version + index, "");
-      } else {
-        entry.state = known.state;
-        entry.version = version + events.length - 1;
-        entry.eventId = "";
-      }
+      if (known !== undefined) entry.state = known.state;
+      else for (const event of events) entry.state = entry.fold.evolve(entry.state, event);
+      entry.version = version;
+      entry.eventId = eventId;
     }
   }
 

@@ -145,7 +145,7 @@ export class Executor {
 
   /** A commit of a cursor's own: what is parked and what was driven again. */
   async moveCursor(identity: CommitIdentity, cursor: CursorMove): Promise<void> {
-    this.#settle(await this.#log.append(this.#request([], [], identity, cursor)), null);
+    this.#settle(await this.#log.append(this.#request([], [], identity, cursor)), () => {});
   }
 
   async #commit(
@@ -159,7 +159,7 @@ export class Executor {
       for (const write of request.writes) this.cache.forget(write.stream);
       throw error;
     });
-    return this.#settle(result, work);
+    return this.#settle(result, () => work.settle(request.writes));
   }
 
   #request(
@@ -177,11 +177,12 @@ export class Executor {
     };
   }
 
-  #settle(result: AppendResult, work: BufferedWork | null): Committed {
+  /** `settle` is called when the log has taken what was appended just now. */
+  #settle(result: AppendResult, settle: () => void): Committed {
     switch (result.kind) {
       case "committed":
         if (result.repeated) for (const { stream } of result.streams) this.cache.forget(stream);
-        else work?.settle();
+        else settle();
         return { position: result.position, streams: result.streams, repeated: result.repeated };
       case "conflict":
         throw new MovedStream(result.stream);

@@ -10,6 +10,7 @@ import { newEventId, type StreamGuard, type StreamWrite } from "@trainyard/event
 import { isRejection, type Rejection, streamName } from "@trainyard/kernel";
 import type { FoldCache } from "../folds/fold-cache.ts";
 import { type Aggregate, foldOf, type StreamFold } from "../folds/folds.ts";
+import { type Machine, type MachineFold, SharedMachine } from "../folds/machines.ts";
 
 export interface Work {
   /** A stream's state, with what this work has decided so far. */
@@ -22,6 +23,18 @@ export interface Work {
     id: string,
     command: Command,
   ): Promise<readonly Event[] | Rejection>;
+  /** The same on a stream that a machine folds. */
+  decide<State extends Machine>(
+    fold: MachineFold<State>,
+    id: string,
+    command: Parameters<State["decide"]>[0],
+  ): Promise<ReturnType<State["decide"]>>;
+  /** Looks at a machine, with what this work has decided so far. It moves on afterwards: `look` must not keep it. */
+  look<State extends Machine, Seen>(
+    fold: MachineFold<State>,
+    id: string,
+    look: (machine: State) => Seen,
+  ): Promise<Seen>;
   /** A place where a large fan-out may be committed so far. What follows must not rest on what was loaded before. */
   part(): Promise<void>;
 }
@@ -52,7 +65,7 @@ export class BufferedWork implements Work {
     if (known !== undefined && known !== version) throw new MovedStream(stream);
     this.#versions.set(stream, version);
     let current = state;
-    for (const event of this.#pending.get(stream)?.events ?? [])
+    for (const event of state instanceof SharedMachine ? [] : this.#decided(stream))
       current = fold.evolve(current, event);
     const folds = this.#states.get(stream) ?? new Map<string, Held>();
     folds.set(fold.name, { fold, state: current });
@@ -66,21 +79,54 @@ export class BufferedWork implements Work {
     return state;
   }
 
-  async decide<State, Command, Event extends AnyEvent>(
+  decide<State, Command, Event extends AnyEvent>(
     aggregate: Aggregate<State, Command, Event>,
     id: string,
     command: Command,
-  ): Promise<readonly Event[] | Rejection> {
-    const stream = streamName(aggregate.category, id);
-    const state = await this.load(foldOf(aggregate), id);
-    // What rests on a state that others have gone on from could not be committed: it need not be decided.
-    if (this.#cache.passedBy(stream) > (this.#versions.get(stream) ?? 0)) {
-      throw new MovedStream(stream);
-    }
-    const decided = aggregate.decider.decide(state, command);
+  ): Promise<readonly Event[] | Rejection>;
+  decide<State extends Machine>(
+    fold: MachineFold<State>,
+    id: string,
+    command: Parameters<State["decide"]>[0],
+  ): Promise<ReturnType<State["decide"]>>;
+  async decide<State extends Machine, Command, Event extends AnyEvent>(
+    owned: Aggregate<State, Command, Event> | MachineFold<State>,
+    id: string,
+    command: Command & Parameters<State["decide"]>[0],
+  ): Promise<readonly AnyEvent[] | Rejection> {
+    const stream = streamName(owned.category, id);
+    const decided =
+      "decider" in owned
+        ? owned.decider.decide(await this.#newest(foldOf(owned), id), command)
+        : await this.look(owned, id, (machine) => machine.decide(command));
     if (isRejection(decided) || decided.length === 0) return decided;
     this.#record(stream, decided);
     return decided;
+  }
+
+  async look<State extends Machine, Seen>(
+    fold: MachineFold<State>,
+    id: string,
+    look: (machine: State) => Seen,
+  ): Promise<Seen> {
+    const shared = await this.#newest(fold, id);
+    const stream = streamName(fold.category, id);
+    if (shared.version !== this.#versions.get(stream)) throw new MovedStream(stream);
+    return look(shared.ahead(this, this.#decided(stream)));
+  }
+
+  /** A state that is not stale: an append that rests on a stale one would conflict, so fail now. */
+  async #newest<State>(fold: StreamFold<State>, id: string): Promise<State> {
+    const state = await this.load(fold, id);
+    const stream = streamName(fold.category, id);
+    if (this.#cache.passedBy(stream) > (this.#versions.get(stream) ?? 0)) {
+      throw new MovedStream(stream);
+    }
+    return state;
+  }
+
+  #decided(stream: string): readonly AnyEvent[] {
+    return this.#pending.get(stream)?.events ?? [];
   }
 
   #record(stream: string, events: readonly AnyEvent[]): void {
@@ -91,6 +137,8 @@ export class BufferedWork implements Work {
     pending.events.push(...events);
     this.#pending.set(stream, pending);
     for (const held of this.#states.get(stream)?.values() ?? []) {
+      // A machine is shared: the events are applied to it whenever this work looks at it.
+      if (held.state instanceof SharedMachine) continue;
       for (const event of events) held.state = held.fold.evolve(held.state, event);
     }
   }
@@ -133,10 +181,19 @@ export class BufferedWork implements Work {
     return this.#versions;
   }
 
-  /** After a commit: the cache takes the events over, and the work starts anew. */
-  settle(): void {
-    for (const [stream, { baseVersion, events }] of this.#pending) {
-      this.#cache.committed(stream, baseVersion + 1, events, this.#states.get(stream));
+  /** After a commit of these writes: the cache takes the events over, and the work starts anew. */
+  settle(writes: readonly StreamWrite[]): void {
+    for (const write of writes) {
+      const { stream, expectedVersion } = write;
+      const events = this.#decided(stream);
+      const states = this.#states.get(stream);
+      for (const [name, { state }] of states ?? []) {
+        if (!(state instanceof SharedMachine)) continue;
+        // The events may have passed by on the log already.
+        if (state.version === expectedVersion) state.commit(this, events);
+        else states?.delete(name);
+      }
+      this.#cache.committed(write, events, states);
     }
     this.#states.clear();
     this.#versions.clear();

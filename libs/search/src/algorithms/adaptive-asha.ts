@@ -4,7 +4,6 @@
  * brackets as in async_halving.
  */
 import type { AdaptiveAshaSearcher } from "@trainyard/experiment-config";
-import type { Algorithm } from "../algorithm.ts";
 import { halving } from "../halving/halving.ts";
 import { adaptiveBrackets, adaptiveRungs, type HalvingPlan } from "../halving/plan.ts";
 
@@ -27,6 +26,6 @@ export function adaptiveAshaPlan(config: AdaptiveAshaSearcher): HalvingPlan {
   };
 }
 
-export const adaptiveAsha: Algorithm = halving("adaptive_asha", 1, (config) =>
+export const adaptiveAsha = halving("adaptive_asha", 1, (config) =>
   adaptiveAshaPlan(config as AdaptiveAshaSearcher),
 );

@@ -7,7 +7,6 @@
  * goes on, so that a search always trains one trial to its end.
  */
 import type { AshaSearcher } from "@trainyard/experiment-config";
-import type { Algorithm } from "../algorithm.ts";
 import { halving } from "../halving/halving.ts";
 import { type HalvingPlan, halvingBracket, risingUnits } from "../halving/plan.ts";
 
@@ -23,4 +22,4 @@ export function ashaPlan(config: AshaSearcher): HalvingPlan {
   };
 }
 
-export const asha: Algorithm = halving("asha", 1, (config) => ashaPlan(config as AshaSearcher));
+export const asha = halving("asha", 1, (config) => ashaPlan(config as AshaSearcher));

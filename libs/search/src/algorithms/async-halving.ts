@@ -3,7 +3,6 @@
  * promotion form (`resume: true`) as in its releases until 0.37 (`asha.go`), of which `stop_once: true` was the other.
  */
 import type { AsyncHalvingSearcher } from "@trainyard/experiment-config";
-import type { Algorithm } from "../algorithm.ts";
 import { halving } from "../halving/halving.ts";
 import { type HalvingPlan, halvingBracket, rungUnits } from "../halving/plan.ts";
 
@@ -19,6 +18,6 @@ export function asyncHalvingPlan(config: AsyncHalvingSearcher): HalvingPlan {
   };
 }
 
-export const asyncHalving: Algorithm = halving("async_halving", 1, (config) =>
+export const asyncHalving = halving("async_halving", 1, (config) =>
   asyncHalvingPlan(config as AsyncHalvingSearcher),
 );

@@ -1,16 +1,15 @@
 /**
  * What a search does when nobody says how: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
- * first rung that rises when early values do not tell later ones (`halving/trust.ts`). The model orders the trials of the
+ * first rung that rises when early values do not tell later ones (`halving/first-rung.ts`). The model orders the trials of the
  * highest rung to which enough have come by their values there, and those that have gone on by their later ones; until
  * enough have come above the lowest rung, trials are drawn by chance. Beyond ASHA, a trial that comes to a rung with the
  * best value of all so far goes on at once.
  */
 import type { AutoSearcher } from "@trainyard/experiment-config";
-import type { Algorithm } from "../algorithm.ts";
 import { halving } from "../halving/halving.ts";
-import type { Halving } from "../halving/memory.ts";
+import type { Halving } from "../halving/state.ts";
 import { type HalvingPlan, halvingBracket, risingUnits } from "../halving/plan.ts";
-import type { TrustLevel } from "../halving/trust.ts";
+import type { TrustLevel } from "../halving/first-rung.ts";
 import { comparedAt, rankedFrom } from "./rung-model/ranked-trials.ts";
 import { type Ranked, rungProposer } from "./rung-model/rung-model.ts";
 
@@ -80,9 +79,4 @@ function highestRung(halving: Halving): Ranked | null {
   return null;
 }
 
-export const auto: Algorithm = halving(
-  "auto",
-  1,
-  (config) => autoPlan(config as AutoSearcher),
-  proposer,
-);
+export const auto = halving("auto", 1, (config) => autoPlan(config as AutoSearcher), proposer);

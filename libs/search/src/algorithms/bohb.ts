@@ -4,9 +4,8 @@
  * others come from the model of the highest rung to which two more trials have come than the space has axes.
  */
 import type { BohbSearcher } from "@trainyard/experiment-config";
-import type { Algorithm } from "../algorithm.ts";
 import { halving } from "../halving/halving.ts";
-import type { Halving } from "../halving/memory.ts";
+import type { Halving } from "../halving/state.ts";
 import type { HalvingPlan } from "../halving/plan.ts";
 import { ashaPlan } from "./asha.ts";
 import { spreadWidth } from "./rung-model/density.ts";
@@ -38,9 +37,4 @@ function highestRung(halving: Halving, axes: number): Ranked | null {
   return null;
 }
 
-export const bohb: Algorithm = halving(
-  "bohb",
-  1,
-  (config) => bohbPlan(config as BohbSearcher),
-  proposer,
-);
+export const bohb = halving("bohb", 1, (config) => bohbPlan(config as BohbSearcher), proposer);

@@ -1,18 +1,18 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace } from "@trainyard/experiment-config";
-import { draw, fold } from "@trainyard/kernel";
+import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { stored } from "../replay/test-record.ts";
+import { stored } from "../testing/recorded-search.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
 import { incumbents, simulate } from "../simulation/simulate.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { branin, hartmann6, type TestFunction } from "../testing/test-functions.ts";
+import { encodeSearch } from "../snapshot.ts";
+import { branin, hartmann6, type TestFunction } from "../testing/functions.ts";
 import { suggestionOf } from "../suggestions.ts";
-import { configOf, DrivenSearch, gpOf, randomOf, sobolOf } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, gpOf, randomOf, sobolOf } from "../testing/searches.ts";
 
 const { COMPLETED, FAILED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 
@@ -91,15 +91,13 @@ describe("search by a Gaussian process", { timeout: 60_000 }, () => {
   it("decides the same when it hears everything again, from a snapshot each time", () => {
     const { events, state } = simulated(branin, 24, 4, 5);
     const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
-    const restored = decodeSearch(
-      encodeSearch(fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, 30))),
-    );
-    const whole = fold(searchDecider.evolve, restored ?? searchDecider.initial, stored.slice(30));
-    expect(encodeSearch(whole)).toBe(encodeSearch(state));
+    const whole = SearchMachine.restored(SearchMachine.of(stored.slice(0, 30)).snapshot());
+    for (const event of stored.slice(30)) whole?.apply(event);
+    expect(whole?.snapshot()).toBe(encodeSearch(state));
     const search = new DrivenSearch();
     search.start(configOf(gpOf(24, 4), branin.space), 5);
     for (const event of stored) {
-      search.state = decodeSearch(encodeSearch(search.state)) ?? search.state;
+      search.restore();
       for (const _ of [1, 2]) {
         if (event.type === "ObservationRecorded") {
           const { trial, time, values, measurement } = event.data;
@@ -198,11 +196,7 @@ describe("suggestions that are prepared ahead", () => {
     for (const event of prepared) {
       if (event.type !== "SuggestionPrepared") continue;
       const { searchVersion } = event.data;
-      const state = fold(
-        searchDecider.evolve,
-        searchDecider.initial,
-        events.slice(0, searchVersion),
-      );
+      const { state } = SearchMachine.of(events.slice(0, searchVersion));
       expect(suggestionOf(state)).toEqual({ type: "OfferSuggestion", ...event.data });
     }
   });

@@ -10,20 +10,14 @@
  * once. Where none is prepared the place waits for one, until somebody says that it has waited for too long: then the
  * trial gets its point of the Sobol sequence.
  */
-import type { Json, JsonObject } from "@trainyard/experiment-config";
 import type { Algorithm, Model, Observation, ProposedPoint, Suggestion } from "../algorithm.ts";
-import type { SearchEvent } from "../events.ts";
 import { givenTrials } from "../space/points.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
 import { learnedFrom } from "./gp/inputs.ts";
 import { suggestionFor } from "./gp/suggestion.ts";
-import {
-  axesOfPlan,
-  evolveModelMemory,
-  initialModelMemory,
-  type ModelMemory,
-} from "./model-memory.ts";
+import { axesOfPlan } from "../space/axes.ts";
+import { applyToModel, type ModelState, newModelState } from "./model-state.ts";
 import { wantedTrials } from "./random.ts";
 import { sobolPoints } from "./sobol.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
@@ -32,23 +26,21 @@ import { roomFor, topUp } from "./top-up.ts";
 /** Trials that have ended before the model is asked: two for each axis, within these. */
 const STARTUP_MIN = 8;
 const STARTUP_MAX = 10;
-/** A suggestion may lack one result for so many trials that run. */
+/** A suggestion may lack one result for each of this many running trials. */
 const RUNNING_FOR_ONE_LACKED = 4;
 
-type GpMemory = ModelMemory & {
-  /** What is suggested for the next trial. */
+type GpState = ModelState & {
+  /** The suggestion for the next trial. */
   readonly prepared: Suggestion | null;
 };
 
-function gpMemory(memory: Json): GpMemory {
-  return memory as unknown as GpMemory;
-}
+type GpSearch = RunningSearch<GpState>;
 
-const model: Model = {
+const model: Model<GpState> = {
   question: (search) => {
     if (!isAsked(search)) return null;
     const { plan, version: searchVersion } = search;
-    const results = gpMemory(search.memory).ended;
+    const results = search.memory.ended;
     const trial = proposedTrials(search) + 1;
     return { plan, trial, searchVersion, results, known: learnedFrom(search) };
   },
@@ -56,7 +48,7 @@ const model: Model = {
   waits: (search) =>
     follows(search) && roomFor(search, wantedTrials(search)) > 0 && freshOne(search) === null,
   takes: (search, suggestion) => {
-    const { prepared } = gpMemory(search.memory);
+    const { prepared } = search.memory;
     if (!follows(search) || (prepared !== null && prepared.results >= suggestion.results)) {
       return false;
     }
@@ -65,7 +57,7 @@ const model: Model = {
   },
 };
 
-export const gp: Algorithm = {
+export const gp: Algorithm<GpState> = {
   name: "gp",
   version: 1,
   learns: true,
@@ -73,11 +65,13 @@ export const gp: Algorithm = {
     config.name === "gp"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 1, concurrentTrialsMax: 1 },
-  initial: (_config, _space, _seed, plan) => ({
-    ...(initialModelMemory(plan) as JsonObject),
-    prepared: null,
-  }),
-  evolve,
+  initial: (plan) => ({ ...newModelState(plan), prepared: null }),
+  apply: (search, event, undo) => {
+    applyToModel(search, event, undo);
+    if (event.type === "SuggestionPrepared") {
+      undo.set(search.memory, "prepared", suggestionIn(event.data));
+    } else if (event.type === "TrialProposed") undo.set(search.memory, "prepared", null);
+  },
   on: (search, observation) => {
     if (observation.kind === "validated") return [];
     return topUp(search, wantedTrials(search), (trial) => pointFor(search, trial, observation));
@@ -85,20 +79,8 @@ export const gp: Algorithm = {
   model,
 };
 
-function evolve(memory: Json, event: SearchEvent, search: RunningSearch): Json {
-  const after = evolveModelMemory(memory, event, search) as JsonObject;
-  if (event.type === "SuggestionPrepared") {
-    return { ...after, prepared: suggestionIn(event.data) };
-  }
-  return event.type === "TrialProposed" ? { ...after, prepared: null } : after;
-}
-
 /** Null where the trial has to wait for its suggestion. */
-function pointFor(
-  search: RunningSearch,
-  trial: number,
-  observation: Observation,
-): ProposedPoint | null {
+function pointFor(search: GpSearch, trial: number, observation: Observation): ProposedPoint | null {
   const filling = sobolPoints(search.plan)(trial);
   if (trial <= givenTrials(search.plan) || !isLearned(search)) return filling;
   if (observation.kind === "unsuggested" && observation.trial === trial) {
@@ -108,39 +90,39 @@ function pointFor(
   const suggestion = freshOne(search);
   if (suggestion?.trial !== trial) return null;
   const { hyperparameters, origin, searchVersion, results } = suggestion;
-  const lacking = gpMemory(search.memory).ended - results;
+  const lacking = search.memory.ended - results;
   const evidence = { search_version: searchVersion, results, lacking, ...suggestion.evidence };
   return { hyperparameters, origin, evidence };
 }
 
 /** Whether the next trial is one for the model. */
-function follows(search: RunningSearch): boolean {
+function follows(search: GpSearch): boolean {
   return isLearned(search) && proposedTrials(search) >= givenTrials(search.plan);
 }
 
 /** Whether enough results are there that differ: before that the trials fill the space. */
-function isLearned(search: RunningSearch): boolean {
-  const { ended, ranked } = gpMemory(search.memory);
+function isLearned(search: GpSearch): boolean {
+  const { ended, ranked } = search.memory;
   const axes = axesOfPlan(search.plan).length;
   const enough = Math.min(STARTUP_MAX, Math.max(STARTUP_MIN, 2 * axes));
   return axes > 0 && ended >= enough && ranked[0]?.score !== ranked.at(-1)?.score;
 }
 
-function isFresh(search: RunningSearch, { results }: Suggestion): boolean {
-  const lacking = gpMemory(search.memory).ended - results;
+function isFresh(search: GpSearch, { results }: Suggestion): boolean {
+  const lacking = search.memory.ended - results;
   return lacking <= Math.floor(search.unended / RUNNING_FOR_ONE_LACKED);
 }
 
-function freshOne(search: RunningSearch): Suggestion | null {
-  const { prepared } = gpMemory(search.memory);
+function freshOne(search: GpSearch): Suggestion | null {
+  const { prepared } = search.memory;
   return prepared !== null && isFresh(search, prepared) ? prepared : null;
 }
 
 /** Whether a suggestion with the newest results would be of use: now, or when the next trial ends. */
-function isAsked(search: RunningSearch): boolean {
+function isAsked(search: GpSearch): boolean {
   const wanted = wantedTrials(search);
   if (!follows(search) || proposedTrials(search) >= wanted) return false;
-  const { prepared, ended } = gpMemory(search.memory);
+  const { prepared, ended } = search.memory;
   if (roomFor(search, wanted) > 0) return freshOne(search) === null;
   return prepared?.results !== ended && search.unended > RUNNING_FOR_ONE_LACKED;
 }

@@ -1,6 +1,6 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
-import { configOf, DrivenSearch, gridOf } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, gridOf } from "../testing/searches.ts";
 
 const space = { a: { type: "int", minval: 0, maxval: 3, count: 4 } } as const;
 

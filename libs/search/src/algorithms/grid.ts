@@ -18,7 +18,7 @@ export const grid: Algorithm = {
     concurrentTrialsMax: config.name === "grid" ? config.max_concurrent_trials : 0,
   }),
   initial: () => null,
-  evolve: (memory) => memory,
+  apply: () => {},
   on: (search, observation) => {
     if (observation.kind === "validated") return [];
     const grid = gridOf(search.plan);

@@ -4,7 +4,6 @@
  * the next brackets, so that nothing stands idle. `max_trials` makes the round larger or smaller in proportion.
  */
 import type { HyperbandSearcher } from "@trainyard/experiment-config";
-import type { Algorithm } from "../algorithm.ts";
 import { halving, trialsOf } from "../halving/halving.ts";
 import { type HalvingPlan, hyperbandBrackets } from "../halving/plan.ts";
 
@@ -19,6 +18,6 @@ export function hyperbandPlan(config: HyperbandSearcher): HalvingPlan {
   return max_concurrent_trials === 0 ? { ...plan, concurrent: trialsOf(plan) } : plan;
 }
 
-export const hyperband: Algorithm = halving("hyperband", 1, (config) =>
+export const hyperband = halving("hyperband", 1, (config) =>
   hyperbandPlan(config as HyperbandSearcher),
 );

@@ -2,19 +2,19 @@ import type { Algorithm, ProposedPoint } from "../algorithm.ts";
 import { givenTrials, pointOfTrial } from "../space/points.ts";
 import { isAllowed } from "../space/rules/constraints.ts";
 import type { RunningSearch } from "../state.ts";
-import { evolveModelMemory, initialModelMemory } from "./model-memory.ts";
+import { applyToModel, type ModelState, newModelState } from "./model-state.ts";
 import { wantedTrials } from "./random.ts";
 import { topUp } from "./top-up.ts";
 
 /** The point of the next trial. What is proposed together adds its places to `more`, so that each sees those before it. */
 type NextPoint = (
-  search: RunningSearch,
+  search: RunningSearch<ModelState>,
   trial: number,
   more: (readonly number[])[],
 ) => ProposedPoint;
 
 /** A searcher that proposes by a model of the trials that have ended, and fills the free places whenever one ends. */
-export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm {
+export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm<ModelState> {
   return {
     name,
     version: 1,
@@ -23,8 +23,8 @@ export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm 
       config.name === name
         ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
         : { trialsMax: 1, concurrentTrialsMax: 1 },
-    initial: (_config, _space, _seed, plan) => initialModelMemory(plan),
-    evolve: evolveModelMemory,
+    initial: newModelState,
+    apply: applyToModel,
     on: (search, observation) => {
       if (observation.kind === "validated") return [];
       const more: (readonly number[])[] = [];

@@ -2,8 +2,8 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, PbtSearcher } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
-import { pbtOf } from "../population/test-population.ts";
-import { configOf, DrivenSearch, validation } from "../testing/test-searches.ts";
+import { pbtOf } from "../testing/population.ts";
+import { configOf, DrivenSearch, validation } from "../testing/searches.ts";
 
 const { CANCELED, COMPLETED, FAILED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 

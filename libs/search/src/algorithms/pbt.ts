@@ -1,50 +1,49 @@
 /**
  * Population-based training (Jaderberg et al., 2017). A population of trials trains side by side. Whenever a member has
  * trained for `interval` since it was last compared, and is past `burn_in`, its last score is compared with those of the others
- * (`exploit.ts`). It goes on (TrialResumed), or copies a better one: its own trial is stopped (TrialStopDecided), and a
- * new one goes on from the donor's checkpoint (TrialProposed) with hyperparameters near the donor's (`explore.ts`). A copy's
+ * (`exploit.ts`). It continues (TrialResumed), or copies a better one: its own trial is stopped (TrialStopDecided), and a
+ * new one continues from the donor's checkpoint (TrialProposed) with hyperparameters near the donor's (`explore.ts`). A copy's
  * next comparison is an interval after its checkpoint, so each is judged on training of its own.
  *
  * A member that failed, or whose hyperparameters were invalid, is replaced by a copy of a good one. Until there is one, and none
- * has come to its end, the place goes to a trial of its own; as often as the population has members. What others stop
- * leaves the population smaller. Neither the population nor the trials in all are ever more than configured: at the last
- * trial members go on as they are.
+ * has ended, the place goes to a trial of its own; as often as the population has members. A trial that a policy or the user
+ * stops leaves the population smaller. Neither the population nor the number of trials exceeds the configuration: with the
+ * last trial, members continue as they are.
  *
- * Where fewer members may train at one time than there are, they take turns: whoever has been compared and goes on is suspended,
- * and whose training is the least far goes on from its checkpoint.
+ * Where fewer members may train at one time than there are, they take turns: a member that was compared and continues is suspended, and the one with
+ * the least training continues from its checkpoint.
  *
- * What is found is a schedule: which hyperparameters held until when, along the line of the best trial (`lineage.ts`).
+ * The result is a schedule: which hyperparameters held until when, along the line of the best trial (`lineage.ts`).
  */
-import type { Json, JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/experiment-config";
+import type { JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/experiment-config";
 import { assert } from "@trainyard/kernel";
 import type { Algorithm, Decision } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { pointOfTrial } from "../space/points.ts";
-import { trialsAllowed } from "../policies/judge.ts";
+import { trialsAllowed } from "../early-stopping/judge.ts";
 import { compared, type Donor, replacementDonor } from "../population/exploit.ts";
 import { explored } from "../population/explore.ts";
 import {
   DONE,
   EXPLOITED,
   emptyPopulation,
-  evolvePopulation,
+  applyToPopulation,
   type Member,
   memberOf,
   type Population,
-} from "../population/memory.ts";
+} from "../population/state.ts";
 import { comparisonEvidence, copyEvidence } from "../population/evidence.ts";
 import { proposedTrials, type RunningSearch, type SearchPlan } from "../state.ts";
 
-export const pbt: Algorithm = {
+export const pbt: Algorithm<Population> = {
   name: "pbt",
   version: 1,
   // A trial that was stopped may still be ending when its place has been filled: members are limited, not trials.
   sizeOf: (config) => ({ trialsMax: pbtOf(config).max_trials, concurrentTrialsMax: 0 }),
-  initial: (config) => inMemory(emptyPopulation(pbtOf(config).population_size)),
-  evolve: (memory, event, search) =>
-    inMemory(evolvePopulation(populationOf(memory), event, search.plan)),
-  takesCheckpoint: (memory, trial, step) => {
-    const member = memberOf(populationOf(memory), trial);
+  initial: ({ searcher }) => emptyPopulation(pbtOf(searcher).population_size),
+  apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),
+  takesCheckpoint: (population, trial, step) => {
+    const member = memberOf(population, trial);
     return member !== undefined && (member.saved === null || step > member.saved.step);
   },
   on: (search, observation) => {
@@ -60,9 +59,6 @@ function pbtOf(config: SearcherConfig | JsonObject): PbtSearcher {
   return config as PbtSearcher;
 }
 
-const populationOf = (memory: Json): Population => memory as unknown as Population;
-const inMemory = (population: Population): Json => population as unknown as Json;
-
 /** The decisions of one observation. */
 class PbtTurn {
   readonly decisions: Decision[] = [];
@@ -76,10 +72,10 @@ class PbtTurn {
   /** Members that train, with what has been decided so far. */
   #training: number;
 
-  constructor(search: RunningSearch) {
+  constructor(search: RunningSearch<Population>) {
     this.#plan = search.plan;
     this.#config = pbtOf(search.plan.searcher);
-    this.#population = populationOf(search.memory);
+    this.#population = search.memory;
     this.#next = proposedTrials(search) + 1;
     this.#last = search.finishing ? 0 : (trialsAllowed(search) ?? search.plan.trialsMax);
     this.#training = this.#population.members.filter(({ waiting }) => !waiting).length;

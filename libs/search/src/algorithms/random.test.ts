@@ -2,7 +2,7 @@ import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
 import { searchLimits } from "../limits.ts";
 import { sampledPoint, trialSeed } from "../space/space.ts";
-import { configOf, DrivenSearch, randomOf, spaceOfTwo } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf, spaceOfTwo } from "../testing/searches.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 

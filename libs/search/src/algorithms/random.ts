@@ -20,7 +20,7 @@ function drawn(name: string, sizeOf: (config: SearcherConfig) => Size): Algorith
     ignoresValues: true,
     sizeOf,
     initial: () => null,
-    evolve: (memory) => memory,
+    apply: () => {},
     on: (search, observation) => {
       if (observation.kind === "validated") return [];
       return topUp(search, wantedTrials(search), (trial) => pointOfTrial(search.plan, trial));

@@ -1,4 +1,6 @@
+import { assert } from "@trainyard/kernel";
 import type { Algorithm } from "../algorithm.ts";
+import type { SearchPlan } from "../state.ts";
 import { adaptiveAsha } from "./adaptive-asha.ts";
 import { asha } from "./asha.ts";
 import { auto } from "./auto.ts";
@@ -39,19 +41,19 @@ export function newestAlgorithm(name: string): Algorithm | undefined {
   return algorithms.findLast((algorithm) => algorithm.name === name);
 }
 
-const known = new Map<string, Algorithm[]>();
-for (const algorithm of algorithms) {
-  known.set(algorithm.name, [...(known.get(algorithm.name) ?? []), algorithm]);
+export function recordedAlgorithm(name: string, version: number): Algorithm | undefined {
+  return algorithms.find((algorithm) => algorithm.name === name && algorithm.version === version);
 }
 
-export function recordedAlgorithm(name: string, version: number): Algorithm | undefined {
-  const versions = known.get(name);
-  const newest = versions?.at(-1);
-  if (newest?.version === version) return newest;
-  return versions?.find((algorithm) => algorithm.version === version);
+/** The algorithm of a search that has started: its name and version are recorded. */
+export function algorithmOf({ algorithm: name, algorithmVersion }: SearchPlan): Algorithm {
+  const algorithm = recordedAlgorithm(name, algorithmVersion);
+  if (algorithm === undefined)
+    assert(false, `version ${algorithmVersion} of ${name} search is known`);
+  return algorithm;
 }
 
 /** The names that new searches may have. */
 export function algorithmNames(): readonly string[] {
-  return [...known.keys()];
+  return [...new Set(algorithms.map(({ name }) => name))];
 }

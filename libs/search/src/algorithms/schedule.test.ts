@@ -2,8 +2,8 @@ import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, ScheduleSearcher } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
 import { bestTrialOf, lineOf, scheduleOf } from "../population/lineage.ts";
-import { pbtOf } from "../population/test-population.ts";
-import { configOf, DrivenSearch, validation } from "../testing/test-searches.ts";
+import { pbtOf } from "../testing/population.ts";
+import { configOf, DrivenSearch, validation } from "../testing/searches.ts";
 
 const space: HyperparameterSpace = {
   lr: { type: "double", minval: 0, maxval: 1, count: null },

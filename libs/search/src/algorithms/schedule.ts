@@ -11,7 +11,6 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   type HyperparameterSpace,
   isTyped,
-  type Json,
   type JsonObject,
   type ScheduleSearcher,
   type ScheduleSegment,
@@ -20,30 +19,28 @@ import {
 import { assert, isMapping } from "@trainyard/kernel";
 import type { Algorithm, Decision, Observation, StartFrom } from "../algorithm.ts";
 import {
+  applyToPopulation,
   DONE,
   emptyPopulation,
-  evolvePopulation,
   type Member,
   type Population,
-} from "../population/memory.ts";
+} from "../population/state.ts";
 import type { RunningSearch } from "../state.ts";
 
-export const schedule: Algorithm = {
+export const schedule: Algorithm<Population> = {
   name: "schedule",
   version: 1,
   sizeOf: (config) => ({ trialsMax: scheduleOf(config).schedule.length, concurrentTrialsMax: 1 }),
   // The segment that is being trained is a population of one.
-  initial: () => inMemory(emptyPopulation(1)),
-  evolve: (memory, event, search) =>
-    inMemory(evolvePopulation(populationOf(memory), event, search.plan)),
-  takesCheckpoint: (memory, trial, step) => {
-    const member = currentOf(memory);
+  initial: () => emptyPopulation(1),
+  apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),
+  takesCheckpoint: ({ members: [member] }, trial, step) => {
     return member?.trial === trial && (member.saved === null || step > member.saved.step);
   },
   on: (search, observation) => {
     if (observation.kind === "started") return [segment(search, 1)];
     if (observation.kind === "ended") return afterEnd(search, observation);
-    const member = currentOf(search.memory);
+    const [member] = search.memory.members;
     return member === undefined ? [] : nextOf(search, member);
   },
 };
@@ -53,11 +50,7 @@ function scheduleOf(config: SearcherConfig | JsonObject): ScheduleSearcher {
   return config as ScheduleSearcher;
 }
 
-const populationOf = (memory: Json): Population => memory as unknown as Population;
-const inMemory = (population: Population): Json => population as unknown as Json;
-const currentOf = (memory: Json): Member | undefined => populationOf(memory).members[0];
-
-/** What follows once the trial has come to the end of its segment. */
+/** The decisions at the end of a trial's segment. */
 function nextOf(search: RunningSearch, { trial, saved, score }: Member): readonly Decision[] {
   const segments = scheduleOf(search.plan.searcher).schedule;
   const { until = 0 } = segments[trial - 1] ?? {};

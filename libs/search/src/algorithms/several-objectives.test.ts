@@ -3,9 +3,8 @@ import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-
 import { describe, expect, it } from "vitest";
 import { paretoTrials, SearchRecord } from "../analysis/record.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../testing/test-searches.ts";
-import { modelMemory } from "./model-memory.ts";
+import { configOf, DrivenSearch, randomOf, tpeOf, validation } from "../testing/searches.ts";
+import type { ModelState } from "./model-state.ts";
 import { bestOfSeveral } from "./several-objectives.ts";
 
 const { COMPLETED, FAILED } = TrialOutcome;
@@ -44,7 +43,7 @@ function trained(searcher: SearcherConfig, seed: number): DrivenSearch {
     search.send(validation(trial, 1, scalars));
     search.end(trial, COMPLETED);
     if (trial % 7 === 0) {
-      search.state = decodeSearch(encodeSearch(search.state)) ?? search.state;
+      search.restore();
     }
   }
   return search;
@@ -116,13 +115,13 @@ describe("a search by several metrics", () => {
     for (const [trial, outcome] of [COMPLETED, FAILED, COMPLETED].entries()) {
       search.end(trial + 1, outcome);
     }
-    const { several } = modelMemory(search.state.memory);
+    const { several } = search.state.memory as ModelState;
     expect(several?.contenders).toEqual([
       { trial: 1, scores: [1, -1] },
       { trial: 3, scores: [2, 0] },
     ]);
     search.send(validation(3, 2, { loss: 0, speed: 2 }));
-    const later = modelMemory(search.state.memory).several;
+    const later = (search.state.memory as ModelState).several;
     expect(later === null ? [] : bestOfSeveral(later, 1)).toEqual([3]);
   });
 });

@@ -7,28 +7,29 @@
 import { bestByFronts } from "../analysis/pareto.ts";
 import { objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
 import type { SearchPlan } from "../state.ts";
-import { emptyVector, itemAt, pushed, type Vector, withItem } from "../persistent/vector.ts";
+import type { UndoLog } from "../undo-log.ts";
 
 /** Contenders are thinned out to half of this when they are as many: fronts of more take too long. */
 const MOST = 1_000;
 
 type Contender = { readonly trial: number; readonly scores: readonly number[] };
 
-export type SeveralMemory = {
+export type SeveralState = {
   /** Of trial n at n - 1; empty before a report that had all metrics. */
-  readonly latest: Vector<readonly number[]>;
+  readonly latest: readonly (readonly number[])[];
   readonly contenders: readonly Contender[];
 };
 
 /** Null where the search has one metric alone. */
-export function initialSeveral(plan: SearchPlan): SeveralMemory | null {
+export function newSeveral(plan: SearchPlan): SeveralState | null {
   if (objectivesOf(plan).length === 1) return null;
-  let memory: SeveralMemory = { latest: emptyVector(), contenders: [] };
+  let contenders: readonly Contender[] = [];
   for (const [index, { values }] of plan.earlier.entries()) {
     const scores = scoresIn(plan, values);
-    if (scores !== null) memory = contending(memory, index + 1 - plan.earlier.length, scores);
+    if (scores === null) continue;
+    contenders = contendersWith(contenders, index + 1 - plan.earlier.length, scores);
   }
-  return memory;
+  return { latest: [], contenders };
 }
 
 function scoresIn(
@@ -40,38 +41,47 @@ function scoresIn(
   return all === null ? null : scoresOf(objectives, all);
 }
 
-export function proposedSeveral(memory: SeveralMemory): SeveralMemory {
-  return { ...memory, latest: pushed(memory.latest, []) };
+export function proposeSeveral({ latest }: SeveralState, undo: UndoLog): void {
+  undo.push(latest, []);
 }
 
 /** A report, maybe after the end of a trial that was trained. */
-export function observedSeveral(
-  memory: SeveralMemory,
+export function observeSeveral(
+  memory: SeveralState,
   plan: SearchPlan,
   trial: number,
   values: Readonly<Record<string, number>>,
   wasTrained: boolean,
-): SeveralMemory {
+  undo: UndoLog,
+): void {
   const scores = scoresIn(plan, values);
-  if (scores === null) return memory;
-  const after = { ...memory, latest: withItem(memory.latest, trial - 1, scores) };
-  return wasTrained ? contending(after, trial, scores) : after;
+  if (scores === null) return;
+  undo.set(memory.latest, trial - 1, scores);
+  if (wasTrained) contend(memory, trial, scores, undo);
 }
 
 /** The end of a trial that was trained. */
-export function endedSeveral(memory: SeveralMemory, trial: number): SeveralMemory {
-  const scores = itemAt(memory.latest, trial - 1) ?? [];
-  return scores.length === 0 ? memory : contending(memory, trial, scores);
+export function endSeveral(memory: SeveralState, trial: number, undo: UndoLog): void {
+  const scores = memory.latest[trial - 1] ?? [];
+  if (scores.length > 0) contend(memory, trial, scores, undo);
 }
 
-function contending(
-  memory: SeveralMemory,
+function contend(
+  memory: SeveralState,
   trial: number,
   scores: readonly number[],
-): SeveralMemory {
-  const others = memory.contenders.filter((other) => other.trial !== trial);
-  const contenders = [...others, { trial, scores }];
-  return { ...memory, contenders: contenders.length < MOST ? contenders : thinned(contenders) };
+  undo: UndoLog,
+): void {
+  undo.set(memory, "contenders", contendersWith(memory.contenders, trial, scores));
+}
+
+function contendersWith(
+  before: readonly Contender[],
+  trial: number,
+  scores: readonly number[],
+): readonly Contender[] {
+  const contenders = [...before.filter((other) => other.trial !== trial), { trial, scores }];
+  return contenders.length < MOST ? contenders : thinned(contenders);
 }
 
 function thinned(contenders: readonly Contender[]): readonly Contender[] {
@@ -84,8 +94,8 @@ function thinned(contenders: readonly Contender[]): readonly Contender[] {
   return contenders.filter((_, index) => best.has(index));
 }
 
-/** The best trials, at most so many. */
-export function bestOfSeveral({ contenders }: SeveralMemory, count: number): readonly number[] {
+/** The best trials, at most `count`. */
+export function bestOfSeveral({ contenders }: SeveralState, count: number): readonly number[] {
   const scores = contenders.map((contender) => contender.scores);
   return bestByFronts(scores, count).map((index) => contenders[index]?.trial ?? 0);
 }

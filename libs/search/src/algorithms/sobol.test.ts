@@ -1,7 +1,7 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
-import { configOf, DrivenSearch, sobolOf, spaceOfTwo } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, sobolOf, spaceOfTwo } from "../testing/searches.ts";
 
 function searchOf(trials: number, space: HyperparameterSpace = spaceOfTwo, seed = 7): DrivenSearch {
   const search = new DrivenSearch();

@@ -7,6 +7,7 @@
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import type { Algorithm, ProposedPoint } from "../algorithm.ts";
+import { derivedFrom } from "../derived.ts";
 import { axesOf, pointAt } from "../space/axes.ts";
 import { searchLimits } from "../limits.ts";
 import { givenTrials, pointOfTrial } from "../space/points.ts";
@@ -31,7 +32,7 @@ export const sobol: Algorithm = {
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 1, concurrentTrialsMax: 1 },
   initial: () => null,
-  evolve: (memory) => memory,
+  apply: () => {},
   on: (search, observation) => {
     if (observation.kind === "validated") return [];
     const pointOf = sobolPoints(search.plan);
@@ -39,23 +40,20 @@ export const sobol: Algorithm = {
   },
 };
 
-/** The points of a plan, kept for as long as the plan is: they follow from it. */
-const known = new WeakMap<SearchPlan, (trial: number) => ProposedPoint>();
-
 /** The quasi-random point of each trial number of a search; the points that the configuration gives come first. */
 export function sobolPoints(plan: SearchPlan): (trial: number) => ProposedPoint {
-  const before = known.get(plan);
-  if (before !== undefined) return before;
+  return derivedFrom(plan, pointsOfPlan);
+}
+
+function pointsOfPlan(plan: SearchPlan): (trial: number) => ProposedPoint {
   const given = givenTrials(plan);
   const points = isConstrained(plan) ? allowedPoints(plan) : sequenceOf(plan);
-  const pointOf = (trial: number): ProposedPoint => {
+  return (trial) => {
     const hyperparameters = trial > given ? points(trial - given - 1) : null;
     return hyperparameters === null
       ? pointOfTrial(plan, trial)
       : { hyperparameters, origin: "space_filling" };
   };
-  known.set(plan, pointOf);
-  return pointOf;
 }
 
 type Points = (index: number) => JsonObject | null;

@@ -1,15 +1,14 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { simulate } from "../simulation/simulate.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch, sobolOf, tpeOf } from "../testing/test-searches.ts";
-import { modelMemory } from "./model-memory.ts";
+import { encodeSearch } from "../snapshot.ts";
+import { configOf, DrivenSearch, sobolOf, tpeOf } from "../testing/searches.ts";
+import type { ModelState } from "./model-state.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 
@@ -150,7 +149,7 @@ describe("what TPE remembers", () => {
     return search;
   }
   const ranking = (search: DrivenSearch): number[] =>
-    modelMemory(search.state.memory).ranked.map(({ trial }) => trial);
+    (search.state.memory as ModelState).ranked.map(({ trial }) => trial);
 
   it("is the best trials first, of equals the one that reported first", () => {
     const search = started();
@@ -181,7 +180,7 @@ describe("what TPE remembers", () => {
     for (const [i, outcome] of [FAILED, INVALID, CANCELED, COMPLETED].entries()) {
       search.end(i + 1, outcome);
     }
-    expect(modelMemory(search.state.memory)).toMatchObject({ ranked: [], ended: 3 });
+    expect(search.state.memory as ModelState).toMatchObject({ ranked: [], ended: 3 });
   });
 
   it("hears of a better value that comes after the end, and not of a worse", () => {
@@ -216,10 +215,9 @@ describe("a search by TPE", { timeout: 60_000 }, () => {
         );
         const stored = run.events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
         const at = cut % stored.length;
-        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
-        const restored = decodeSearch(encodeSearch(half)) ?? searchDecider.initial;
-        const whole = fold(searchDecider.evolve, restored, stored.slice(at));
-        expect(encodeSearch(whole)).toBe(encodeSearch(run.state));
+        const whole = SearchMachine.restored(SearchMachine.of(stored.slice(0, at)).snapshot());
+        for (const event of stored.slice(at)) whole?.apply(event);
+        expect(whole?.snapshot()).toBe(encodeSearch(run.state));
         expect(redecided(stored)).toEqual(stored);
       }),
       { numRuns: 40 },
@@ -230,9 +228,7 @@ describe("a search by TPE", { timeout: 60_000 }, () => {
 /** What is decided when a recorded search hears everything again, each of it twice, from a snapshot each time. */
 function redecided(stored: readonly SearchEvent[]): SearchEvent[] {
   const search = new DrivenSearch();
-  const again = (): void => {
-    search.state = decodeSearch(encodeSearch(search.state)) ?? search.state;
-  };
+  const again = (): void => search.restore();
   const [first] = stored;
   if (first?.type !== "SearchStarted") throw new Error("a search starts");
   const searcher = first.data.searcher as unknown as SearcherConfig;

@@ -10,11 +10,12 @@
  * waited for. It does not model how a value grows with training.
  */
 import type { ProposedPoint } from "../algorithm.ts";
-import { coordinatesOf, pointAt } from "../space/axes.ts";
+import { derivedFrom } from "../derived.ts";
+import { axesOfPlan, coordinatesOf, pointAt } from "../space/axes.ts";
 import { allowedPlace } from "../space/rules/places.ts";
 import type { RunningSearch, SearchPlan } from "../state.ts";
 import { modelBased } from "./model-based.ts";
-import { axesOfPlan, modelMemory } from "./model-memory.ts";
+import type { ModelState } from "./model-state.ts";
 import { sobolPoints } from "./sobol.ts";
 import { jointPlace, placeByAxis } from "./tpe/candidates.ts";
 import { type Box, boxOf, estimatorOf } from "./tpe/estimator.ts";
@@ -29,32 +30,32 @@ export const tpe = modelBased("tpe", nextPoint);
 
 /** The point of the next trial; its place is added to those that are proposed together. */
 function nextPoint(
-  search: RunningSearch,
+  search: RunningSearch<ModelState>,
   trial: number,
   more: (readonly number[])[],
 ): ProposedPoint {
   const { space } = search.plan;
   const axes = axesOfPlan(search.plan);
-  if (modelMemory(search.memory).ended < STARTUP || axes.length === 0) {
+  if (search.memory.ended < STARTUP || axes.length === 0) {
     return sobolPoints(search.plan)(trial);
   }
   const place = suggestedPlace(search, trial, more);
   if (place === null) return sobolPoints(search.plan)(trial);
   more.push(place);
-  const memory = modelMemory(search.memory);
+  const memory = search.memory;
   const evidence = { results: memory.ended, good: goodCount(memory) };
   return { hyperparameters: pointAt(space, coordinatesOf(axes, place)), origin: "model", evidence };
 }
 
 /** Null where the constraints refuse every candidate. */
 function suggestedPlace(
-  search: RunningSearch,
+  search: RunningSearch<ModelState>,
   trial: number,
   more: readonly (readonly number[])[],
 ): number[] | null {
   const { plan } = search;
   const axes = axesOfPlan(plan);
-  const { box, gaps } = keptOf(plan);
+  const { box, gaps } = derivedFrom(plan, boxAndGaps);
   const samples = splitTrials(search, more);
   const good = estimatorOf(box, samples.good);
   const others = estimatorOf(box, samples.others, gaps);
@@ -83,14 +84,8 @@ function newPlaces(
   return (place) => !seen.has(place.join());
 }
 
-const kept = new WeakMap<SearchPlan, { readonly box: Box; readonly gaps: Gaps }>();
-
-/** What is computed once, or from one decision to the next, for as long as the plan is. */
-function keptOf(plan: SearchPlan): { readonly box: Box; readonly gaps: Gaps } {
-  const before = kept.get(plan);
-  if (before !== undefined) return before;
+/** Caches of a plan: computed once, or updated from one decision to the next. */
+function boxAndGaps(plan: SearchPlan): { readonly box: Box; readonly gaps: Gaps } {
   const box = boxOf(axesOfPlan(plan));
-  const made = { box, gaps: new Gaps(box.continuous) };
-  kept.set(plan, made);
-  return made;
+  return { box, gaps: new Gaps(box.continuous) };
 }

@@ -1,6 +1,6 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
-import { configOf, DrivenSearch, randomOf } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch, randomOf } from "../testing/searches.ts";
 import { bestSoFar, SearchRecord } from "./record.ts";
 
 function recordOf(search: DrivenSearch): SearchRecord {

@@ -1,4 +1,4 @@
-/** What analyses need of a search: its trials with their hyperparameters, and each value that was the best of its trial. */
+/** A search's trials with their hyperparameters and best values, for analyses. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import { isBetter } from "../best.ts";

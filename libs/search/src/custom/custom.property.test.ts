@@ -2,15 +2,15 @@
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { CustomSearcher } from "@trainyard/experiment-config";
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
-import { decodeSearch, encodeSearch } from "../snapshot.ts";
-import { proposedTrials, type SearchState } from "../state.ts";
-import type { DrivenSearch } from "../testing/test-searches.ts";
+import { encodeSearch } from "../snapshot.ts";
+import { proposedTrials } from "../state.ts";
+import type { DrivenSearch } from "../testing/searches.ts";
 import { operationResults } from "./decide.ts";
 import type { SearchOperation } from "./operations.ts";
 import {
@@ -23,7 +23,7 @@ import {
   startedCustom,
   stopOf,
   suspensionOf,
-} from "./test-custom.ts";
+} from "../testing/custom.ts";
 
 type Step =
   | { readonly kind: "post"; readonly operations: readonly SearchOperation[] }
@@ -108,7 +108,7 @@ type Driving = {
 
 function happen(search: DrivenSearch, step: Step): void {
   if (step.kind === "post") {
-    const decided = searchDecider.decide(search.state, posting(step.operations));
+    const decided = search.machine.decide(posting(step.operations));
     if (!isRejection(decided)) search.send(posting(step.operations));
   } else if (step.trial <= proposedTrials(search.state)) {
     if (step.kind === "validate") search.validate(step.trial, step.time, 1 / (step.time + 1));
@@ -162,10 +162,9 @@ describe("a custom search", { timeout: 60_000 }, () => {
         });
         const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
         const at = cut % (stored.length + 1);
-        const half = fold(searchDecider.evolve, searchDecider.initial, stored.slice(0, at));
-        const restored = decodeSearch(encodeSearch(half)) as SearchState;
-        const whole = fold(searchDecider.evolve, restored, stored.slice(at));
-        expect(encodeSearch(whole)).toBe(live[events.length]);
+        const whole = SearchMachine.restored(SearchMachine.of(stored.slice(0, at)).snapshot());
+        for (const event of stored.slice(at)) whole?.apply(event);
+        expect(whole?.snapshot()).toBe(live[events.length]);
         expect(replaySearch(stored).differences).toEqual([]);
       }),
     );

@@ -3,15 +3,12 @@
  * order. All of them or none: the first that cannot be is a rejection that names it.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
-import { assertNever, fold, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { assertNever, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import type { Decision } from "../algorithm.ts";
-import { intoPlaces, placesFree, targetReached } from "../algorithms/custom.ts";
 import type { PostOperations } from "../commands.ts";
 import { eventsOf, exhausted, goesOn } from "../decision-events.ts";
 import type { SearchEvent } from "../events.ts";
-import { evolve } from "../evolve.ts";
 import { searchLimits } from "../limits.ts";
-import { valueOfId } from "../persistent/id-map.ts";
 import {
   isOpen,
   isStopped,
@@ -21,11 +18,11 @@ import {
   type TrialState,
   trialOf,
 } from "../state.ts";
-import { lastTime } from "../persistent/times.ts";
-import { itemAt } from "../persistent/vector.ts";
-import { keepAll, keepSome } from "../persistent/versions.ts";
+import { lastTime } from "../times.ts";
+import type { TriedSearch } from "../tried-search.ts";
 import { givenPoint } from "./given-point.ts";
-import { customMemory, NO_PLACE, type Posted } from "./memory.ts";
+import { intoPlaces, placesFree, targetReached } from "./places.ts";
+import { type CustomSearch, isCustom, NO_PLACE, type Posted, postedUnder } from "./state.ts";
 import {
   digestOf,
   malformed,
@@ -37,15 +34,16 @@ import {
   wishOf,
 } from "./operations.ts";
 
-/** Where an operation stands, for what is said of it. */
+/** An operation and its index in the batch, for error messages. */
 type Place = { readonly index: number; readonly operation: SearchOperation };
 
 export function postOperations(
+  tried: TriedSearch,
   search: RunningSearch,
   { operations, restsOn }: PostOperations,
 ): readonly SearchEvent[] | Rejection {
-  const { algorithm } = search.plan;
-  if (algorithm !== "custom") {
+  if (!isCustom(search)) {
+    const { algorithm } = search.plan;
     return reject("search_not_custom", `this is a ${algorithm} search, which takes no operations`);
   }
   const wrong = malformed(operations) ?? reused(search, operations);
@@ -63,43 +61,34 @@ export function postOperations(
   }
   const unknown = ofUnknownTrial(search, places);
   if (unknown !== null) return unknown;
-  // Each is decided on the state that those before it leave, and who asked goes on from the one before all of them.
-  keepAll();
-  try {
-    return recorded(search, places, restsOn);
-  } finally {
-    keepSome();
-  }
+  return recorded(tried, search, places, restsOn);
 }
 
+/** Each is decided on the search as those before it leave it. */
 function recorded(
-  search: RunningSearch,
+  tried: TriedSearch,
+  search: CustomSearch,
   places: readonly Place[],
   restsOn: number | null,
 ): readonly SearchEvent[] | Rejection {
-  const event: SearchEvent = {
-    type: "OperationsPosted",
-    data: {
-      operations: places.map(({ operation }) => operation),
-      ...(restsOn === null ? {} : { restsOn }),
-    },
-  };
-  const events: SearchEvent[] = [event];
-  let state = evolve(search, event) as RunningSearch;
+  const events: SearchEvent[] = [];
   const record = (more: readonly SearchEvent[]): void => {
     events.push(...more);
-    state = fold(evolve, state as SearchState, more) as RunningSearch;
+    for (const event of more) tried.apply(event);
   };
+  const operations = places.map(({ operation }) => operation);
+  const rests = restsOn === null ? {} : { restsOn };
+  record([{ type: "OperationsPosted", data: { operations, ...rests } }]);
   for (const place of places) {
-    const decided = decisionsOf(state, place);
+    const decided = decisionsOf(search, place);
     if (isRejection(decided)) return decided;
-    record(eventsOf(state, decided));
-    record(eventsOf(state, intoPlaces(state)));
+    record(eventsOf(search, decided));
+    record(eventsOf(search, intoPlaces(search)));
   }
-  return goesOn(state) ? events : [...events, exhausted(state)];
+  return goesOn(search) ? events : [...events, exhausted(search)];
 }
 
-/** What became of operations that were posted, in their order; empty for a search that does not know them. */
+/** The results of posted operations, in their order; empty for a search that does not know them. */
 export function operationResults(
   search: SearchState,
   operations: readonly SearchOperation[],
@@ -113,9 +102,7 @@ export function operationResults(
 }
 
 function postedAs(search: SearchState, { id }: SearchOperation): Posted | undefined {
-  return search.plan?.algorithm === "custom"
-    ? valueOfId(customMemory(search.memory).posted, id)
-    : undefined;
+  return isCustom(search) ? postedUnder(search.memory, id) : undefined;
 }
 
 function reused(search: RunningSearch, operations: readonly SearchOperation[]): Rejection | null {
@@ -147,7 +134,7 @@ function sourceOf(wish: Wish): number | undefined {
   return wish.case === "propose" ? wish.value.startFromTrial : undefined;
 }
 
-function decisionsOf(search: RunningSearch, place: Place): readonly Decision[] | Rejection {
+function decisionsOf(search: CustomSearch, place: Place): readonly Decision[] | Rejection {
   const wish = wishOf(place.operation);
   switch (wish.case) {
     case "propose":
@@ -174,7 +161,7 @@ function decisionsOf(search: RunningSearch, place: Place): readonly Decision[] |
 }
 
 function propose(
-  search: RunningSearch,
+  search: CustomSearch,
   { index, operation }: Place,
   { hyperparameters, startFromTrial }: WishOf<"propose">,
 ): readonly Decision[] | Rejection {
@@ -253,7 +240,7 @@ function stopped(place: Place, trial: number, reason: string): Decision {
 
 /** One that waits for a place waits for its client from now on. */
 function suspend(
-  search: RunningSearch,
+  search: CustomSearch,
   place: Place,
   { trial, reason }: WishOf<"suspend">,
 ): readonly Decision[] {
@@ -263,13 +250,13 @@ function suspend(
   return [{ kind: "suspend", trial, rung: 0, rule: "client", evidence: evidenceOf(place, reason) }];
 }
 
-function waitsForPlace({ memory }: RunningSearch, trial: number): boolean {
-  return itemAt(customMemory(memory).goals, trial - 1)?.waits === true;
+function waitsForPlace({ memory }: CustomSearch, trial: number): boolean {
+  return memory.goals[trial - 1]?.waits === true;
 }
 
 /** The goal is the new one already: the fold of the operations has set it. */
 function resume(
-  search: RunningSearch,
+  search: CustomSearch,
   place: Place,
   { trial, target }: WishOf<"resume">,
   state: TrialState,

@@ -12,8 +12,9 @@ import {
 } from "@trainyard/experiment-config";
 import { type FieldProblem, isMapping } from "@trainyard/kernel";
 import { valueAtKeys, withoutAbsent } from "../space/rules/conditions.ts";
-import { brokenConstraints, type SearchedSpace } from "../space/rules/constraints.ts";
+import { brokenConstraints } from "../space/rules/constraints.ts";
 import { fullPoint } from "../space/space.ts";
+import type { SearchedSpace } from "../state.ts";
 
 export type GivenPoint =
   | { readonly point: JsonObject }

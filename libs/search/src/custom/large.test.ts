@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { searchDecider } from "../decider.ts";
 import { searchLimits } from "../limits.ts";
-import { finishOf, posting, proposal, startedCustom, stopOf } from "./test-custom.ts";
+import { finishOf, posting, proposal, startedCustom, stopOf } from "../testing/custom.ts";
 
 it("a search with more trials than can be stopped at once is finished once some of them were stopped", () => {
   const { stopsPerFinishMax, operationsPerPostMax } = searchLimits;
@@ -10,7 +9,7 @@ it("a search with more trials than can be stopped at once is finished once some 
     const batch = Array.from({ length: operationsPerPostMax }, (_, n) => proposal(`p${at + n}`));
     search.send(posting(batch));
   }
-  expect(searchDecider.decide(search.state, posting([finishOf("end")]))).toMatchObject({
+  expect(search.machine.decide(posting([finishOf("end")]))).toMatchObject({
     rejected: "too_many_trials",
     detail: expect.stringMatching(/more than 2000 trials at once: stop some of them first, or let/),
   });

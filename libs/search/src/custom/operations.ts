@@ -9,13 +9,13 @@ import type {
 } from "@trainyard/contracts/events";
 import { type Json, sortedKeys } from "@trainyard/experiment-config";
 import { assert, type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
-import { hashOf } from "../persistent/id-map.ts";
+import { hashOf } from "../hash.ts";
 import { searchLimits } from "../limits.ts";
 
 export type SearchOperation = Plain<SearchOperationMessage>;
 export type OperationResult = Plain<SearchOperationResult>;
 
-/** What one operation wants; there is one in each operation of a batch that was looked at. */
+/** The wish of one operation; each operation of a validated batch has one. */
 export type Wish = Exclude<SearchOperation["operation"], { case: undefined }>;
 export type WishOf<Case extends Wish["case"]> = Extract<Wish, { case: Case }>["value"];
 
@@ -26,7 +26,7 @@ export function wishOf({ operation }: SearchOperation): Wish {
 
 const idPattern = /^[\x21-\x7e]{1,100}$/;
 
-/** What is wrong with a batch whatever the search is; null for nothing. */
+/** The first error of a batch that does not depend on the search; null for none. */
 export function malformed(operations: readonly SearchOperation[]): Rejection | null {
   const { operationsPerPostMax, operationBytesPerPostMax } = searchLimits;
   if (operations.length === 0) return reject("invalid_request", "there are no operations");

@@ -1,14 +1,14 @@
 /** Why successive halving decides as it does about a trial, as its events carry it. */
 import type { JsonObject } from "@trainyard/experiment-config";
-import { eachBetween, entryAt, placeOf, type Ranking } from "../persistent/ranking.ts";
-import { type Halving, type Place, rungOf, unitsOf, WORST } from "./memory.ts";
+import { entriesBetween, entryAt, placeOf, type Ranking } from "../ranking.ts";
+import { type Halving, type Place, rungOf, unitsOf, WORST } from "./state.ts";
 import { isClosed, keptOf } from "./rungs.ts";
-import { correlationLater, correlationNext } from "./trust.ts";
+import { correlationLater, correlationNext } from "./first-rung.ts";
 
 /** Enough to see what a trial was compared with; a rung of 100,000 would not fit into an event. */
 const NEIGHBOURS_EACH_SIDE = 4;
 
-/** How a trial stands in a rung that it came to. `rank` counts from 1; `cutoff` is the last value that the rung lets through. */
+/** The rank of a trial in a rung that it has reached, with its neighbours. `rank` counts from 1; `cutoff` is the last value that the rung lets through. */
 export function standing(
   halving: Halving,
   trial: number,
@@ -45,16 +45,12 @@ function shownValue(ranked: number, smallerIsBetter: boolean): number | null {
 
 function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): JsonObject[] {
   const from = Math.max(0, place - NEIGHBOURS_EACH_SIDE);
-  const neighbours: JsonObject[] = [];
-  let at = from;
-  eachBetween(all, from, place + 1 + NEIGHBOURS_EACH_SIDE, (trial, value) => {
-    if (at !== place) neighbours.push({ trial, value: shownValue(value, smallerIsBetter) });
-    at += 1;
-  });
-  return neighbours;
+  return entriesBetween(all, from, place + 1 + NEIGHBOURS_EACH_SIDE)
+    .filter((_, index) => from + index !== place)
+    .map(({ trial, value }) => ({ trial, value: shownValue(value, smallerIsBetter) }));
 }
 
-/** What is known of the first rung, where it is measured: how its values tell those at the next, and at the one after it. */
+/** How values at the first rung correlate with those at the next rung and at the one after it, where that is measured. */
 function trustShown({ plan, trust }: Halving, bracket: number): JsonObject {
   if (plan.trust === undefined) return {};
   const [next, later] = [correlationNext(trust), correlationLater(trust)];

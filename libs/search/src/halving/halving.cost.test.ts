@@ -3,24 +3,25 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { draw } from "@trainyard/kernel";
 import { expect, it } from "vitest";
 import type { SearchCommand } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
-import { readsOf } from "../testing/test-reads.ts";
-import { configOf, validation } from "../testing/test-searches.ts";
-import { ashaOf } from "./test-halving.ts";
+import { readsOf } from "../testing/reads.ts";
+import { configOf, validation } from "../testing/searches.ts";
+import { ashaOf } from "../testing/halving.ts";
 
 /** A search that has come to trial `reached`, and how many values of its state the next 100 trials read. */
 function readsAt(reached: number): number {
   let reads = 0;
   let counts = false;
-  let state = searchDecider.initial;
+  const search = new SearchMachine();
   const waiting: { readonly trial: number; readonly until: number }[] = [];
   const stopped: number[] = [];
   const send = (command: SearchCommand): void => {
-    const decided = searchDecider.decide(state, command) as readonly SearchEvent[];
-    if (counts) reads += readsOf(state, command, decided);
+    const decided = search.decide(command) as readonly SearchEvent[];
+    if (counts) reads += readsOf(search, command, decided);
+    if (!counts) for (const event of decided) search.apply(event);
+    search.keep();
     for (const event of decided) {
-      state = searchDecider.evolve(state, event);
       const { type, data } = event;
       if (type === "TrialProposed") waiting.push({ trial: data.number, until: 1 });
       if (type === "TrialResumed") waiting.push({ trial: data.trial, until: data.target });
@@ -28,7 +29,7 @@ function readsAt(reached: number): number {
     }
   };
   const goOnTo = (trials: number): void => {
-    while (state.trials.size < trials) {
+    while (search.state.trials.length < trials) {
       const { trial, until } = waiting.shift() ?? { trial: 0, until: 0 };
       send(validation(trial, until, { loss: draw(1, "loss", trial) }));
       for (let end = stopped.pop(); end !== undefined; end = stopped.pop()) {
@@ -40,7 +41,7 @@ function readsAt(reached: number): number {
   send({ type: "StartSearch", config: configOf(config), seed: 1 });
   goOnTo(reached);
   counts = true;
-  goOnTo(state.trials.size + 100);
+  goOnTo(search.state.trials.length + 100);
   return reads;
 }
 

@@ -6,8 +6,9 @@ import { describe, expect, it } from "vitest";
 import { foldedInTwo } from "../testing/folded-in-two.ts";
 import type { SearchEvent } from "../events.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { type DrivenSearch, validation } from "../testing/test-searches.ts";
-import { activeTrials, placeOfTrial, rungOf } from "./memory.ts";
+import { type DrivenSearch, validation } from "../testing/searches.ts";
+import { activeTrials } from "./brackets.ts";
+import { placeOfTrial, rungOf } from "./state.ts";
 import {
   adaptiveOf,
   ashaOf,
@@ -17,7 +18,7 @@ import {
   halvingOf,
   hyperbandOf,
   startedSearch,
-} from "./test-halving.ts";
+} from "../testing/halving.ts";
 
 type Step = {
   readonly pick: number;
@@ -182,8 +183,8 @@ describe("every search that halves", { timeout: 60_000 }, () => {
         };
         const { events } = driven(config, seed, happening, { look });
         const { at, half, whole } = foldedInTwo(events, cut);
-        expect(encodeSearch(whole)).toBe(live[events.length]);
-        if (live[at] !== undefined) expect(encodeSearch(half)).toBe(live[at]);
+        expect(whole.snapshot()).toBe(live[events.length]);
+        if (live[at] !== undefined) expect(half.snapshot()).toBe(live[at]);
       }),
     );
   });

@@ -1,5 +1,5 @@
 /**
- * What successive halving does in its brackets: how many trials each gets, and at which times its rungs stand. The
+ * The brackets of successive halving: how many trials each gets, and the times of its rungs. The
  * arithmetic of adaptive ASHA and async_halving is Determined's (0.38, `master/pkg/searcher`: adaptive_asha.go,
  * asha_stopping.go), save that logarithms are counted out in products: log 1000 / log 10 is less than 3 in floating
  * point, which would lose a rung. Hyperband's is that of Li et al., JMLR 18-185, algorithm 1.
@@ -7,7 +7,7 @@
 
 import { floorLog, hyperbandTrials } from "@trainyard/experiment-config";
 import { integerPower } from "../numeric/math.ts";
-import type { TrustPlan } from "./trust.ts";
+import type { TrustPlan } from "./first-rung.ts";
 
 /** `promote` suspends a trial at a rung and resumes the best; `stop` ends what is not good enough when it arrives; `wait`
  * promotes from a rung when all of it is there (synchronous halving). */
@@ -30,7 +30,7 @@ export type HalvingPlan = {
   readonly concurrent: number;
   /** Measures the first rung of the one bracket, which may rise. */
   readonly trust?: TrustPlan;
-  /** Who comes above the first rung with the best value of all so far goes on, however few have come there. */
+  /** A trial that reaches a rung above the first with the best value of all so far is promoted, however few have reached it. */
   readonly bestGoesOn?: true;
 };
 

@@ -1,14 +1,15 @@
-/** Whom a rung lets through, and when it is over. */
-import { entryAt, placeOf } from "../persistent/ranking.ts";
-import { type Halving, mayCreate, rungOf } from "./memory.ts";
+/** Which trials a rung promotes, and when it is closed. */
+import { entryAt, placeOf } from "../ranking.ts";
+import { mayCreate } from "./brackets.ts";
+import { type Halving, rungOf } from "./state.ts";
 
-/** How many of so many the rung lets through: at least one where `atLeastOne`. */
+/** The number of `entries` that the rung promotes: at least one if `atLeastOne`. */
 export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): number {
   return Math.max(Math.floor(entries / halving.plan.divisor), atLeastOne ? 1 : 0);
 }
 
 /**
- * Whether nobody comes to the rung any more: all trials of the bracket have been proposed, and none is on its way to it,
+ * Whether no other trial can reach the rung: all trials of the bracket have been proposed, and none is on its way to it,
  * or to one below it, or can still be promoted from one.
  */
 export function isClosed(halving: Halving, bracket: number, rung: number): boolean {

@@ -1,15 +1,15 @@
-/** What speaks for the decisions about a population, as its events carry it and people read it. */
+/** The evidence of decisions about a population, as its events carry it. */
 import type { JsonObject, PbtSearcher } from "@trainyard/experiment-config";
 import { searchLimits } from "../limits.ts";
 import type { SearchPlan } from "../state.ts";
 import type { Comparison, Donor } from "./exploit.ts";
 import type { Change } from "./explore.ts";
-import { type Member, WORST } from "./memory.ts";
+import { type Member, WORST } from "./state.ts";
 
-/** Of so many others the score is told: the best ones, as many as a person reads. */
+/** The number of other members whose scores are in the evidence: the best ones. */
 const COMPETITORS_MAX = 16;
 
-/** Why a member copies another or goes on; `copy` is the trial that goes on in its place, null for none. */
+/** Why a member copies another or continues; `copy` is the trial that replaces it, null for none. */
 export function comparisonEvidence(
   { rank, ranking, lower, opponent, verdict }: Comparison,
   { trial, score }: Member,
@@ -52,7 +52,7 @@ function donorEvidence(
   };
 }
 
-/** Null stands for what was not finite. */
+/** Null for a value that was not finite. */
 function valueShown({ smallerIsBetter }: SearchPlan): (value: number) => number | null {
   return (value) => {
     if (value === WORST) return null;
@@ -60,7 +60,7 @@ function valueShown({ smallerIsBetter }: SearchPlan): (value: number) => number 
   };
 }
 
-/** Where a copy comes from and what was changed; `replaces` is the trial that it goes on for, null for one that failed. */
+/** The donor of a copy and its changes; `replaces` is the trial that it replaces, null for one that failed. */
 export function copyEvidence(
   { trial, saved }: Donor,
   changes: readonly Change[],

@@ -1,9 +1,9 @@
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configOf, DrivenSearch } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch } from "../testing/searches.ts";
 import { explored } from "./explore.ts";
-import { pbtOf } from "./test-population.ts";
+import { pbtOf } from "../testing/population.ts";
 
 const range = (minval: number, maxval: number) => ({ minval, maxval, count: null });
 const space: HyperparameterSpace = {

@@ -5,8 +5,7 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
-import { fold } from "@trainyard/kernel";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 
 export type LineSegment = {
@@ -40,7 +39,7 @@ export function lineOf(events: readonly SearchEvent[], trial: number): readonly 
 
 /** The trial whose value is the best; null while there is none. */
 export function bestTrialOf(events: readonly SearchEvent[]): number | null {
-  return fold(searchDecider.evolve, searchDecider.initial, events).best?.trial ?? null;
+  return SearchMachine.of(events).state.best?.trial ?? null;
 }
 
 /** The searcher section that trains a line once more, as one run. */

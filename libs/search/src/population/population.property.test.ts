@@ -8,11 +8,11 @@ import { foldedInTwo } from "../testing/folded-in-two.ts";
 import type { SearchEvent } from "../events.ts";
 import { replaySearch } from "../replay/replay.ts";
 import { encodeSearch } from "../snapshot.ts";
-import { configOf, DrivenSearch } from "../testing/test-searches.ts";
+import { configOf, DrivenSearch } from "../testing/searches.ts";
 import { quantileSize } from "./exploit.ts";
-import type { Population } from "./memory.ts";
-import { pbtOf } from "./test-population.ts";
-import { bestOfToy } from "./toy.ts";
+import type { Population } from "./state.ts";
+import { pbtOf } from "../testing/population.ts";
+import { bestOfToy } from "../testing/population-toy.ts";
 
 const space: HyperparameterSpace = {
   lr: { type: "log", minval: -4, maxval: -1, base: 10, count: null },
@@ -191,7 +191,7 @@ describe("every population", { timeout: 60_000 }, () => {
       fc.property(searcher, seeds, steps, fc.nat(), (config, seed, happening, cut) => {
         const search = driven(config, seed, happening);
         const { stored, whole } = foldedInTwo(search.events, cut);
-        expect(encodeSearch(whole)).toBe(encodeSearch(search.state));
+        expect(whole.snapshot()).toBe(encodeSearch(search.state));
         expect(replaySearch(stored).differences).toEqual([]);
       }),
     );

@@ -5,7 +5,7 @@ import { assertNever } from "@trainyard/kernel";
 import { suggestionIn } from "../algorithms/recorded-suggestion.ts";
 import type { RecordValidation, SearchCommand, StartSearch } from "../commands.ts";
 import type { SearchEvent } from "../events.ts";
-import { policiesIn } from "../policies/memory.ts";
+import { policiesIn } from "../early-stopping/rules.ts";
 
 type Data<Type extends SearchEvent["type"]> = Extract<SearchEvent, { type: Type }>["data"];
 

@@ -1,17 +1,10 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { describe, expect, it } from "vitest";
 import type { SearchEvent } from "../events.ts";
-import { adaptiveOf, ashaOf, hyperbandOf } from "../halving/test-halving.ts";
-import {
-  configOf,
-  DrivenSearch,
-  gpOf,
-  randomOf,
-  sobolOf,
-  tpeOf,
-} from "../testing/test-searches.ts";
+import { adaptiveOf, ashaOf, hyperbandOf } from "../testing/halving.ts";
+import { configOf, DrivenSearch, gpOf, randomOf, sobolOf, tpeOf } from "../testing/searches.ts";
 import { replaySearch } from "./replay.ts";
-import { recordedSearch, stored } from "./test-record.ts";
+import { recordedSearch, stored } from "../testing/recorded-search.ts";
 
 const searchers = [
   randomOf(6, 2),

@@ -1,10 +1,11 @@
 /**
- * Decides a recorded search once more: each recorded input is given to the decider at the state that it met, and what
- * is decided must be what was recorded; so must a model's suggestion be what the state that it rests on gives. The recorded events are folded, so that one difference does not bring on others.
+ * Decides a recorded search again: each recorded input goes to the decider in the state that it met, and the decisions must
+ * be the recorded ones; a model's suggestion must be the one that follows from the state it rests on. The recorded events
+ * are applied, so that one difference does not cause others.
  */
-import { fold, isRejection } from "@trainyard/kernel";
+import { isRejection } from "@trainyard/kernel";
 import type { OfferSuggestion, SearchCommand } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
@@ -29,15 +30,15 @@ export type Replay = {
   readonly differences: readonly Difference[];
 };
 
-/** What a search that has these events, from its first, decides now. */
+/** Decides a recorded search again, from its first event. */
 export function replaySearch(events: readonly SearchEvent[]): Replay {
-  let state: SearchState = searchDecider.initial;
+  const search = new SearchMachine();
   let inputs = 0;
   const differences: Difference[] = [];
   const suggestions = new Suggestions(events);
   for (let at = 0; at < events.length; ) {
     const { command, recorded } = stepAt(events, at);
-    const decided = command === null ? [] : searchDecider.decide(state, command);
+    const decided = command === null ? [] : search.decide(command);
     if (command !== null && command.type !== "CancelSearch") inputs += 1;
     if (isRejection(decided)) {
       // What cannot be taken cannot be folded either: nothing after it can be decided.
@@ -46,8 +47,9 @@ export function replaySearch(events: readonly SearchEvent[]): Replay {
     }
     differences.push(...suggestions.differencesOf(recorded[0], at));
     differences.push(...differencesOf(decided, recorded, at));
-    state = fold(searchDecider.evolve, state, recorded);
-    suggestions.note(state);
+    for (const event of recorded) search.apply(event);
+    search.keep();
+    suggestions.note(search.state);
     at += recorded.length;
   }
   return { events: events.length, inputs, decisions: events.length - inputs, differences };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ashaOf } from "../halving/test-halving.ts";
-import { configOf, DrivenSearch, randomOf } from "../testing/test-searches.ts";
-import { recordedSearch, stored } from "./test-record.ts";
+import { ashaOf } from "../testing/halving.ts";
+import { configOf, DrivenSearch, randomOf } from "../testing/searches.ts";
+import { recordedSearch, stored } from "../testing/recorded-search.ts";
 import { replayWith } from "./what-if.ts";
 
 const trained = recordedSearch(randomOf(9, 3), 7);

@@ -6,9 +6,9 @@
  */
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
-import { assert, fold, isRejection } from "@trainyard/kernel";
+import { assert, isRejection } from "@trainyard/kernel";
 import type { SearchCommand, SearchedConfig } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import { type Best, type SearchState, trialOf } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
@@ -40,7 +40,7 @@ export type WhatIf = {
 
 type Report = Extract<SearchCommand, { type: "RecordValidation" | "RecordOutcome" }>;
 
-/** What was recorded of one trial, and how far the other search has heard of it. */
+/** The recorded events of one trial, and how many of them the other search has had. */
 type Recorded = {
   readonly hyperparameters: JsonObject;
   readonly reports: Report[];
@@ -54,7 +54,7 @@ export function replayWith(
   seed: number,
 ): WhatIf {
   const other = new OtherSearch();
-  const recorded = fold(searchDecider.evolve, searchDecider.initial, events);
+  const recorded = SearchMachine.of(events).state;
   for (const event of events) {
     if (event.type !== "TrialProposed") continue;
     const { number, hyperparameters = {} } = event.data;
@@ -70,14 +70,18 @@ export function replayWith(
   return comparison(recorded, events, other);
 }
 
-/** What is to be done next: a command, or hearing what was recorded of a trial. */
+/** The next step: a command, or the next recorded event of a trial. */
 type Task = SearchCommand | { readonly type: "Hear"; readonly trial: number };
 
 class OtherSearch {
-  state: SearchState = searchDecider.initial;
+  readonly #search = new SearchMachine();
   readonly events: SearchEvent[] = [];
   readonly recorded = new Map<number, Recorded>();
   beyond = 0;
+
+  get state(): SearchState {
+    return this.#search.state;
+  }
 
   /** Does a task and all that follows from it. */
   do(task: Task): void {
@@ -102,10 +106,11 @@ class OtherSearch {
   }
 
   #send(command: SearchCommand): readonly SearchEvent[] {
-    const decided = searchDecider.decide(this.state, command);
+    const decided = this.#search.decide(command);
     assert(!isRejection(decided), "the other search takes what it proposed itself");
     const events = decided.map((event) => this.#asRecorded(event));
-    this.state = fold(searchDecider.evolve, this.state, events);
+    for (const event of events) this.#search.apply(event);
+    this.#search.keep();
     this.events.push(...events);
     return events;
   }

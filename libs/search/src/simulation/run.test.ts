@@ -2,7 +2,7 @@ import type { AshaSearcher } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configOf } from "../testing/test-searches.ts";
+import { configOf } from "../testing/searches.ts";
 import { runSearch } from "./run.ts";
 
 const asha = (more: Partial<AshaSearcher>): AshaSearcher => ({

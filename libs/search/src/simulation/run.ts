@@ -7,14 +7,14 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
-import { assert, fold, isRejection } from "@trainyard/kernel";
+import { assert, isRejection } from "@trainyard/kernel";
 import type { SearchCommand } from "../commands.ts";
-import { searchDecider } from "../decider.ts";
+import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
 
-/** What a trial's training will be. */
+/** The training of a trial, planned ahead. */
 export type Training = {
   /** What the trial has instead of what was proposed, where the world knows only some points. */
   readonly hyperparameters: JsonObject;
@@ -71,7 +71,7 @@ type Trainee = {
 };
 
 class Run implements SimulatedRun {
-  state: SearchState = searchDecider.initial;
+  readonly #search = new SearchMachine();
   readonly events: SearchEvent[] = [];
   readonly steps: TrainedStep[] = [];
   readonly ended: { readonly trial: number; readonly at: number }[] = [];
@@ -82,6 +82,10 @@ class Run implements SimulatedRun {
   #ready: Trainee[] = [];
   #training: Trainee[] = [];
   #now = 0;
+
+  get state(): SearchState {
+    return this.#search.state;
+  }
 
   get training(): readonly number[] {
     return [...this.#training, ...this.#ready].map(({ trial }) => trial);
@@ -151,10 +155,11 @@ class Run implements SimulatedRun {
   }
 
   #send(command: SearchCommand): void {
-    const decided = searchDecider.decide(this.state, command);
+    const decided = this.#search.decide(command);
     assert(!isRejection(decided), "a simulated search takes what it is told");
     const events = decided.map((event) => this.#placed(event));
-    this.state = fold(searchDecider.evolve, this.state, events);
+    for (const event of events) this.#search.apply(event);
+    this.#search.keep();
     for (const event of events) this.events.push(event);
     for (const event of events) this.#hear(event);
     // A model takes no time of the world's.
@@ -202,7 +207,7 @@ class Run implements SimulatedRun {
   }
 }
 
-/** Of those that come to their next step at the same time the one that was proposed first. */
+/** Of trials with the same next time, the one that was proposed first. */
 function firstOf(training: readonly Trainee[]): Trainee | undefined {
   let first: Trainee | undefined;
   for (const other of training) {

@@ -9,8 +9,8 @@ import {
   hartmann6,
   rosenbrock4,
   type TestFunction,
-} from "../testing/test-functions.ts";
-import { configOf, randomOf, sobolOf, tpeOf } from "../testing/test-searches.ts";
+} from "../testing/functions.ts";
+import { configOf, randomOf, sobolOf, tpeOf } from "../testing/searches.ts";
 
 const config = (searcher: SearcherConfig, { space }: TestFunction): NormalisedConfig =>
   configOf(searcher, space);

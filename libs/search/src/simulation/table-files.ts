@@ -3,6 +3,7 @@
  * should be is said in one sentence, as the rest of one that begins with the file's name.
  */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
+import { Derived } from "../derived.ts";
 import { isMapping, reject, type Rejection } from "@trainyard/kernel";
 import { type Column, spaceOfColumns, type Table } from "./table.ts";
 
@@ -50,6 +51,7 @@ export function curveTable(name: string, file: unknown): Table | Rejection {
     steps,
     smallerIsBetter: true,
     valueAt: (row, step) => values[row * steps + step - 1] ?? Number.NaN,
+    derived: new Derived(),
   };
 }
 
@@ -92,6 +94,7 @@ export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Tabl
     steps: 1,
     smallerIsBetter: direction === "minimize",
     valueAt: (row) => means[row] ?? Number.NaN,
+    derived: new Derived(),
   };
 }
 

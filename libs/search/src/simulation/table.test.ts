@@ -1,6 +1,6 @@
 import { isRejection } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
-import { configOf, randomOf, sobolOf } from "../testing/test-searches.ts";
+import { configOf, randomOf, sobolOf } from "../testing/searches.ts";
 import { curveTable, gridTable } from "./table-files.ts";
 import { lengthened, runOnTable, summaryOf } from "./table-runs.ts";
 import { RowsLeft, type Table } from "./table.ts";

@@ -5,6 +5,7 @@
  */
 import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
 import { assert, draw, drawInteger } from "@trainyard/kernel";
+import { type Derived, derivedFrom } from "../derived.ts";
 import { type Axis, axesOf, coordinatesOf, placeOf } from "../space/axes.ts";
 import { log } from "../numeric/math.ts";
 
@@ -17,6 +18,8 @@ export type Table = {
   readonly smallerIsBetter: boolean;
   /** The metric of a row after a step, from 1; what is not finite is a training that diverged. */
   readonly valueAt: (row: number, step: number) => number;
+  /** What follows from the rows. */
+  readonly derived?: Derived;
 };
 
 /** One hyperparameter of a table: the value in each row. */
@@ -67,7 +70,7 @@ export class RowsLeft {
     this.#table = table;
     this.#seed = seed;
     this.#axes = axesOf(table.space);
-    this.#coordinates = coordinatesOfRows(table);
+    this.#coordinates = derivedFrom(table, coordinatesOfRows);
     this.#used = new Uint8Array(table.rows.length);
     this.#order = Int32Array.from(table.rows, (_, row) => row);
   }
@@ -129,14 +132,7 @@ export class RowsLeft {
   }
 }
 
-const knownCoordinates = new WeakMap<Table, readonly (readonly number[])[]>();
-
-/** They follow from the table, and are kept as long as it is. */
-function coordinatesOfRows(table: Table): readonly (readonly number[])[] {
-  const before = knownCoordinates.get(table);
-  if (before !== undefined) return before;
-  const axes = axesOf(table.space);
-  const coordinates = table.rows.map((row) => coordinatesOf(axes, placeOf(axes, row)));
-  knownCoordinates.set(table, coordinates);
-  return coordinates;
+function coordinatesOfRows({ space, rows }: Table): readonly (readonly number[])[] {
+  const axes = axesOf(space);
+  return rows.map((row) => coordinatesOf(axes, placeOf(axes, row)));
 }

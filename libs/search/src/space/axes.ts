@@ -8,8 +8,10 @@ import type {
   JsonObject,
   TypedHyperparameter,
 } from "@trainyard/experiment-config";
+import { derivedFrom } from "../derived.ts";
 import { isMapping } from "@trainyard/kernel";
 import { log } from "../numeric/math.ts";
+import type { SearchedSpace } from "../state.ts";
 import { pointOf, valueAtShare } from "./space.ts";
 
 export type Axis = {
@@ -31,6 +33,15 @@ export function axesOf(space: HyperparameterSpace): readonly Axis[] {
     return null;
   });
   return axes;
+}
+
+/** The axes of a plan's space. */
+export function axesOfPlan(plan: SearchedSpace): readonly Axis[] {
+  return derivedFrom(plan, axesOfSearched);
+}
+
+function axesOfSearched({ space }: SearchedSpace): readonly Axis[] {
+  return axesOf(space);
 }
 
 function cellsOf(hyperparameter: TypedHyperparameter): number {

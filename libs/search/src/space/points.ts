@@ -9,8 +9,8 @@ import type { ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { fullPoint, valueAtShare } from "./space.ts";
 import { valueAtKeys, withoutAbsent } from "./rules/conditions.ts";
-import { isAllowed, isConstrained, type SearchedSpace } from "./rules/constraints.ts";
-import type { SearchPlan } from "../state.ts";
+import { isAllowed, isConstrained } from "./rules/constraints.ts";
+import type { SearchedSpace, SearchPlan } from "../state.ts";
 
 /** The point that a trial gets without a model: a function of the plan and the trial's number. */
 export function pointOfTrial(plan: SearchPlan, trial: number): ProposedPoint {

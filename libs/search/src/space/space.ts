@@ -72,27 +72,17 @@ type PlacedNode = {
   readonly keys: readonly string[];
 };
 
-/** The nodes of nests, sorted and named once. */
-const placed = new WeakMap<
-  HyperparameterSpace,
-  { readonly path: string; readonly nodes: readonly PlacedNode[] }
->();
-
 function placedNodes(
   space: HyperparameterSpace,
   path: string,
   keys: readonly string[],
 ): readonly PlacedNode[] {
-  const known = placed.get(space);
-  if (known?.path === path) return known.nodes;
-  const nodes = sortedNodes(space).map(([key, node]) => ({
+  return sortedNodes(space).map(([key, node]) => ({
     key,
     node,
     path: `${path}/${escaped(key)}`,
     keys: [...keys, key],
   }));
-  placed.set(space, { path, nodes });
-  return nodes;
 }
 
 /** One path component as in a JSON Pointer, so that no two hyperparameters share a stream's name. */

@@ -1,4 +1,4 @@
-/** Other services' events → what is asked of a search. The decisions themselves are in libs/search. */
+/** Other services' events → commands of a search. The decisions themselves are in libs/search. */
 import type { EventData } from "@trainyard/contracts";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";

@@ -1,11 +1,11 @@
 /**
- * Looks at the clock for searches with a budget of time: what nobody reports is noticed here. The due times follow from the
- * searches' states and are not stored; a new holder begins with the searches that may have one.
+ * Watches the clock for searches with a budget of time, so that a budget is spent on time although nothing is reported. Due
+ * times follow from the searches' states and are not stored; a new leader begins with the searches that may have one.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { categoryOf, type Clock, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
 import { budgetDueAt } from "@trainyard/search";
 import { limits } from "../limits.ts";
 import { searches } from "../streams.ts";
@@ -19,7 +19,7 @@ type BudgetDeps = {
 export class Budgets {
   readonly #deps: BudgetDeps;
   readonly #dueMs = new Map<string, number>();
-  /** Searches whose state has changed since they were looked at; those without a budget are not looked at twice. */
+  /** Searches whose state has changed since their budget was read. */
   readonly #changed: Set<string>;
   readonly #without = new Set<string>();
   readonly loop: EffectLoop;
@@ -45,7 +45,7 @@ export class Budgets {
     }
   }
 
-  /** Gives the milliseconds until the next budget may be spent. */
+  /** Returns the milliseconds until the next budget may be spent; null for none. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
     for (const id of [...this.#changed]) await this.#look(id);
@@ -59,8 +59,9 @@ export class Budgets {
 
   async #look(id: string): Promise<void> {
     this.#changed.delete(id);
-    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
-    const dueMs = budgetDueAt(state);
+    const { cache } = this.#deps.executor;
+    const { state: shared } = await cache.load(searches, id);
+    const dueMs = budgetDueAt(shared.committed().state);
     if (dueMs === "never") {
       this.#without.add(id);
     } else if (dueMs === null) {
@@ -70,7 +71,7 @@ export class Budgets {
     }
   }
 
-  /** The search decides whether the budget is spent; looked at again when that has passed by. */
+  /** The search decides whether the budget is spent. */
   async #note(id: string): Promise<void> {
     const { executor, clock, logger } = this.#deps;
     this.#dueMs.delete(id);

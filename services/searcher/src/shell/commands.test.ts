@@ -10,7 +10,7 @@ import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trai
 import { Stage } from "@trainyard/runtime/stage";
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig, experimentCreated, trialEnded } from "../core/examples.ts";
+import { exampleConfig, experimentCreated, trialEnded } from "../testing/examples.ts";
 import { commandTable } from "./commands.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";

@@ -1,4 +1,4 @@
-/** What the client of a custom search posts, carried here by the gateway. A batch is one commit of the search's stream. */
+/** Commands of the clients of custom searches, carried here by the gateway. A batch is one commit of the search's stream. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type PostSearchOperations,
@@ -7,13 +7,7 @@ import {
   SearchOperationsPostedSchema,
 } from "@trainyard/contracts/commands";
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import {
-  type CommandContext,
-  type CommandSpec,
-  command,
-  type Executor,
-  foldOf,
-} from "@trainyard/runtime";
+import { type CommandContext, type CommandSpec, command, type Executor } from "@trainyard/runtime";
 import { operationResults } from "@trainyard/search";
 import { searches } from "../streams.ts";
 
@@ -27,7 +21,7 @@ export function commandTable(executor: Executor): Readonly<Record<string, Comman
   };
 }
 
-/** The answer is read from the search as the operations left it, so that it is the same however often they come. */
+/** The answer is read from the search with the operations applied, so a repeated request gets the same answer. */
 async function post(
   executor: Executor,
   { experiment, operations, restsOn }: Plain<PostSearchOperations>,
@@ -47,8 +41,10 @@ async function post(
       restsOn: restsOn ?? null,
     });
     if (isRejection(decided)) return decided;
-    const search = await work.load(foldOf(searches), experiment);
-    answer = { version: search.version, results: operationResults(search, operations) };
+    answer = await work.look(searches, experiment, ({ state }) => ({
+      version: state.version,
+      results: operationResults(state, operations),
+    }));
     return undefined;
   });
   return isRejection(committed) ? committed : { ...answer, position: committed.position };

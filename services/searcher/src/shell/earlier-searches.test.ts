@@ -2,7 +2,7 @@ import type { EventData, EventOf } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig, experimentCreated, trialEnded } from "../core/examples.ts";
+import { exampleConfig, experimentCreated, trialEnded } from "../testing/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
 

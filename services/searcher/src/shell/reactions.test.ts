@@ -1,6 +1,5 @@
 import type { EventData, EventOf } from "@trainyard/contracts";
 import { SearchCompletion, StopKind, TrialOutcome } from "@trainyard/contracts/events";
-import { foldOf } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
@@ -8,7 +7,7 @@ import {
   experimentCreated,
   populationConfig,
   trialEnded,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
@@ -178,7 +177,9 @@ describe("hazards", () => {
     await happens("trial-12.1", runRequested(2));
     await happens("measurement-12.1", validation(2, 10, 0.1));
     expect(await observations()).toMatchObject([{ repeat: false }, { run: 2, repeat: true }]);
-    expect((await stage.executor.cache.load(foldOf(searches), "12")).state.best?.value).toBe(0.5);
+    const { cache } = stage.executor;
+    const { state: shared } = await cache.load(searches, "12");
+    expect(shared.committed().state.best?.value).toBe(0.5);
   });
 
   test("an experiment killed before its first trial exists", async () => {
@@ -200,9 +201,10 @@ describe("snapshots", () => {
     for (const event of await stage.log.read("search-12", 0, 10_000)) save(event);
     await expect.poll(() => stage.log.loadSnapshot("search-12", "search")).not.toBeNull();
     stage.afresh();
-    const { state, version } = await stage.executor.cache.load(foldOf(searches), "12");
+    const { state: shared, version } = await stage.executor.cache.load(searches, "12");
+    const { best } = shared.committed().state;
     expect(version).toBe((await stage.names("search-12")).length);
-    expect(state.best).toEqual({ trial: 1, value: 1 / limits.snapshotEveryEvents });
+    expect(best).toEqual({ trial: 1, value: 1 / limits.snapshotEveryEvents });
     await happens("trial-12.1", trialEnded(TrialOutcome.COMPLETED));
     expect((await stage.names("search-12")).at(-1)).toBe("TrialProposed");
   });

@@ -1,4 +1,4 @@
-/** Experiments, runs, validations, checkpoints and trials' ends → what the search of the experiment makes of them. */
+/** Events of experiments, runs, validations, checkpoints and trials → commands of the experiment's search. */
 import type { EventLog } from "@trainyard/event-log";
 import { Fault, isRejection, parseTrialId } from "@trainyard/kernel";
 import type { Reaction, ReactionHandlers, Work } from "@trainyard/runtime";
@@ -51,7 +51,7 @@ async function recordUsage(
   await decide(work, experiment, { type: "RecordUsage", trial, run: data.run, started, atMs });
 }
 
-/** What a search cannot take is parked with the search's own words, for an operator to look at. */
+/** An event that the search rejects is parked with the search's reason, for an operator. */
 async function decide(work: Work, experiment: string, command: SearchCommand): Promise<void> {
   const decided = await work.decide(searches, experiment, command);
   if (isRejection(decided)) throw new Fault(decided.rejected, decided.detail, { retry: "never" });

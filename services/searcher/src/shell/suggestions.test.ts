@@ -6,10 +6,10 @@ import { answerTo, type OfferSuggestion, type Question } from "@trainyard/search
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig, experimentCreated, trialEnded } from "../core/examples.ts";
+import { exampleConfig, experimentCreated, trialEnded } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
-import { askingSchema, AskingSearches, askingStream, savedSearches } from "./asking-searches.ts";
-import { askingCheck } from "./asking-check.ts";
+import { savedSchema, SideLoopSearches, savedStream, savedSearches } from "./side-loop-searches.ts";
+import { sideLoopCheck } from "./side-loop-check.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
@@ -43,7 +43,7 @@ let stage: Stage;
 let clock: ManualClock;
 let model: HeldModel;
 let stop: AbortController;
-let asking: AskingSearches;
+let searches: SideLoopSearches;
 let suggestions: Suggestions;
 
 beforeEach(async () => {
@@ -58,10 +58,10 @@ async function takeOver(): Promise<void> {
   stop = new AbortController();
   stage.afresh();
   model = new HeldModel();
-  asking = await AskingSearches.open(stage.log, logger);
+  searches = await SideLoopSearches.open(stage.log, logger);
   const telemetry = { suggestionTook() {} };
   const { executor } = stage;
-  suggestions = new Suggestions({ executor, clock, logger, telemetry, model, asking });
+  suggestions = new Suggestions({ executor, clock, logger, telemetry, model, searches });
   void suggestions.loop.run(stop.signal);
   seen = await stage.log.head();
   await clock.advance(0);
@@ -75,7 +75,7 @@ async function settle(): Promise<void> {
     await stage.settle();
     const events = await stage.log.readAll(seen, 10_000);
     for (const event of events) {
-      asking.observe(event);
+      searches.observe(event);
       suggestions.observe(event);
     }
     seen += events.length;
@@ -203,21 +203,21 @@ test("the list of searches with a model is saved, and proven against the log", a
   await sequential(1);
   await stage.tell("experiment-13", created({}));
   await settle();
-  const eager = await AskingSearches.open(stage.log, logger, 1);
+  const eager = await SideLoopSearches.open(stage.log, logger, 1);
   eager.saveWhenDue();
   expect(await savedSearches(stage.log, logger)).toEqual({ position: seen, ids: ["12"] });
-  const check = askingCheck(stage.log, logger);
+  const check = sideLoopCheck(stage.log, logger);
   expect(await check.run(stop.signal)).toEqual({ position: seen, finding: "" });
   await stage.tell("search-12", {
     type: "SearchCompleted",
     data: { reason: SearchCompletion.CANCELED },
   });
-  expect((await AskingSearches.open(stage.log, logger)).ids).toEqual([]);
+  expect((await SideLoopSearches.open(stage.log, logger)).ids).toEqual([]);
   const elsewhere = JSON.stringify({ event: newEventId(), position: seen, ids: ["14"] });
-  await stage.log.saveSnapshot(askingStream, seen, askingSchema, elsewhere);
+  await stage.log.saveSnapshot(savedStream, seen, savedSchema, elsewhere);
   // It is of a log that this one was before it went back.
   expect(await savedSearches(stage.log, logger)).toBeNull();
   const wrong = JSON.stringify({ position: seen, ids: ["13"] });
-  await stage.log.saveSnapshot(askingStream, seen, askingSchema, wrong);
+  await stage.log.saveSnapshot(savedStream, seen, savedSchema, wrong);
   expect((await check.run(stop.signal)).finding).toContain("13");
 });

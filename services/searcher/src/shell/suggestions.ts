@@ -1,12 +1,12 @@
 /**
- * The suggestions of models, prepared ahead: level-triggered from the folded searches. Whenever a search has moved, its
- * question (a function of its state) is asked of the model, one at a time for each search; the answer is handed in as a
- * command. A place that has waited for too long is filled without. Nothing here has to be remembered: after a crash the
- * same state asks the same question, and waiting starts anew.
+ * Prepares the suggestions of models ahead of need, level-triggered from the folded searches. When a search has moved, its
+ * question (a function of its state) is sent to the model, one at a time for each search; the answer becomes a command. A
+ * free place that waits too long is filled without a suggestion. Nothing is stored: after a crash the same state asks the
+ * same question, and waiting starts again.
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";
-import { EffectLoop, type Executor, foldOf, type Logger, serviceMeta } from "@trainyard/runtime";
+import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
 import {
   awaitedTrial,
   type GoWithoutSuggestion,
@@ -16,7 +16,7 @@ import {
 } from "@trainyard/search";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
-import type { AskingSearches } from "./asking-searches.ts";
+import type { SideLoopSearches } from "./side-loop-searches.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { searches } from "../streams.ts";
 
@@ -26,7 +26,7 @@ export type SuggestionsDeps = {
   readonly logger: Logger;
   readonly telemetry: Pick<Telemetry, "suggestionTook">;
   readonly model: SuggestingModel;
-  readonly asking: AskingSearches;
+  readonly searches: SideLoopSearches;
 };
 
 type Wait = { readonly trial: number; readonly sinceMs: number };
@@ -37,16 +37,16 @@ export class Suggestions {
   readonly loop: EffectLoop;
   /** Searches that may have a new question. */
   readonly #moved: Set<string>;
-  /** Searches that the model is at work for. */
+  /** Searches whose question the model has now. */
   readonly #asked = new Set<string>();
-  /** What has been answered and not handed in. */
+  /** Answers that are not yet committed. */
   readonly #offers: Offer[] = [];
   /** Free places that wait. */
   readonly #waits = new Map<string, Wait>();
 
   constructor(deps: SuggestionsDeps) {
     this.#deps = deps;
-    this.#moved = new Set(deps.asking.ids);
+    this.#moved = new Set(deps.searches.ids);
     this.loop = new EffectLoop("suggestions", deps, () => this.#step());
   }
 
@@ -54,18 +54,18 @@ export class Suggestions {
   observe({ stream }: StoredEvent): void {
     if (categoryOf(stream) !== "search") return;
     const id = idOf(stream);
-    if (!this.#deps.asking.has(id)) return;
+    if (!this.#deps.searches.has(id)) return;
     this.#moved.add(id);
     this.loop.wake();
   }
 
-  /** Gives the milliseconds until a place has waited for too long. */
+  /** Returns the milliseconds until a place has waited too long; null while none waits. */
   async #step(): Promise<number | null> {
     for (let next = this.#offers[0]; next !== undefined; next = this.#offers[0]) {
       await this.#send(next.id, next.offer);
       this.#offers.shift();
     }
-    // Of a copy: an answer that comes meanwhile is handed in before the search is looked at again.
+    // A copy: an answer that arrives meanwhile is committed before its search is read again.
     for (const id of [...this.#moved]) {
       // Before the look: it may move again meanwhile.
       this.#moved.delete(id);
@@ -78,7 +78,8 @@ export class Suggestions {
   }
 
   async #look(id: string): Promise<void> {
-    const { state } = await this.#deps.executor.cache.load(foldOf(searches), id);
+    const { state: shared } = await this.#deps.executor.cache.load(searches, id);
+    const { state } = shared.committed();
     const trial = awaitedTrial(state);
     if (trial === null) this.#waits.delete(id);
     else if (this.#waits.get(id)?.trial !== trial) {
@@ -125,13 +126,13 @@ export class Suggestions {
     return next;
   }
 
-  /** What has come too late is nothing to the search. */
+  /** The search ignores a late suggestion. */
   async #send(id: string, command: OfferSuggestion | GoWithoutSuggestion): Promise<void> {
     const identity = { commitId: newEventId(), meta: serviceMeta("searcher") };
     const done = await this.#deps.executor.execute(identity, async (work) => {
       const decided = await work.decide(searches, id, command);
       return isRejection(decided) ? decided : undefined;
     });
-    assert(!isRejection(done), `search ${id} takes what it is told of its suggestions`);
+    assert(!isRejection(done), `search ${id} accepts a command about its suggestions`);
   }
 }

@@ -1,23 +1,15 @@
 import type { Clock } from "@trainyard/kernel";
-import {
-  foldOf,
-  type Logger,
-  snapshotCheck,
-  type Term,
-  type TermContext,
-} from "@trainyard/runtime";
+import { type Logger, snapshotCheck, type Term, type TermContext } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
-import { askingCheck } from "./asking-check.ts";
-import { AskingSearches } from "./asking-searches.ts";
-import { Budgets } from "./budgets.ts";
 import { commandTable } from "./commands.ts";
 import { limits } from "../limits.ts";
 import type { SuggestingModel } from "./model/model.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
 import { searches } from "../streams.ts";
+import { sideLoopCheck } from "./side-loop-check.ts";
+import { SideLoops } from "./side-loops.ts";
 import { saveSnapshots } from "./snapshots.ts";
-import { Suggestions } from "./suggestions.ts";
 
 export type TermDeps = {
   readonly clock: Clock;
@@ -26,14 +18,12 @@ export type TermDeps = {
   readonly model: SuggestingModel;
 };
 
-/** What the holder of the partition does: it reacts, prepares suggestions, looks at the clock for budgets, and takes what clients of custom searches post. */
+/** The work of the partition's leader: reactions, commands of custom searches' clients, and the side loops. */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
   const { logger, telemetry } = deps;
   return async ({ log, executor }) => {
     const save = saveSnapshots(executor.cache, logger);
-    const asking = await AskingSearches.open(log, logger);
-    const budgets = new Budgets({ ...deps, executor }, asking.ids);
-    const suggestions = new Suggestions({ ...deps, executor, asking });
+    const sideLoops = await SideLoops.open({ ...deps, executor });
     return {
       reactions: {
         consumer: "searcher",
@@ -42,17 +32,12 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
         after: (event) => {
           save(event);
           telemetry.count(event);
-          asking.observe(event);
-          asking.saveWhenDue();
-          suggestions.observe(event);
-          budgets.observe(event);
+          sideLoops.observe(event);
         },
       },
       commands: commandTable(executor),
-      checks: [snapshotCheck("searcher", foldOf(searches), log), askingCheck(log, logger)],
-      effects: async (signal) => {
-        await Promise.all([suggestions.loop.run(signal), budgets.loop.run(signal)]);
-      },
+      checks: [snapshotCheck("searcher", searches, log), sideLoopCheck(log, logger)],
+      effects: (signal) => sideLoops.run(signal),
     };
   };
 }

@@ -3,7 +3,7 @@ import type { EventOf } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
-import { experimentCreated } from "../core/examples.ts";
+import { experimentCreated } from "../testing/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
 import { RunIndex } from "./run-index.ts";
 

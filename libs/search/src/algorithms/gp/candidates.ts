@@ -1,8 +1,8 @@
 /** Places that the expected improvement is looked at: over the whole box, and about the best results. */
 import { draw } from "@trainyard/kernel";
 import { normalQuantile } from "../../numeric/normal.ts";
+import { axesOfPlan } from "../../space/axes.ts";
 import type { SearchPlan } from "../../state.ts";
-import { axesOfPlan } from "../model-memory.ts";
 import {
   type SobolDimension,
   scrambled,

@@ -1,14 +1,14 @@
-/** What a Gaussian process learns from: the trials that have ended, as points of the box with standardised values. */
+/** The training data of the Gaussian process: the ended trials, as points of the box with standardised values. */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { coordinatesOf } from "../../space/axes.ts";
+import { axesOfPlan, coordinatesOf } from "../../space/axes.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
-import { axesOfPlan, modelMemory, placeOfTrial } from "../model-memory.ts";
+import { type ModelState, placeOfTrial } from "../model-state.ts";
 
 export type Learned = {
   readonly inputs: readonly (readonly number[])[];
   /** Smaller is better, the mean is 0 and the deviation 1. */
   readonly values: readonly number[];
-  /** What the values were standardised by. */
+  /** The mean and scale of the standardisation. */
   readonly centre: number;
   readonly spread: number;
   /** The inputs of trials that run, the newest of them where they are many. */
@@ -22,8 +22,8 @@ const PENDING_MAX = 50;
 type Result = { readonly trial: number; readonly value: number };
 
 /** There are results that differ. */
-export function learnedFrom(search: RunningSearch): Learned {
-  const memory = modelMemory(search.memory);
+export function learnedFrom(search: RunningSearch<ModelState>): Learned {
+  const { memory } = search;
   const axes = axesOfPlan(search.plan);
   const inputOf = (trial: number): readonly number[] =>
     coordinatesOf(axes, placeOfTrial(memory, trial));
@@ -47,7 +47,7 @@ function trialsOf(search: RunningSearch): {
   }));
   const bad: number[] = [];
   const running: number[] = [];
-  for (let trial = 1; trial <= search.trials.size; trial += 1) {
+  for (let trial = 1; trial <= search.trials.length; trial += 1) {
     const { outcome = 0, best = null } = trialOf(search, trial) ?? {};
     const trained = outcome === TrialOutcome.COMPLETED || outcome === TrialOutcome.STOPPED_EARLY;
     if (outcome === TrialOutcome.UNSPECIFIED) running.push(trial);

@@ -1,9 +1,8 @@
 /** The slow part of a search by a Gaussian process: from what is known of the trials so far to a point for the next. */
 import type { Question, Suggestion } from "../../algorithm.ts";
-import { isDiscrete, pointAt } from "../../space/axes.ts";
+import { axesOfPlan, isDiscrete, pointAt } from "../../space/axes.ts";
 import { exp } from "../../numeric/math.ts";
 import { allowedCoordinates } from "../../space/rules/places.ts";
-import { axesOfPlan } from "../model-memory.ts";
 import { sobolPoints } from "../sobol.ts";
 import { bestPlace, type SearchedAxis, type Settle } from "./best-place.ts";
 import { nearCandidates, wideCandidates } from "./candidates.ts";

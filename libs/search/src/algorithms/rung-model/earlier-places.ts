@@ -1,17 +1,16 @@
 /** The places of earlier searches' trials, the best first: what a model of a rung knows before any trial has come to one. */
-import { placeOf } from "../../space/axes.ts";
+import { derivedFrom } from "../../derived.ts";
+import { axesOfPlan, placeOf } from "../../space/axes.ts";
 import type { SearchPlan } from "../../state.ts";
-import { axesOfPlan } from "../model-memory.ts";
 
-const known = new WeakMap<SearchPlan, readonly (readonly number[])[]>();
-
-/** Kept for as long as the plan is, from which they follow. */
 export function earlierPlaces(plan: SearchPlan): readonly (readonly number[])[] {
-  const before = known.get(plan);
-  if (before !== undefined) return before;
+  return derivedFrom(plan, rankedPlaces);
+}
+
+function rankedPlaces(plan: SearchPlan): readonly (readonly number[])[] {
   const { earlier, metric, smallerIsBetter } = plan;
   const sign = smallerIsBetter ? 1 : -1;
-  const places = earlier
+  return earlier
     .map(({ hyperparameters = {}, values }, order) => ({
       place: placeOf(axesOfPlan(plan), hyperparameters),
       score: sign * (values[metric] ?? Number.POSITIVE_INFINITY),
@@ -19,6 +18,4 @@ export function earlierPlaces(plan: SearchPlan): readonly (readonly number[])[] 
     }))
     .sort((a, b) => a.score - b.score || a.order - b.order)
     .map(({ place }) => place);
-  known.set(plan, places);
-  return places;
 }

@@ -1,6 +1,6 @@
-/** The trials that have come to a rung, the best first. */
-import { type Halving, placeOfTrial, rungOf, WORST } from "../../halving/memory.ts";
-import { entriesBetween, entryAt } from "../../persistent/ranking.ts";
+/** The trials of a rung, the best first. */
+import { type Halving, placeOfTrial, rungOf, WORST } from "../../halving/state.ts";
+import { entriesBetween, entryAt } from "../../ranking.ts";
 
 const BRACKET = 0;
 const CHUNK = 32;
@@ -36,7 +36,7 @@ function rankedAboveOf(halving: Halving, rung: number): Generator<number> {
   return isTop ? rankedAt(halving, rung + 1) : rankedFrom(halving, rung + 1);
 }
 
-/** How many of those that have come to the rung have a finite value there. */
+/** The number of trials in the rung with a finite value. */
 export function comparedAt(halving: Halving, rung: number): number {
   const { all } = rungOf(halving, BRACKET, rung);
   let low = 0;

@@ -2,10 +2,10 @@ import type { HalvingSearcher } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { axesOf, placeOf } from "../../space/axes.ts";
-import type { Halving } from "../../halving/memory.ts";
-import { ashaOf, autoOf, bohbOf, halvingOf, startedSearch } from "../../halving/test-halving.ts";
+import type { Halving } from "../../halving/state.ts";
+import { ashaOf, autoOf, bohbOf, halvingOf, startedSearch } from "../../testing/halving.ts";
 import { runSearch } from "../../simulation/run.ts";
-import { configOf, type DrivenSearch, spaceOfTwo } from "../../testing/test-searches.ts";
+import { configOf, type DrivenSearch, spaceOfTwo } from "../../testing/searches.ts";
 import { densityAt, densityOf, placeFrom, spreadWidth } from "./density.ts";
 import { comparedAt, rankedAt, rankedFrom } from "./ranked-trials.ts";
 

@@ -10,14 +10,12 @@
  */
 import { draw } from "@trainyard/kernel";
 import type { ProposedPoint } from "../../algorithm.ts";
-import { type Axis, coordinatesOf, pointAt } from "../../space/axes.ts";
-import { type Halving, unitsOf } from "../../halving/memory.ts";
+import { type Axis, axesOfPlan, coordinatesOf, pointAt } from "../../space/axes.ts";
+import { type Halving, unitsOf } from "../../halving/state.ts";
 import type { Proposer } from "../../halving/proposer.ts";
 import { givenTrials, pointOfTrial } from "../../space/points.ts";
 import { allowedPlace } from "../../space/rules/places.ts";
 import type { SearchPlan } from "../../state.ts";
-import { itemAt } from "../../persistent/vector.ts";
-import { axesOfPlan } from "../model-memory.ts";
 import { earlierPlaces } from "./earlier-places.ts";
 import { densityAt, densityOf, placeFrom, type Sample } from "./density.ts";
 
@@ -150,10 +148,10 @@ function split(
     else rest.push(trial);
   }
   const isGood = new Set(good);
-  const all = othersAreAll ? allBut(isGood, coordinates.size) : rest;
+  const all = othersAreAll ? allBut(isGood, coordinates.length) : rest;
   const chosen = represented(all);
   const placesOf = (numbers: readonly number[]): (readonly number[])[] =>
-    numbers.map((trial) => itemAt(coordinates, trial - 1) ?? []);
+    numbers.map((trial) => coordinates[trial - 1] ?? []);
   return {
     good: { places: placesOf(good), weights: good.map(() => 1) },
     others: {

@@ -1,4 +1,4 @@
-/** Candidates drawn from the density of the good trials, and the one that stands out most from the others'. */
+/** Candidates drawn from the density of the good trials, and the one with the best ratio. */
 import { draw } from "@trainyard/kernel";
 import {
   type AxisKind,

@@ -20,7 +20,7 @@ const PRIOR_HEIGHT = 1 / (massInside(PRIOR_MEAN, PRIOR_SIGMA) * SQRT_2_PI);
 /** An axis by its place among those of its kind. */
 export type AxisKind = { readonly axis: Axis; readonly isCells: boolean; readonly column: number };
 
-/** What follows from the axes alone. */
+/** Computed from the axes alone. */
 export type Box = {
   readonly kinds: readonly AxisKind[];
   /** The axes of each kind, by their index in a place. */

@@ -9,7 +9,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { log } from "../../numeric/math.ts";
 import { type RunningSearch, trialOf } from "../../state.ts";
 import { bestOfSeveral } from "../several-objectives.ts";
-import { GOOD_MAX, type ModelMemory, modelMemory, placeOfTrial } from "../model-memory.ts";
+import { GOOD_MAX, type ModelState, placeOfTrial } from "../model-state.ts";
 
 /** The oldest trial first, and what each counts beside the prior's 1. */
 export type Sample = {
@@ -25,15 +25,18 @@ const NEWEST = 500;
 const OLDER_MAX = 500;
 
 /** How many trials count as good. */
-export function goodCount({ ended, ranked, several }: ModelMemory): number {
+export function goodCount({ ended, ranked, several }: ModelState): number {
   return Math.min(Math.ceil(ended / 5), GOOD_MAX, (several?.contenders ?? ranked).length);
 }
 
 export type Samples = { readonly good: Sample; readonly others: Sample };
 
 /** `more` are places that are proposed together with the next one. */
-export function splitTrials(search: RunningSearch, more: readonly (readonly number[])[]): Samples {
-  const memory = modelMemory(search.memory);
+export function splitTrials(
+  search: RunningSearch<ModelState>,
+  more: readonly (readonly number[])[],
+): Samples {
+  const { memory } = search;
   const best = bestTrials(memory);
   const isWeighed = memory.several === null;
   return {
@@ -43,7 +46,7 @@ export function splitTrials(search: RunningSearch, more: readonly (readonly numb
 }
 
 /** The good trials, the best first. */
-function bestTrials(memory: ModelMemory): readonly number[] {
+function bestTrials(memory: ModelState): readonly number[] {
   const { ranked, several } = memory;
   const count = goodCount(memory);
   if (several !== null) return bestOfSeveral(several, count);
@@ -51,7 +54,7 @@ function bestTrials(memory: ModelMemory): readonly number[] {
 }
 
 /** `best` has the best first. The weights are 1 in the mean, and all 1 where several metrics leave no order within a front. */
-function goodOf(best: readonly number[], memory: ModelMemory, isWeighed: boolean): Sample {
+function goodOf(best: readonly number[], memory: ModelState, isWeighed: boolean): Sample {
   const count = best.length;
   const raw = best.map((_, rank) => (isWeighed ? log((count + 1) / (rank + 1)) : 1));
   const mean = raw.reduce((sum, weight) => sum + weight, 0) / count;
@@ -67,7 +70,7 @@ function goodOf(best: readonly number[], memory: ModelMemory, isWeighed: boolean
 
 function othersOf(
   search: RunningSearch,
-  memory: ModelMemory,
+  memory: ModelState,
   good: ReadonlySet<number>,
   more: readonly (readonly number[])[],
 ): Sample {
@@ -85,7 +88,7 @@ function othersOf(
     chosen.push(placeOfTrial(memory, trial));
     represents.push(weight);
   };
-  const all = places.size;
+  const all = places.length;
   const older = Math.max(0, all - NEWEST);
   // A power of two, so that the trials that stand for others stay the same from one decision to the next.
   let stride = 1;

@@ -16,9 +16,6 @@ export type Parent = { readonly keys: readonly string[]; readonly allowed: Allow
 
 type Conditional = { readonly keys: readonly string[]; readonly parents: readonly Parent[] };
 
-/** The conditional hyperparameters of a space, each after those that its condition names. */
-const known = new WeakMap<HyperparameterSpace, readonly Conditional[]>();
-
 export function isConditional(space: HyperparameterSpace): boolean {
   return conditionalsOf(space).length > 0;
 }
@@ -82,12 +79,9 @@ export function removeAtKeys(point: JsonObject, keys: readonly string[]): void {
   delete point[key];
 }
 
+/** The conditional hyperparameters of a space, each after those that its condition names. */
 function conditionalsOf(space: HyperparameterSpace): readonly Conditional[] {
-  const before = known.get(space);
-  if (before !== undefined) return before;
-  const found = inOrder(collected(space, []));
-  known.set(space, found);
-  return found;
+  return inOrder(collected(space, []));
 }
 
 function collected(space: HyperparameterSpace, around: readonly string[]): readonly Conditional[] {

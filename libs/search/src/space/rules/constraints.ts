@@ -1,26 +1,21 @@
-/** What the configuration's constraints say of a point. */
+/** The configuration's constraints, and the points that break them. */
 import { type JsonObject, parseExpression } from "@trainyard/experiment-config";
-import type { SearchPlan } from "../../state.ts";
+import { derivedFrom } from "../../derived.ts";
+import type { SearchedSpace } from "../../state.ts";
 import { type Evaluation, evaluation } from "./evaluate.ts";
-
-/** What constraints and given points are read from: all of a search's plan that they need. */
-export type SearchedSpace = Pick<SearchPlan, "space" | "searcher">;
 
 type Constraint = { readonly text: string; readonly evaluation: Evaluation };
 
-/** By the searcher section of a plan, from which they follow. */
-const known = new WeakMap<object, readonly Constraint[]>();
+function constraintsOf(plan: SearchedSpace): readonly Constraint[] {
+  return derivedFrom(plan, parsedConstraints);
+}
 
-function constraintsOf({ searcher }: SearchedSpace): readonly Constraint[] {
-  const before = known.get(searcher);
-  if (before !== undefined) return before;
+function parsedConstraints({ searcher }: SearchedSpace): readonly Constraint[] {
   const texts = searcher["constraints"];
-  const constraints = (Array.isArray(texts) ? texts : []).map((text) => ({
+  return (Array.isArray(texts) ? texts : []).map((text) => ({
     text: String(text),
     evaluation: evaluation(parseExpression(String(text))),
   }));
-  known.set(searcher, constraints);
-  return constraints;
 }
 
 export function isConstrained(plan: SearchedSpace): boolean {

@@ -12,7 +12,9 @@ import {
   type JsonObject,
   type TypedHyperparameter,
 } from "@trainyard/experiment-config";
+import { derivedFrom } from "../../derived.ts";
 import { searchLimits } from "../../limits.ts";
+import type { SearchedSpace } from "../../state.ts";
 import { axisValue, gridPoint, pointOf, sortedNodes } from "../space.ts";
 import {
   areMet,
@@ -22,7 +24,7 @@ import {
   putAtKeys,
   removeAtKeys,
 } from "./conditions.ts";
-import { constraintChars, isAllowed, isConstrained, type SearchedSpace } from "./constraints.ts";
+import { constraintChars, isAllowed, isConstrained } from "./constraints.ts";
 
 export type Grid = {
   readonly size: number;
@@ -32,18 +34,16 @@ export type Grid = {
   readonly pointAt: (index: number) => JsonObject;
 };
 
-const known = new WeakMap<HyperparameterSpace, WeakMap<object, Grid>>();
-
 export function gridOf(searched: SearchedSpace): Grid {
-  const { space, searcher } = searched;
+  return derivedFrom(searched, madeGrid);
+}
+
+function madeGrid(searched: SearchedSpace): Grid {
+  const { space } = searched;
   if (!isConditional(space) && !isConstrained(searched)) {
     return { size: gridSize(space), complete: true, pointAt: (index) => gridPoint(space, index) };
   }
-  const ofSpace = known.get(space) ?? new WeakMap<object, Grid>();
-  known.set(space, ofSpace);
-  const grid = ofSpace.get(searcher) ?? walked(searched);
-  ofSpace.set(searcher, grid);
-  return grid;
+  return walked(searched);
 }
 
 type Axis = {

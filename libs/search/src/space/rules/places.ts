@@ -1,7 +1,9 @@
 /** What a model looks at in the box of the axes, held against the conditions and constraints of the space. */
 import { type Axis, coordinatesOf, placeOf, pointAt } from "../axes.ts";
+import { derivedFrom } from "../../derived.ts";
+import type { SearchedSpace } from "../../state.ts";
 import { isConditional } from "./conditions.ts";
-import { isAllowed, isConstrained, type SearchedSpace } from "./constraints.ts";
+import { isAllowed, isConstrained } from "./constraints.ts";
 
 /**
  * The place that a proposal of this one will have: a hyperparameter that is not there lies in the middle of its axis. Null
@@ -31,5 +33,9 @@ export function allowedCoordinates(
 }
 
 function isPlain(plan: SearchedSpace): boolean {
+  return derivedFrom(plan, hasNoRules);
+}
+
+function hasNoRules(plan: SearchedSpace): boolean {
   return !isConditional(plan.space) && !isConstrained(plan);
 }

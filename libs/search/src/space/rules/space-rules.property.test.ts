@@ -19,7 +19,7 @@ import {
   DrivenSearch,
   gridOf as gridSearcher,
   randomOf,
-} from "../../testing/test-searches.ts";
+} from "../../testing/searches.ts";
 import { evaluation } from "./evaluate.ts";
 import { gridOf } from "./grid.ts";
 

@@ -2,9 +2,9 @@
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ashaOf, autoOf, bohbOf, hyperbandOf } from "../../halving/test-halving.ts";
+import { ashaOf, autoOf, bohbOf, hyperbandOf } from "../../testing/halving.ts";
 import { simulate } from "../../simulation/simulate.ts";
-import { configOf, gpOf, gridOf, randomOf, sobolOf, tpeOf } from "../../testing/test-searches.ts";
+import { configOf, gpOf, gridOf, randomOf, sobolOf, tpeOf } from "../../testing/searches.ts";
 
 const range = { type: "double", minval: 0, maxval: 1, count: 3 } as const;
 const space: HyperparameterSpace = {

@@ -1,6 +1,12 @@
-import { answerTo, questionOf, searchDecider, type Question } from "@trainyard/search";
+import {
+  answerTo,
+  questionOf,
+  type SearchCommand,
+  SearchMachine,
+  type Question,
+} from "@trainyard/search";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { assert, fold, isRejection } from "@trainyard/kernel";
+import { assert, isRejection } from "@trainyard/kernel";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { afterEach, describe, expect, test } from "vitest";
 import { inlineModel } from "./inline-model.ts";
@@ -12,11 +18,10 @@ afterEach(() => thread[Symbol.asyncDispose]());
 
 /** What a search asks after so many trials. */
 function questionAfter(trials: number): Question {
-  let state = searchDecider.initial;
-  const send = (command: Parameters<typeof searchDecider.decide>[1]): void => {
-    const decided = searchDecider.decide(state, command);
-    assert(!isRejection(decided), "the search takes it");
-    state = fold(searchDecider.evolve, state, decided);
+  const search = new SearchMachine();
+  const send = (command: SearchCommand): void => {
+    assert(!isRejection(search.take(command)), "the search takes it");
+    search.keep();
   };
   const searcher: SearcherConfig = {
     name: "gp",
@@ -36,7 +41,7 @@ function questionAfter(trials: number): Question {
   }
   // The last place was filled without the model: one that has just become free asks.
   send({ type: "RecordOutcome", trial: trials + 1, outcome: TrialOutcome.COMPLETED });
-  const question = questionOf(state);
+  const question = questionOf(search.state);
   assert(question !== null, "the search asks");
   return question;
 }

@@ -1,0 +1,142 @@
+/** A nats-server of one's own on 127.0.0.1, for tests: started, killed and emptied at will, stopped by its pid. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { Fault } from "@trainyard/kernel";
+import { freePort } from "@trainyard/testing";
+import { busLimits } from "../limits.ts";
+import { type NatsUser, renderNatsConfig } from "../nats-config.ts";
+import { natsServerBinary } from "../server/nats-binary.ts";
+
+export type TestNatsOptions = {
+  /** Kept when the server is disposed of; by default a temporary folder that goes with it. */
+  readonly storeDir?: string;
+  readonly port?: number;
+  /** Without users the server asks for none. */
+  readonly users?: readonly NatsUser[];
+};
+
+const pollMs = 10;
+
+/** Starts one and resolves when it accepts connections. */
+export async function startNats(options: TestNatsOptions = {}): Promise<TestNats> {
+  const cacheDir = process.env["TRAINYARD_CACHE"] ?? join(checkout(), ".cache");
+  const binary = await natsServerBinary({ cacheDir, env: process.env });
+  const folder = mkdtempSync(join(tmpdir(), "trainyard-nats-"));
+  const storeDir = options.storeDir ?? join(folder, "store");
+  const port = options.port ?? (await freePort());
+  const configFile = join(folder, "nats.conf");
+  const users = options.users === undefined ? {} : { users: options.users };
+  writeFileSync(configFile, renderNatsConfig({ port, storeDir, ...users }), { mode: 0o600 });
+  const server = new TestNats(binary, configFile, folder, storeDir, port);
+  await server.start();
+  return server;
+}
+
+export class TestNats implements AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly storeDir: string;
+  readonly #binary: string;
+  readonly #configFile: string;
+  readonly #folder: string;
+  #process: ChildProcess | null = null;
+
+  constructor(binary: string, configFile: string, folder: string, storeDir: string, port: number) {
+    this.#binary = binary;
+    this.#configFile = configFile;
+    this.#folder = folder;
+    this.storeDir = storeDir;
+    this.port = port;
+    this.url = `nats://127.0.0.1:${port}`;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  async start(): Promise<void> {
+    if (this.#process !== null) return;
+    mkdirSync(this.storeDir, { recursive: true });
+    const logFile = join(this.#folder, "nats.log");
+    const child = spawn(this.#binary, ["-c", this.#configFile, "-l", logFile], { stdio: "ignore" });
+    this.#process = child;
+    const deadline = performance.now() + busLimits.serverStartMs;
+    while (!(await accepts(this.port))) {
+      if (child.exitCode !== null || performance.now() > deadline) {
+        throw new Fault("nats_did_not_start", readFileSync(logFile, "utf8").slice(-2_000), {
+          retry: "never",
+        });
+      }
+      await new Promise((done) => setTimeout(done, pollMs));
+    }
+  }
+
+  /** SIGKILL, as when the machine takes it. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  /** SIGKILL also of a paused server, which reads and answers nothing more. */
+  async crash(): Promise<void> {
+    await this.#end("SIGKILL", false);
+  }
+
+  async stop(): Promise<void> {
+    await this.#end("SIGTERM");
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
+  /** Killed, and its data folder deleted; `start` brings it back empty. */
+  async wipe(): Promise<void> {
+    await this.kill();
+    rmSync(this.storeDir, { recursive: true, force: true });
+  }
+
+  /** Stands still as if the machine were overloaded, until `resume`. */
+  pause(): void {
+    this.#process?.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#process?.kill("SIGCONT");
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM", resumed = true): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    if (resumed) child.kill("SIGCONT");
+    child.kill(signal);
+    await exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function checkout(): string {
+  return resolve(dirname(new URL(import.meta.url).pathname), "../../../..");
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  return await new Promise((resolveAccepts) => {
+    socket.once("error", () => resolveAccepts(false));
+    // The server greets with INFO once it is ready; a mere accept comes earlier.
+    socket.once("data", () => {
+      socket.destroy();
+      resolveAccepts(true);
+    });
+  });
+}

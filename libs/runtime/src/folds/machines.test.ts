@@ -1,0 +1,95 @@
+import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
+import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { expect, test } from "vitest";
+import { emptyMeta } from "../work/story.ts";
+import { Executor } from "../work/executor.ts";
+import { FoldCache } from "./fold-cache.ts";
+import { type Machine, machineFold } from "./machines.ts";
+
+const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
+
+/** Counts its events, and decides on one more. */
+class Counter implements Machine<"count"> {
+  #kept: number;
+  version: number;
+
+  constructor(count = 0) {
+    this.#kept = count;
+    this.version = count;
+  }
+
+  apply(): void {
+    this.version += 1;
+  }
+
+  undo(): void {
+    this.version = this.#kept;
+  }
+
+  keep(): void {
+    this.#kept = this.version;
+  }
+
+  decide(_command: "count"): readonly AnyEvent[] {
+    return [paused];
+  }
+}
+
+const counters = machineFold<Counter>({
+  name: "counter",
+  category: "experiment",
+  create: () => new Counter(),
+  snapshot: {
+    schema: "counter/1",
+    encode: ({ version }) => JSON.stringify({ version }),
+    decode: (text) => new Counter((JSON.parse(text) as { version: number }).version),
+  },
+});
+
+async function append(log: EventLog, expectedVersion: number): Promise<void> {
+  const events = [{ id: newEventId(), ...encodeEvent(paused) }];
+  const writes = [{ stream: "experiment-1", expectedVersion, events }];
+  await log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
+}
+
+function decideOnce(executor: Executor): Promise<unknown> {
+  return executor.execute({ commitId: newEventId(), meta: emptyMeta }, async (work) => {
+    await work.decide(counters, "1", "count");
+  });
+}
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  "a snapshot of a machine holds the events up to its version when another is applied %i ticks after the save began",
+  async (ticks) => {
+    const memory = createMemoryLog();
+    const log = memory.as("experiments");
+    const cache = new FoldCache(log);
+    await append(log, 0);
+    await cache.load(counters, "1");
+    await append(log, 1);
+    const [, second] = await log.read("experiment-1", 0, 2);
+    const saving = cache.saveSnapshot(counters, "1");
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+    if (second !== undefined) cache.observe(second);
+    await saving;
+    const saved = memory.store.snapshots.get("experiment-1\ncounter/1");
+    expect(JSON.parse(saved?.body ?? "")).toMatchObject({ version: saved?.version });
+    const { state, version } = await new FoldCache(log).load(counters, "1");
+    expect([state.committed().version, version]).toEqual([2, 2]);
+  },
+);
+
+test("a snapshot names the event that its state ends with, also when the log has another one there by now", async () => {
+  const memory = createMemoryLog();
+  const log = memory.as("experiments");
+  const executor = new Executor(log, new FoldCache(log));
+  await append(log, 0);
+  const restore = memory.store.backup();
+  await decideOnce(executor);
+  const [, decided] = await log.read("experiment-1", 0, 2);
+  restore();
+  await append(log, 1);
+  await executor.cache.saveSnapshot(counters, "1");
+  const saved = memory.store.snapshots.get("experiment-1\ncounter/1");
+  expect(JSON.parse(saved?.body ?? "")).toEqual({ event: decided?.id, version: 2 });
+});

@@ -1,0 +1,163 @@
+/**
+ * What is wrong with a space that is right key by key: nothing in it, or next to nothing, satisfies the constraints, or a
+ * given point does not. A range is tried with draws that a search repeats where its own find nothing: what is accepted
+ * here has a point for every trial.
+ */
+import {
+  configLimits,
+  gridSize,
+  type JsonObject,
+  type NormalisedConfig,
+} from "@trainyard/experiment-config";
+import type { FieldProblem } from "@trainyard/kernel";
+import { newestAlgorithm } from "../algorithms/registry.ts";
+import { Derived } from "../derived.ts";
+import { searchLimits } from "../limits.ts";
+import type { SearchedSpace } from "../state.ts";
+import { firstDrawn, givenPoints, givenTrials, includesGiven, probe } from "../space/points.ts";
+import { gridPoint } from "../space/space.ts";
+import { withoutAbsent } from "../space/rules/conditions.ts";
+import { brokenConstraints, isAllowed, isConstrained } from "../space/rules/constraints.ts";
+import { gridOf } from "../space/rules/grid.ts";
+
+export type SpaceFindings = {
+  readonly problems: readonly FieldProblem[];
+  readonly warnings: readonly FieldProblem[];
+};
+
+export function spaceFindings(
+  config: Pick<NormalisedConfig, "searcher" | "hyperparameters">,
+): SpaceFindings {
+  const searched = {
+    space: config.hyperparameters,
+    searcher: config.searcher as JsonObject,
+    derived: new Derived(),
+  };
+  const problems: FieldProblem[] = [];
+  const warnings: FieldProblem[] = [];
+  if (config.searcher.name === "grid") problems.push(...gridProblems(searched));
+  else if (isConstrained(searched)) {
+    const { allowed, tried } = tryPoints(searched);
+    if (allowed === 0) {
+      const refused = whichRefuses(searched, (number) => probe(searched, number, {}));
+      const detail = `leave nothing of the space: none of ${tried} points satisfies them; ${refused}`;
+      problems.push({ path: "searcher.constraints", detail });
+    } else if (allowed * RARE < tried) {
+      const detail = `leave ${allowed} of ${tried} points that were tried: the search draws as often before it finds one`;
+      warnings.push({ path: "searcher.constraints", detail });
+    }
+  }
+  const own = ownPoints[config.searcher.name];
+  if (own === undefined) {
+    if (problems.length === 0) problems.push(...givenProblems(searched));
+    const [given, trials] = [givenTrials(searched), trialsOf(searched)];
+    if (given > trials) {
+      const detail = `are ${given}, of which the last are not tried: the search has ${trials} trials`;
+      warnings.push({ path: "searcher.warm_start.points", detail });
+    }
+  } else if (givenTrials(searched) > 0) {
+    const detail = `has no effect in a ${config.searcher.name} search, ${own}`;
+    warnings.push({ path: "searcher.warm_start.points", detail });
+  }
+  const { name, warm_start: warmStart } = config.searcher;
+  if (warmStart?.experiments !== undefined && newestAlgorithm(name)?.learns !== true) {
+    const detail = `has no effect in the searcher ${name}, which learns from no trial of another search`;
+    warnings.push({ path: "searcher.warm_start.experiments", detail });
+  }
+  return { problems, warnings };
+}
+
+/** How many trials there will be, as far as the configuration says it. */
+function trialsOf({ searcher }: SearchedSpace): number {
+  if (searcher["name"] === "single") return 1;
+  const trials = searcher["max_trials"];
+  return typeof trials === "number" && trials > 0 ? trials : Number.POSITIVE_INFINITY;
+}
+
+const ownPoints: Readonly<Record<string, string>> = {
+  grid: "which tries its own points",
+  custom: "whose client proposes its own points",
+  schedule: "which trains what it says",
+};
+
+/** A space of which less than one in so many points is allowed is worth a word. */
+const RARE = 100;
+/** Enough to see a space of which little is left. */
+const TRIED_MIN = 1_000;
+
+/** How many of the draws are allowed: a number of them at least, and more until there is one. */
+function tryPoints(searched: SearchedSpace): { readonly allowed: number; readonly tried: number } {
+  let allowed = 0;
+  let tried = 0;
+  while (tried < TRIED_MIN || (allowed === 0 && tried < searchLimits.attemptsPerPointMax)) {
+    if (isAllowed(searched, probe(searched, tried, {}))) allowed += 1;
+    tried += 1;
+  }
+  return { allowed, tried };
+}
+
+/** The constraint that refuses most of a number of points. */
+function whichRefuses(
+  searched: SearchedSpace,
+  pointAt: (number: number, of: number) => JsonObject,
+): string {
+  const texts = constraintTexts(searched);
+  const counts = texts.map(() => 0);
+  for (let number = 0; number < TRIED_MIN; number += 1) {
+    for (const index of brokenConstraints(searched, pointAt(number, TRIED_MIN))) {
+      counts[index] = (counts[index] ?? 0) + 1;
+    }
+  }
+  const most = counts.indexOf(Math.max(...counts));
+  return `${JSON.stringify(texts[most] ?? "")} refuses most, ${counts[most] ?? 0} of ${TRIED_MIN}`;
+}
+
+function constraintTexts({ searcher }: SearchedSpace): readonly string[] {
+  const texts = searcher["constraints"];
+  return Array.isArray(texts) ? texts.map(String) : [];
+}
+
+function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
+  const { size, complete } = gridOf(searched);
+  const most = searched.searcher["max_trials"] ?? size;
+  if (!complete) {
+    const detail = `make a grid that is too large to hold conditions and constraints against each point of it`;
+    return [{ path: "hyperparameters", detail }];
+  }
+  if (Math.min(size, Number(most)) > configLimits.trialsPerSearchMax) {
+    const detail = `make a grid of ${size} points; the limit is ${configLimits.trialsPerSearchMax}`;
+    return [{ path: "hyperparameters", detail }];
+  }
+  if (size > 0) return [];
+  const refused = whichRefuses(searched, (number, of) => {
+    const all = gridSize(searched.space);
+    const index = Math.min(all - 1, Math.floor((number * all) / of));
+    return withoutAbsent(searched.space, gridPoint(searched.space, index));
+  });
+  return [{ path: "searcher.constraints", detail: `leave no point of the grid: ${refused}` }];
+}
+
+/** Enough to see what is wrong; each costs as many draws as a space that is impossible. */
+const GIVEN_PROBLEMS_MAX = 3;
+
+function givenProblems(searched: SearchedSpace): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const [index, given] of givenPoints(searched).entries()) {
+    if (problems.length === GIVEN_PROBLEMS_MAX) break;
+    if (firstDrawn(searched, given) !== null) continue;
+    problems.push({
+      path: `searcher.warm_start.points[${index}]`,
+      detail: whyNotGiven(searched, given),
+    });
+  }
+  return problems;
+}
+
+function whyNotGiven(searched: SearchedSpace, given: JsonObject): string {
+  const point = probe(searched, 0, given);
+  if (!includesGiven(point, given)) {
+    return "gives a hyperparameter that is not there: its condition does not hold";
+  }
+  const [first = 0] = brokenConstraints(searched, point);
+  return `does not satisfy the constraint ${JSON.stringify(constraintTexts(searched)[first] ?? "")}`;
+}

@@ -1,0 +1,337 @@
+/** Each policy by small examples: whom it stops, whom it lets go on, and what its evidence says. */
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
+import { describe, expect, it } from "vitest";
+import type { SearchEvent } from "../events.ts";
+import { ashaOf, shortly, startedSearch } from "../testing/halving.ts";
+import { configOf, DrivenSearch, validation } from "../testing/searches.ts";
+import { pbtOf } from "../testing/population.ts";
+import {
+  budget,
+  median,
+  noImprovement,
+  notFinite,
+  pbt,
+  percentile,
+  stoppingSearch,
+  threshold,
+} from "../testing/early-stopping.ts";
+
+const stopIn = (events: readonly SearchEvent[]) =>
+  events.find((event) => event.type === "TrialStopDecided")?.data;
+
+/** Reports a trial's values at 1, 2, 3, …; gives the time at which it was stopped, 0 for never. */
+function stoppedAt(
+  policies: EarlyStoppingPolicy[],
+  values: readonly number[],
+  more: object = {},
+): number {
+  const search = stoppingSearch(policies, 1, more);
+  return values.findIndex((value, i) => stopIn(search.validate(1, i + 1, value))) + 1;
+}
+
+describe("no_improvement", () => {
+  it.each<[string, EarlyStoppingPolicy, number[], number]>([
+    ["waits for its patience", noImprovement(2), [0.5, 0.6, 0.5], 3],
+    ["begins anew with each improvement", noImprovement(2), [0.5, 0.6, 0.4, 0.6, 0.4], 5],
+    ["asks for more than min_delta", noImprovement(2, { min_delta: 0.1 }), [1, 0.95, 0.92], 3],
+    ["of exactly min_delta is none", noImprovement(1, { min_delta: 0.5 }), [1, 0.5], 2],
+    ["relative to the best", noImprovement(2, { min_delta_relative: 0.5 }), [1, 0.6, 0.6], 3],
+    ["lets what is better go on", noImprovement(1, { min_delta_relative: 0.5 }), [1, 0.4], 0],
+    ["counts from the grace on", noImprovement(2, { grace: 3 }), [0.5, 0.6, 0.6, 0.6], 4],
+    ["knows the best of before", noImprovement(1, { grace: 3 }), [0.1, 0.6, 0.5], 3],
+    ["takes what is not finite for none", noImprovement(2), [0.5, NaN, -Infinity], 3],
+    ["also from the start", noImprovement(2), [NaN, NaN, 0.5], 2],
+    [
+      "counts time",
+      noImprovement(0, { patience: null, patience_time: 2 }),
+      [0.5, 0.6, 0.6, 0.6],
+      3,
+    ],
+  ])("%s", (_, policy, values, expected) => {
+    expect(stoppedAt([policy], values)).toBe(expected);
+    const mirrored = values.map((value) => -value);
+    expect(stoppedAt([policy], mirrored, { smaller_is_better: false })).toBe(expected);
+  });
+
+  it("says how long it has waited, and for what", () => {
+    const search = stoppingSearch([noImprovement(2, { min_delta: 0.1 })], 1);
+    search.validate(1, 10, 0.5);
+    search.validate(1, 20, 0.45);
+    expect(stopIn(search.validate(1, 30, 0.6))).toEqual({
+      trial: 1,
+      rule: "no_improvement",
+      evidence: {
+        value: 0.6,
+        time: 30,
+        best: 0.5,
+        best_at: 10,
+        waited: 2,
+        patience: 2,
+        min_delta: 0.1,
+      },
+    });
+  });
+});
+
+describe("threshold and not_finite", () => {
+  it.each<[string, EarlyStoppingPolicy, number[], number]>([
+    ["stops above the upper", threshold(null, 1), [1, 1.1], 2],
+    ["stops below the lower, whatever the direction", threshold(0.5, null), [0.5, 0.4], 2],
+    ["waits for the grace", threshold(null, 1, 3), [2, 2, 2], 3],
+    ["stops what is not finite", threshold(null, 1), [0.5, -Infinity], 2],
+    ["not_finite stops NaN", notFinite, [1e300, NaN], 2],
+  ])("%s", (_, policy, values, expected) => {
+    expect(stoppedAt([policy], values)).toBe(expected);
+  });
+
+  it("names a value that JSON has no number for", () => {
+    const search = stoppingSearch([notFinite], 1);
+    expect(stopIn(search.validate(1, 3, Number.NaN))).toEqual({
+      trial: 1,
+      rule: "not_finite",
+      evidence: { value: "NaN", time: 3 },
+    });
+  });
+});
+
+describe("median and percentile", () => {
+  /** Trials 1 … n report at 1 and 2, each its own value. */
+  function compared(policy: EarlyStoppingPolicy, values: readonly number[]): DrivenSearch {
+    const search = stoppingSearch([policy], values.length + 1);
+    for (const time of [1, 2]) {
+      for (const [i, value] of values.entries()) search.validate(i + 1, time, value);
+    }
+    return search;
+  }
+
+  it("stops whose best is worse than the median of the others' averages", () => {
+    const search = compared(median(), [0.1, 0.2, 0.3]);
+    expect(stopIn(search.validate(4, 2, 0.25))).toEqual({
+      trial: 4,
+      rule: "median",
+      evidence: {
+        value: 0.25,
+        time: 2,
+        compared_at: 2,
+        percentile: 50,
+        cutoff: 0.2,
+        rank: 3,
+        of: 4,
+        competitors: [
+          { trial: 1, average: 0.1 },
+          { trial: 2, average: 0.2 },
+          { trial: 3, average: 0.3 },
+        ],
+      },
+    });
+  });
+
+  it("lets an equal go on, and one that was better once", () => {
+    const search = compared(median(), [0.1, 0.2, 0.3]);
+    search.validate(4, 1, 0.2);
+    expect(stopIn(search.validate(4, 2, 0.9))).toBeUndefined();
+  });
+
+  it("waits for the grace and for enough others that have come as far", () => {
+    expect(stopIn(compared(median({ grace: 3 }), [1, 2, 3]).validate(4, 2, 9))).toBeUndefined();
+    const search = compared(median({ min_trials: 4 }), [0.1, 0.2, 0.3]);
+    expect(stopIn(search.validate(4, 2, 9))).toBeUndefined();
+    const early = compared(median(), [0.1, 0.2, 0.3]);
+    expect(stopIn(early.validate(4, 3, 9))).toBeUndefined();
+  });
+
+  it("takes what is not finite for the worst of all", () => {
+    const search = compared(median(), [NaN, NaN, 0.3]);
+    expect(stopIn(search.validate(4, 2, 1e9))).toBeUndefined();
+    const other = compared(median(), [NaN, 0.2, 0.3]);
+    expect(stopIn(other.validate(4, 2, Number.NaN))).toMatchObject({ evidence: { value: null } });
+  });
+
+  it("keeps the best q percent", () => {
+    const values = [0.1, 0.2, 0.3, 0.4, 0.5];
+    const evidence = { cutoff: 0.2, percentile: 25, rank: 3, of: 6 };
+    expect(stopIn(compared(percentile(25), values).validate(6, 2, 0.25))).toMatchObject({
+      rule: "percentile",
+      evidence,
+    });
+    expect(stopIn(compared(percentile(25), values).validate(6, 2, 0.2))).toBeUndefined();
+  });
+
+  it("compares at the last known time where others reported at other times", () => {
+    const search = compared(median(), [0.1, 0.2, 0.3]);
+    for (const trial of [1, 2, 3]) search.validate(trial, 4, 0.1);
+    expect(stopIn(search.validate(4, 3, 0.9))).toMatchObject({
+      evidence: { time: 3, compared_at: 3, of: 4, cutoff: 0.2 },
+    });
+  });
+});
+
+describe("pbt", () => {
+  function population(more: object = {}): DrivenSearch {
+    const search = stoppingSearch([pbt(more)], 4);
+    for (const trial of [1, 2, 3]) search.validate(trial, 1, trial / 10);
+    return search;
+  }
+
+  it("stops who is in the lower quantile so many times in a row", () => {
+    const search = population();
+    expect(stopIn(search.validate(4, 1, 0.9))).toBeUndefined();
+    expect(stopIn(search.validate(4, 2, 0.8))).toMatchObject({
+      rule: "pbt",
+      evidence: { value: 0.8, rank: 4, of: 4, lower: 1, times: 2, patience: 2 },
+    });
+  });
+
+  it("begins to count anew when a trial has left it, and looks at the living only", () => {
+    const search = population();
+    search.validate(4, 1, 0.9);
+    search.validate(4, 2, 0.05);
+    expect(stopIn(search.validate(4, 3, 0.9))).toBeUndefined();
+    const lonely = population();
+    for (const trial of [1, 2, 3]) lonely.end(trial, TrialOutcome.COMPLETED);
+    lonely.validate(4, 1, 0.9);
+    expect(stopIn(lonely.validate(4, 2, 0.9))).toBeUndefined();
+  });
+});
+
+describe("several policies", () => {
+  it("stop a trial as soon as one of the list says so", () => {
+    expect(stoppedAt([noImprovement(9), threshold(null, 1)], [0.5, 2])).toBe(2);
+    expect(stoppedAt([{ any: [noImprovement(1), threshold(null, 1)] }], [0.5, 0.6])).toBe(2);
+  });
+
+  it("in all must say so together, and the evidence of each is told", () => {
+    const both = { all: [noImprovement(1), threshold(null, 1)] };
+    expect(stoppedAt([both], [0.5, 0.6, 2])).toBe(3);
+    const search = stoppingSearch([both], 1);
+    search.validate(1, 1, 2);
+    expect(stopIn(search.validate(1, 2, 3))).toMatchObject({
+      rule: "all",
+      evidence: {
+        policies: [
+          { rule: "no_improvement", evidence: { waited: 1 } },
+          { rule: "threshold", evidence: { value: 3, upper: 1 } },
+        ],
+      },
+    });
+  });
+
+  it("stop nobody twice, nor a trial that has ended", () => {
+    const search = stoppingSearch([threshold(null, 1)], 2);
+    expect(stopIn(search.validate(1, 1, 2))).toBeDefined();
+    expect(search.validate(1, 2, 3)).toHaveLength(1);
+    search.end(2, TrialOutcome.COMPLETED);
+    expect(stopIn(search.validate(2, 1, 2))).toBeUndefined();
+  });
+
+  it("come before the algorithm: a trial that they stop gives its place to another", () => {
+    const search = new DrivenSearch();
+    const searcher = ashaOf({ max_concurrent_trials: 1 });
+    search.start(configOf(searcher, undefined, [threshold(null, 1)]));
+    expect(shortly(search.validate(1, 1, 2))).toEqual(["1 ends (threshold)", "new 2"]);
+  });
+});
+
+describe("max_time", () => {
+  it("ends a trial that would train to the end of its code", () => {
+    const search = stoppingSearch([], 1, { max_time: 5, time_metric: "epochs" });
+    search.send(validation(1, 100, { loss: 1, epochs: 4.5 }));
+    expect(stopIn(search.send(validation(1, 120, { loss: 1, epochs: 5.5 })))).toEqual({
+      trial: 1,
+      rule: "max_time",
+      evidence: { max_time: 5, units: 5.5 },
+    });
+  });
+
+  it("is the algorithm's own affair where it has rungs", () => {
+    expect(startedSearch(ashaOf()).state.plan?.maxTime).toBeNull();
+  });
+});
+
+describe("budget", () => {
+  const { COMPLETED, STOPPED_EARLY } = TrialOutcome;
+  const timed = (more: object, concurrent: number, trials = 9): DrivenSearch => {
+    const search = new DrivenSearch();
+    const searcher = { name: "random", metric: "loss", smaller_is_better: true } as const;
+    const sizes = { max_trials: trials, max_concurrent_trials: concurrent };
+    const config = configOf({ ...searcher, ...sizes }, undefined, [budget(more)]);
+    search.send({ type: "StartSearch", config, seed: 1, atMs: 1_000_000 });
+    return search;
+  };
+  const at = (seconds: number): number => 1_000_000 + seconds * 1_000;
+
+  it("of trials is never exceeded, and lets those that run come to their ends", () => {
+    const search = timed({ max_trials: 3 }, 2);
+    expect(shortly(search.end(1, COMPLETED))).toEqual(["new 3"]);
+    expect(search.events.at(-1)).toEqual({
+      type: "SearchStopDecided",
+      data: { rule: "budget", evidence: { limit: "max_trials", max_trials: 3, spent: 3 } },
+    });
+    expect(shortly(search.end(2, COMPLETED))).toEqual([]);
+    expect(shortly(search.end(3, COMPLETED))).toEqual(["done"]);
+  });
+
+  it("of trials that the search has anyway says nothing", () => {
+    const search = timed({ max_trials: 9 }, 0);
+    expect(search.events.some(({ type }) => type === "SearchStopDecided")).toBe(false);
+  });
+
+  it("of trials leaves a population as it is when no copy is allowed any more", () => {
+    const run = (policies: EarlyStoppingPolicy[]): string[] => {
+      const search = new DrivenSearch();
+      search.start(configOf(pbtOf({ interval: 2 }), undefined, policies));
+      for (const step of [2, 4]) {
+        for (const trial of [1, 2, 3, 4]) {
+          search.validate(trial, step, trial);
+          const checkpoint = `${trial}@${step}`;
+          search.send({ type: "RecordCheckpoint", trial, checkpoint, run: 1, step });
+        }
+      }
+      return shortly(search.events);
+    };
+    expect(run([]).filter((line) => line.includes("ends"))).not.toEqual([]);
+    expect(run([budget({ max_trials: 4 })]).filter((line) => line.includes("ends"))).toEqual([]);
+  });
+
+  it("of wall time ends the search and its trials", () => {
+    const search = timed({ max_wall_time: 60 }, 2);
+    search.send(validation(1, 1, { loss: 1 }, { atMs: at(59) }));
+    const spent = { limit: "max_wall_time", max_wall_time: 60, spent: 61 };
+    expect(search.send(validation(2, 1, { loss: 1 }, { atMs: at(61) }))).toMatchObject([
+      {},
+      { type: "SearchStopDecided", data: { rule: "budget", evidence: spent } },
+      { type: "TrialStopDecided", data: { trial: 1, rule: "budget", evidence: spent } },
+      { type: "TrialStopDecided", data: { trial: 2, rule: "budget" } },
+    ]);
+    expect(shortly(search.end(1, STOPPED_EARLY))).toEqual([]);
+    expect(shortly(search.end(2, STOPPED_EARLY))).toEqual(["done"]);
+  });
+
+  it("of time is noticed by the clock when nothing else happens, once", () => {
+    const search = timed({ max_wall_time: 60 }, 1);
+    expect(search.send({ type: "NoteTime", atMs: at(59) })).toEqual([]);
+    expect(shortly(search.send({ type: "NoteTime", atMs: at(60) }))).toEqual(["1 ends (budget)"]);
+    expect(search.send({ type: "NoteTime", atMs: at(61) })).toEqual([]);
+  });
+
+  it("of slot-hours counts what runs and what has run", () => {
+    const search = timed({ max_slot_hours: 1 }, 2);
+    const usage = (trial: number, started: boolean, seconds: number) =>
+      search.send({ type: "RecordUsage", trial, run: 1, started, atMs: at(seconds) });
+    usage(1, true, 0);
+    usage(2, true, 600);
+    usage(1, false, 1_800);
+    expect(search.send({ type: "NoteTime", atMs: at(2_300) })).toEqual([]);
+    expect(shortly(search.send({ type: "NoteTime", atMs: at(2_400) }))).toEqual([
+      "1 ends (budget)",
+      "2 ends (budget)",
+    ]);
+  });
+
+  it("of no slot-hours keeps no account of runs", () => {
+    const search = timed({ max_trials: 3 }, 2);
+    const started = { type: "RecordUsage", trial: 1, run: 1, started: true, atMs: 5 } as const;
+    expect(search.send(started)).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+/**
+ * The trials that have not ended by the value that each reported last: who is at the lower end of a population, as
+ * population-based training counts it (n_q = ⌈q n⌉, at most half, of two or more).
+ */
+import { insert, placeOf, type Ranking, remove } from "../ranking.ts";
+import type { UndoLog } from "../undo-log.ts";
+
+/** The trial's value in the ranking; null for a trial that is not in it. */
+export type Standing = { readonly value: number | null; readonly donor: boolean };
+
+export const noStanding: Standing = { value: null, donor: false };
+
+/** Puts a trial where its value ranks it; null takes it out. */
+export function rank(
+  ranking: Ranking,
+  trial: number,
+  before: number | null,
+  value: number | null,
+  undo: UndoLog,
+): void {
+  if (before !== null) remove(undo, ranking, { value: before, order: trial, trial });
+  if (value !== null) insert(undo, ranking, { value, order: trial, trial });
+}
+
+export type Place = { readonly rank: number; readonly of: number; readonly lower: number };
+
+/** A trial's rank, from 1; `lower`: the size of the lower quantile. */
+export function placeAmong(
+  ranking: Ranking,
+  trial: number,
+  value: number,
+  quantile: number,
+): Place {
+  const of = ranking.size;
+  const lower = of < 2 ? 0 : Math.min(Math.ceil(quantile * of), Math.floor(of / 2));
+  return { rank: placeOf(ranking, { value, order: trial, trial }) + 1, of, lower };
+}
+
+export function isLower({ rank, of, lower }: Place): boolean {
+  return rank > of - lower;
+}

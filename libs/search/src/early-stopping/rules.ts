@@ -1,0 +1,64 @@
+/** The configured policies of a search, numbered. */
+import {
+  type BudgetPolicy,
+  type EarlyStoppingPolicy,
+  type JsonObject,
+  type NoImprovementPolicy,
+  type PbtPolicy,
+  readEarlyStopping,
+  trainsToTheEnd,
+} from "@trainyard/experiment-config";
+import { derivedFrom } from "../derived.ts";
+import type { SearchPlan } from "../state.ts";
+
+/** Raised when the same history would be judged otherwise. */
+export const POLICIES_VERSION = 1;
+
+/** The policies as SearchStarted carries them. */
+export function policiesIn(recorded: JsonObject | undefined): readonly EarlyStoppingPolicy[] {
+  return readEarlyStopping(recorded?.["any"]);
+}
+
+/** Where trials are stopped that would train to the end of their code; null for nowhere. */
+export function maxTimeOf(searcher: JsonObject): number | null {
+  const { name, max_time: maxTime } = searcher;
+  return typeof maxTime === "number" && trainsToTheEnd(String(name)) ? maxTime : null;
+}
+
+export type Leaf = Exclude<EarlyStoppingPolicy, { any: unknown } | { all: unknown }>;
+
+/** A policy with the number under which it is remembered among those of its kind. */
+export type Rule =
+  | { readonly any: readonly Rule[] }
+  | { readonly all: readonly Rule[] }
+  | { readonly policy: Leaf; readonly index: number };
+
+export type Rules = {
+  readonly list: readonly Rule[];
+  readonly patient: readonly NoImprovementPolicy[];
+  readonly population: readonly PbtPolicy[];
+  readonly comparing: boolean;
+  readonly budget: BudgetPolicy | null;
+};
+
+export function rulesOf(plan: SearchPlan): Rules {
+  return derivedFrom(plan, numberedRules);
+}
+
+function numberedRules({ earlyStopping }: SearchPlan): Rules {
+  const leaves: Leaf[] = [];
+  const ruleOf = (policy: EarlyStoppingPolicy): Rule => {
+    if ("any" in policy) return { any: policy.any.map(ruleOf) };
+    if ("all" in policy) return { all: policy.all.map(ruleOf) };
+    const index = leaves.filter(({ name }) => name === policy.name).length;
+    leaves.push(policy);
+    return { policy, index };
+  };
+  return {
+    list: earlyStopping.map(ruleOf),
+    patient: leaves.filter((policy) => policy.name === "no_improvement"),
+    population: leaves.filter((policy) => policy.name === "pbt"),
+    comparing: leaves.some(({ name }) => name === "median" || name === "percentile"),
+    budget: leaves.find((policy) => policy.name === "budget") ?? null,
+  };
+}

@@ -1,0 +1,40 @@
+/** Rung membership and trials on their way, for display and invariant checks. */
+import { assert } from "@trainyard/kernel";
+import type { SearchState } from "../state.ts";
+import { entriesBetween } from "../ranking.ts";
+import { isHalving } from "./state.ts";
+
+export type RungMembers = {
+  readonly units: number;
+  /** The best first. Values as they are ranked: negated where larger is better, the largest number for the worst. */
+  readonly entries: readonly { readonly trial: number; readonly value: number }[];
+};
+
+export type TrialMember = {
+  readonly bracket: number;
+  readonly rung: number;
+  /** The last time and value that counted, as ranked. */
+  readonly time: number;
+  readonly value: number;
+};
+
+export type HalvingMembers = {
+  readonly brackets: readonly { readonly rungs: readonly RungMembers[] }[];
+  /** Trial number n at n - 1. */
+  readonly trials: readonly TrialMember[];
+};
+
+/** Of a search whose algorithm is one of those that halve. */
+export function halvingMembers({ memory }: SearchState): HalvingMembers {
+  assert(isHalving(memory), "the search is one that halves");
+  const { brackets, plan, places } = memory;
+  return {
+    brackets: brackets.map(({ rungs }, index) => ({
+      rungs: rungs.map(({ all }, rung) => ({
+        units: plan.brackets[index]?.units[rung] ?? 0,
+        entries: entriesBetween(all, 0, all.size).map(({ trial, value }) => ({ trial, value })),
+      })),
+    })),
+    trials: places.map(({ bracket, rung, time, value }) => ({ bracket, rung, time, value })),
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * What a decision costs, as the number of values of a search's state that it reads: the same on every machine, however busy.
+ * Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
+ */
+
+import type { SearchCommand } from "../commands.ts";
+import { Derived } from "../derived.ts";
+import { SearchMachine } from "../machine.ts";
+import type { SearchEvent } from "../events.ts";
+
+const behind = new WeakMap<object, unknown>();
+
+function plain(value: unknown): unknown {
+  return value !== null && typeof value === "object" ? (behind.get(value) ?? value) : value;
+}
+
+function counting<Value>(value: Value, count: () => void): Value {
+  const target = plain(value);
+  if (target === null || typeof target !== "object") return value;
+  // What is derived from the plan is no part of the state.
+  if (target instanceof Derived) return value;
+  const proxy = new Proxy(target, {
+    get(from, key) {
+      count();
+      return counting(Reflect.get(from, key) as unknown, count);
+    },
+    set: (to, key, item) => Reflect.set(to, key, plain(item)),
+  });
+  behind.set(proxy, target);
+  return proxy as Value;
+}
+
+/** Reads by deciding on a command and by applying what was decided, which is applied to the search thereby. */
+export function readsOf(
+  search: SearchMachine,
+  command: SearchCommand,
+  decided: readonly SearchEvent[],
+): number {
+  let reads = 0;
+  const count = (): void => {
+    reads += 1;
+  };
+  const counted = new SearchMachine(counting(search.state, count));
+  counted.decide(command);
+  for (const event of decided) counted.apply(event);
+  return reads;
+}

@@ -1,0 +1,37 @@
+/** A search that was run to its end on made-up learning curves, and its events as the log gives them back. */
+import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
+import { TrialOutcome } from "@trainyard/contracts/events";
+import type { SearcherConfig } from "@trainyard/experiment-config";
+import { draw } from "@trainyard/kernel";
+import type { SearchEvent } from "../events.ts";
+import { trialOf } from "../state.ts";
+import { configOf, DrivenSearch } from "./searches.ts";
+
+/** Trials report in turn, a step each, until they are stopped or have come to `steps`. */
+export function recordedSearch(searcher: SearcherConfig, seed: number, steps = 9): DrivenSearch {
+  const search = new DrivenSearch();
+  search.start(configOf(searcher), seed);
+  const reached = new Map<number, number>();
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (const { number: trial } of search.proposals()) {
+      const state = trialOf(search.state, trial);
+      if (state?.outcome !== TrialOutcome.UNSPECIFIED || state.wanted === "suspended") continue;
+      moved = true;
+      if (state.wanted === "stopped") {
+        search.end(trial, TrialOutcome.STOPPED_EARLY);
+        continue;
+      }
+      const step = (reached.get(trial) ?? 0) + 1;
+      reached.set(trial, step);
+      if (step > steps) search.end(trial, TrialOutcome.COMPLETED);
+      else search.validate(trial, step, draw(seed, "asymptote", trial) + 1 / step);
+    }
+  }
+  return search;
+}
+
+/** What the log gives back: keys in another order, and the defaults of what was left out. */
+export function stored(events: readonly SearchEvent[]): SearchEvent[] {
+  return events.map((event) => decodeEvent(encodeEvent(event as AnyEvent)) as SearchEvent);
+}

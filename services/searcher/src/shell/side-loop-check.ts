@@ -1,0 +1,21 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EventLog } from "@trainyard/event-log";
+import { type Check, type Logger, shownBeside } from "@trainyard/runtime";
+import { SideLoopSearches, nothing, savedSearches } from "./side-loop-searches.ts";
+
+/** The saved list that the next holder would start from, beside the log folded from 0 up to where it was saved. */
+export function sideLoopCheck(log: EventLog, logger: Logger): Check {
+  return {
+    name: "searcher.asking-searches",
+    run: async () => {
+      const saved = await savedSearches(log, logger);
+      if (saved === null) return { position: await log.head(), finding: "" };
+      const afresh = new SideLoopSearches(log, logger, nothing);
+      await afresh.readTo(saved.position);
+      const [is, becomes] = [saved.ids.toSorted(), afresh.ids.toSorted()];
+      if (isDeepStrictEqual(is, becomes)) return { position: saved.position, finding: "" };
+      const [one, other] = shownBeside(JSON.stringify(is), JSON.stringify(becomes));
+      return { position: saved.position, finding: `it is ${one}, folded afresh ${other}` };
+    },
+  };
+}
