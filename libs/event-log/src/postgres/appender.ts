@@ -9,7 +9,7 @@ import { Fault } from "@trainyard/kernel";
 import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult } from "../port.ts";
 import { bytesOf, refusalOf } from "../refusal.ts";
-import { type AppendRow, appendArguments, appendResults, appendStatement } from "./batch.ts";
+import { type AppendRow, appendQuery, appendResults } from "./batch.ts";
 import type { LazyConnection } from "./connection.ts";
 import { faultOf, wasAnswered } from "./faults.ts";
 
@@ -118,9 +118,7 @@ export class Appender {
   async #send(batch: readonly Waiting[]): Promise<readonly AppendResult[]> {
     const requests = batch.map(({ request }) => request);
     const rows = await this.#connection.query<[...AppendRow]>({
-      name: "append",
-      text: appendStatement,
-      values: appendArguments(requests),
+      ...appendQuery(requests),
       rowMode: "array",
     });
     return appendResults(requests, rows);

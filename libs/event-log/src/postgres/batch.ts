@@ -11,6 +11,16 @@ export function appendCall(count: number): string {
 }
 
 export const appendStatement = appendCall(26);
+const firstForm = 23;
+const firstStatement = appendCall(firstForm);
+
+/** The query for a batch. The function's first form looks for neither owners nor seen events, and costs an eighth less. */
+export function appendQuery(batch: readonly AppendRequest[]) {
+  const values = appendArguments(batch);
+  return batch.some(({ fence, seen }) => fence !== undefined || seen !== undefined)
+    ? { name: "append", text: appendStatement, values }
+    : { name: "append-unfenced", text: firstStatement, values: values.slice(0, firstForm) };
+}
 
 type Texts = (string | null)[];
 type Numbers = (number | string | null)[];
