@@ -190,7 +190,7 @@ function recordOutcome(
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
   if (!isKnownOutcome(told)) {
-    return reject("outcome_unknown", `trial ${number} ended in a way that has no name (${told})`);
+    return reject("outcome_unknown", `trial ${number} ended with an unknown outcome (${told})`);
   }
   if (search.phase === "completed" || !isOpen(trial)) return [];
   const outcome = outcomeOf(trial, told);

@@ -296,7 +296,7 @@ describe("a batch is refused whole", () => {
       "a value out of its range",
       lr(1),
       "invalid_hyperparameters",
-      /hyperparameters\.lr must lie between/,
+      /hyperparameters\.lr must be between/,
     ],
     ["no id", proposal(""), "invalid_request", /its id must be/],
     ["an id twice", proposal("good"), "invalid_request", /same id/],

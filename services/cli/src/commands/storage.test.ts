@@ -103,7 +103,7 @@ test("adopting a storage whose checkpoints are all known to lie there says so", 
   items = [entry(first)];
   await markStorage(root, first);
   const { code, out } = await yard("adopt", root);
-  expect([code, out]).toEqual([0, expect.stringContaining("all were known to lie there already")]);
+  expect([code, out]).toEqual([0, expect.stringContaining("all counted as stored there already")]);
 });
 
 test.each([

@@ -63,7 +63,7 @@ class SpooledStore:
             if not self._marker_noted:
                 self._marker_noted = True
                 message = (
-                    "%s; checkpoints are stored all the same, and the platform deletes none of them"
+                    "%s; checkpoints are still stored, but the platform deletes none of them"
                 )
                 log.warning(message, error)
             return ""
