@@ -168,7 +168,10 @@ export async function clusterDown(
   await endHolder(home);
   const lock = tryLock(supervisorLock(home));
   if (!lock.held)
-    throw new ClusterError("busy", "Another command started this cluster at the same time: try again.");
+    throw new ClusterError(
+      "busy",
+      "Another command started this cluster at the same time: try again.",
+    );
   const left = await endLeft(home);
   rmSync(home.clusterFile, { force: true });
   if (options.purge === true) {

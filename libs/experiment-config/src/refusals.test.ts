@@ -67,10 +67,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     "searcher: {name: random, metric: loss, max_trials: 2, max_concurrent_trials: -1}",
     "searcher.max_concurrent_trials must be at least 0, not -1",
   ],
-  [
-    "searcher: {name: single, metric: loss, num_rungs: 2}",
-    "searcher.num_rungs is not a known key",
-  ],
+  ["searcher: {name: single, metric: loss, num_rungs: 2}", "searcher.num_rungs is not a known key"],
   [
     "searcher: {name: single, metric: loss, smaller_is_better: yes please}",
     'searcher.smaller_is_better must be true or false, not "yes please"',

@@ -22,8 +22,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
       "searcher.max_length": expect.stringMatching(/^does not end a trial: /),
       "environment.image": notYet,
       "environment.registry_auth": `${notYet}; credentials in it are not stored`,
-      "hyperparameters.a[0]":
-        "is inside a list, which is passed on as it is: it is not searched",
+      "hyperparameters.a[0]": "is inside a list, which is passed on as it is: it is not searched",
     });
     const { config } = parsed(yaml(text));
     expect(config).toMatchObject({ resources: { weight: 2 } });

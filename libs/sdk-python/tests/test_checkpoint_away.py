@@ -39,7 +39,7 @@ class Away(CheckpointCase):
         self.platform.start()
         self.assert_all_completed([uuid for uuid, _ in stored])
         self.assertTrue(any("training continues" in line for line in self.log), self.log)
-        self.assertTrue(any("takes checkpoints again" in line for line in self.log), self.log)
+        self.assertTrue(any("accepts checkpoints again" in line for line in self.log), self.log)
 
     def test_what_has_gathered_is_not_waited_for_either(self):
         self.platform.stop()

@@ -25,7 +25,7 @@ test.each([
   [
     "halving",
     { value: 0.123456789, units: 4, rank: 7, of: 9, kept: 2, cutoff: 0.1, neighbours: [] },
-    "halving: its 0.123457 at 4 is number 7 of 9, of which 2 go on, down to 0.1",
+    "halving: its 0.123457 at 4 is number 7 of 9, of which 2 continue, down to 0.1",
   ],
   [
     "pbt_exploit",

@@ -82,7 +82,8 @@ export class Supervisor {
       () => process.state === "running" || process.deathsInARow >= hopelessDeaths,
       limits.servicesReadyMs,
     );
-    if (!serves || process.state !== "running") throw notReady(process, "does not answer after its restart");
+    if (!serves || process.state !== "running")
+      throw notReady(process, "does not answer after its restart");
   }
 
   /** Ends them all, the last one started first. Agents take their trials with them. */

@@ -133,10 +133,7 @@ describe("early_stopping", () => {
       "[{any: [{name: threshold}]}]",
       "early_stopping[0].any[0] needs lower, upper or both: the values between which a trial continues",
     ],
-    [
-      "[{any: [{name: not_finite}], name: median}]",
-      "early_stopping[0].name is not a known key",
-    ],
+    ["[{any: [{name: not_finite}], name: median}]", "early_stopping[0].name is not a known key"],
   ])("refuses %s", (policies, problem) => {
     expect(problems(yaml(list(policies)))[0]).toBe(problem);
   });

@@ -88,7 +88,5 @@ function outside(
   [from, to]: readonly [number, number] = [least, most],
 ): string | null {
   if (typeof value !== "number") return `must be a number, not ${describeValue(value)}`;
-  return value >= least && value <= most
-    ? null
-    : `must be between ${from} and ${to}, not ${value}`;
+  return value >= least && value <= most ? null : `must be between ${from} and ${to}, not ${value}`;
 }

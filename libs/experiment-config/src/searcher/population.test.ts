@@ -93,7 +93,9 @@ describe("the searcher pbt", () => {
 
   it("refuses a space in which all members are alike", () => {
     const found = problems(yaml(of("name: pbt, max_time: 9", "hyperparameters: {lr: 1}")));
-    expect(found).toEqual([expect.stringMatching(/^hyperparameters must have a hyperparameter with several values/)]);
+    expect(found).toEqual([
+      expect.stringMatching(/^hyperparameters must have a hyperparameter with several values/),
+    ]);
   });
 });
 

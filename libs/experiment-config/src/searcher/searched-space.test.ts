@@ -65,7 +65,10 @@ hyperparameters:
       'hyperparameters.momentum.when.optimizer is never true: "sgdd" is not a value of optimizer',
     ],
     ["{optimizer: []}", "hyperparameters.momentum.when.optimizer names no value"],
-    ["{layers: 9}", "hyperparameters.momentum.when.layers is never true: 9 is not a value of layers"],
+    [
+      "{layers: 9}",
+      "hyperparameters.momentum.when.layers is never true: 9 is not a value of layers",
+    ],
     [
       "{layers: {minval: 5}}",
       "hyperparameters.momentum.when.layers is never true: layers has no value in it",
@@ -125,7 +128,10 @@ describe("constraints", () => {
       "net.wide > 1",
       'names net.wide, which is not a hyperparameter; "net.width" is (column 1 of "net.wide > 1")',
     ],
-    ["net > 1", 'names net, which is a group of hyperparameters: name one of them (column 1 of "net > 1")'],
+    [
+      "net > 1",
+      'names net, which is a group of hyperparameters: name one of them (column 1 of "net > 1")',
+    ],
     [
       "batch-size < 9",
       'names batch, which is not a hyperparameter; write `batch-size` (column 1 of "batch-size < 9")',

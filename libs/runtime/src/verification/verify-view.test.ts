@@ -111,7 +111,7 @@ describe("a view that is folded afresh", () => {
 describe("what cannot be compared", () => {
   test("a view that was never folded is not verified", async () => {
     const view = stage.idle();
-    await expect(view.check().run(never)).rejects.toThrow("never folded");
+    await expect(view.check().run(never)).rejects.toThrow("never built");
   });
 
   test("a view that stands still behind the log is not verified", async () => {

@@ -299,7 +299,9 @@ class Sender:
     def _note_refusal(self, reply: Reply | None) -> None:
         why = reply.problem() if reply is not None else "no answer"
         if reply is not None and reply.status == 409:
-            log.warning("this run has been superseded, so its reports are no longer accepted: %s", why)
+            log.warning(
+                "this run has been superseded, so its reports are no longer accepted: %s", why
+            )
         else:
             log.warning(
                 "the metrics service refuses this run's token, so reports stay in the spool: %s",

@@ -141,7 +141,9 @@ class Spool:
     def _hold(self, rest: bytes, error: OSError) -> None:
         """Keeps a report that the disk did not take; of too many the oldest go."""
         if not self._held:
-            message = "%s cannot be written (%s): the latest reports are kept in memory until it can"
+            message = (
+                "%s cannot be written (%s): the latest reports are kept in memory until it can"
+            )
             log.warning(message, self.folder, error.strerror or error)
         self._held.append(rest)
         self._held_bytes += len(rest)
@@ -172,7 +174,10 @@ class Spool:
         except OSError as error:
             count = len(self._held) + self._lost
             log.warning(
-                "%s could not be written before the end (%s): %d reports are lost", self.folder, error, count
+                "%s could not be written before the end (%s): %d reports are lost",
+                self.folder,
+                error,
+                count,
             )
         finally:
             unlock(self._fd)

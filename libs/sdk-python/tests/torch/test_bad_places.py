@@ -224,7 +224,10 @@ class Checkpoints(BadInputCase):
         words = ("the optimizer 0 AdamW, and the trial has SGD", "start without the checkpoint")
         self.refused(*words, kind=self.made(build_optimizer=sgd), error=ValueError)
         self.train(scheduled(rates.StepLR, 5), name="b")
-        words = ("the scheduler 0 StepLR, and the trial has CosineAnnealingLR", "start without the checkpoint")
+        words = (
+            "the scheduler 0 StepLR, and the trial has CosineAnnealingLR",
+            "start without the checkpoint",
+        )
         cosine = scheduled(rates.CosineAnnealingLR, 5)
         self.refused(*words, kind=cosine, name="b", error=ValueError)
 

@@ -20,9 +20,7 @@ async function preview(
   const { config } = await parseHere(await readConfig(file, options.config), options.config);
   const { previewSearch } = await import("@trainyard/search");
   if (config.searcher.name === "custom") {
-    output.note(
-      "the client of a custom search proposes its trials, at most max_trials",
-    );
+    output.note("the client of a custom search proposes its trials, at most max_trials");
   }
   const { rungs, total } = previewSearch(config.searcher, config.hyperparameters);
   if (output.json) {
