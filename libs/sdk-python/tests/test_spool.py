@@ -146,7 +146,7 @@ class Append(SpoolCase):
                     spool.append("training", step, {"text": "x" * 100})
             spool.close()
         self.assertIn("could not be written before the end", log.output[-1])
-        self.assertIn("100 are lost", log.output[-1])
+        self.assertIn("100 reports are lost", log.output[-1])
         self.assertEqual(self.steps(), [])
 
     def test_a_closed_spool_says_so(self):
