@@ -132,6 +132,6 @@ describe("what cannot be compared", () => {
 
   test("a verification that nobody waits for ends", async () => {
     await using view = await folded("5");
-    await expect(view.check().run(AbortSignal.abort())).rejects.toThrow("nobody waits");
+    await expect(view.check().run(AbortSignal.abort())).rejects.toThrow("no longer waits");
   });
 });

@@ -53,7 +53,7 @@ async function list({ client, output }: Context): Promise<void> {
   }
   output.table(page.items, [
     { title: "ROOT", value: ({ root }) => root },
-    { title: "STORAGE", value: ({ storageId }) => storageId || "not told" },
+    { title: "STORAGE", value: ({ storageId }) => storageId || "not declared" },
     { title: "COUNTS AS", value: (one) => (one.countsAs === one.storageId ? "" : one.countsAs) },
     { title: "CHECKPOINTS", value: ({ checkpoints }) => String(checkpoints), right: true },
     { title: "CONDEMNED", value: ({ condemned }) => String(condemned), right: true },
