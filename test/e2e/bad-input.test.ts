@@ -181,7 +181,7 @@ test("a platform that is not there: exit code 1 and one sentence", async () => {
   const away = { TRAINYARD_URL: "http://127.0.0.1:9", TRAINYARD_TOKEN: "ty_0_0" };
   const answer = await world.yardWith(away, "e", "ls");
   expect(answer).toMatchObject({ code: 1, out: "" });
-  expect(answer.err).toContain("out of reach");
+  expect(answer.err).toContain("cannot be reached");
 });
 
 /** A tar of one file, by the format's definition (POSIX.1-1988 ustar): the packers that we use refuse such paths. */
