@@ -55,7 +55,7 @@ describe("a configuration that is wrong", () => {
     [
       "an impossible space",
       `${good.replace("metric: loss", 'metric: loss, constraints: ["n > 1", "n < 1"]')}hyperparameters: { n: { type: int, minval: 0, maxval: 3 } }`,
-      /^searcher\.constraints: leave nothing of the space: .*"n < 1" refuses most/,
+      /^searcher\.constraints: exclude the whole space: .*"n < 1" refuses most/,
     ],
     [
       "an earlier experiment that is not there",
@@ -181,7 +181,7 @@ test("a platform that is not there: exit code 1 and one sentence", async () => {
   const away = { TRAINYARD_URL: "http://127.0.0.1:9", TRAINYARD_TOKEN: "ty_0_0" };
   const answer = await world.yardWith(away, "e", "ls");
   expect(answer).toMatchObject({ code: 1, out: "" });
-  expect(answer.err).toContain("out of reach");
+  expect(answer.err).toContain("cannot be reached");
 });
 
 /** A tar of one file, by the format's definition (POSIX.1-1988 ustar): the packers that we use refuse such paths. */

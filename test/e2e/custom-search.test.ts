@@ -189,8 +189,8 @@ test("bad operations are clear errors in Python, and nothing of them is recorded
   if (child.stdout === null) throw new Error("the client has no output");
   expect(await json(child.stdout)).toEqual([
     ["trial_unknown", expect.stringContaining('operation "b": the search has no trial 9')],
-    ["invalid_hyperparameters", expect.stringContaining("hyperparameters.lr must lie between 0")],
-    ["invalid_hyperparameters", expect.stringContaining("hyperparameters.units is no hyper")],
+    ["invalid_hyperparameters", expect.stringContaining("hyperparameters.lr must be between 0")],
+    ["invalid_hyperparameters", expect.stringContaining("hyperparameters.units is not a hyper")],
     ["ok", [["a", 1]]],
     ["ok", [["a", 1]]],
     ["operation_id_reused", expect.stringContaining('operation "a"')],

@@ -120,7 +120,7 @@ function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {
   if (status?.phase === "ready" && status.cluster !== null) return status.cluster;
   if (status?.failure != null) throw new ClusterError("not_ready", status.failure);
   if (status?.phase === "stopping") {
-    throw new ClusterError("stopping", "The cluster was told to stop while it was starting.");
+    throw new ClusterError("stopping", "The cluster was stopped while it was starting.");
   }
   const failure = readJson(failureFile(home)) as { code: string; sentence: string } | null;
   if (failure !== null) throw new ClusterError(failure.code, failure.sentence);
@@ -128,7 +128,7 @@ function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {
   const quoted = lastLines(log).join("\n");
   throw new ClusterError(
     "not_up",
-    `The cluster did not come up; the last lines of ${log} are:\n${quoted}`,
+    `The cluster did not start; the last lines of ${log} are:\n${quoted}`,
   );
 }
 
@@ -151,7 +151,7 @@ export async function clusterStatus(folder: string = homeFolder()): Promise<Clus
     }),
     notes: [
       ...left.notes,
-      'The supervisor was killed: what still runs is not started again when it ends. "yard cluster up" takes over.',
+      'The supervisor was killed: its processes still run, but they are not restarted when they end. "yard cluster up" starts a new supervisor.',
     ],
   };
 }
@@ -168,7 +168,10 @@ export async function clusterDown(
   await endHolder(home);
   const lock = tryLock(supervisorLock(home));
   if (!lock.held)
-    throw new ClusterError("busy", "Another start of this cluster came in between: try again.");
+    throw new ClusterError(
+      "busy",
+      "Another command started this cluster at the same time: try again.",
+    );
   const left = await endLeft(home);
   rmSync(home.clusterFile, { force: true });
   if (options.purge === true) {

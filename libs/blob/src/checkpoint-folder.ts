@@ -82,7 +82,7 @@ export async function removeCheckpointFolder(
   const root = checkpointRoot(storage);
   const folder = checkpointFolder(storage, checkpoint);
   if (root === null || folder === null) {
-    throw new Fault("unknown_storage", `checkpoint ${checkpoint} lies in no directory`, {
+    throw new Fault("unknown_storage", `checkpoint ${checkpoint} has no directory`, {
       retry: "never",
     });
   }

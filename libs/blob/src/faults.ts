@@ -3,7 +3,7 @@ import { isBlobKey } from "./port.ts";
 
 export function checkKey(key: string): void {
   if (isBlobKey(key)) return;
-  throw new Fault("invalid_key", `${JSON.stringify(key)} is no key of a blob`, { retry: "never" });
+  throw new Fault("invalid_key", `${JSON.stringify(key)} is not a blob key`, { retry: "never" });
 }
 
 export function digestMismatch(key: string, expected: string, actual: string): Fault {

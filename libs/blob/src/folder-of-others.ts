@@ -44,7 +44,7 @@ export class FolderOfOthers {
     const stats = await handle.stat().catch(closing(handle));
     if (stats.isFile()) return { handle, stats };
     await handle.close();
-    throw new NotInside("is no file");
+    throw new NotInside("is not a file");
   }
 
   /** The paths of the regular files in it and in its folders, sorted; no link is followed. At most `max`, then NotInside. */
@@ -72,7 +72,7 @@ export class FolderOfOthers {
     // join() leaves the / at the end of a root.
     if (join(place, "/") === join(expected, "/")) return handle;
     await handle.close();
-    throw new NotInside("lies behind a link, or was moved while it was opened");
+    throw new NotInside("is behind a link, or was moved while it was opened");
   }
 }
 
@@ -84,7 +84,7 @@ function placeOf(handle: FileHandle): string {
 function refusingLinks(error: unknown): never {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== "ELOOP" && code !== "ENOTDIR") throw error;
-  throw new NotInside("is a link, or lies behind something that is no folder");
+  throw new NotInside("is a link, or its parent is not a folder");
 }
 
 function closing(handle: FileHandle): (error: unknown) => Promise<never> {

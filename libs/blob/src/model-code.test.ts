@@ -112,7 +112,7 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
   [
     "what goes on after an archive's end",
     () => [packed({ path: "train.py" }), ...bomb(192)],
-    "goes on after its end",
+    "has data after its end",
   ],
   ["an archive that is compressed twice", () => [gzipSync(Buffer.concat(bomb(192)))], "twice"],
   [

@@ -105,7 +105,7 @@ class Look {
     if (this.#bytesAfterEnd !== null) {
       // The parser would keep all of it.
       this.#bytesAfterEnd += piece.length;
-      if (this.#bytesAfterEnd > paddingBytesMax) throw new Refused("it goes on after its end");
+      if (this.#bytesAfterEnd > paddingBytesMax) throw new Refused("it has data after its end");
       return;
     }
     this.#parser.write(piece);

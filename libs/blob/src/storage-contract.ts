@@ -80,7 +80,11 @@ function removalContract(open: () => Promise<OpenedDisk>): void {
 
   test.each([
     ["an unmarked storage", async () => {}, "is the storage mounted here"],
-    ["a damaged marker", (opened: OpenedDisk) => opened.damage(opened.root), "holds no id"],
+    [
+      "a damaged marker",
+      (opened: OpenedDisk) => opened.damage(opened.root),
+      "contains no storage id",
+    ],
     [
       "another storage at the same path",
       async ({ disk, root }: OpenedDisk) => void (await disk.mark(root, randomUUID())),

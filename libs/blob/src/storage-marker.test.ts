@@ -160,5 +160,5 @@ test("every sentence about a storage names the path, and what to do", () => {
   expect(told({ kind: "unreadable", detail: "EIO" })).toContain(
     "/c/.trainyard-storage cannot be read on this host: EIO",
   );
-  expect(told({ kind: "marked", id: other }, "")).toContain("declared without the id");
+  expect(told({ kind: "marked", id: other }, "")).toContain("declared without a storage id");
 });

@@ -90,7 +90,7 @@ export function problemOfStorage(root: string, id: string, seen: SeenStorage): s
   const marker = join(root, storageMarkerName);
   const adopt = `"yard storage adopt ${root}" on a host where the storage is mounted`;
   if (id === "") {
-    return `it was declared without the id of its storage, as older SDKs do, so nobody knows whether ${root} is that storage here: run ${adopt}`;
+    return `it was declared without a storage id (older SDKs send none), so it is unknown whether ${root} is that storage on this host: run ${adopt}`;
   }
   switch (seen.kind) {
     case "marked":
@@ -99,7 +99,7 @@ export function problemOfStorage(root: string, id: string, seen: SeenStorage): s
     case "unmarked":
       return `${root} has no ${storageMarkerName} on this host, which storage ${id} has: is the storage mounted here? If the file was deleted, run ${adopt}`;
     case "damaged":
-      return `${marker} holds no id of a storage, so nobody knows whether this is storage ${id}: run ${adopt}`;
+      return `${marker} contains no storage id, so it is unknown whether this is storage ${id}: run ${adopt}`;
     case "unreadable":
       return `${marker} cannot be read on this host: ${seen.detail}`;
   }

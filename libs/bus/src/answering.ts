@@ -23,7 +23,7 @@ export async function answer(
 }
 
 export const overloaded = (service: string): CommandReply =>
-  unavailable(`${service} has too many commands at work`);
+  unavailable(`${service} has too many commands in progress`);
 
 function unavailable(detail: string): CommandReply {
   return { kind: "unavailable", detail, retryAfterMs: busLimits.retryAfterMs };

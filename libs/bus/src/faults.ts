@@ -2,7 +2,7 @@
 import { Fault } from "@trainyard/kernel";
 
 export const busAway = (): Fault =>
-  new Fault("bus_away", "the message bus is out of reach", { retry: "later" });
+  new Fault("bus_away", "the message bus cannot be reached", { retry: "later" });
 
 export const linkLost = (subject: string): Fault =>
   new Fault("bus_away", "the link to the message bus was lost before an answer came", {
@@ -11,13 +11,13 @@ export const linkLost = (subject: string): Fault =>
   });
 
 export const noResponders = (subject: string): Fault =>
-  new Fault("no_responders", `nothing answers ${subject} now`, {
+  new Fault("no_responders", `no service answers ${subject} now`, {
     retry: "later",
     fields: { subject },
   });
 
 export const deadlineExceeded = (subject: string, deadlineMs: number): Fault =>
-  new Fault("deadline_exceeded", `${subject} gave no answer within ${deadlineMs} ms`, {
+  new Fault("deadline_exceeded", `${subject} did not answer within ${deadlineMs} ms`, {
     retry: "later",
     fields: { subject, deadlineMs },
   });
@@ -42,7 +42,7 @@ export const commandFailed = (subject: string): Fault =>
   });
 
 export const relayDiverged = (position: number, detail: string): Fault =>
-  new Fault("relay_diverged", `another publisher came before event ${position}: ${detail}`, {
+  new Fault("relay_diverged", `another publisher published before event ${position}: ${detail}`, {
     retry: "now",
     fields: { position },
   });

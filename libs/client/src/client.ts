@@ -160,7 +160,7 @@ function routeFor(
     const given = route.pathFields.every((field) => fields[camelCase(field)] !== undefined);
     if (given) return { route, fields };
   }
-  throw new TypeError(`${name} is no call of the API, or lacks a field of its path`);
+  throw new TypeError(`${name} is not a call of the API, or lacks a field of its path`);
 }
 
 function pathValues(route: Route, fields: JsonObject): JsonObject {

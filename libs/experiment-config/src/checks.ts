@@ -38,7 +38,7 @@ function checkEntrypoint(given: Json | undefined, note: Note): void {
   } else if (typeof entrypoint === "string" && legacyEntrypoint.test(entrypoint.trim())) {
     note(
       "entrypoint",
-      `names a trial class (${entrypoint}), which is not run any more; give the command that trains, for example "python3 train.py"`,
+      `names a trial class (${entrypoint}), which this version does not run: give the command that trains, for example "python3 train.py"`,
     );
   } else if (typeof entrypoint === "string" && entrypoint !== "" && entrypoint.trim() === "") {
     note("entrypoint", "is blank: it is the command that trains");

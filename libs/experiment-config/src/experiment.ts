@@ -55,7 +55,7 @@ const checkGrid: Check = (document, path, note) => {
 
 const reproducibility: Part = {
   schema: section({ experiment_seed: count }),
-  required: { experiment_seed: "whoever submits draws one" },
+  required: { experiment_seed: "the client draws one when it submits" },
   fill: (value, { seed }) => (isMapping(value) ? { experiment_seed: seed, ...value } : value),
 };
 

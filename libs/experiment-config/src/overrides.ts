@@ -41,7 +41,7 @@ function withValue(
   const path = keyPath(parent, key);
   const inner = valueAt(mapping, key) ?? {};
   if (!isMapping(inner)) {
-    const detail = `is not a mapping, so the override of "${rest.join(".")}" in it has no place`;
+    const detail = `is not a mapping, so "${rest.join(".")}" in it cannot be overridden`;
     return [{ path, detail }];
   }
   const changed = withValue(inner, rest, value, path);

@@ -176,7 +176,7 @@ describe("overrides", () => {
     ["entrypoint.x=1", /^entrypoint is not a mapping/],
     ["__proto__.x=1", /^__proto__\.x is not allowed as a key/],
     ["data={__proto__: 1}", /^data\.__proto__ is not allowed as a key/],
-    ["nmae=1", /^nmae is not a key that is known here/],
+    ["nmae=1", /^nmae is not a known key/],
     ["resources.priority=0", /^resources\.priority must be at least 1/],
   ])("are refused with their path: %s", (override, problem) => {
     expect(problems(yaml(), { defaults, overrides: [override] })[0]).toMatch(problem);

@@ -8,10 +8,10 @@ const running = searcherNames.join(", ");
 
 /** What is added to a good configuration, and the one problem that it makes. */
 const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
-  ["nmae: x", 'nmae is not a key that is known here; "name" is'],
-  ["early_stoping: []", 'early_stoping is not a key that is known here; "early_stopping" is'],
-  ["constructor: 1", "constructor is not a key that is known here"],
-  ["toString: 1", "toString is not a key that is known here"],
+  ["nmae: x", 'nmae is not a known key; "name" is'],
+  ["early_stoping: []", 'early_stoping is not a known key; "early_stopping" is'],
+  ["constructor: 1", "constructor is not a known key"],
+  ["toString: 1", "toString is not a known key"],
   ["name: [x]", "name must be text, not a list"],
   ["description: 3", "description must be text, not 3"],
   [`workspace: ${"w".repeat(256)}`, "workspace must be a name of at most 255 characters"],
@@ -24,13 +24,13 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["entrypoint: {a: b}", "entrypoint must be a command: text, or a list of texts"],
   [
     "entrypoint: model_def:Trial",
-    /^entrypoint names a trial class \(model_def:Trial\), which is not run any more; give the command/,
+    /^entrypoint names a trial class \(model_def:Trial\), which this version does not run: give the command/,
   ],
   ["entrypoint: a.b:trials.Inner", /^entrypoint names a trial class \(a\.b:trials\.Inner\)/],
   ["entrypoint: ['model_def:Trial']", /^entrypoint names a trial class \(model_def:Trial\)/],
   [
     "validation_period: {batches: 1}",
-    'validation_period is not a key that is known here; "min_validation_period" is',
+    'validation_period is not a known key; "min_validation_period" is',
   ],
   ["searcher: {metric: loss}", `searcher.name is missing: it must be one of ${running}`],
   ["searcher: {name: single}", /^searcher\.metric is missing/],
@@ -67,10 +67,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     "searcher: {name: random, metric: loss, max_trials: 2, max_concurrent_trials: -1}",
     "searcher.max_concurrent_trials must be at least 0, not -1",
   ],
-  [
-    "searcher: {name: single, metric: loss, num_rungs: 2}",
-    "searcher.num_rungs is not a key that is known here",
-  ],
+  ["searcher: {name: single, metric: loss, num_rungs: 2}", "searcher.num_rungs is not a known key"],
   [
     "searcher: {name: single, metric: loss, smaller_is_better: yes please}",
     'searcher.smaller_is_better must be true or false, not "yes please"',
@@ -156,7 +153,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "hyperparameters: {a: {type: double, minval: 1, maxval: 2, cuont: 3}}",
-    'hyperparameters.a.cuont is not a key that is known here; "count" is',
+    'hyperparameters.a.cuont is not a known key; "count" is',
   ],
   [
     "hyperparameters: {a: {type: categorical, vals: []}}",
@@ -188,7 +185,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "resources: {slots_per_trail: 1}",
-    'resources.slots_per_trail is not a key that is known here; "slots_per_trial" is',
+    'resources.slots_per_trail is not a known key; "slots_per_trial" is',
   ],
   ["resources: {slots_per_trial: -1}", "resources.slots_per_trial must be at least 0, not -1"],
   [
@@ -239,7 +236,7 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ],
   [
     "environment: {environment_variables: {tpu: []}}",
-    'environment.environment_variables.tpu is not a key that is known here; "cpu" is',
+    'environment.environment_variables.tpu is not a known key; "cpu" is',
   ],
   [
     "reproducibility: {experiment_seed: -1}",

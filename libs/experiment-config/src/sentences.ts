@@ -14,14 +14,14 @@ export function innerProblems(schema: z.ZodType, value: unknown): readonly Inner
     const details = issue.message.split("\n");
     return issue.keys.map((key, index) => ({
       path: [...issue.path, key],
-      detail: details[index] ?? "is not a key that is known here",
+      detail: details[index] ?? "is not a known key",
     }));
   });
 }
 
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = closest(key, known);
-  return `is not a key that is known here${meant === null ? "" : `; "${meant}" is`}`;
+  return `is not a known key${meant === null ? "" : `; "${meant}" is`}`;
 }
 
 const expectedWords: Readonly<Record<string, string>> = {

@@ -22,8 +22,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
       "searcher.max_length": expect.stringMatching(/^does not end a trial: /),
       "environment.image": notYet,
       "environment.registry_auth": `${notYet}; credentials in it are not stored`,
-      "hyperparameters.a[0]":
-        "is inside a list, which is handed over as written: it is not searched",
+      "hyperparameters.a[0]": "is inside a list, which is passed on as it is: it is not searched",
     });
     const { config } = parsed(yaml(text));
     expect(config).toMatchObject({ resources: { weight: 2 } });
@@ -75,7 +74,7 @@ describe("a launcher of Determined in the entrypoint", () => {
     ["python3 -m determined.launch.horovod --trial m:T", "horovod"],
   ])("is named: %j", (entrypoint, module) => {
     expect(of(entrypoint)).toBe(
-      `runs determined.launch.${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md says what takes its place`,
+      `runs determined.launch.${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md names the replacement`,
     );
   });
 

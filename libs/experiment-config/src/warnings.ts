@@ -19,9 +19,9 @@ const NOT_YET = "is accepted and has no effect yet";
 /** Of keys that will not have one: what decides in their place. */
 const instead: Readonly<Record<string, string>> = {
   min_validation_period:
-    "asks for no validation by itself: the training code decides when it validates, and the Trainer of trainyard.pytorch goes by this",
+    "starts no validation by itself: the training code decides when it validates, and the Trainer of trainyard.pytorch uses this value",
   min_checkpoint_period:
-    "stores no checkpoint by itself: the training code decides when it writes one, and the Trainer of trainyard.pytorch goes by this",
+    "stores no checkpoint by itself: the training code decides when it writes one, and the Trainer of trainyard.pytorch uses this value",
   checkpoint_policy:
     "has no effect: the training code decides after which validations it writes a checkpoint",
   perform_initial_validation:
@@ -42,8 +42,8 @@ const instead: Readonly<Record<string, string>> = {
     "has no effect: slots_per_trial alone says how many slots a trial trains on",
   "profiling.sync_timings": "has no effect: the profiler times nothing inside of the training loop",
   "searcher.max_length":
-    "does not end a trial: it is handed to the training code, which decides how long it trains; max_time ends one",
-  "searcher.unit": "has no effect: what the search's client asks for is counted in time_metric",
+    "does not end a trial: it is passed to the training code, which decides how long it trains; max_time ends one",
+  "searcher.unit": "has no effect: the targets of the search's client are in time_metric",
 };
 
 export function warningsOf(document: JsonObject): readonly FieldProblem[] {
@@ -105,7 +105,7 @@ function noteUnusedKeys(searcher: Json | undefined, warnings: FieldProblem[]): v
   const name = valueAt(searcher, "name");
   for (const key of unusedKeys(name)) {
     if (valueAt(searcher, key) === undefined) continue;
-    const detail = `has no effect: the searcher ${String(name)} has no use for it`;
+    const detail = `has no effect: the searcher ${String(name)} does not use it`;
     warnings.push({ path: keyPath("searcher", key), detail });
   }
 }
@@ -122,7 +122,7 @@ function noteModule(entrypoint: Json | undefined, warnings: FieldProblem[]): voi
   const ours = sameName.exec(module)?.[1];
   const instead =
     ours === undefined
-      ? "docs/howto/port-from-determined.md says what takes its place"
+      ? "docs/howto/port-from-determined.md names the replacement"
       : `write trainyard.launch.${ours}`;
   const detail = `runs ${module}, a module of Determined's that trials do not have here; ${instead}`;
   warnings.push({ path: "entrypoint", detail });
@@ -133,7 +133,7 @@ function noteListedHyperparameters(value: Json, path: string, warnings: FieldPro
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       if (isHyperparameterType(writtenType(item))) {
-        const detail = "is inside a list, which is handed over as written: it is not searched";
+        const detail = "is inside a list, which is passed on as it is: it is not searched";
         warnings.push({ path: itemPath(path, index), detail });
       }
     }

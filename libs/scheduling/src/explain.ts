@@ -78,7 +78,7 @@ function notEnough({ agents }: Pool, demand: Demand): Reason {
   if (demand.slots === 0) {
     return {
       reason: "not_enough_free",
-      detail: `every agent runs as many processes as it may${but}`,
+      detail: `every agent runs its maximum number of processes${but}`,
     };
   }
   const free = demand.singleAgent

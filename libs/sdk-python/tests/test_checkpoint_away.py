@@ -38,8 +38,8 @@ class Away(CheckpointCase):
         self.assertEqual(self.left(), sorted(f"{uuid}.json" for uuid, _ in stored))
         self.platform.start()
         self.assert_all_completed([uuid for uuid, _ in stored])
-        self.assertTrue(any("training goes on" in line for line in self.log), self.log)
-        self.assertTrue(any("takes checkpoints again" in line for line in self.log), self.log)
+        self.assertTrue(any("training continues" in line for line in self.log), self.log)
+        self.assertTrue(any("accepts checkpoints again" in line for line in self.log), self.log)
 
     def test_what_has_gathered_is_not_waited_for_either(self):
         self.platform.stop()
@@ -130,7 +130,7 @@ class Away(CheckpointCase):
         self.platform.storage = self.folder / "elsewhere"
         uuid = self.store(a="1")
         self.assertEqual(self.left(), [f"{uuid}.json"])
-        wait_until(lambda: any("the platform keeps it in" in line for line in self.log))
+        wait_until(lambda: any("the platform stores it in" in line for line in self.log))
         self.assertEqual(self.folders(), [uuid])
         self.platform.storage = self.storage
         self.platform.checkpoints.clear()

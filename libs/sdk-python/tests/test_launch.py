@@ -141,7 +141,7 @@ class Starting(LaunchCase):
 
     def test_a_rank_that_is_not_told_of_the_others_is_warned(self):
         _, err = self.launch("with trainyard.init(): pass")
-        self.assertEqual(err.count("was not given distributed="), 1, err)
+        self.assertEqual(err.count("has no distributed="), 1, err)
 
     def test_what_cannot_be_started(self):
         _, err = self.launch("", code=127, words=("no-such-command",))
@@ -154,7 +154,7 @@ class Options(unittest.TestCase):
     def test_wrong_ones_are_named_with_the_remedy(self):
         for words, said in (
             (["--trial", "model:Trial"], "Trainer"),
-            (["--batch-size", "4", "train.py"], "put the script's own after its name"),
+            (["--batch-size", "4", "train.py"], "put options of the script after its name"),
             (["--nproc_per_node"], "needs a value"),
             (["--nproc_per_node=x", "train.py"], "must be a whole number, not 'x'"),
             (["--nproc_per_node=0", "train.py"], "must be 1 or more"),

@@ -38,7 +38,7 @@ class WithoutThePlatform(ContextCase):
     def test_nobody_listens(self):
         self.platform.stop()
         err = self.train()
-        self.assertEqual(err.count("cannot take reports"), 1, err)
+        self.assertEqual(err.count("cannot accept reports"), 1, err)
 
     def test_nobody_answers(self):
         self.platform.faults = lambda request: HANG
@@ -75,7 +75,7 @@ class WithoutThePlatform(ContextCase):
         # The first waits two seconds; the outage is known then. What a busy disk takes is not counted.
         self.assertLess(float(out), 4.0)
         self.assertEqual(len(list((self.run_dir / "spool/checkpoints").glob("*.json"))), 20)
-        self.assertEqual(err.count("training goes on"), 1, err)
+        self.assertEqual(err.count("training continues"), 1, err)
         self.assert_end("FINISHED")
 
     def test_the_service_returns_before_the_end(self):

@@ -270,7 +270,7 @@ class Translation(unittest.TestCase):
     def test_what_cannot_be_is_said_at_once(self) -> None:
         with self.assertRaisesRegex(SearchError, "no trial 'a'"):
             self.batches(Close("a"))
-        with self.assertRaisesRegex(SearchError, "trial 'a' already"):
+        with self.assertRaisesRegex(SearchError, "trial 'a' exists already"):
             self.batches(Create("a", {}), known=["a"])
         with self.assertRaises(TypeError):
             self.batches("close it")

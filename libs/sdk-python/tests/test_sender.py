@@ -235,11 +235,11 @@ class Trouble(SenderCase):
         self.platform.stop()
         self.report(2)
         self.assertFalse(sender.flush(0.5))
-        self.assertTrue(any("cannot take reports" in line for line in self.log), self.log)
+        self.assertTrue(any("cannot accept reports" in line for line in self.log), self.log)
         self.platform.start()
         self.assertTrue(sender.flush(10))
         self.assert_all_delivered()
-        self.assertTrue(any("takes reports again" in line for line in self.log), self.log)
+        self.assertTrue(any("accepts reports again" in line for line in self.log), self.log)
 
     def test_a_service_that_never_answers_holds_up_neither_reports_nor_the_end(self):
         self.platform.faults = lambda request: HANG
@@ -362,7 +362,7 @@ class Randomised(SenderCase):
         lost_alone = len(expected) - len(self.platform.reports)
         self.assertTrue(delivered)
         # A lone report answered by 413 is dropped with a warning; nothing else may be missing.
-        dropped = sum("does not take report" in line for line in self.log)
+        dropped = sum("refuses report" in line for line in self.log)
         self.log.clear()
         self.assertEqual(lost_alone, dropped)
         for key, report in self.platform.reports.items():

@@ -122,11 +122,11 @@ class Append(SpoolCase):
             self.assertIsNone(spool.append("training", 2, {"b": 2}))
             self.assertIsNone(spool.append("training", 3, {"b": 2}))
         self.assertEqual(len(log.output), 1, log.output)
-        self.assertIn("takes no reports", log.output[0])
+        self.assertIn("cannot be written", log.output[0])
         self.assertEqual(self.path.read_bytes(), before)
         with self.assertLogs("trainyard", "WARNING") as log:
             self.assertEqual(spool.append("training", 4, {}), "0-6")
-        self.assertIn("takes reports again; 0 were lost", log.output[0])
+        self.assertIn("can be written again; 0 reports were lost", log.output[0])
         self.assertEqual(self.steps(), [1, 2, 3, 4])
         self.assertEqual(len(set(keys(self.path))), 4)
 
@@ -145,8 +145,8 @@ class Append(SpoolCase):
                 for step in range(100):
                     spool.append("training", step, {"text": "x" * 100})
             spool.close()
-        self.assertIn("took no reports to the end", log.output[-1])
-        self.assertIn("100 are lost", log.output[-1])
+        self.assertIn("could not be written before the end", log.output[-1])
+        self.assertIn("100 reports are lost", log.output[-1])
         self.assertEqual(self.steps(), [])
 
     def test_a_closed_spool_says_so(self):

@@ -121,7 +121,7 @@ class InARun(ContextCase):
         self.folder_of_trial().mkdir(parents=True)
         (self.folder_of_trial() / "metrics").write_text("in the way")
         _, err = self.run_script(MIRROR)
-        self.assertEqual(err.count("no longer copied into TensorBoard files"), 1)
+        self.assertEqual(err.count("no longer copied to TensorBoard files"), 1)
         self.assertEqual(len(self.spooled()), 4)
 
     def test_without_a_known_storage_they_stay_with_the_run_and_that_is_said(self):

@@ -4,7 +4,14 @@
  */
 import { encodedBytes, type EventData, type EventOf } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
-import { assert, assertNever, limits, type Rejection, reject } from "@trainyard/kernel";
+import {
+  assert,
+  assertNever,
+  isSuperseded,
+  limits,
+  type Rejection,
+  reject,
+} from "@trainyard/kernel";
 import type { Decision, Observation } from "./algorithm.ts";
 import { algorithmOf, newestAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
@@ -117,7 +124,7 @@ function recordValidation(
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
   if (search.phase === "completed") return [];
-  if (run < command.currentRun || measurement === trial.measurement) return [];
+  if (isSuperseded(run, command.currentRun) || measurement === trial.measurement) return [];
   const time = timeOf(command, timeMetric);
   const repeat = wasObserved(trial, time);
   const objectives = objectivesOf(search.plan);
@@ -190,7 +197,7 @@ function recordOutcome(
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
   if (!isKnownOutcome(told)) {
-    return reject("outcome_unknown", `trial ${number} ended in a way that has no name (${told})`);
+    return reject("outcome_unknown", `trial ${number} ended with an unknown outcome (${told})`);
   }
   if (search.phase === "completed" || !isOpen(trial)) return [];
   const outcome = outcomeOf(trial, told);

@@ -10,7 +10,7 @@ test.each([
   [
     "metric_missing",
     { metric: "loss", reported: ["accuracy"], non_numeric: true },
-    "metric_missing: a validation reports loss, the searcher's metric, as something that is no number: report it as a number",
+    "metric_missing: a validation reports loss, the searcher's metric, as something that is not a number: report it as a number",
   ],
   [
     "time_metric_missing",
@@ -25,7 +25,7 @@ test.each([
   [
     "halving",
     { value: 0.123456789, units: 4, rank: 7, of: 9, kept: 2, cutoff: 0.1, neighbours: [] },
-    "halving: its 0.123457 at 4 is number 7 of 9, of which 2 go on, down to 0.1",
+    "halving: its 0.123457 at 4 is number 7 of 9, of which 2 continue, down to 0.1",
   ],
   [
     "pbt_exploit",
@@ -39,7 +39,7 @@ test.each([
       copy: 9,
       checkpoint_time: 18,
     },
-    "pbt_exploit: its 0.9 at 20 is number 8 of 8; trial 9 goes on in its place from trial 3 (0.1) at 18",
+    "pbt_exploit: its 0.9 at 20 is number 8 of 8; trial 9 replaces it and starts from trial 3 (0.1) at 18",
   ],
   [
     "segment_end",
@@ -79,7 +79,7 @@ test.each([
         { rule: "max_time", evidence: { max_time: 3, units: 4 } },
       ],
     },
-    "all: not_finite: its value at 3 is NaN; and max_time: it has trained for 4, which is all that it may",
+    "all: not_finite: its value at 3 is NaN; and max_time: it has trained for 4, its maximum",
   ],
   [
     "budget",

@@ -24,12 +24,12 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
   budget: budgetSentence,
   all: ({ policies }) => (Array.isArray(policies) ? policies.map(inner).join("; and ") : ""),
   halving: (evidence) => standing(evidence),
-  rung_closed: (evidence) => `${standing(evidence)}, and nobody comes there any more`,
+  rung_closed: (evidence) => `${standing(evidence)}, and no other trial will reach it`,
   rung_not_trusted: ({ units, first_rung }) =>
-    `early values, at ${text(units)}, do not tell later ones; trials are compared from ${text(first_rung)} on`,
+    `early values, at ${text(units)}, do not predict later ones; trials are compared from ${text(first_rung)} on`,
   client: ({ reason }) => (typeof reason === "string" ? reason : ""),
-  target_reached: ({ target }) => `it has come to ${text(target)}, which its client asked for`,
-  max_time: ({ units }) => `it has trained for ${text(units)}, which is all that it may`,
+  target_reached: ({ target }) => `it has reached ${text(target)}, the target that its client set`,
+  max_time: ({ units }) => `it has trained for ${text(units)}, its maximum`,
   pbt_exploit: (evidence) => copied(evidence),
   segment_end: ({ until, segment, of }) =>
     `its segment of the schedule, ${text(segment)} of ${text(of)}, lasts until ${text(until)}`,
@@ -37,7 +37,7 @@ const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
 
 function missing(name: unknown, key: string, { reported, non_numeric }: Evidence): string {
   if (non_numeric === true) {
-    return `a validation reports ${text(name)}, the searcher's ${key}, as something that is no number: report it as a number`;
+    return `a validation reports ${text(name)}, the searcher's ${key}, as something that is not a number: report it as a number`;
   }
   return `a validation has no ${text(name)}, the searcher's ${key}; it has ${names(reported)}`;
 }
@@ -54,14 +54,14 @@ function copied({
   checkpoint_time,
 }: Evidence): string {
   const at = `its ${text(value)} at ${text(time)} is number ${text(rank)} of ${text(of)}`;
-  return `${at}; trial ${text(copy)} goes on in its place from trial ${text(donor)} (${text(donor_value)}) at ${text(checkpoint_time)}`;
+  return `${at}; trial ${text(copy)} replaces it and starts from trial ${text(donor)} (${text(donor_value)}) at ${text(checkpoint_time)}`;
 }
 
 /** A trial's rank in a rung of successive halving. */
 function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {
   const at = `its ${text(value)} at ${text(units)} is number ${text(rank)} of ${text(of)}`;
   const on = cutoff === null || cutoff === undefined ? "" : `, down to ${text(cutoff)}`;
-  return `${at}, of which ${text(kept)} go on${on}`;
+  return `${at}, of which ${text(kept)} continue${on}`;
 }
 
 function inner(policy: unknown): string {

@@ -1,9 +1,6 @@
-export const policyLimits = {
+export const gcLimits = {
   /** Evidence is at most 16 neighbours: half of them by value, half by steps. */
   competitorsPerRanking: 8,
-} as const;
-
-export const gcLimits = {
   /** How long what is condemned is kept, unless the environment says otherwise: time for a person to notice. */
   graceSeconds: 600,
   /** Checkpoints that are settled or deleted in one go, before new ones are looked for. */

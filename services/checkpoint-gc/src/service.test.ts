@@ -298,7 +298,7 @@ describe("verification", () => {
       `update checkpoint_gc.checkpoints set retention = '${state}' where checkpoint = '${checkpoints[1]}'`;
     await gc.stage.sql(retention("deleted"));
     expect((await gc.stage.verify())[name]).toBe(
-      `the first row that differs is ${row}: retention is "deleted", folded afresh "kept"`,
+      `the first row that differs is ${row}: retention is "deleted", but a rebuild has "kept"`,
     );
     await gc.stage.sql(retention("kept"));
     const scalars = (from: string, to: string) =>

@@ -14,7 +14,7 @@ export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
   const registers = [registry];
   const changes = new Counter({
     name: "trainyard_checkpoint_gc_decisions_total",
-    help: "Checkpoints by what was decided of them",
+    help: "Checkpoints by decision",
     labelNames: ["decision"],
     registers,
   });

@@ -57,7 +57,7 @@ export async function runDemo(): Promise<number> {
 
 function connect(): Client {
   const access = clusterAccess();
-  if (access === null) throw new Failure("The cluster went down again.");
+  if (access === null) throw new Failure("The cluster has stopped.");
   return new Client({ url: access.api, token: access.token });
 }
 
@@ -92,7 +92,7 @@ async function unfinished(client: Client, output: Output): Promise<string | null
   const left = items.find((one) => one.name === name && !isOver(one));
   if (left === undefined) return null;
   if (left.state === "PAUSED") await client.call("activateExperiment", { experiment: left.id });
-  output.line(`experiment ${left.id} (${name}) goes on where it was`);
+  output.line(`experiment ${left.id} (${name}) continues where it stopped`);
   return left.id;
 }
 
@@ -133,8 +133,8 @@ function report(output: Output, experiment: Plain<Experiment>, best: Plain<Trial
 
 function nextSteps(output: Output, api: string, staysUp: boolean): void {
   const steps = [
-    ...(staysUp ? [] : [[`${yard} cluster up`, "the cluster again, with what it has"]]),
-    [`${yard} experiment list`, "what there is"],
+    ...(staysUp ? [] : [[`${yard} cluster up`, "start the cluster again, with its data"]]),
+    [`${yard} experiment list`, "the experiments"],
     [`${yard} trial list EXPERIMENT`, "its trials, with their hyperparameters"],
     [`${yard} search explain EXPERIMENT`, "why trials were stopped, and what else was decided"],
     [`${yard} --help`, "everything else"],
@@ -158,6 +158,6 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 async function goDown(output: Output): Promise<void> {
-  output.line("\nstopping the cluster; its data stays, and the next start goes on");
+  output.line("\nstopping the cluster; its data stays, and the next start continues");
   await clusterDown();
 }

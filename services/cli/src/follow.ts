@@ -15,7 +15,7 @@ export function isOver(experiment: Plain<Experiment>): boolean {
 export function detachSignal(output: Output): AbortSignal {
   const detached = new AbortController();
   process.once("SIGINT", () => {
-    output.note("detached; what runs goes on");
+    output.note("detached; the trials continue");
     detached.abort();
   });
   return detached.signal;

@@ -71,7 +71,7 @@ export function explain(error: unknown): ExitCode {
   if (error instanceof Failure || error instanceof ClusterError) return say(error.message, 1);
   if (error instanceof ApiError) return explainProblem(error);
   if (error instanceof Unreachable) {
-    return say(`The platform is out of reach: ${error.message}.`, 1);
+    return say(`The platform cannot be reached: ${error.message}.`, 1);
   }
   return say(error instanceof Error ? (error.stack ?? error.message) : String(error), 1);
 }

@@ -23,7 +23,7 @@ export function createTelemetry(registry: Registry, behindMs: () => number): Tel
   });
   const lag: Gauge = new Gauge({
     name: "trainyard_read_model_lag_seconds",
-    help: "How long ago the log ended where the read model is not yet",
+    help: "Age of the log position that the read model has not reached yet",
     registers,
     collect: (): void => lag.set(behindMs() / 1000),
   });

@@ -23,7 +23,7 @@ export function createTelemetry(registry: Registry): Telemetry {
   });
   const unproven = new Counter({
     name: "trainyard_logs_batches_unproven_total",
-    help: "Batches without the tokens of the runs whose lines they hold: of agents of an earlier version, or of nobody's right",
+    help: "Batches without the tokens of the runs whose lines they hold: from agents of an earlier version, or from a sender without a right to write",
     registers,
   });
   return {

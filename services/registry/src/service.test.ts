@@ -236,7 +236,7 @@ describe("verification", () => {
     const of = `where checkpoint = '${checkpoint}'`;
     await registry.stage.sql(`update registry.unfinished set run = 7 ${of}`);
     expect((await registry.stage.verify())[name]).toBe(
-      `the first row that differs is unfinished (checkpoint "${checkpoint}"): run is 7, folded afresh 1`,
+      `the first row that differs is unfinished (checkpoint "${checkpoint}"): run is 7, but a rebuild has 1`,
     );
     await registry.stage.sql(`delete from registry.unfinished ${of}`);
     expect((await registry.stage.verify())[name]).toContain(`"${checkpoint}"): it is missing`);

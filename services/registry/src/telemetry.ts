@@ -18,7 +18,7 @@ export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
   const registers = [registry];
   const checkpoints = new Counter({
     name: "trainyard_registry_checkpoints_total",
-    help: "Checkpoints by what became of them",
+    help: "Checkpoints by outcome",
     labelNames: ["state"],
     registers,
   });

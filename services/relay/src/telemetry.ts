@@ -26,7 +26,7 @@ export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
   });
   const failures = new Counter({
     name: "trainyard_relay_failures_total",
-    help: "Times that reading or publishing failed and was begun again",
+    help: "Retries after a failed read or publication",
     registers,
   });
   const rewinds = new Counter({

@@ -98,6 +98,6 @@ test("a saved fold that differs from the log is found", async () => {
     [snapshotSchema],
   );
   expect(await found()).toContain(
-    "the first that differs is agent a1: it is missing, folded afresh",
+    "the first that differs is agent a1: it is missing, but a rebuild has",
   );
 });

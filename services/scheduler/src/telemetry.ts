@@ -22,13 +22,13 @@ export function createTelemetry(registry: Registry): Telemetry {
   });
   const decisions = new Counter({
     name: "trainyard_scheduler_decisions_total",
-    help: "Decisions taken, by what they are about.",
+    help: "Decisions, by their subject.",
     labelNames: ["on", "kind"],
     registers,
   });
   const refusals = new Counter({
     name: "trainyard_scheduler_decisions_set_aside_total",
-    help: "Decisions that the log refuses, by what they are about: whoever they concern waits, and the log of this service says why.",
+    help: "Decisions that the log refuses, by their subject, which waits. The log of this service has the reason.",
     labelNames: ["on", "kind"],
     registers,
   });

@@ -90,7 +90,7 @@ function migrateLayout(home: Home, steps: readonly LayoutStep[]): void {
   if (!Number.isInteger(found) || found < 1) {
     throw new ClusterError(
       "broken_version",
-      `${home.versionFile} does not hold a version number: restore it, or move ${home.path} aside to start anew.`,
+      `${home.versionFile} does not hold a version number: restore it, or move ${home.path} aside to start with an empty cluster.`,
     );
   }
   if (found > current) {

@@ -24,7 +24,7 @@ export function ensureSecrets(
   if (kept === null && hasFiles(databaseFolder)) {
     throw new ClusterError(
       "secrets_missing",
-      `${home.secretsFile} is missing, and without it the database in ${databaseFolder} cannot be opened: restore the file, or start anew with "yard cluster down --purge".`,
+      `${home.secretsFile} is missing, and without it the database in ${databaseFolder} cannot be opened: restore the file, or delete its data with "yard cluster down --purge".`,
     );
   }
   const secrets: Secrets = {

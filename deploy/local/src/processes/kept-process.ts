@@ -121,7 +121,7 @@ export class KeptProcess {
     if (found === null) return this.#launch();
     if (record?.fingerprint !== plan.fingerprint) {
       this.#identity = found;
-      this.#change("stopping", "replacing what another version or configuration left", {});
+      this.#change("stopping", "replacing a process of another version or configuration", {});
       await this.#end(found, plan.stopSignal);
       return this.#launch();
     }

@@ -35,7 +35,7 @@ export async function initialisePostgres(
     if (Number(found) === place.binaries.major) return;
     throw new ClusterError(
       "other_postgres",
-      `The database in ${data} was written by PostgreSQL ${found} and this checkout brings ${place.binaries.major}: use the checkout that wrote it, or start anew with "yard cluster down --purge".`,
+      `The database in ${data} was written by PostgreSQL ${found} and this checkout has ${place.binaries.major}: use the checkout that wrote it, or delete its data with "yard cluster down --purge".`,
     );
   }
   const draft = join(place.folder, "data.new");

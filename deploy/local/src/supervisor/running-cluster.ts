@@ -157,7 +157,7 @@ export class RunningCluster {
 
   async #endLeftovers(wanted: ReadonlySet<string>): Promise<void> {
     const ended = await endLeftovers(this.#records, (record) => wanted.has(record.name));
-    if (ended.length > 0) this.#log("warn", "ended what another mode of start had left", { ended });
+    if (ended.length > 0) this.#log("warn", "ended the processes of another start mode", { ended });
   }
 
   async #startInfrastructure(

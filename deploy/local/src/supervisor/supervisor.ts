@@ -64,7 +64,7 @@ export class Supervisor {
     const reason = await late.plan.problem();
     throw notReady(
       late,
-      `is not ready after ${limitMs / 1000} s (${reason ?? "it just became so"})`,
+      `is not ready after ${limitMs / 1000} s (${reason ?? "it has just become ready"})`,
     );
   }
 
@@ -82,7 +82,8 @@ export class Supervisor {
       () => process.state === "running" || process.deathsInARow >= hopelessDeaths,
       limits.servicesReadyMs,
     );
-    if (!serves || process.state !== "running") throw notReady(process, "does not serve again");
+    if (!serves || process.state !== "running")
+      throw notReady(process, "does not answer after its restart");
   }
 
   /** Ends them all, the last one started first. Agents take their trials with them. */

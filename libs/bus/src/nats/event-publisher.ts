@@ -220,7 +220,7 @@ export class EventPublisher {
       (fault) => fail(unconfirmed(position, fault.message)),
     );
     const timer = setTimeout(
-      () => fail(unconfirmed(position, `no word within ${busLimits.confirmationMs} ms`)),
+      () => fail(unconfirmed(position, `no confirmation within ${busLimits.confirmationMs} ms`)),
       busLimits.confirmationMs,
     );
     return expected.inbox;

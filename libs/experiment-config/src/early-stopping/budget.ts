@@ -36,7 +36,7 @@ export const budget: PolicyModule<Budget> = {
   }),
   check(policy, path, note) {
     if (limits.every((key) => valueAt(policy, key) === undefined)) {
-      note(path, `limits nothing: it needs ${limits.join(", ")} or several of them`);
+      note(path, `has no limit: give ${limits.join(", ")} or several of them`);
     }
     if (durationSeconds(valueAt(policy, "max_wall_time")) === 0) {
       note(keyPath(path, "max_wall_time"), "must be greater than 0");

@@ -76,11 +76,11 @@ describe("early_stopping", () => {
     ],
     [
       "[{name: median, n_warmup_steps: 3}]",
-      'early_stopping[0].n_warmup_steps is not a key that is known here; "grace" is',
+      'early_stopping[0].n_warmup_steps is not a known key; "grace" is',
     ],
     [
       "[{name: median, min_samples_required: 3}]",
-      'early_stopping[0].min_samples_required is not a key that is known here; "min_trials" is',
+      'early_stopping[0].min_samples_required is not a known key; "min_trials" is',
     ],
     [
       "[{name: no_improvement}]",
@@ -88,15 +88,15 @@ describe("early_stopping", () => {
     ],
     [
       "[{name: no_improvement, patience: 2, patience_time: 3}]",
-      "early_stopping[0].patience_time cannot stand beside patience: give one of the two",
+      "early_stopping[0].patience_time cannot be combined with patience: give one of them",
     ],
     [
       "[{name: no_improvement, patience: 2, min_delta: 3, min_delta_relative: 0.1}]",
-      "early_stopping[0].min_delta_relative cannot stand beside min_delta: give one of the two",
+      "early_stopping[0].min_delta_relative cannot be combined with min_delta: give one of them",
     ],
     [
       "[{name: threshold}]",
-      "early_stopping[0] needs lower, upper or both: the values between which a trial goes on",
+      "early_stopping[0] needs lower, upper or both: the values between which a trial continues",
     ],
     [
       "[{name: threshold, lower: 3, upper: 1}]",
@@ -110,7 +110,7 @@ describe("early_stopping", () => {
     ["[{name: pbt, quantile: 0.7}]", "early_stopping[0].quantile must be at most 0.5, not 0.7"],
     [
       "[{name: budget}]",
-      "early_stopping[0] limits nothing: it needs max_wall_time, max_slot_hours, max_trials or several of them",
+      "early_stopping[0] has no limit: give max_wall_time, max_slot_hours, max_trials or several of them",
     ],
     [
       "[{name: budget, max_wall_time: soon}]",
@@ -118,7 +118,7 @@ describe("early_stopping", () => {
     ],
     [
       "[{name: budget, timeout: 3}]",
-      'early_stopping[0].timeout is not a key that is known here; "max_wall_time" is',
+      'early_stopping[0].timeout is not a known key; "max_wall_time" is',
     ],
     [
       "[{name: budget, max_trials: 3}, {name: budget, max_wall_time: 1h}]",
@@ -126,17 +126,14 @@ describe("early_stopping", () => {
     ],
     [
       "[{all: [{name: not_finite}, {name: budget, max_trials: 3}]}]",
-      "early_stopping[0].all[1] is a budget, which is of the whole search: it stands in early_stopping itself",
+      "early_stopping[0].all[1] is a budget, which limits the whole search: move it to the top level of early_stopping",
     ],
     ["[{any: []}]", "early_stopping[0].any must be a list of at least 1 item"],
     [
       "[{any: [{name: threshold}]}]",
-      "early_stopping[0].any[0] needs lower, upper or both: the values between which a trial goes on",
+      "early_stopping[0].any[0] needs lower, upper or both: the values between which a trial continues",
     ],
-    [
-      "[{any: [{name: not_finite}], name: median}]",
-      "early_stopping[0].name is not a key that is known here",
-    ],
+    ["[{any: [{name: not_finite}], name: median}]", "early_stopping[0].name is not a known key"],
   ])("refuses %s", (policies, problem) => {
     expect(problems(yaml(list(policies)))[0]).toBe(problem);
   });

@@ -28,12 +28,12 @@ export const noImprovement: PolicyModule<NoImprovement> = {
       note(keyPath(path, "patience"), `is missing: it says ${what}`);
     }
     if (given.length === 2) {
-      note(keyPath(path, "patience_time"), "cannot stand beside patience: give one of the two");
+      note(keyPath(path, "patience_time"), "cannot be combined with patience: give one of them");
     }
     if (valueAt(policy, "min_delta") !== undefined && valueAt(policy, "min_delta_relative")) {
       note(
         keyPath(path, "min_delta_relative"),
-        "cannot stand beside min_delta: give one of the two",
+        "cannot be combined with min_delta: give one of them",
       );
     }
   },

@@ -105,7 +105,10 @@ function checkMembers(members: Json | undefined, path: string, note: Note): void
   for (const [index, member] of members.entries()) {
     const at = itemPath(path, index);
     if (nameOf(member) === "budget") {
-      note(at, "is a budget, which is of the whole search: it stands in early_stopping itself");
+      note(
+        at,
+        "is a budget, which limits the whole search: move it to the top level of early_stopping",
+      );
     } else {
       checkPolicy(member, at, note);
     }

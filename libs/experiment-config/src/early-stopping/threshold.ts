@@ -9,7 +9,7 @@ export const threshold: PolicyModule<Threshold> = {
   check(policy, path, note) {
     const [lower, upper] = [valueAt(policy, "lower"), valueAt(policy, "upper")];
     if (lower === undefined && upper === undefined) {
-      note(path, "needs lower, upper or both: the values between which a trial goes on");
+      note(path, "needs lower, upper or both: the values between which a trial continues");
     }
     if (typeof lower === "number" && typeof upper === "number" && lower > upper) {
       const detail = `must not be greater than upper: ${lower} is greater than ${upper}`;

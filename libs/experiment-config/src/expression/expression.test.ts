@@ -52,7 +52,7 @@ describe("an expression", () => {
 
   it.each([
     ["", 1, "is empty"],
-    ["a <", 4, "ends where a value should stand"],
+    ["a <", 4, "ends where a value is expected"],
     ["a = 2", 3, 'has "=" where only "==" compares'],
     ["(a < 2", 7, "ends where the bracket of column 1 should close"],
     ["a < 2)", 6, 'has ")" where it should have ended'],
@@ -62,7 +62,7 @@ describe("an expression", () => {
     ["min() < 2", 1, "gives min 0 values; it takes at least one value"],
     ["a. < 2", 4, "has no name after the dot"],
     ["a b", 3, 'has "b" where it should have ended'],
-    ["and a", 1, 'has "and" where a value should stand'],
+    ["and a", 1, 'has "and" where a value is expected'],
     [`${"(".repeat(60)}a`, 51, "is nested more than 50 deep"],
     [`${"-".repeat(60)}a`, 51, "is nested more than 50 deep"],
     ["a".repeat(2_001), 2_001, "is longer than 2000 characters"],

@@ -216,7 +216,7 @@ class Reader {
       return { kind: "list", items: this.#items("]", column), column };
     }
     const found = kind === "end" ? "ends" : `has ${shown(token)}`;
-    throw new ExpressionError(column, `${found} where a value should stand`);
+    throw new ExpressionError(column, `${found} where a value is expected`);
   }
 
   #name({ text, column }: Token): Expression {

@@ -79,7 +79,7 @@ function collect(
 ): void {
   const entries = Object.entries(nest);
   if (entries.length === 0 && written.length > 0) {
-    problems.push({ path, detail: "is empty: a condition needs hyperparameters that it is for" });
+    problems.push({ path, detail: "is empty: name the hyperparameters that the condition is for" });
   }
   for (const [key, node] of entries) {
     const here = { keys: [...keys, key], path: keyPath(path, key), written };
@@ -201,12 +201,12 @@ function whyNever({ keys, node }: Leaf, allowed: AllowedValues): string | null {
     if (!Array.isArray(allowed)) {
       return choices.some((choice) => isAllowedValue(allowed, choice))
         ? null
-        : `is never so: no value of ${name} lies there`;
+        : `is never true: ${name} has no value in it`;
     }
     const never = allowed.find((value) => !choices.some((choice) => isSameValue(choice, value)));
     return never === undefined
       ? null
-      : `is never so: ${describeValue(never)} is no value of ${name}`;
+      : `is never true: ${describeValue(never)} is not a value of ${name}`;
   }
   const type = writtenType(node);
   if (Array.isArray(allowed) && type !== "int") {
@@ -220,10 +220,10 @@ function whyNever({ keys, node }: Leaf, allowed: AllowedValues): string | null {
     );
     return never === undefined
       ? null
-      : `is never so: ${describeValue(never)} is no value of ${name}`;
+      : `is never true: ${describeValue(never)} is not a value of ${name}`;
   }
   const out = (allowed.minval ?? minval) > maxval || (allowed.maxval ?? maxval) < minval;
-  return out ? `is never so: no value of ${name} lies there` : null;
+  return out ? `is never true: ${name} has no value in it` : null;
 }
 
 /** The values of a hyperparameter that has them one by one; null for a range. */

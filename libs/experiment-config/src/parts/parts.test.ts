@@ -23,11 +23,11 @@ describe("as written, a part is refused", () => {
     [
       "data-layer",
       { type: "gcs", bucket: "b", bucket_directory_path: "d", local_cache_host_path: "/a" },
-      /^local_cache_container_path is missing: local_cache_host_path is of no use without it/,
+      /^local_cache_container_path is missing: local_cache_host_path has no effect without it/,
     ],
     ["checkpoint-storage", { save_trial_best: -1 }, /^save_trial_best must be at least 0/],
-    ["checkpoint-storage", { bukcet: "b" }, /^bukcet is not a key that is known here; "bucket" is/],
-    ["checkpoint-storage", { type: "gcs", host_path: "/a" }, /^host_path is not a key/],
+    ["checkpoint-storage", { bukcet: "b" }, /^bukcet is not a known key; "bucket" is/],
+    ["checkpoint-storage", { type: "gcs", host_path: "/a" }, /^host_path is not a known key/],
     ["searcher", { smaller_is_better: 1 }, /^smaller_is_better must be true or false/],
     [
       "searcher",

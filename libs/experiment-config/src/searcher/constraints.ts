@@ -42,7 +42,7 @@ function problemOf(text: string, space: HyperparameterSpace): string | null {
       const choices = isTyped(node) ? choicesOf(node) : null;
       if (choices === null || choices.some((choice) => isSameValue(choice, value))) return;
       const compared = `compares ${keys.join(".")} with ${JSON.stringify(value)}`;
-      throw new ExpressionError(column, `${compared}, which is none of its values`);
+      throw new ExpressionError(column, `${compared}, which is not one of its values`);
     });
     if (kinds.has("truth")) return namesNothing(expression, text);
     return "is not a condition: it must be true or false, for example batch_size <= 512";
@@ -84,7 +84,7 @@ function kindsOfNode(
   if (isTyped(node)) return kindsOfHyperparameter(node);
   throw new ExpressionError(
     column,
-    `names ${keys.join(".")}, which is a nest and no hyperparameter`,
+    `names ${keys.join(".")}, which is a group of hyperparameters: name one of them`,
   );
 }
 

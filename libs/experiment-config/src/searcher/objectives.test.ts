@@ -39,10 +39,19 @@ describe("objectives", () => {
   });
 
   it.each([
-    ["metric: speed, " + two, /^searcher\.metric must be the first objective's, "loss"/],
-    ["smaller_is_better: false, " + two, /^searcher\.smaller_is_better must be the first/],
+    [
+      "metric: speed, " + two,
+      /^searcher\.metric must be the metric of the first objective, "loss"/,
+    ],
+    [
+      "smaller_is_better: false, " + two,
+      /^searcher\.smaller_is_better must be true, as in the first objective/,
+    ],
     ["objectives: []", /^searcher\.objectives is empty/],
-    ["objectives: [{metric: a}, {metric: a}]", /^searcher\.objectives\[1\]\.metric is "a" a/],
+    [
+      "objectives: [{metric: a}, {metric: a}]",
+      /^searcher\.objectives\[1\]\.metric is "a", which another/,
+    ],
     ["objectives: [{metric: a}, {}]", /^searcher\.objectives\[1\]\.metric is missing/],
     ["metric: a, objectives: [a]", /^searcher\.objectives\[0\] must be a mapping/],
     ["objectives: [{metric: a, weight: 2}]", /weight/],

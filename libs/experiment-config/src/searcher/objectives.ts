@@ -52,7 +52,7 @@ export function checkObjectives(searcher: JsonObject, note: Note): void {
     const at = keyPath(itemPath(path, index), "metric");
     if (metric === undefined) note(at, "is missing: it is the name of the metric");
     if (typeof metric !== "string") continue;
-    if (seen.has(metric)) note(at, `is "${metric}" a second time`);
+    if (seen.has(metric)) note(at, `is "${metric}", which another objective has`);
     seen.add(metric);
   }
   const [first] = objectivesIn(searcher);
@@ -61,14 +61,14 @@ export function checkObjectives(searcher: JsonObject, note: Note): void {
   if (metric !== undefined && metric !== first.metric) {
     note(
       "searcher.metric",
-      `must be the first objective's, "${first.metric}", or be left out where there are objectives`,
+      `must be the metric of the first objective, "${first.metric}": correct it or leave it out`,
     );
   }
   const smaller = valueAt(searcher, "smaller_is_better");
   if (typeof smaller === "boolean" && smaller !== first.smaller_is_better) {
     note(
       "searcher.smaller_is_better",
-      `must be the first objective's, ${first.smaller_is_better}, or be left out where there are objectives`,
+      `must be ${first.smaller_is_better}, as in the first objective: correct it or leave it out`,
     );
   }
 }

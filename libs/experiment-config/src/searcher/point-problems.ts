@@ -65,7 +65,7 @@ export function whyNoValue(hyperparameter: TypedHyperparameter, value: Json): st
     case "categorical":
       return hyperparameter.vals.some((choice) => isSameValue(choice, value))
         ? null
-        : `is ${describeValue(value)}, which is none of the values`;
+        : `is ${describeValue(value)}, which is not one of its values`;
     case "int":
     case "double":
       if (hyperparameter.type === "int" && !Number.isInteger(value)) {
@@ -88,7 +88,5 @@ function outside(
   [from, to]: readonly [number, number] = [least, most],
 ): string | null {
   if (typeof value !== "number") return `must be a number, not ${describeValue(value)}`;
-  return value >= least && value <= most
-    ? null
-    : `must lie between ${from} and ${to}, not be ${value}`;
+  return value >= least && value <= most ? null : `must be between ${from} and ${to}, not ${value}`;
 }

@@ -29,12 +29,12 @@ function mutateProblems(
   const choices = [...choicesOf(space, "")].map(([path]) => path);
   if (choices.length === 0) {
     const detail =
-      "must have one with a choice: without any the members of a population (searcher pbt) are all alike";
+      "must have a hyperparameter with several values: otherwise all members of the population (searcher pbt) are equal";
     return [{ path: "hyperparameters", detail }];
   }
   return mutate.flatMap((named, index) => {
     if (choices.some((choice) => isWithin(choice, named))) return [];
-    const detail = `names no hyperparameter with a choice: ${named} is none of ${choices.join(", ")}`;
+    const detail = `must name a hyperparameter with several values: ${named} is not one of ${choices.join(", ")}`;
     return [{ path: itemPath("searcher.mutate", index), detail }];
   });
 }
@@ -75,7 +75,7 @@ function segmentProblems(
     }
     const missing = needed.filter((choice) => !hasValue(hyperparameters, "", choice));
     if (missing.length > 0) {
-      const detail = `lacks a value of ${missing.join(", ")}, which hyperparameters leaves open`;
+      const detail = `has no value for ${missing.join(", ")}, which can have several values`;
       problems.push({ path: keyPath(path, "hyperparameters"), detail });
     }
     return problems;

@@ -81,7 +81,7 @@ describe("the searcher pbt", () => {
     ],
     [
       "name: pbt, max_time: 9, mutate: [opt.k]",
-      "searcher.mutate[0] names no hyperparameter with a choice: opt.k is none of lr, opt.name",
+      "searcher.mutate[0] must name a hyperparameter with several values: opt.k is not one of lr, opt.name",
     ],
     ["name: pbt, max_time: 9, mutate: []", /^searcher\.mutate must be a list of at least 1 item/],
   ])("refuses %s", (searcher, problem) => {
@@ -93,7 +93,9 @@ describe("the searcher pbt", () => {
 
   it("refuses a space in which all members are alike", () => {
     const found = problems(yaml(of("name: pbt, max_time: 9", "hyperparameters: {lr: 1}")));
-    expect(found).toEqual([expect.stringMatching(/^hyperparameters must have one with a choice/)]);
+    expect(found).toEqual([
+      expect.stringMatching(/^hyperparameters must have a hyperparameter with several values/),
+    ]);
   });
 });
 
@@ -130,7 +132,7 @@ describe("the searcher schedule", () => {
     [segments(`{until: 0, ${values}}`), /^searcher\.schedule\[0\]\.until must be greater than 0/],
     [
       segments("{until: 4, hyperparameters: {lr: 0.1}}"),
-      "searcher.schedule[0].hyperparameters lacks a value of opt.name, which hyperparameters leaves open",
+      "searcher.schedule[0].hyperparameters has no value for opt.name, which can have several values",
     ],
     [segments("{until: 4}"), /^searcher\.schedule\[0\]\.hyperparameters is missing/],
     ["name: schedule, schedule: []", /^searcher\.schedule must be a list of at least 1 item/],

@@ -173,7 +173,7 @@ export const schedule: SearcherModule<Schedule> = {
   defaults: {},
   required: ["schedule"],
   trainsToTheEnd: false,
-  unserved: "its segments go on from each other's weights, which are not recorded",
+  unserved: "its segments start from each other's weights, which are not recorded",
   read(searcher) {
     const segments = valueAt(searcher, "schedule");
     return {

@@ -68,7 +68,7 @@ export const grid: SearcherModule<Grid> = {
   defaults: concurrent,
   required: [],
   trainsToTheEnd: true,
-  unserved: "what is recorded has no grid of its own",
+  unserved: "recorded trainings have no grid of their own",
   read: (searcher) => ({
     ...optionalNumber(searcher, "max_trials"),
     ...numbersOr(searcher, concurrent),

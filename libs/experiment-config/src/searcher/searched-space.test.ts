@@ -62,13 +62,16 @@ hyperparameters:
     ],
     [
       "{optimizer: sgdd}",
-      'hyperparameters.momentum.when.optimizer is never so: "sgdd" is no value of optimizer',
+      'hyperparameters.momentum.when.optimizer is never true: "sgdd" is not a value of optimizer',
     ],
     ["{optimizer: []}", "hyperparameters.momentum.when.optimizer names no value"],
-    ["{layers: 9}", "hyperparameters.momentum.when.layers is never so: 9 is no value of layers"],
+    [
+      "{layers: 9}",
+      "hyperparameters.momentum.when.layers is never true: 9 is not a value of layers",
+    ],
     [
       "{layers: {minval: 5}}",
-      "hyperparameters.momentum.when.layers is never so: no value of layers lies there",
+      "hyperparameters.momentum.when.layers is never true: layers has no value in it",
     ],
     [
       "{net.slope: 3}",
@@ -100,7 +103,7 @@ hyperparameters:
     ]);
     const empty = "hyperparameters: {a: 1, n: {type: nested, when: {a: 1}, hyperparameters: {}}}";
     expect(problems(yaml(empty))).toEqual([
-      "hyperparameters.n.hyperparameters is empty: a condition needs hyperparameters that it is for",
+      "hyperparameters.n.hyperparameters is empty: name the hyperparameters that the condition is for",
     ]);
   });
 });
@@ -116,7 +119,7 @@ describe("constraints", () => {
   });
 
   it.each([
-    ["layers <", 'ends where a value should stand (column 9 of "layers <")'],
+    ["layers <", 'ends where a value is expected (column 9 of "layers <")'],
     [
       "2 < layer",
       'names layer, which is not a hyperparameter; "layers" is (column 5 of "2 < layer")',
@@ -125,7 +128,10 @@ describe("constraints", () => {
       "net.wide > 1",
       'names net.wide, which is not a hyperparameter; "net.width" is (column 1 of "net.wide > 1")',
     ],
-    ["net > 1", 'names net, which is a nest and no hyperparameter (column 1 of "net > 1")'],
+    [
+      "net > 1",
+      'names net, which is a group of hyperparameters: name one of them (column 1 of "net > 1")',
+    ],
     [
       "batch-size < 9",
       'names batch, which is not a hyperparameter; write `batch-size` (column 1 of "batch-size < 9")',
@@ -137,11 +143,11 @@ describe("constraints", () => {
     ["1 < 2", 'names no hyperparameter: "1 < 2"'],
     [
       "layers < 3 or optimizer == 'sdg'",
-      'compares optimizer with "sdg", which is none of its values (column 28 of "layers < 3 or optimizer == \'sdg\'")',
+      'compares optimizer with "sdg", which is not one of its values (column 28 of "layers < 3 or optimizer == \'sdg\'")',
     ],
     [
       "net.act in ['relu', 'silu']",
-      "compares net.act with \"silu\", which is none of its values (column 21 of \"net.act in ['relu', 'silu']\")",
+      "compares net.act with \"silu\", which is not one of its values (column 21 of \"net.act in ['relu', 'silu']\")",
     ],
   ])("are refused: %s", (constraint, problem) => {
     const text = space + searcher(`constraints: [layers < 3, ${JSON.stringify(constraint)}]`);
@@ -161,13 +167,13 @@ it("constraints are no program", () => {
 
 describe("given points", () => {
   it.each([
-    ["{layers: 9}", ".layers must lie between 1 and 4, not be 9"],
+    ["{layers: 9}", ".layers must be between 1 and 4, not 9"],
     ["{layers: 1.5}", ".layers must be a whole number, not 1.5"],
     ["{layer: 1}", '.layer is not a hyperparameter; "layers" is'],
     ["{net: 1}", ".net must be a mapping, not 1"],
-    ["{net: {slope: 2}}", ".net.slope must lie between 0.001 and 1, not be 2"],
+    ["{net: {slope: 2}}", ".net.slope must be between 0.001 and 1, not 2"],
     ["{momentum: sgd}", '.momentum must be a number, not "sgd"'],
-    ["{optimizer: lamb}", '.optimizer is "lamb", which is none of the values'],
+    ["{optimizer: lamb}", '.optimizer is "lamb", which is not one of its values'],
   ])("are refused: %s", (point, problem) => {
     const text = space + searcher(`warm_start: {points: [{}, ${point}]}`);
     expect(problems(yaml(text))).toEqual([`searcher.warm_start.points[1]${problem}`]);

@@ -92,7 +92,7 @@ const checkConnection: Check = (storage, path, note) => {
 function partOf(type: keyof typeof storages, needed: string, more: Partial<Part> = {}): Part {
   return {
     schema: storages[type],
-    required: { [needed]: `checkpoints of the type ${type} lie there` },
+    required: { [needed]: `checkpoints of the type ${type} are stored there` },
     ...more,
     defaults: { ...defaults.checkpoint_storage, ...more.defaults },
   };

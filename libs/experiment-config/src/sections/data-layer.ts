@@ -33,7 +33,10 @@ const checkCache: Check = (layer, path, note) => {
     keys.find((key) => (valueAt(layer, key) !== undefined) === there),
   );
   if (given === undefined || absent === undefined) return;
-  note(`${path === "" ? "" : `${path}.`}${absent}`, `is missing: ${given} is of no use without it`);
+  note(
+    `${path === "" ? "" : `${path}.`}${absent}`,
+    `is missing: ${given} has no effect without it`,
+  );
 };
 
 const partOf = (name: keyof typeof dataLayers): Part => ({

@@ -115,13 +115,13 @@ function failedReply(error: unknown, name: string, logger: Logger): CommandReply
   }
   if (error instanceof CommitRefused && error.code === "body_too_large") {
     logger.warn({ err: error, command: name }, "command_too_large");
-    const detail = `${name} would record more than the log takes, ask for less at once: ${error.message}`;
+    const detail = `${name} would record more than the log accepts: ask for less at once: ${error.message}`;
     return rejectedReply({ rejected: "too_large", detail });
   }
   logger.error({ err: error, command: name }, "command_failed");
   return rejectedReply({
     rejected: "internal",
-    detail: "the service met a fault of its own; its log has the details",
+    detail: "the service failed; its log has the details",
   });
 }
 

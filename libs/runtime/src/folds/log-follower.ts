@@ -91,7 +91,7 @@ export class LogFollower {
   async reach(position: number, withinMs: number): Promise<void> {
     if (position <= this.#position) return;
     const reached = this.#waiters.until(position, withinMs, () => {
-      const detail = `this replica knows of position ${this.#position}, not yet of ${position}`;
+      const detail = `this replica has read position ${this.#position} of the log, not yet ${position}`;
       return new Fault("behind", detail, { retry: "later" });
     });
     this.#feed.nudge();

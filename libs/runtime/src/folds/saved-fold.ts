@@ -27,5 +27,5 @@ export function isOfThisLog(body: string, event: StoredEvent | undefined): boole
 
 /** What is told of one that is not. */
 export function ofAnotherHistory(what: string, at: number): string {
-  return `the saved fold of ${what} ends with an event that the log does not have at ${at}: the log went back since it was saved, so it is folded afresh`;
+  return `the saved fold of ${what} ends with an event that the log does not have at ${at}: the log went back after it was saved, so it is rebuilt`;
 }

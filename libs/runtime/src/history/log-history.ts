@@ -18,7 +18,7 @@ export class LogRewound extends Fault {
   constructor(known: KnownEvent, has: string) {
     super(
       "log_rewound",
-      `the log went back: event ${known.id || "(any)"} was read at position ${known.position}, and the log ${has}; it was restored from a backup or failed over with loss, and everything that was folded from it is folded again`,
+      `the log went back: event ${known.id || "(any)"} was read at position ${known.position}, and the log ${has}; it was restored from a backup or failed over with loss, and all state that was built from it is rebuilt`,
       { retry: "later", fields: { position: known.position } },
     );
   }

@@ -125,7 +125,7 @@ function told({ name, keys }: ComparedTable, live: Row, afresh: Row): string {
   );
   const pairs = differing.map((column) => {
     const [is, becomes] = shownBeside(JSON.stringify(live[column]), JSON.stringify(afresh[column]));
-    return `${column} is ${is}, folded afresh ${becomes}`;
+    return `${column} is ${is}, but a rebuild has ${becomes}`;
   });
   return `${found}: ${pairs.join("; ")}`;
 }

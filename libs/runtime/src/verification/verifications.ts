@@ -107,7 +107,7 @@ export async function* runChecks(
       logger.warn({ err: error, view: check.name }, "view_not_verified");
       const finding = isFault(error)
         ? error.message
-        : "the service met a fault; its log says which";
+        : "the service failed; its log has the details";
       yield { view: check.name, position: 0, finding, unverified: true };
     }
   }

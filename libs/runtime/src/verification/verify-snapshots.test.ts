@@ -50,7 +50,7 @@ describe("saved states", () => {
     const { finding } = await verify();
     expect(finding).toContain("the saved state of experiment-2 at version 3");
     expect(finding).toContain(
-      'is {"paused":3,"seen":true}, folded afresh {"seen":true,"paused":2}',
+      'is {"paused":3,"seen":true}, but a rebuild has {"seen":true,"paused":2}',
     );
   });
 

@@ -31,7 +31,7 @@ async function verifySnapshots<State>(
   const head = await log.head();
   for (let position = 0; position < head; ) {
     if (signal.aborted)
-      throw new Fault("unverifiable", "nobody waits for it any more", { retry: "later" });
+      throw new Fault("unverifiable", "the client no longer waits for it", { retry: "later" });
     const page = await log.readAll(position, runtimeLimits.pageEvents);
     for (const { stream, version } of page) {
       // The first event of a stream tells that there is one.
@@ -70,5 +70,5 @@ async function compare<State>(
   const [is, becomes] = [codec.encode(kept), codec.encode(state)];
   if (is === becomes || isDeepStrictEqual(JSON.parse(is), JSON.parse(becomes))) return "";
   const [live, afresh] = shownBeside(is, becomes);
-  return `the saved state of ${stream} at version ${version} is ${live}, folded afresh ${afresh}`;
+  return `the saved state of ${stream} at version ${version} is ${live}, but a rebuild has ${afresh}`;
 }

@@ -50,7 +50,7 @@ describe("a view that is folded afresh", () => {
     await stage.sql("update tested.counts set paused = 7 where experiment in ('4000', '999')");
     await stage.sql("update tested.counts set paused = 8 where experiment = '1500'");
     expect((await view.check().run(never)).finding).toBe(
-      'the first row that differs is counts (experiment "1500"): paused is 8, folded afresh 1',
+      'the first row that differs is counts (experiment "1500"): paused is 8, but a rebuild has 1',
     );
     await stage.sql("update tested.counts set paused = 1 where experiment in ('1500', '4000')");
     expect((await view.check().run(never)).finding).toContain('experiment "999"');
@@ -78,7 +78,7 @@ describe("a view that is folded afresh", () => {
     await stage.sql("update tested.notes set text = repeat('long', 1000) where position = 2");
     const { finding } = await view.check().run(never);
     expect(finding).toContain('notes (experiment "6", position 2): text is "longlong');
-    expect(finding).toContain('folded afresh "paused"');
+    expect(finding).toContain('but a rebuild has "paused"');
     expect(finding.length).toBeLessThan(1_000);
   });
 
@@ -111,14 +111,14 @@ describe("a view that is folded afresh", () => {
 describe("what cannot be compared", () => {
   test("a view that was never folded is not verified", async () => {
     const view = stage.idle();
-    await expect(view.check().run(never)).rejects.toThrow("never folded");
+    await expect(view.check().run(never)).rejects.toThrow("never built");
   });
 
   test("a view that stands still behind the log is not verified", async () => {
     await stage.tell("5", "6");
     const clock = new ManualClock();
     const found = expect(stage.idle(clock).check().run(never)).rejects.toThrow(
-      "it stands at position 0 while the log is at 2",
+      "it is at position 0 and the log at 2",
     );
     await clock.advance(runtimeLimits.verifyStandstillMs);
     await found;
@@ -132,6 +132,6 @@ describe("what cannot be compared", () => {
 
   test("a verification that nobody waits for ends", async () => {
     await using view = await folded("5");
-    await expect(view.check().run(AbortSignal.abort())).rejects.toThrow("nobody waits");
+    await expect(view.check().run(AbortSignal.abort())).rejects.toThrow("no longer waits");
   });
 });

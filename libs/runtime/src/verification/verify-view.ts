@@ -50,7 +50,7 @@ async function keepsUp(view: View, head: number, signal: AbortSignal): Promise<v
       if (!isFault(error)) throw error;
       if (view.position > before) continue;
       throw unverifiable(
-        `it stands at position ${before} while the log is at ${head}; the log of its service says why`,
+        `it is at position ${before} and the log at ${head}; the log of its service has the reason`,
       );
     }
   }
@@ -118,7 +118,7 @@ class Verification {
     const streams = await readSetAside(this.#client, liveSlot(this.#spec));
     const [first] = streams;
     if (first === undefined) return "";
-    return `it has all but ${streams.length} streams that are set aside, the first of them ${first.stream} from position ${first.position} on: ${first.reason}; build it anew once that is mended`;
+    return `it has all but ${streams.length} streams that are set aside, the first of them ${first.stream} from position ${first.position} on: ${first.reason}; rebuild it when the cause is corrected`;
   }
 
   /** Folds until no more than a page is missing. */
@@ -191,7 +191,7 @@ class Verification {
   }
 
   async #read(upTo: number): Promise<readonly StoredEvent[]> {
-    if (this.#signal.aborted) throw unverifiable("nobody waits for it any more");
+    if (this.#signal.aborted) throw unverifiable("the client no longer waits for it");
     const limit = Math.min(runtimeLimits.verifyPageEvents, upTo - this.#position);
     const events = await this.#log.readAll(this.#position, limit);
     if (events.length === 0) {
@@ -201,11 +201,11 @@ class Verification {
   }
 
   async #liveCursor(lock: "" | "for update"): Promise<ViewCursor> {
-    if (this.#signal.aborted) throw unverifiable("nobody waits for it any more");
+    if (this.#signal.aborted) throw unverifiable("the client no longer waits for it");
     const cursor = await readCursor(this.#client, this.#spec, liveSlot(this.#spec), lock);
-    if (cursor === null) throw unverifiable("it was never folded; wait until its service is ready");
+    if (cursor === null) throw unverifiable("it was never built; wait until its service is ready");
     if (cursor.position < this.#position) {
-      throw unverifiable("it was set back meanwhile and is folded again; verify once more");
+      throw unverifiable("it was set back in the meantime and is being rebuilt; verify again");
     }
     return cursor;
   }

@@ -120,7 +120,7 @@ describe("a view of a newer version", () => {
     await until(() => expect(old.view.caughtUpOnce).toBe(false));
     await expect(old.view.reach(1)).rejects.toMatchObject({
       code: "view_superseded",
-      message: expect.stringContaining("are of version 2, and this process folds version 1"),
+      message: expect.stringContaining("are of version 2, and this process builds version 1"),
     });
     expect(await stage.counts()).toEqual({ "1": 30, "2": 20 });
     expect(old.errors).toMatchObject([{ msg: "view_superseded" }]);

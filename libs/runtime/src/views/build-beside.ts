@@ -35,7 +35,7 @@ export class Superseded extends Fault {
   constructor({ schema, view, version }: ViewSpec, by: number) {
     super(
       "view_superseded",
-      `the tables of ${schema}.${view} are of version ${by}, and this process folds version ${version}: it stops folding and answering from them; stop it, or start the newer program`,
+      `the tables of ${schema}.${view} are of version ${by}, and this process builds version ${version}: it no longer updates or reads them. Stop it, or start the newer program`,
       { retry: "later" },
     );
   }

@@ -98,7 +98,7 @@ describe("an event that cannot be applied", () => {
     );
     await stage.sql("update tested.counts set paused = 5 where experiment = '2'");
     expect((await view.check().run(new AbortController().signal)).finding).toContain(
-      "paused is 5, folded afresh 1",
+      "paused is 5, but a rebuild has 1",
     );
   });
 

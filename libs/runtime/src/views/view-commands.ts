@@ -19,7 +19,10 @@ export function viewCommands(views: readonly View[]): Readonly<Record<string, Co
     RebuildView: command(RebuildViewSchema, AcceptedSchema, async ({ view: name }) => {
       const view = views.find(({ spec }) => spec.view === name);
       if (view === undefined) {
-        return reject("view_not_found", `it keeps no view ${name}; \`yard view list\` shows them`);
+        return reject(
+          "view_not_found",
+          `it has no read model ${name}; \`yard view list\` shows them`,
+        );
       }
       view.rebuild();
       return { position: view.position, stream: "" };

@@ -59,9 +59,7 @@ def init(
     env = os.environ
     together = distributed if distributed is not None else alone()
     if distributed is None and env.get("RANK", "0") != "0" and env.get("LOCAL_RANK") is not None:
-        message = (
-            "init() on rank %s was not given distributed=: what it reports counts beside rank 0's"
-        )
+        message = "init() on rank %s has no distributed=: its reports are stored in addition to those of rank 0"
         log.warning(message, env["RANK"])
     if _info.in_task(env):
         return _open_in_task(env, together, preempt_mode)

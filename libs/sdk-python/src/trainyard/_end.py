@@ -112,7 +112,7 @@ def tell_launcher(message: str, error: BaseException | None, follows: bool) -> N
     try:
         write_by_rename(path, json.dumps(record).encode("ascii"))
     except OSError as problem:
-        log.warning("the launcher could not be told of the error: %s", problem)
+        log.warning("the error could not be sent to the launcher: %s", problem)
 
 
 def tell_stall(text: str) -> None:
@@ -123,7 +123,7 @@ def tell_stall(text: str) -> None:
     try:
         write_by_rename(f"{path}{STALLED}", text.encode("utf-8", "replace"))
     except OSError as problem:
-        log.warning("the launcher could not be told where this process is: %s", problem)
+        log.warning("the position of this process could not be sent to the launcher: %s", problem)
 
 
 def is_of_lost_peer(error: BaseException) -> bool:

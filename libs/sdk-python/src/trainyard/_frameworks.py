@@ -47,7 +47,9 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[
         finally:
             place = distributed.broadcast(place)
         if place is None:
-            raise CheckpointError("rank 0 could not begin the checkpoint: its own error says why")
+            raise CheckpointError(
+                "rank 0 could not begin the checkpoint: its own error has the reason"
+            )
         with _agreed(distributed):
             yield place
 

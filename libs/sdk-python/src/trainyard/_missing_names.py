@@ -19,8 +19,8 @@ PACKAGE = {
     "profiler_v2": "ctx.profiler samples the machine",
 }
 CONTEXT = {
-    "alert": "report what is worth knowing with ctx.train.report_metrics('alert', steps, {…})",
-    "experimental": "what a script reports is in ctx.train",
+    "alert": "report important events with ctx.train.report_metrics('alert', steps, {…})",
+    "experimental": "a script reports with ctx.train",
 }
 TRAIN = {
     "get_experiment_best_validation": (
@@ -28,7 +28,7 @@ TRAIN = {
         "by the trial's own"
     ),
     "set_metadata": "report texts and numbers with report_metrics('metadata', steps, {…})",
-    "get_metadata": "what report_metrics('metadata', steps, {…}) has stored is in 'yard trial metrics'",
+    "get_metadata": "'yard trial metrics' shows what report_metrics('metadata', steps, {…}) stored",
     "is_best": "'yard experiment describe -o json' says which trial is best",
 }
 CHECKPOINT = {

@@ -43,7 +43,7 @@ class PreemptContext:
         # On a host without the chief the agent's own request is known to that host only.
         self._stop_file = stop_file
         self._asks_chief = mode is PreemptMode.WorkersAskChief and self._distributed.size > 1
-        self._told: str | None = None
+        self._answer: str | None = None
         self._noted = False
         self._acknowledged = False
 
@@ -84,8 +84,8 @@ class PreemptContext:
         """Why to stop: ``pause``, ``search_stop``, ``cancel``, ``preempted``, …; empty while there
         is no stop.
         """
-        if self._told is not None:
-            return self._told
+        if self._answer is not None:
+            return self._answer
         return self._watcher.why if self._watcher is not None else ""
 
     @property
@@ -95,7 +95,7 @@ class PreemptContext:
 
     def _knows_of_stop(self) -> bool:
         if self._asks_chief:
-            return self._told is not None
+            return self._answer is not None
         return self._watcher is not None and self._watcher.stop
 
     def _check_may_ask(self) -> None:
@@ -109,11 +109,11 @@ class PreemptContext:
         """The chief's answer. The ranks call this equally often, so that after a yes nobody needs to
         be asked any more.
         """
-        if self._told is None:
+        if self._answer is None:
             if self._distributed.rank != 0:
                 self._note_stop_file()
-            self._told = self._distributed.broadcast(self._chiefs_answer())
-        return self._told is not None
+            self._answer = self._distributed.broadcast(self._chiefs_answer())
+        return self._answer is not None
 
     def _note_stop_file(self) -> None:
         why = self._stop_file.why() if self._stop_file is not None and not self._noted else None

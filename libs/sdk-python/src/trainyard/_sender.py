@@ -236,7 +236,7 @@ class Sender:
             return
         report = _spool.parse_line(batch.lines[0]) or {}
         log.warning(
-            "the metrics service does not take report %s (group %r, step %s): %s",
+            "the metrics service refuses report %s (group %r, step %s): %s",
             report.get("key"),
             report.get("group"),
             report.get("stepsCompleted"),
@@ -299,7 +299,9 @@ class Sender:
     def _note_refusal(self, reply: Reply | None) -> None:
         why = reply.problem() if reply is not None else "no answer"
         if reply is not None and reply.status == 409:
-            log.warning("this run has been superseded, so its reports are no longer taken: %s", why)
+            log.warning(
+                "this run has been superseded, so its reports are no longer accepted: %s", why
+            )
         else:
             log.warning(
                 "the metrics service refuses this run's token, so reports stay in the spool: %s",
@@ -310,7 +312,7 @@ class Sender:
         if self._unreachable_since is None and not self._stopping.is_set():
             self._unreachable_since = time.monotonic()
             log.warning(
-                "the metrics service cannot take reports (%s); they wait in %s",
+                "the metrics service cannot accept reports (%s); they wait in %s",
                 why,
                 self._spool.path,
             )
@@ -319,4 +321,4 @@ class Sender:
         if self._unreachable_since is not None:
             away_s = time.monotonic() - self._unreachable_since
             self._unreachable_since = None
-            log.warning("the metrics service takes reports again, after %.0f s", away_s)
+            log.warning("the metrics service accepts reports again, after %.0f s", away_s)

@@ -122,7 +122,7 @@ class SignalWatcher:
             reply = self._connection.request("GET", self._path)
         except UnreachableError as error:
             if not self._closing.is_set():
-                log.debug("the gateway could not be asked for a stop: %s", error)
+                log.debug("the gateway could not be asked whether to stop: %s", error)
             return self._backoff.next_s()
         if reply.status == 200:
             self._backoff.reset()

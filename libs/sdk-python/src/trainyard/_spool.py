@@ -141,7 +141,9 @@ class Spool:
     def _hold(self, rest: bytes, error: OSError) -> None:
         """Keeps a report that the disk did not take; of too many the oldest go."""
         if not self._held:
-            message = "%s takes no reports (%s): the latest are kept in memory until it does"
+            message = (
+                "%s cannot be written (%s): the latest reports are kept in memory until it can"
+            )
             log.warning(message, self.folder, error.strerror or error)
         self._held.append(rest)
         self._held_bytes += len(rest)
@@ -161,7 +163,7 @@ class Spool:
                 raise
             self._held_bytes -= len(rest)
         lost, self._lost = self._lost, 0
-        log.warning("%s takes reports again; %d were lost", self.folder, lost)
+        log.warning("%s can be written again; %d reports were lost", self.folder, lost)
 
     def _write_held_at_last(self) -> None:
         if not self._held:
@@ -172,7 +174,10 @@ class Spool:
         except OSError as error:
             count = len(self._held) + self._lost
             log.warning(
-                "%s took no reports to the end (%s): %d are lost", self.folder, error, count
+                "%s could not be written before the end (%s): %d reports are lost",
+                self.folder,
+                error,
+                count,
             )
         finally:
             unlock(self._fd)

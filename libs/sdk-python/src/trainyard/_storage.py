@@ -103,7 +103,7 @@ def copy_in(source: Path, target: Path, selector: Selector | None) -> None:
     for path in files_of(source):
         if path == METADATA:
             if not is_own_metadata(source / path):
-                raise ValueError(f"{source / path}: this name is the SDK's own; use another")
+                raise ValueError(f"{source / path}: this name is reserved for the SDK: use another")
         elif selector is None or selector(path):
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target / path)
@@ -124,7 +124,7 @@ def write_metadata(folder: Path, metadata: dict[str, Any]) -> None:
     """
     path = folder / METADATA
     if path.exists() and not is_own_metadata(path):
-        raise ValueError(f"{path}: this name is the SDK's own; use another")
+        raise ValueError(f"{path}: this name is reserved for the SDK: use another")
     path.write_text(json.dumps(metadata, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -246,12 +246,12 @@ def check_visible(uuid: str, plan: Plan) -> None:
     storage_id = _storage_marker.seen(root) if plan.storage_id else ""
     if storage_id and storage_id != plan.storage_id:
         raise CheckpointError(
-            f"checkpoint {uuid} lies in storage {plan.storage_id}, and this machine sees storage {storage_id} "
+            f"checkpoint {uuid} is in storage {plan.storage_id}, and this machine sees storage {storage_id} "
             f"at {root}: mount the same storage there"
         )
     if not plan.path.is_dir():
         raise CheckpointError(
-            f"checkpoint {uuid} lies in {plan.path}, which is not on this machine: "
+            f"checkpoint {uuid} is in {plan.path}, which does not exist on this machine: "
             "is the storage mounted here?"
         )
 
@@ -272,5 +272,5 @@ def _changed(uuid: str, entry: FileEntry, size: int) -> CheckpointError:
 
 def _damaged(uuid: str, entry: FileEntry, damage: str) -> CheckpointError:
     return CheckpointError(
-        f"checkpoint {uuid} is damaged: {entry.path} {damage}: restore another checkpoint, or begin anew"
+        f"checkpoint {uuid} is damaged: {entry.path} {damage}: restore another checkpoint, or start without one"
     )

@@ -58,7 +58,7 @@ def mark(root: Path) -> str:
             return storage_id
         time.sleep(MARKER_WAIT_S)
     raise MarkerError(
-        f'{root / NAME} holds no id of a storage: run "yard storage adopt {root}" on a host where it is mounted'
+        f'{root / NAME} contains no storage id: run "yard storage adopt {root}" on a host where it is mounted'
     )
 
 

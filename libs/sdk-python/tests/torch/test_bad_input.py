@@ -161,7 +161,11 @@ class BadInput(BadInputCase):
         self.train(name="a")
         wide = self.made(build_model=lambda _: torch.nn.Linear(3, 1))
         self.refused(
-            "another model", "weight is absent there", "begin anew", kind=wide, error=ValueError
+            "another model",
+            "weight is absent there",
+            "start without the checkpoint",
+            kind=wide,
+            error=ValueError,
         )
 
         class More(LineTrial):
@@ -176,7 +180,9 @@ class BadInput(BadInputCase):
                 groups = [{"params": [parameter]} for parameter in model.parameters()]
                 return torch.optim.AdamW(groups)
 
-        self.refused("another optimizer", "begin anew", kind=Grouped, error=ValueError)
+        self.refused(
+            "another optimizer", "start without the checkpoint", kind=Grouped, error=ValueError
+        )
         with self.assertRaisesRegex(ValueError, "another model"):
             pytorch.load_trial_from_checkpoint_path(self.latest(), wide)
         with self.assertRaisesRegex(ValueError, "pass the trial_class"):

@@ -204,7 +204,7 @@ class Checkpoints(BadInputCase):
             content = bytearray(path.read_bytes())
             content[len(content) // 2] ^= 1
             path.write_bytes(content)
-            words = (name, "another content", "begin anew")
+            words = (name, "another content", "start without one")
             self.refused(*words, name=str(n), error=CheckpointError)
 
     def test_another_class(self):
@@ -221,10 +221,13 @@ class Checkpoints(BadInputCase):
 
         rates = torch.optim.lr_scheduler
         self.train()
-        words = ("another optimizer 0 than SGD", "AdamW", "begin anew")
+        words = ("the optimizer 0 AdamW, and the trial has SGD", "start without the checkpoint")
         self.refused(*words, kind=self.made(build_optimizer=sgd), error=ValueError)
         self.train(scheduled(rates.StepLR, 5), name="b")
-        words = ("another scheduler 0 than CosineAnnealingLR", "StepLR", "begin anew")
+        words = (
+            "the scheduler 0 StepLR, and the trial has CosineAnnealingLR",
+            "start without the checkpoint",
+        )
         cosine = scheduled(rates.CosineAnnealingLR, 5)
         self.refused(*words, kind=cosine, name="b", error=ValueError)
 

@@ -89,7 +89,7 @@ class Configuration(FrameworkCase):
             self.assertEqual(configuration(ctx, base), expected)
             broken = self.folder / "broken.json"
             broken.write_text("{")
-            with self.assertRaisesRegex(ValueError, "no DeepSpeed configuration in JSON"):
+            with self.assertRaisesRegex(ValueError, "not a DeepSpeed configuration in JSON"):
                 configuration(ctx, broken)
         with self.open_local(local_hparams={"deepspeed": 3}) as ctx:
             with self.assertRaisesRegex(ValueError, "must be a section"):

@@ -36,15 +36,15 @@ describe("a space", () => {
   it.each([
     [
       `${random}, constraints: ["a + b <= 25", "a + b > 30"]`,
-      'refused: searcher.constraints leave nothing of the space: none of 10000 points satisfies them; "a + b > 30" refuses most, 1000 of 1000',
+      'refused: searcher.constraints exclude the whole space: none of 10000 sampled points satisfies them; "a + b > 30" refuses most, 1000 of 1000',
     ],
     [
       "grid, constraints: [a > 2, a * 2 == b * 2 + 1]",
-      'refused: searcher.constraints leave no point of the grid: "a * 2 == b * 2 + 1" refuses most, 1000 of 1000',
+      'refused: searcher.constraints exclude every point of the grid: "a * 2 == b * 2 + 1" refuses most, 1000 of 1000',
     ],
     [
       `${random}, constraints: "a * b == 7 and o == 'sgd' and m < 0.1"`,
-      "warned: searcher.constraints leave 1 of 1000 points that were tried: the search draws as often before it finds one",
+      "warned: searcher.constraints are satisfied by only 1 of 1000 sampled points: the search draws again until one satisfies them",
     ],
     [
       `${random}, constraints: [a < 9, a * b <= 20], warm_start: {points: [{a: 5, b: 4}, {a: 5, b: 5}]}`,
@@ -52,11 +52,11 @@ describe("a space", () => {
     ],
     [
       `${random}, warm_start: {points: [{o: adam, m: 0.5}]}`,
-      "refused: searcher.warm_start.points[0] gives a hyperparameter that is not there: its condition does not hold",
+      "refused: searcher.warm_start.points[0] gives a hyperparameter that does not exist at this point: its condition is false",
     ],
     [
       "random, max_trials: 2, warm_start: {points: [{a: 1}, {a: 2}, {a: 3}]}",
-      "warned: searcher.warm_start.points are 3, of which the last are not tried: the search has 2 trials",
+      "warned: searcher.warm_start.points are 3, but the search has only 2 trials: it does not try the last of them",
     ],
     [
       "grid, warm_start: {points: [{a: 3}]}",
@@ -68,7 +68,7 @@ describe("a space", () => {
 
   it("is told of earlier experiments where nothing learns from them", () => {
     expect(findings(`${random}, warm_start: {experiments: [3]}`)).toEqual([
-      "warned: searcher.warm_start.experiments has no effect in the searcher random, which learns from no trial of another search",
+      "warned: searcher.warm_start.experiments has no effect in the searcher random, which does not learn from trials of other searches",
     ]);
     expect(findings("tpe, max_trials: 5, warm_start: {experiments: [3]}")).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe("a space", () => {
   it("is no grid that is too large to walk", () => {
     const large = "c: {type: int, minval: 1, maxval: 10000, count: 10000}";
     expect(findings("grid, constraints: [a != 3]", large)).toEqual([
-      "refused: hyperparameters make a grid that is too large to hold conditions and constraints against each point of it",
+      "refused: hyperparameters make a grid that is too large to check conditions and constraints at each point",
     ]);
     expect(findings("grid, constraints: [a == 3, c < 3]", large)).toEqual([]);
   });

@@ -40,10 +40,10 @@ export function spaceFindings(
     const { allowed, tried } = tryPoints(searched);
     if (allowed === 0) {
       const refused = whichRefuses(searched, (number) => probe(searched, number, {}));
-      const detail = `leave nothing of the space: none of ${tried} points satisfies them; ${refused}`;
+      const detail = `exclude the whole space: none of ${tried} sampled points satisfies them; ${refused}`;
       problems.push({ path: "searcher.constraints", detail });
     } else if (allowed * RARE < tried) {
-      const detail = `leave ${allowed} of ${tried} points that were tried: the search draws as often before it finds one`;
+      const detail = `are satisfied by only ${allowed} of ${tried} sampled points: the search draws again until one satisfies them`;
       warnings.push({ path: "searcher.constraints", detail });
     }
   }
@@ -52,7 +52,7 @@ export function spaceFindings(
     if (problems.length === 0) problems.push(...givenProblems(searched));
     const [given, trials] = [givenTrials(searched), trialsOf(searched)];
     if (given > trials) {
-      const detail = `are ${given}, of which the last are not tried: the search has ${trials} trials`;
+      const detail = `are ${given}, but the search has only ${trials} trials: it does not try the last of them`;
       warnings.push({ path: "searcher.warm_start.points", detail });
     }
   } else if (givenTrials(searched) > 0) {
@@ -61,7 +61,7 @@ export function spaceFindings(
   }
   const { name, warm_start: warmStart } = config.searcher;
   if (warmStart?.experiments !== undefined && newestAlgorithm(name)?.learns !== true) {
-    const detail = `has no effect in the searcher ${name}, which learns from no trial of another search`;
+    const detail = `has no effect in the searcher ${name}, which does not learn from trials of other searches`;
     warnings.push({ path: "searcher.warm_start.experiments", detail });
   }
   return { problems, warnings };
@@ -77,7 +77,7 @@ function trialsOf({ searcher }: SearchedSpace): number {
 const ownPoints: Readonly<Record<string, string>> = {
   grid: "which tries its own points",
   custom: "whose client proposes its own points",
-  schedule: "which trains what it says",
+  schedule: "which trains its own schedule",
 };
 
 /** A space of which less than one in so many points is allowed is worth a word. */
@@ -121,7 +121,7 @@ function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
   const { size, complete } = gridOf(searched);
   const most = searched.searcher["max_trials"] ?? size;
   if (!complete) {
-    const detail = `make a grid that is too large to hold conditions and constraints against each point of it`;
+    const detail = `make a grid that is too large to check conditions and constraints at each point`;
     return [{ path: "hyperparameters", detail }];
   }
   if (Math.min(size, Number(most)) > configLimits.trialsPerSearchMax) {
@@ -134,7 +134,7 @@ function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
     const index = Math.min(all - 1, Math.floor((number * all) / of));
     return withoutAbsent(searched.space, gridPoint(searched.space, index));
   });
-  return [{ path: "searcher.constraints", detail: `leave no point of the grid: ${refused}` }];
+  return [{ path: "searcher.constraints", detail: `exclude every point of the grid: ${refused}` }];
 }
 
 /** Enough to see what is wrong; each costs as many draws as a space that is impossible. */
@@ -156,7 +156,7 @@ function givenProblems(searched: SearchedSpace): readonly FieldProblem[] {
 function whyNotGiven(searched: SearchedSpace, given: JsonObject): string {
   const point = probe(searched, 0, given);
   if (!includesGiven(point, given)) {
-    return "gives a hyperparameter that is not there: its condition does not hold";
+    return "gives a hyperparameter that does not exist at this point: its condition is false";
   }
   const [first = 0] = brokenConstraints(searched, point);
   return `does not satisfy the constraint ${JSON.stringify(constraintTexts(searched)[first] ?? "")}`;

@@ -296,11 +296,16 @@ describe("a batch is refused whole", () => {
       "a value out of its range",
       lr(1),
       "invalid_hyperparameters",
-      /hyperparameters\.lr must lie between/,
+      /hyperparameters\.lr must be between/,
     ],
     ["no id", proposal(""), "invalid_request", /its id must be/],
     ["an id twice", proposal("good"), "invalid_request", /same id/],
-    ["nothing wanted", { id: "x", operation: { case: undefined } }, "invalid_request", /nothing/],
+    [
+      "nothing wanted",
+      { id: "x", operation: { case: undefined } },
+      "invalid_request",
+      /has no action/,
+    ],
     ["a target of 0", proposal("x", { target: 0 }), "invalid_request", /target must be/],
     ["no number", proposal("x", { target: Number.NaN }), "invalid_request", /NaN/],
     [
@@ -342,7 +347,7 @@ describe("a batch is refused whole", () => {
       refusal(search, operations, restsOn);
     expect(code([proposal("x")], 1)).toMatchObject({
       rejected: "search_moved_on",
-      detail: expect.stringContaining("rest on version 1"),
+      detail: expect.stringContaining("depend on version 1"),
     });
     post(search, finishOf("f"));
     expect(code([proposal("x")])).toMatchObject({ rejected: "search_finished" });

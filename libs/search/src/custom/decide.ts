@@ -56,7 +56,7 @@ export function postOperations(
   if (restsOn !== null && restsOn !== search.version) {
     return reject(
       "search_moved_on",
-      `the operations rest on version ${restsOn} of the search, which is at ${search.version} now`,
+      `the operations depend on version ${restsOn} of the search, which has version ${search.version} now`,
     );
   }
   const unknown = ofUnknownTrial(search, places);

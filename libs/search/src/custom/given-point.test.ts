@@ -67,7 +67,7 @@ describe("a given point", () => {
     });
     expect(problems({ kind: "sgd", lr: 0.5 })).toMatchObject([{ path: "momentum" }]);
     expect(problems({ kind: "adam", lr: 0.5, momentum: 0.5 })).toEqual([
-      { path: "momentum", detail: "is not there: its condition does not hold" },
+      { path: "momentum", detail: "does not exist at this point: its condition is false" },
     ]);
     const narrow = ["lr < 0.1", "lr > 0"];
     expect(problems({ kind: "adam", lr: 0.5 }, narrow)).toEqual([
@@ -81,11 +81,11 @@ describe("a given point", () => {
     ["text", { ...good, momentum: "0.5" }, "momentum", /must be a number, not/],
     ["null", { ...good, momentum: null }, "momentum", /must be a number, not/],
     ["a fraction", { ...good, units: 8.5 }, "units", /must be a whole number, not 8.5/],
-    ["too large a number", { ...good, units: 65 }, "units", /must lie between 4 and 64, not be 65/],
-    ["no choice", { ...good, net: { kind: "tanh" } }, "net.kind", /none of the values/],
+    ["too large a number", { ...good, units: 65 }, "units", /must be between 4 and 64, not 65/],
+    ["no choice", { ...good, net: { kind: "tanh" } }, "net.kind", /not one of its values/],
     ["another constant", { ...good, net: { kind: "relu", depth: 1 } }, "net.depth", /the constant/],
     ["a nest that is none", { ...good, net: 3 }, "net", /must be a mapping/],
-    ["what is not there", { ...good, wd: 1 }, "wd", /is no hyperparameter of the experiment/],
+    ["what is not there", { ...good, wd: 1 }, "wd", /is not a hyperparameter of the experiment/],
   ];
   it.each(cases)("is refused with %s", (_what, given, path, said) => {
     const answer = givenPoint(space, given);

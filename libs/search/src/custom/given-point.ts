@@ -56,7 +56,7 @@ function wrongIn(space: HyperparameterSpace, nest: Nest, problems: FieldProblem[
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(space, key)) continue;
     const path = [...keys, key].join(".");
-    problems.push({ path, detail: "is no hyperparameter of the experiment" });
+    problems.push({ path, detail: "is not a hyperparameter of the experiment" });
   }
   for (const [key, node] of Object.entries(space)) {
     const here = [...keys, key];
@@ -70,7 +70,7 @@ function wrongIn(space: HyperparameterSpace, nest: Nest, problems: FieldProblem[
       wrongIn(node, { given: value ?? {}, point, keys: here }, problems);
     } else if (valueAtKeys(point, here) === undefined) {
       if (value === undefined) continue;
-      problems.push({ path, detail: "is not there: its condition does not hold" });
+      problems.push({ path, detail: "does not exist at this point: its condition is false" });
     } else if (value === undefined) {
       if (node.type !== "const") problems.push({ path, detail: "is missing" });
     } else {

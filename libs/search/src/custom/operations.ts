@@ -58,7 +58,7 @@ function wrongWith({ id, operation }: SearchOperation, seen: ReadonlySet<string>
   if (seen.has(id)) return "another operation of this request has the same id";
   switch (operation.case) {
     case undefined:
-      return "it wants nothing: give propose, stop, suspend, resume, finish or progress";
+      return "it has no action: give propose, stop, suspend, resume, finish or progress";
     case "propose":
     case "resume": {
       const { target, stopAtTarget } = operation.value;

@@ -126,11 +126,11 @@ export class Deletion {
     const experiment = parseTrialId(trial)?.experiment;
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
     const facts = await work.guard(experiments, experiment);
-    if (!facts.ended) return `experiment ${experiment} goes on`;
+    if (!facts.ended) return `experiment ${experiment} has not ended`;
     const candidates = await this.#index.candidates(experiment, facts.metric);
     // Validations may have come in since: those that an ended run's agent still held.
     const given = condemned(candidates, facts.policy, facts.smallerIsBetter);
-    return given.has(checkpoint) ? null : "it ranks among those to keep by now";
+    return given.has(checkpoint) ? null : "its rank is now among those to keep";
   }
 
   /** The id of the storage that a checkpoint lies in; empty where nobody knows. */

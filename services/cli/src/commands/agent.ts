@@ -110,6 +110,6 @@ function held({ processGroups }: Plain<Agent>): string {
     case "scan":
       return "found by scans of /proc";
     default:
-      return "not told by this agent";
+      return "not reported by this agent";
   }
 }

@@ -21,12 +21,12 @@ export function addClusterCommands(program: Command): void {
     .option("--agents <n>", "how many agents", wholeNumber)
     .option("--slots <n>", "slots of each agent, by default the number of CPU cores", wholeNumber)
     .option("--processes", "every service as a process of its own")
-    .option("--no-restart", "do not start again what dies")
-    .description("start it, or find the one that runs")
+    .option("--no-restart", "do not restart processes that end")
+    .description("start it, or show the one that runs")
     .action(async (options: UpOptions, command: Command) => up(options, outputOf(command)));
   group
     .command("status")
-    .description("what runs, and where it listens")
+    .description("its processes and their addresses")
     .action(async (_options: object, command: Command) => status(outputOf(command)));
   group
     .command("logs")

@@ -39,7 +39,7 @@ export function addExperimentCommands(program: Command): void {
     .option("-f, --follow", "show its logs until it ends")
     .addOption(overrides())
     .option("--paused", "create it paused")
-    .option("--idempotency-key <key>", "a repeat under the same key gives the first experiment")
+    .option("--idempotency-key <key>", "a retry with the same key returns the first experiment")
     .action(withPlatform<CreateOptions>(create));
   addValidate(group);
   group
@@ -55,7 +55,7 @@ export function addExperimentCommands(program: Command): void {
   group
     .command("logs")
     .argument("<experiment>")
-    .option("-f, --follow", "go on until it ends")
+    .option("-f, --follow", "print new lines until it ends")
     .description("the log lines of all its trials")
     .action(withPlatform<{ follow?: boolean }>(logs));
   group
@@ -68,8 +68,8 @@ export function addExperimentCommands(program: Command): void {
 
 function addSteering(group: Command): void {
   const verbs = [
-    ["pause", "pauseExperiment", "stop its trials gracefully, to go on later"],
-    ["activate", "activateExperiment", "let it run"],
+    ["pause", "pauseExperiment", "stop its trials gracefully; activate continues them"],
+    ["activate", "activateExperiment", "run it, after a pause or when it was created paused"],
     ["cancel", "cancelExperiment", "end it, its trials gracefully"],
     ["kill", "killExperiment", "end it, its trials at once"],
   ] as const;

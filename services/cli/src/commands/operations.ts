@@ -25,7 +25,7 @@ export function addOperationCommands(program: Command): void {
   program
     .command("events")
     .option("--from <position>", "begin after this log position", "0")
-    .option("--follow", "go on as events come")
+    .option("--follow", "print new events as they come")
     .option("--experiment <id>", "only this experiment's")
     .description("the log, event by event")
     .action(withPlatform<EventsOptions>(events));
@@ -49,7 +49,7 @@ function addLogCommands(program: Command): void {
   const log = program.command("log").description("the log itself");
   log
     .command("verify")
-    .description("check the hash chain, and every read model against one folded afresh")
+    .description("check the hash chain, and compare every read model with a rebuild")
     .option("--skip-views", "only the log")
     .option("--anchor <file>", "also that nothing up to this anchor is missing or changed")
     .action(withPlatform<VerifyOptions>(verify));
@@ -172,7 +172,7 @@ async function retryParked({ client, output }: Context, args: readonly string[])
 }
 
 function addTokenCommands(program: Command): void {
-  const group = program.command("token").description("who may call");
+  const group = program.command("token").description("tokens for calls of the API");
   group
     .command("create")
     .option("--label <text>", "what it is for", "")
@@ -190,7 +190,7 @@ function addTokenCommands(program: Command): void {
   group
     .command("revoke")
     .argument("<token>", "its id")
-    .description("refuse it from now on")
+    .description("revoke it: calls with it are refused")
     .action(
       withPlatform(async ({ client, output }, args) => {
         await client.call("revokeToken", { token: argument(args, 0) });

@@ -68,9 +68,9 @@ test("the list says where nobody knows the storage, and what to do about it", as
   const { code, out, err } = await yard("list");
   expect(code).toBe(0);
   expect(out).toMatch(/ROOT +STORAGE +COUNTS AS +CHECKPOINTS +CONDEMNED +LEFT OVER/);
-  expect(out).toContain("not told");
+  expect(out).toContain("not declared");
   expect(out).toContain(first);
-  expect(err).toContain(`5 checkpoints under ${root} lie in`);
+  expect(err).toContain(`the storage of 5 checkpoints under ${root} is unknown`);
   expect(err).toContain(`yard storage adopt ${root}`);
 });
 
@@ -103,7 +103,7 @@ test("adopting a storage whose checkpoints are all known to lie there says so", 
   items = [entry(first)];
   await markStorage(root, first);
   const { code, out } = await yard("adopt", root);
-  expect([code, out]).toEqual([0, expect.stringContaining("all were known to lie there already")]);
+  expect([code, out]).toEqual([0, expect.stringContaining("all counted as stored there already")]);
 });
 
 test.each([

@@ -21,7 +21,7 @@ import { callerPath } from "../environment.ts";
 import { Failure, UsageError } from "../usage-error.ts";
 
 export function addStorageCommands(program: Command): void {
-  const group = program.command("storage").description("where checkpoints lie");
+  const group = program.command("storage").description("where checkpoints are stored");
   group
     .command("list")
     .alias("ls")
@@ -30,7 +30,7 @@ export function addStorageCommands(program: Command): void {
   group
     .command("adopt")
     .argument("<path>", "a root of yard storage list, on a host where that storage is mounted")
-    .option("--dry-run", "say what it would do, and change nothing")
+    .option("--dry-run", "show what would change, and change nothing")
     .option("--id <id>", "the id to write, where its marker is lost and several are known")
     .option("--replace <id...>", "an id that this storage had before its marker was lost")
     .description(
@@ -53,7 +53,7 @@ async function list({ client, output }: Context): Promise<void> {
   }
   output.table(page.items, [
     { title: "ROOT", value: ({ root }) => root },
-    { title: "STORAGE", value: ({ storageId }) => storageId || "not told" },
+    { title: "STORAGE", value: ({ storageId }) => storageId || "not declared" },
     { title: "COUNTS AS", value: (one) => (one.countsAs === one.storageId ? "" : one.countsAs) },
     { title: "CHECKPOINTS", value: ({ checkpoints }) => String(checkpoints), right: true },
     { title: "CONDEMNED", value: ({ condemned }) => String(condemned), right: true },
@@ -61,7 +61,7 @@ async function list({ client, output }: Context): Promise<void> {
   ]);
   for (const { root, checkpoints, leftOver } of page.items.filter(({ countsAs }) => !countsAs)) {
     output.note(
-      `nobody knows which storage ${checkpoints + leftOver} checkpoints under ${root} lie in, so none of them is ever failed or deleted: run "yard storage adopt ${root}" on a host where it is mounted`,
+      `the storage of ${checkpoints + leftOver} checkpoints under ${root} is unknown, so none of them is ever failed or deleted: run "yard storage adopt ${root}" on a host where it is mounted`,
     );
   }
 }
@@ -91,7 +91,7 @@ async function adopt(
     const checkpoints = claimed.reduce((sum, one) => sum + one.checkpoints, 0);
     const writes = marked ? "" : `, and ${join(root, storageMarkerName)} would be written`;
     output.line(
-      `${checkpoints} checkpoints would count as lying there: ${what}${writes}; ${looked}`,
+      `${checkpoints} checkpoints would count as stored there: ${what}${writes}; ${looked}`,
     );
     return;
   }
@@ -102,13 +102,13 @@ async function adopt(
     replacedIds: [...replacedIds],
   });
   if (output.json) output.message(AdoptStorageResponseSchema, answer);
-  else output.line(`${what}: ${answer.checkpoints} checkpoints lie there; ${looked}`);
+  else output.line(`${what}: ${answer.checkpoints} checkpoints count as stored there; ${looked}`);
   noteOthers(output, root, here, id, replacedIds);
 }
 
 function unknownRoot(root: string, items: readonly Plain<Storage>[]): UsageError {
   const roots = [...new Set(items.map((one) => one.root))];
-  const known = roots.length === 0 ? "There is none yet." : `They lie under ${roots.join(", ")}.`;
+  const known = roots.length === 0 ? "There is none yet." : `There are: ${roots.join(", ")}.`;
   return new UsageError(`No checkpoint was declared under ${root}. ${known}`);
 }
 
@@ -145,7 +145,7 @@ async function writeMarker(root: string, id: string, damaged: boolean): Promise<
   try {
     if (damaged) await mendStorageMarker(root, id);
     else if ((await markStorage(root, id)) !== id) {
-      throw new Failure(`${root} was marked by a training meanwhile. Run the same again.`);
+      throw new Failure(`${root} was marked by a training in the meantime. Run the command again.`);
     }
   } catch (error) {
     if (error instanceof Failure || !(error instanceof Error)) throw error;
@@ -155,7 +155,7 @@ async function writeMarker(root: string, id: string, damaged: boolean): Promise<
 
 /** That some of the checkpoints are here says that it is their storage; an empty mount point has none. */
 function lookFor(root: string, claimed: readonly Plain<Storage>[]): string {
-  if (claimed.length === 0) return "all were known to lie there already";
+  if (claimed.length === 0) return "all counted as stored there already";
   const examples = claimed.flatMap((one) => one.examples);
   const found = examples.filter((checkpoint) => existsSync(join(root, checkpoint)));
   const [example] = examples;

@@ -64,11 +64,11 @@ export async function tensorboard(
 async function seenHere(client: Context["client"], trial: string): Promise<string> {
   const { tensorboardPath } = await client.call("getTrialProfile", { trial });
   if (tensorboardPath === "") {
-    throw new Failure(`The checkpoint storage of trial ${trial} is no directory.`);
+    throw new Failure(`The checkpoint storage of trial ${trial} is not a directory.`);
   }
   if (existsSync(tensorboardPath)) return tensorboardPath;
   throw new Failure(
-    `There is no ${tensorboardPath} on this machine: trial ${trial} has written no TensorBoard files, or its checkpoint storage is mounted elsewhere, and a second argument says where to copy them.`,
+    `There is no ${tensorboardPath} on this machine: trial ${trial} has written no TensorBoard files, or its checkpoint storage is not mounted here: give a folder as second argument to copy them to.`,
   );
 }
 
@@ -98,7 +98,7 @@ function runOf(whole: Plain<TrialProfile>, asked: number | undefined): number {
   }
   throw new Failure(
     whole.enabled
-      ? `Trial ${whole.trial} has reported nothing of its machines yet: the first figures come about 10 s after trainyard.init().`
+      ? `Trial ${whole.trial} has reported no machine metrics yet: the first figures come about 10 s after trainyard.init().`
       : `Trial ${whole.trial} was not profiled: set profiling.enabled to true in its configuration, or call ctx.profiler.on() in its script.`,
   );
 }

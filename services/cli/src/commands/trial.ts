@@ -31,27 +31,27 @@ export function addTrialCommands(program: Command): void {
   group
     .command("logs")
     .argument("<trial>")
-    .option("-f, --follow", "go on until the trial ends")
+    .option("-f, --follow", "print new lines until the trial ends")
     .option("--tail <lines>", "only the last lines", Number)
-    .description("what its processes printed")
+    .description("the output of its processes")
     .action(withPlatform<{ follow?: boolean; tail?: number }>(logs));
   group
     .command("metrics")
     .argument("<trial>")
     .option("--group <name>", "training, validation, or one of your own")
     .option("--superseded", "also points of runs that a later run replaced")
-    .description("every stored point")
+    .description("its stored metrics")
     .action(withPlatform<{ group?: string; superseded?: boolean }>(metrics));
   group
     .command("profile")
     .argument("<trial>")
     .option("--run <number>", "another run than the latest", Number)
-    .description("what its machines did while it trained, where profiling was on")
+    .description("metrics of its machines while it trained with profiling")
     .action(withPlatform<{ run?: number }>(profile));
   group
     .command("tensorboard")
     .argument("<trial>")
-    .argument("[folder]", "where to copy them, where this machine does not see the storage")
+    .argument("[folder]", "where to copy them, if this machine does not mount the storage")
     .description("the folder of its TensorBoard files and traces, for tensorboard --logdir")
     .action(withPlatform(tensorboard));
 }

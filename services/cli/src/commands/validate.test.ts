@@ -98,7 +98,7 @@ test("where no cluster runs, it is held against the rules that all have", async 
       warnings: ["records_per_epoch: has no effect: the training code counts its epochs itself"],
     }),
   ]);
-  expect(err).toMatch(/^No cluster runs here: /);
+  expect(err).toMatch(/^No cluster runs here, so /);
   const wrong = await validate([file, "--config", "max_restarts=-1"]);
   expect(wrong).toMatchObject({ code: 2, out: "" });
   expect(wrong.err).toMatch(/\nmax_restarts: must be at least 0, not -1\n$/);

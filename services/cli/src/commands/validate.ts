@@ -17,7 +17,7 @@ export function addValidate(group: Command): void {
     .command("validate")
     .argument("<config>", "the experiment's YAML file")
     .addOption(overrides())
-    .description("say what is wrong with a configuration, and which of its keys have no effect")
+    .description("check a configuration: its errors, and its keys without effect")
     .action(validate);
   group
     .command("schema")
@@ -51,7 +51,7 @@ async function validateHere(
   given: readonly string[],
   output: Output,
 ): Promise<Plain<CreateExperimentResponse>> {
-  output.note("No cluster runs here: whether its agents have the slots is not looked at.");
+  output.note("No cluster runs here, so the number of slots is not checked.");
   const { warnings } = await parseHere(config, given);
   return { warnings: warnings.map(({ path, detail }) => `${path}: ${detail}`), position: "0" };
 }

@@ -5,17 +5,17 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { time } from "../output.ts";
 
 export function addViewCommands(program: Command): void {
-  const view = program.command("view").description("what services keep folded from the log");
+  const view = program.command("view").description("the read models of the services");
   view
     .command("list")
     .alias("ls")
-    .description("how far each is, and what it could not apply")
+    .description("their positions, and the events that they could not apply")
     .action(withPlatform(listViews));
   view
     .command("rebuild")
     .argument("<service>")
     .argument("<view>")
-    .description("build one anew beside the one in use, which it then takes the place of")
+    .description("rebuild one beside the one in use, then replace it")
     .action(withPlatform(rebuildView));
 }
 
@@ -43,7 +43,7 @@ async function listViews({ client, output }: Context): Promise<void> {
       title: "",
       value: ({ problem, buildingAt, caughtUp }) => {
         if (problem !== "") return problem;
-        if (buildingAt !== "") return `being built anew, at position ${buildingAt}`;
+        if (buildingAt !== "") return `rebuilding, at position ${buildingAt}`;
         return caughtUp ? "" : "catching up";
       },
     },
@@ -60,5 +60,5 @@ async function listViews({ client, output }: Context): Promise<void> {
 async function rebuildView({ client, output }: Context, args: readonly string[]): Promise<void> {
   const [service, view] = [argument(args, 0), argument(args, 1)];
   await client.call("rebuildView", { service, view });
-  output.note(`${service}.${view} is being built anew; \`yard view list\` shows how far it is`);
+  output.note(`${service}.${view} is being rebuilt; \`yard view list\` shows its position`);
 }

@@ -20,7 +20,7 @@ export function awaitingCheck(log: EventLog, logger: Logger): Check {
       const [is, becomes] = [timesOf(saved), timesOf(afresh.saved)];
       if (isDeepStrictEqual(is, becomes)) return { position: saved.position, finding: "" };
       const [one, other] = shownBeside(JSON.stringify(is), JSON.stringify(becomes));
-      return { position: saved.position, finding: `it is ${one}, folded afresh ${other}` };
+      return { position: saved.position, finding: `it is ${one}, but a rebuild has ${other}` };
     },
   };
 }

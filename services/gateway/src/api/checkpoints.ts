@@ -132,7 +132,7 @@ async function download(backend: Backend, checkpoint: string, context: RequestCo
   if (folder === null) throw damaged("folder is not there");
   for (const file of manifest) {
     if ((await bytesOf(folder, file.path)) === file.bytes) continue;
-    throw damaged(`file ${file.path} is not as its manifest says`);
+    throw damaged(`file ${file.path} differs from its manifest`);
   }
   const body = archiveOf(folder, manifest, (error) =>
     backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),

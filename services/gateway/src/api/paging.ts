@@ -20,7 +20,7 @@ function readPageToken(token: string): PageStart | undefined {
   } catch {
     // Falls through to the same answer as a token of another shape.
   }
-  throw new Problem(400, "invalid_request", "this page_token is not one of ours");
+  throw new Problem(400, "invalid_request", "invalid page_token");
 }
 
 export function pageSize(asked: number): number {

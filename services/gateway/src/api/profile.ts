@@ -39,7 +39,7 @@ async function download(backend: Backend, trial: string, root: string | null, be
     const detail = `the gateway sees no TensorBoard files of trial ${trial}: ${why}`;
     return new Problem(404, "tensorboard_not_found", detail);
   };
-  if (root === null) throw absent("its storage is no directory");
+  if (root === null) throw absent("its storage is not a directory");
   const path = join(root, below);
   try {
     const folder = await FolderOfOthers.open(root, below);

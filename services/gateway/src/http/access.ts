@@ -72,7 +72,7 @@ export class Access {
     }
     const body = this.#bodies.take(request.headers, bodyLimit);
     if (body === null) {
-      const detail = "as many large requests as may be at once are under way; try again";
+      const detail = "too many large requests are in progress; try again";
       throw new Problem(503, "busy", detail);
     }
     this.#admitted.set(request, { caller, body });

@@ -36,7 +36,7 @@ export function asProblem(error: unknown, logger: Logger, requestId: string): Pr
   return new Problem(
     500,
     "internal",
-    `the gateway met a fault of its own; its log has request ${requestId}`,
+    `the gateway failed; its log has the details of request ${requestId}`,
   );
 }
 

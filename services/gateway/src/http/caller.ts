@@ -70,5 +70,5 @@ async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Pr
 }
 
 function invalidToken(): Problem {
-  return new Problem(401, "invalid_token", "this token is not one of this cluster's");
+  return new Problem(401, "invalid_token", "invalid token: this cluster did not issue it");
 }

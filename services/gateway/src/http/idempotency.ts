@@ -106,7 +106,7 @@ export class IdempotencyStore {
       throw new Problem(
         409,
         "in_progress",
-        "the first request with this Idempotency-Key is still under way",
+        "the first request with this Idempotency-Key is still in progress",
         {
           retryAfterSeconds: gatewayLimits.retryAfterSeconds,
         },

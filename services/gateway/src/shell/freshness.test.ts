@@ -86,12 +86,12 @@ test("a gateway whose read model has not caught up once is not ready and answers
   const url = await gateway.startAnother();
   const ready = await fetch(`${url}/readyz`);
   expect(ready.status).toBe(503);
-  expect(await ready.text()).toMatch(/being folded from the log \(\d+ of \d+ events, \d+ %\)/);
+  expect(await ready.text()).toMatch(/being built from the log \(\d+ of \d+ events, \d+ %\)/);
   for (const path of ["/api/v1/experiments", "/api/v1/tokens"]) {
     const answer = await read(url, path);
     expect(answer.status).toBe(503);
     expect(answer.headers.get("retry-after")).toBe("1");
-    expect(await answer.text()).toContain("runs go on meanwhile");
+    expect(await answer.text()).toContain("runs continue in the meantime");
   }
   expect((await read(url, "/api/v1/experiments", "ty_no")).status).toBe(401);
   expect((await read(url, "/api/v1/version")).status).toBe(200);

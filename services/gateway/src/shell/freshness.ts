@@ -22,7 +22,7 @@ export class Freshness {
     this.#logger = logger;
   }
 
-  /** How long ago the log ended where the read model is not yet; 0 when it keeps up. */
+  /** Age of the log position that the read model has not reached yet; 0 when it keeps up. */
   get behindMs(): number {
     const { position, atMs } = this.#goal;
     return this.#view.position >= position ? 0 : this.#clock.monotonicMs() - atMs;
@@ -31,7 +31,7 @@ export class Freshness {
   /** Null once the read model has caught up, else why the gateway is not ready. */
   unready(): string | null {
     if (this.#view.caughtUpOnce) return null;
-    return `the read model is being folded from the log (${this.#progress()}); runs go on meanwhile, ask again later`;
+    return `the read model is being built from the log (${this.#progress()}); runs continue in the meantime: try again later`;
   }
 
   /** Null where the read model may be read, else why not. */
@@ -40,7 +40,7 @@ export class Freshness {
     if (unready !== null) return unready;
     if (this.behindMs <= gatewayLimits.readLagMsMax) return null;
     const seconds = Math.round(this.behindMs / 1000);
-    return `the read model is ${seconds} s behind the log (${this.#progress()}); runs go on meanwhile, ask again later`;
+    return `the read model is ${seconds} s behind the log (${this.#progress()}); runs continue in the meantime: try again later`;
   }
 
   #progress(): string {

@@ -87,7 +87,7 @@ function strangerIn(
   const run = unprovenRun(batch, new Set(read.filter((allocation) => allocation !== undefined)));
   if (run === null) return null;
   if (read.length === 0 || read.includes(undefined)) {
-    const detail = `agent ${batch.agent} shows no token of run ${run} that is in force: its lines wait there until it is updated`;
+    const detail = `agent ${batch.agent} sent no valid token of run ${run}: its lines wait there until it is updated`;
     return new Fault("unproven_lines", detail, { retry: "later" });
   }
   return reject("not_your_run", `lines of run ${run} came without its token`);

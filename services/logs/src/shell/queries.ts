@@ -15,8 +15,8 @@ export function queryCommands(table: LineTable): Readonly<Record<string, Command
       if ("rejected" in task) return task;
       const after = asked.after === "" ? beginning : asked.after;
       if (!isCursor(after)) {
-        return reject("invalid_request", `${after} is no cursor of a page of lines`, [
-          { path: "after", detail: "is no cursor" },
+        return reject("invalid_request", `${after} is not a cursor of a page of lines`, [
+          { path: "after", detail: "is not a cursor" },
         ]);
       }
       if ((asked.contains ?? "").length > logsLimits.containsCharactersMax) {
@@ -34,7 +34,7 @@ function taskOf(task: string): Task | Rejection {
   if (isExperimentId(task)) return { experiment: task, trial: null };
   const trial = parseTrialId(task);
   if (trial !== null) return { experiment: trial.experiment, trial: task };
-  return reject("invalid_request", `${task} is no trial and no experiment`, [
+  return reject("invalid_request", `${task} is neither a trial nor an experiment`, [
     { path: "task", detail: "is a trial's id, as 12.3, or an experiment's, as 12" },
   ]);
 }

@@ -144,8 +144,8 @@ function systemProblemsOf(
   const size = (value: number): boolean => Math.abs(value) <= systemValueMax;
   const wrong = [
     Object.keys(metrics ?? {}).length > 0 ? "comes with metrics; a report holds one of them" : "",
-    device !== "" && !isName(device, nameCharactersMax) ? "has a device that is no name" : "",
-    samples < 1 || samples >= 2 ** 31 ? "is of no samples, or of too many" : "",
+    device !== "" && !isName(device, nameCharactersMax) ? "has an invalid device name" : "",
+    samples < 1 || samples >= 2 ** 31 ? "has no samples, or too many" : "",
     values.length < 1 || values.length > systemValuesMax
       ? `has ${values.length} values, not 1 to ${systemValuesMax}`
       : "",

@@ -87,7 +87,7 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
         authorize(request, deps.runTokenKeys);
         const body = budget.take(request.headers, metricsLimits.requestBytesMax);
         if (body === null) {
-          const detail = "as many large requests as may be at once are under way; try again";
+          const detail = "too many large requests are in progress; try again";
           throw new HttpProblem(503, "busy", detail);
         }
         bodies.set(request, body);
@@ -123,7 +123,7 @@ function authorize(
   const content = readRunToken(keys, token);
   const run = content === null ? null : parseRunId(content.allocation);
   if (content === null || run === null) {
-    throw new HttpProblem(401, "invalid_token", "this is no run's token of this cluster");
+    throw new HttpProblem(401, "invalid_token", "invalid run token");
   }
   if (content.allocation !== request.params.run) {
     const detail = `this token is run ${content.allocation}'s, not run ${request.params.run}'s`;
@@ -151,7 +151,7 @@ async function takeReports(
   }
   if (taken.refused > 0) {
     const rest = taken.stored === 0 ? "" : `; the other ${taken.stored} were stored`;
-    const detail = `a later run of trial ${run.trial} does again what ${taken.refused} of these reports measured${rest}`;
+    const detail = `a later run of trial ${run.trial} supersedes ${taken.refused} of these reports${rest}`;
     throw new HttpProblem(409, "run_superseded", detail);
   }
   return taken.stored;
@@ -197,5 +197,5 @@ function problemOf(error: unknown, logger: Logger): HttpProblem {
     return new HttpProblem(400, "invalid_request", (error as Error).message);
   }
   logger.error({ err: error }, "request_failed");
-  return new HttpProblem(500, "internal", "the service met a fault of its own; its log says which");
+  return new HttpProblem(500, "internal", "the service failed; its log has the details");
 }

@@ -130,7 +130,7 @@ export class Ingest {
     const result = await this.#executor.execute(identity, async (work) => {
       const history = await work.guard(runHistoryFold, run.trial);
       if (report.step > lastStepThatCounts(history, run.run)) {
-        return reject("run_superseded", `a later run of trial ${run.trial} does this step again`);
+        return reject("run_superseded", `a later run of trial ${run.trial} repeats this step`);
       }
       const { scalars, others } = valuesOf(report.metrics);
       const validation = {

@@ -27,7 +27,7 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
         if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
         const cursor = after === "" ? null : decodeCursor(after);
         if (after !== "" && cursor === null) {
-          return reject("invalid_request", `${after} is no cursor of a page of points`);
+          return reject("invalid_request", `${after} is not a page token of points`);
         }
         const { position } = deps.follower;
         const { state: history } = await deps.cache.load(runHistoryFold, trial);

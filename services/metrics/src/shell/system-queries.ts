@@ -26,7 +26,7 @@ export function systemQueryCommands({
         if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
         const cursor = after === "" ? null : decodeSystemCursor(after);
         if (after !== "" && cursor === null) {
-          return reject("invalid_request", `${after} is no cursor of a page of system points`);
+          return reject("invalid_request", `${after} is not a page token of system points`);
         }
         const { systemPointsPerPageMax } = metricsLimits;
         const most = Math.min(limit || systemPointsPerPageMax, systemPointsPerPageMax);

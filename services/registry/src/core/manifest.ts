@@ -44,10 +44,10 @@ export function readManifest(files: readonly ManifestFile[]): Manifest | Rejecti
 }
 
 function problemOf({ path, bytes, sha256 }: ManifestFile, seen: ReadonlySet<string>) {
-  if (!staysInside(path)) return "leads out of the checkpoint's folder";
+  if (!staysInside(path)) return "is outside of the checkpoint's folder";
   if (path.length > registryLimits.pathCharactersMax) return "has too long a path";
   if (seen.has(path)) return "is named twice";
-  if (!Number.isSafeInteger(bytes) || bytes < 0) return "has a size that is no number of bytes";
+  if (!Number.isSafeInteger(bytes) || bytes < 0) return "has an invalid number of bytes";
   if (!sha256Pattern.test(sha256)) return "has a SHA-256 that is not 64 hexadecimal digits";
   return null;
 }

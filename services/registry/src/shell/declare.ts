@@ -45,7 +45,7 @@ export async function declareCheckpoint(
     const storage = await storageSection(work, parts.experiment, deps.checkpointDir);
     path = checkpointFolder(storage, checkpoint);
     if (path === null) {
-      const detail = `checkpoints of experiment ${parts.experiment} go to no directory`;
+      const detail = `checkpoints of experiment ${parts.experiment} are not stored in a directory`;
       return reject("storage_unsupported", detail);
     }
     const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };

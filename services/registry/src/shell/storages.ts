@@ -63,6 +63,6 @@ export async function adoptStorage(
 
 function unknownRoot(root: string, groups: readonly PlacedGroup[]): Rejection {
   const roots = [...new Set(groups.map((group) => group.root))];
-  const known = roots.length === 0 ? "there is none yet" : `they lie under ${roots.join(", ")}`;
+  const known = roots.length === 0 ? "there is none yet" : `there are: ${roots.join(", ")}`;
   return reject("storage_not_found", `no checkpoint was declared under ${root}: ${known}`);
 }

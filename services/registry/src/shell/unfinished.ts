@@ -185,7 +185,7 @@ export class Unfinished {
     }
     const reason =
       refusal === null || refusal.rejected === "run_unheard"
-        ? `run ${trial}#${run} ended before it was complete, and nobody brought the rest of it`
+        ? `run ${trial}#${run} ended before it was complete, and no agent delivered the rest of it`
         : `run ${trial}#${run} ended before it was complete`;
     await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
     return "abandoned";

@@ -45,7 +45,7 @@ describe("the files of a checkpoint", () => {
     ["is shorter", { f: "tru" }, "has 3 bytes, and the manifest says 9"],
     ["has other content", { f: "truncatex" }, "has SHA-256"],
     ["is missing", { g: "" }, "is missing"],
-    ["is a folder", { "f/g": "" }, "is no file"],
+    ["is a folder", { "f/g": "" }, "is not a file"],
   ])("differ when one %s, which is named", async (_, files, detail) => {
     const folder = await folderWith(files as unknown as Record<string, string>);
     const verdict = await verifyFiles({ folder, storageId }, [entry("f", "truncated")]);
@@ -142,7 +142,7 @@ describe("the files of a checkpoint", () => {
     const folder = await folderWith({ f: "f" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
     const verdict = await verifyFiles({ folder, storageId }, [entry("pipe", "")]);
-    expect(verdict).toMatchObject({ kind: "differs", path: "pipe", detail: "is no file" });
+    expect(verdict).toMatchObject({ kind: "differs", path: "pipe", detail: "is not a file" });
   });
 
   test("are missing behind a link to itself", async () => {

@@ -73,7 +73,7 @@ async function verifyFile(folder: string, file: ManifestFile): Promise<Verdict> 
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using handle = await open(path, flags);
     const stats = await handle.stat();
-    if (!stats.isFile()) return differs("is no file");
+    if (!stats.isFile()) return differs("is not a file");
     if (stats.size !== file.bytes) {
       return differs(`has ${stats.size} bytes, and the manifest says ${file.bytes}`);
     }

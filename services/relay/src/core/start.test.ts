@@ -32,7 +32,7 @@ test("a stream of another log is told as that", () => {
   expect(whereToStart(last, { first: "event-1b", atLast: "event-7b" })).toMatchObject({
     kind: "rewound",
     detail: expect.stringMatching(
-      /^the stream is of the log that began with event event-1, and this log began with event-1b: /,
+      /^the stream belongs to the log that began with event event-1, and this log began with event-1b: /,
     ),
   });
 });

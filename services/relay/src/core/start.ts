@@ -27,7 +27,7 @@ export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLo
   if (first !== null && last.log !== "" && last.log !== first) {
     return {
       kind: "rewound",
-      detail: `the stream is of the log that began with event ${last.log}, and this log began with ${first}: it is another one; where both are in use, give each cluster a NATS account of its own`,
+      detail: `the stream belongs to the log that began with event ${last.log}, and this log began with ${first}: if both are in use, give each cluster a NATS account of its own`,
     };
   }
   if (idInLog === last.id) return { kind: "resume", after: last.position };

@@ -20,7 +20,8 @@ export function launchOf(
 ): Plain<Launch> | { readonly problem: string } {
   const { grant } = allocation;
   const placement = grant?.placements.find((one) => one.agent === agent.id);
-  if (grant === null || placement === undefined) return { problem: "it has no place there" };
+  if (grant === null || placement === undefined)
+    return { problem: "the run has no placement on this agent" };
   if (experiment === null) return { problem: `experiment ${trial.experiment} is not known` };
   if (trial.run !== allocation.run) {
     return { problem: `run ${allocation.run} was superseded by run ${trial.run}` };

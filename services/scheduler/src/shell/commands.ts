@@ -21,7 +21,7 @@ export function schedulerCommands(
 ): Readonly<Record<string, CommandSpec>> {
   return {
     TrustAgent: command(TrustAgentSchema, AcceptedSchema, async ({ agent }, context) => {
-      const reason = "a person says that it is mended";
+      const reason = "a user trusts it again";
       const result = await executor.execute(context.identity, async (work) => {
         const decided = await work.decide(agents, agent, { kind: "trust", reason });
         return isRejection(decided)

@@ -227,7 +227,7 @@ describe("an agent on which launches fail", () => {
     await trust(world, "a1");
     await world.advance(1_000);
     expect(world.last("agent-a1", "AgentTrusted")).toEqual({
-      reason: "a person says that it is mended",
+      reason: "a user trusts it again",
     });
     expect(world.names("allocation-3.1#1")).toContain("AllocationStarted");
     expect(await trust(world, "a9")).toContain("has never joined");

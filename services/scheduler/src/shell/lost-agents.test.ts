@@ -186,7 +186,7 @@ describe("an agent process that is killed and starts again", () => {
     await world.advance(1_000);
     expect(world.last("allocation-1.1#1", "AllocationEnded")).toMatchObject({
       cause: AllocationEndCause.AGENT_LOST,
-      message: "the agent a1 has no trace of the run any more",
+      message: "the agent a1 no longer has the run",
     });
   });
 

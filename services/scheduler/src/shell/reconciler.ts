@@ -111,7 +111,7 @@ export class Reconciler {
     if (isNumber && isBelievable(highestEpoch, this.#observed.epoch)) return;
     if (this.#doubted.has(agent)) return;
     this.#doubted.add(agent);
-    const detail = `agent ${agent} says that it has seen epoch ${highestEpoch}, which no scheduler can have sent: it is left alone until agent.json is removed from its folder`;
+    const detail = `agent ${agent} says that it has seen epoch ${highestEpoch}, which no scheduler has sent: the scheduler ignores the agent until agent.json is removed from its folder`;
     this.#deps.logger.error({ agent, highestEpoch, detail }, "epoch_unbelievable");
   }
 

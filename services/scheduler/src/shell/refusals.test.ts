@@ -37,7 +37,7 @@ test("a place that the log refuses to record ends its run with that sentence, an
   await world.advance(2_000);
   const ended = world.last("allocation-1.1#1", "AllocationEnded");
   expect(ended.cause).toBe(AllocationEndCause.LAUNCH_FAILED);
-  expect(ended.message).toContain("the place that was found could not be recorded");
+  expect(ended.message).toContain("the placement could not be recorded");
   expect(world.names("allocation-1.1#1")).not.toContain("AllocationGranted");
   await world.run("1.3#1", { slots: 1 });
   await world.advance(40_000);

@@ -24,7 +24,7 @@ async function verify(log: EventLog, signal: AbortSignal): Promise<Verdict> {
   const afresh = new Cluster();
   while (afresh.position < live.position) {
     if (signal.aborted) {
-      throw new Fault("unverifiable", "nobody waits for it any more", { retry: "later" });
+      throw new Fault("unverifiable", "the client no longer waits for it", { retry: "later" });
     }
     const limit = Math.min(runtimeLimits.pageEvents, live.position - afresh.position);
     const page = await log.readAll(afresh.position, limit);
@@ -49,7 +49,7 @@ function difference(live: Cluster, afresh: Cluster): string {
     JSON.stringify(is.get(name)) ?? "missing",
     JSON.stringify(becomes.get(name)) ?? "missing",
   );
-  return `the first that differs is ${name}: it is ${one}, folded afresh ${other}`;
+  return `the first that differs is ${name}: it is ${one}, but a rebuild has ${other}`;
 }
 
 /** What is saved, by name: the order in which it lies there says nothing. */

@@ -108,7 +108,7 @@ describe("PostSearchOperations", () => {
     const reply = rejection(await post({ operations: [propose("a"), propose("b", 2)] }));
     expect(reply).toMatchObject({
       rejected: "invalid_hyperparameters",
-      detail: 'operation "b": hyperparameters.lr must lie between 0 and 1, not be 2',
+      detail: 'operation "b": hyperparameters.lr must be between 0 and 1, not 2',
       problems: [{ path: "operations[1].propose.hyperparameters.lr" }],
     });
     expect(await stage.names("search-12")).toEqual(["SearchStarted"]);

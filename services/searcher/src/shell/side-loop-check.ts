@@ -15,7 +15,7 @@ export function sideLoopCheck(log: EventLog, logger: Logger): Check {
       const [is, becomes] = [saved.ids.toSorted(), afresh.ids.toSorted()];
       if (isDeepStrictEqual(is, becomes)) return { position: saved.position, finding: "" };
       const [one, other] = shownBeside(JSON.stringify(is), JSON.stringify(becomes));
-      return { position: saved.position, finding: `it is ${one}, folded afresh ${other}` };
+      return { position: saved.position, finding: `it is ${one}, but a rebuild has ${other}` };
     },
   };
 }

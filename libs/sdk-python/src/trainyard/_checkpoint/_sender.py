@@ -196,7 +196,7 @@ class CheckpointSender:
             except CheckpointError as error:
                 return self._refused(record, error)
             if folder != self.root / record.uuid:
-                why = f"the platform keeps it in {folder}, and the agent said {self.root}"
+                why = f"the platform stores it in {folder}, but the agent named {self.root}"
                 # Which of them is mounted wrongly is for people to find: nothing is lost by waiting.
                 return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
             failing = f"checkpoint {record.uuid} could not be completed"
@@ -242,23 +242,23 @@ class CheckpointSender:
                 self._refusals[record.uuid] = refusal
             self._changed.notify_all()
         if refusal is not None and not awaited:
-            log.warning("%s; the training went on without it", refusal)
+            log.warning("%s; the training continues without it", refusal)
         if away_since is not None:
             away_s = time.monotonic() - away_since
-            log.warning("the platform takes checkpoints again, after %.0f s", away_s)
+            log.warning("the platform accepts checkpoints again, after %.0f s", away_s)
 
     def _note_away(self, uuid: str) -> None:
         """Said once an outage."""
         if not self._noted:
             self._noted = True
-            message = "checkpoint %s is stored and waits for the platform (%s); training goes on"
+            message = "checkpoint %s is stored and waits for the platform (%s); training continues"
             log.warning(message, uuid, self._why)
 
     def _leave(self, record: Record, why: str) -> None:
         """Goes on with the next one: what the platform cannot do now, it may when the agent asks."""
         minutes = CHECKPOINT_DEFECT_S / 60
         log.warning(
-            "checkpoint %s is left to the agent: for %.0f minutes now: %s",
+            "the agent delivers checkpoint %s, which this process could not deliver for %.0f minutes: %s",
             record.uuid,
             minutes,
             why,

@@ -165,7 +165,7 @@ def _seal(own_folder: Path) -> list[FileEntry]:
     metadata = own_folder / _storage.METADATA
     if metadata.exists():
         if not _storage.is_own_metadata(metadata):
-            raise ValueError(f"{metadata}: this name is the SDK's own; use another")
+            raise ValueError(f"{metadata}: this name is reserved for the SDK: use another")
         metadata.unlink()
     _storage.replace_links(own_folder)
     return _storage.seal(own_folder)
@@ -194,7 +194,7 @@ def _merge(folder: Path, parts: list[list[FileEntry]]) -> list[FileEntry]:
 def _conflict(path: str, one: int, other: int) -> ValueError:
     return ValueError(
         f"ranks {one} and {other} both store {path!r}: "
-        "name files after their rank, or store what all have on one rank"
+        "name files after their rank, or store common files on one rank"
     )
 
 

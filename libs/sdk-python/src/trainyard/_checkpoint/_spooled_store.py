@@ -62,9 +62,7 @@ class SpooledStore:
         except _storage_marker.MarkerError as error:
             if not self._marker_noted:
                 self._marker_noted = True
-                message = (
-                    "%s; checkpoints are stored all the same, and the platform deletes none of them"
-                )
+                message = "%s; checkpoints are still stored, but the platform deletes none of them"
                 log.warning(message, error)
             return ""
 

@@ -34,5 +34,5 @@ def check(topology: Topology) -> None:
     if topology.size < max(topology.local_size, topology.cross_size):
         raise ValueError(
             f"DistributedContext cannot have {topology.local_size} processes on one of "
-            f"{topology.cross_size} hosts and {topology.size} in all: mend size= or local_size="
+            f"{topology.cross_size} hosts and {topology.size} in all: correct size= or local_size="
         )

@@ -59,7 +59,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         configuration = json.loads(path.read_bytes())
     except ValueError as error:
-        raise ValueError(f"{path} is no DeepSpeed configuration in JSON: {error}") from None
+        raise ValueError(f"{path} is not a DeepSpeed configuration in JSON: {error}") from None
     if not isinstance(configuration, dict):
-        raise ValueError(f"{path} is no DeepSpeed configuration: it must be a JSON object")
+        raise ValueError(f"{path} is not a DeepSpeed configuration: it must be a JSON object")
     return configuration

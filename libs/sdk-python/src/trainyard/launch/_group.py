@@ -29,7 +29,7 @@ class Group:
         self._grace_s = grace_s
         self.ended: queue.SimpleQueue[RankProcess] = queue.SimpleQueue()
         self._ranks: list[RankProcess] = []
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
         self._stalled: dict[int, str] = {}
         self._look_for_stalls_at = 0.0
         self._signal: int | None = None
@@ -70,13 +70,13 @@ class Group:
 
     def _tell_news(self) -> None:
         for rank in self._ranks:
-            if rank.rank in self._told:
+            if rank.rank in self._reported:
                 continue
             if rank.has_failed():
-                self._told.add(rank.rank)
+                self._reported.add(rank.rank)
                 self._nodes.failed(rank.failure())
             elif rank.code == 0:
-                self._told.add(rank.rank)
+                self._reported.add(rank.rank)
                 self._nodes.ended_well(rank.rank)
         self._tell_stalls()
         if all(rank.code == 0 for rank in self._ranks):

@@ -16,11 +16,11 @@ class Guard:
     """Knows the ranks that are alive. Made before the first of them, while there is one thread."""
 
     def __init__(self) -> None:
-        reading, self._told = os.pipe()
+        reading, self._pipe = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
             try:
-                os.close(self._told)
+                os.close(self._pipe)
                 _leave_terminal()
                 _guard(reading)
             finally:
@@ -38,13 +38,13 @@ class Guard:
     def close(self) -> None:
         """The launcher ends by itself, and has ended what it had to."""
         self._tell(".\n")
-        os.close(self._told)
+        os.close(self._pipe)
         os.waitpid(self._pid, 0)
 
     def _tell(self, line: str) -> None:
         # Where the guard itself was killed, the training goes on without.
         with contextlib.suppress(BrokenPipeError):
-            os.write(self._told, line.encode())
+            os.write(self._pipe, line.encode())
 
 
 def _leave_terminal() -> None:

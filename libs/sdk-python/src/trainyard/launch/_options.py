@@ -105,7 +105,7 @@ def _option(word: str, rest: list[str]) -> tuple[str, str]:
         return name, value
     if name not in _WITH_EFFECT and name not in _WITHOUT_EFFECT:
         raise UsageError(
-            f"{flag} is no option of the launcher: put the script's own after its name"
+            f"{flag} is not an option of the launcher: put options of the script after its name"
         )
     if equals:
         return name, value

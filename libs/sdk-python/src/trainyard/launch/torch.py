@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
         node = node_of(options, os.environ)
         if options.without_effect:
             named = ", ".join(options.without_effect)
-            _say(f"{named}: without effect here, where the platform decides on that")
+            _say(f"{named}: no effect, because the platform decides this")
         together = _launchers(node)
     except UsageError as error:
         _say(f"{error}\n{USAGE}")

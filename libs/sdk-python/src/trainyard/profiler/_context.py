@@ -110,7 +110,7 @@ class ProfilerContext:
         self._pid = os.getpid()
         sources, missing = sources_here(self._throughput)
         if missing:
-            log.warning("profiling: this machine tells nothing of %s", ", ".join(missing))
+            log.warning("profiling: this machine has no figures for %s", ", ".join(missing))
         window = Window(begin, end)
         self._sampler = Sampler(sources, self._report, self._steps, interval_s, samples, window)
         self._sampler.start()

@@ -102,7 +102,7 @@ class Sampler:
             self._run_until_stopped()
         # A defect here must not cost the training.
         except Exception:
-            log.exception("profiling has ended: the training goes on without it")
+            log.exception("profiling has ended: the training continues without it")
         finally:
             for source in self._sources:
                 source.close()

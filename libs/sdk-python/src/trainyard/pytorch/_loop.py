@@ -239,7 +239,7 @@ class Loop:
         if name not in metrics:
             names = ", ".join(sorted(metrics)) or "none"
             raise ValueError(
-                f"the validation has no metric {name!r}, by which the search goes (there are: "
+                f"the validation has no metric {name!r}, the searcher's metric (there are: "
                 f"{names}): return it, or change searcher.metric"
             )
         return self._is_best(metrics[name])

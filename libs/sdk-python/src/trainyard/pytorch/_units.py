@@ -42,7 +42,7 @@ class TrainUnit:
             raise TypeError(f"pytorch.{name}() takes a whole number of at least 1, not {value!r}")
         if value < 1:
             raise ValueError(
-                f"pytorch.{name}({value}) is no period: give at least 1, or None for never"
+                f"pytorch.{name}({value}) is not a period: give at least 1, or None for never"
             )
         return value
 
@@ -79,7 +79,7 @@ class Second(TrainUnit):
             raise TypeError(f"pytorch.Second() takes a number of seconds, not {value!r}")
         if not (value > 0 and math.isfinite(value)):
             raise ValueError(
-                f"pytorch.Second({value}) is no period: give more than 0, or None for never"
+                f"pytorch.Second({value}) is not a period: give more than 0, or None for never"
             )
         return value
 

@@ -178,15 +178,15 @@ class _Patience:
     def __init__(self, what: str) -> None:
         self._what = what
         self._backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
-        self._told = 0.0
+        self._noticed_s = 0.0
 
     def wait(self, why: str, reply: Reply | None = None) -> None:
         now = time.monotonic()
-        if now - self._told > NOTICE_S or self._told == 0.0:
+        if now - self._noticed_s > NOTICE_S or self._noticed_s == 0.0:
             log.info("%s: %s; trying again", self._what, why)
-            self._told = now
+            self._noticed_s = now
         time.sleep(self._backoff.next_s(reply))
 
     def reset(self) -> None:
         self._backoff.reset()
-        self._told = 0.0
+        self._noticed_s = 0.0

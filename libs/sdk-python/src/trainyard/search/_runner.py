@@ -95,7 +95,7 @@ class SearchRunner:
             if shown.get("searcher") != "custom":
                 raise SearchError(
                     f"experiment {experiment} is searched by {shown.get('searcher')}; "
-                    "its configuration has to say searcher: {name: custom}"
+                    "set searcher: {name: custom} in its configuration"
                 )
             return _Session(api, self._method, str(experiment)).run()
         finally:
@@ -245,6 +245,6 @@ def _without_the_late(operations: list[Wire], error: OperationRefusedError) -> l
 
 def _not_the_same(name: str, before: Wire, now: Wire | None) -> NotDeterministicError:
     return NotDeterministicError(
-        f"operation {name} was {json.dumps(before)}; told the same again, the method wants "
+        f"operation {name} was {json.dumps(before)}; after the same events the method now returns "
         f"{'nothing' if now is None else json.dumps(now)}"
     )

@@ -38,7 +38,7 @@ class Numbers:
     def ask(self, operation: str, request_id: RequestId) -> None:
         """A trial is asked for by an operation."""
         if request_id in self._taken:
-            raise SearchError(f"there is a trial {request_id!r} already: request ids are new ones")
+            raise SearchError(f"trial {request_id!r} exists already: use a new request id")
         self._taken.add(request_id)
         self._asked[operation] = request_id
 
@@ -137,7 +137,7 @@ def _merged(operations: Iterable[Operation], state: SearcherState) -> list[_Step
             if not operation.cancel:
                 steps.append(operation)
         else:
-            raise TypeError(f"{operation!r} is no operation of a search")
+            raise TypeError(f"{operation!r} is not an operation of a search")
     return steps
 
 

@@ -52,7 +52,7 @@ class TensorBoardFiles:
             self._mirror.add(int(steps), scalars)
         except OSError as error:
             self._failed = True
-            log.warning("metrics are no longer copied into TensorBoard files: %s", error)
+            log.warning("metrics are no longer copied to TensorBoard files: %s", error)
 
     def close(self) -> None:
         """Writes what the writers hold back."""

@@ -6,7 +6,7 @@
  * A checkpoint without a value has no place in the rankings by value. Equal values: the one with fewer steps is the better.
  */
 import type { EventData } from "@trainyard/contracts";
-import { policyLimits } from "../../limits.ts";
+import { gcLimits } from "../../limits.ts";
 
 export type Policy = {
   readonly saveExperimentBest: number;
@@ -90,7 +90,7 @@ function evidence(
   better: readonly Candidate[],
   later: readonly Candidate[],
 ): readonly Competitor[] {
-  const each = policyLimits.competitorsPerRanking;
+  const each = gcLimits.competitorsPerRanking;
   const named = new Map<string, Competitor>();
   for (const { checkpoint, value, step } of [...better.slice(0, each), ...later.slice(0, each)]) {
     named.set(checkpoint, { checkpoint, step, ...(value === null ? {} : { value }) });

@@ -22,7 +22,7 @@ describe("a trial needs a checkpoint", () => {
     [
       "that is its latest",
       need(runRequested(1), trialCheckpointed("c", 1, 5), runEnded(1)),
-      "trial 1.1 goes on from it",
+      "trial 1.1 continues from it",
     ],
     [
       "that it went back to",
@@ -32,7 +32,7 @@ describe("a trial needs a checkpoint", () => {
         runRequested(2, "c", 5),
         runEnded(2),
       ),
-      "trial 1.1 goes on from it",
+      "trial 1.1 continues from it",
     ],
     ["not: another's", need(runRequested(1, "other")), null],
     [

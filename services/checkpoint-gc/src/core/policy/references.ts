@@ -15,7 +15,7 @@ export function needOfTrial(id: string, trial: TrialFacts, checkpoint: string): 
   if (trial.unended?.fromCheckpoint === checkpoint) {
     return `run ${id}#${trial.unended.run} starts from it`;
   }
-  if (trial.latest === checkpoint) return `trial ${id} goes on from it`;
+  if (trial.latest === checkpoint) return `trial ${id} continues from it`;
   if (trial.warmStart === checkpoint) return `trial ${id} begins from it`;
   return null;
 }

@@ -12,7 +12,7 @@ export function addEvents(group: Command): void {
     .command("events")
     .argument("<experiment>")
     .option("--after <version>", "begin after this version of the search", version, 0)
-    .option("--follow", "go on as events come, until the search is complete")
+    .option("--follow", "print new events as they come, until the search is complete")
     .description("the search's own events, by their versions")
     .action(withPlatform<Options>(events));
 }

@@ -22,9 +22,7 @@ async function importance({ client, output }: Context, args: readonly string[]):
   }
   const { trials, trialsNeeded, trialsBest, items } = answer;
   if (trials < trialsNeeded) {
-    output.note(
-      `Too few trials: ${trials} have a value, and it takes ${trialsNeeded} to tell what matters.`,
-    );
+    output.note(`Too few trials: ${trials} have a value, and at least ${trialsNeeded} are needed.`);
     return;
   }
   output.table(items, [

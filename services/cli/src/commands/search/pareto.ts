@@ -8,7 +8,9 @@ export function addPareto(group: Command): void {
     .command("pareto")
     .argument("<experiment>")
     .option("--all", "the other trials too")
-    .description("the trials than which no other is better in one objective and worse in none")
+    .description(
+      "the trials that no other trial dominates: none is better in one objective and worse in none",
+    )
     .action(withPlatform(pareto));
 }
 

@@ -18,7 +18,7 @@ import { UsageError } from "../../usage-error.ts";
 const about = `
 The file holds a JSON list of operations, each with an id of your choice that it has for ever, for example
   [{"id": "a", "propose": {"hyperparameters": {"lr": 0.1}, "target": 5}},
-   {"id": "b", "stop": {"trial": 1, "reason": "it will not do"}},
+   {"id": "b", "stop": {"trial": 1, "reason": "too slow"}},
    {"id": "c", "suspend": {"trial": 2}}, {"id": "d", "resume": {"trial": 2, "target": 10}},
    {"id": "e", "progress": {"progress": 0.5}}, {"id": "f", "finish": {"failed": false}}]
 All of them are recorded, or none; what was posted before changes nothing.`;
@@ -28,7 +28,7 @@ export function addPost(group: Command): void {
     .command("post")
     .argument("<experiment>", "one with searcher: {name: custom}")
     .argument("<file>", "the operations as JSON; - for stdin")
-    .description("tell a custom search what to do next")
+    .description("send operations to a custom search")
     .addHelpText("after", about)
     .action(withPlatform(post));
 }

@@ -20,9 +20,7 @@ async function preview(
   const { config } = await parseHere(await readConfig(file, options.config), options.config);
   const { previewSearch } = await import("@trainyard/search");
   if (config.searcher.name === "custom") {
-    output.note(
-      "the trials of a custom search are its client's to propose; max_trials is the most",
-    );
+    output.note("the client of a custom search proposes its trials, at most max_trials");
   }
   const { rungs, total } = previewSearch(config.searcher, config.hyperparameters);
   if (output.json) {
@@ -43,7 +41,7 @@ async function preview(
   const { searcher } = config;
   if (searcher.name === "pbt") {
     output.line(
-      `each copy of a member is one more trial, which goes on from a checkpoint: at most ${searcher.max_trials} trials`,
+      `each copy of a member is one more trial, which starts from a checkpoint: at most ${searcher.max_trials} trials`,
     );
   }
 }

@@ -49,7 +49,7 @@ function verify({ output }: Context, replayed: Replay): void {
     );
   }
   if (differences.length === 0) return;
-  throw new Failure("The search is decided otherwise now than it was when it ran.");
+  throw new Failure("This version decides the search differently than when it ran.");
 }
 
 function showDifference(output: Context["output"], difference: Difference): void {

@@ -5,7 +5,7 @@ export function trialNumber(experiment: string, asked: string | undefined): numb
   if (asked === undefined) return null;
   const [, inside, alone] = /^(?:(\d+)\.)?(\d+)$/.exec(asked) ?? [];
   if (alone === undefined || (inside !== undefined && inside !== experiment)) {
-    throw new UsageError(`${JSON.stringify(asked)} is no trial of experiment ${experiment}.`);
+    throw new UsageError(`${JSON.stringify(asked)} is not a trial of experiment ${experiment}.`);
   }
   return Number(alone);
 }

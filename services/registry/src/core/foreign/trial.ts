@@ -58,12 +58,12 @@ export function refusalOf(
   if (!runs.exists) return reject("trial_not_found", `there is no trial ${trial}`);
   if (run > runs.newest) return reject("run_not_found", `there is no run ${trial}#${run}`);
   if (isSuperseded(run, runs.newest)) {
-    const detail = `run ${trial}#${runs.newest} has taken the place of run ${trial}#${run}`;
+    const detail = `run ${trial}#${runs.newest} has superseded run ${trial}#${run}`;
     return reject("run_superseded", detail);
   }
   if (!runs.ended || runs.named.some((one) => one.checkpoint === checkpoint)) return null;
   if (!runs.lost) return reject("run_ended", `run ${trial}#${run} has ended`);
-  const detail = `run ${trial}#${run} was lost, and its agent has not said yet what it stored: come again`;
+  const detail = `run ${trial}#${run} was lost, and its agent has not reported its checkpoints yet: retry later`;
   return reject("run_unheard", detail);
 }
 

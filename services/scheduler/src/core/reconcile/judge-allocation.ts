@@ -153,7 +153,7 @@ function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
     const why = culprit.state.waits ? ": a service of the platform did not answer there" : "";
     return `the launch on ${agent} showed no progress for ${forMin} minutes${why}`;
   }
-  if (culprit.state.kind === "absent") return `the agent ${agent} has no trace of the run any more`;
+  if (culprit.state.kind === "absent") return `the agent ${agent} no longer has the run`;
   if (ranks.length > 1) return whatEnded(culprit);
   return culprit.state.kind === "ended" ? (culprit.state.report.exit?.message ?? "") : "";
 }

@@ -16,7 +16,7 @@ export function shorter(decision: Decision, refusal: string): Decision | null {
     return { on: "allocation", id, origin, command };
   }
   if (decision.on === "allocation" && decision.command.kind === "grant") {
-    const message = `the place that was found could not be recorded: ${refusal}`;
+    const message = `the placement could not be recorded: ${refusal}`;
     const cause = AllocationEndCause.LAUNCH_FAILED;
     const end = { kind: "end", cause, exits: [], endRecord: null, message } as const;
     return { on: "allocation", id, origin, command: barestEnd(end) };

@@ -47,7 +47,7 @@ def write(folder: Path, shared: dict[str, Any], own: list[bytes], trial: dict[st
         # All that torch says of a full disk is where it wrote and where it had meant to, or less.
         reason = str(error).splitlines()[0]
         raise OSError(
-            f"{folder / SHARED} could not be written ({reason}): look whether the storage is full"
+            f"{folder / SHARED} could not be written ({reason}): check whether the storage is full"
         ) from error
     for rank, content in enumerate(own):
         (folder / rank_file(rank)).write_bytes(content)
@@ -60,7 +60,7 @@ def read_shared(folder: Path, uuid: str, **arguments: object) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError(
             f"checkpoint {uuid} has no {SHARED}, so pytorch.Trainer did not store it: load it in the "
-            "trial's __init__ instead, and begin anew"
+            "trial's __init__ instead"
         )
     arguments = {"map_location": "cpu", "weights_only": False, **arguments}
     return _loaded(path, uuid, arguments)
@@ -80,8 +80,8 @@ def _loaded(path: Path, uuid: str, arguments: dict[str, Any]) -> dict[str, Any]:
         return state
     except (ImportError, AttributeError) as error:
         raise ValueError(
-            f"{path.name} of checkpoint {uuid} holds what cannot be found here ({error}): train with the "
-            "code that stored it, or begin anew without the checkpoint"
+            f"{path.name} of checkpoint {uuid} needs code that cannot be imported here ({error}): train with the "
+            "code that stored it, or start without the checkpoint"
         ) from error
 
 

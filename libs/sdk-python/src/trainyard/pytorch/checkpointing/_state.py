@@ -81,7 +81,7 @@ def load_shared(
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise ValueError(
             f"checkpoint {uuid} was not stored by this version of pytorch.Trainer: load it in the "
-            "trial's __init__ instead, and begin anew"
+            "trial's __init__ instead"
         )
     _check_numbers(context, state, uuid)
     _check_kinds(context, state, uuid)
@@ -116,7 +116,7 @@ def restore_modes(context: PyTorchTrialContext, state: dict[str, Any]) -> None:
 
 
 _REMEDY = (
-    "build the trial as it was when the checkpoint was stored, or begin anew without the checkpoint"
+    "build the trial as it was when the checkpoint was stored, or start without the checkpoint"
 )
 
 
@@ -148,10 +148,10 @@ def _check_kinds(context: PyTorchTrialContext, state: dict[str, Any], uuid: str)
     for name, here in _kinds(context).items():
         # Checkpoints of before this was stored do not say.
         there = state.get("kinds", {}).get(name, here)
-        for n, (mine, its) in enumerate(zip(here, there)):
-            if mine != its:
+        for n, (current, stored) in enumerate(zip(here, there)):
+            if current != stored:
                 raise ValueError(
-                    f"checkpoint {uuid} has another {name} {n} than {mine}, which is {its}: {_REMEDY}"
+                    f"checkpoint {uuid} has the {name} {n} {stored}, and the trial has {current}: {_REMEDY}"
                 )
 
 
@@ -168,10 +168,10 @@ def load_model(model: torch.nn.Module, state: dict[str, Any], n: int, uuid: str)
 
 def _difference(here: dict[str, Any], there: dict[str, Any]) -> str:
     for name in [*here, *there]:
-        mine, its = _shape(here.get(name)), _shape(there.get(name))
-        if mine != its:
-            return f"{name} is {its} there and {mine} here"
-    return "its parts are others"
+        current, stored = _shape(here.get(name)), _shape(there.get(name))
+        if current != stored:
+            return f"{name} is {stored} there and {current} here"
+    return "it has other parts"
 
 
 def _shape(value: object) -> str:

@@ -72,7 +72,7 @@ class Stream(IterableDataset):
             if yielded == 0 and step == 0:
                 raise ValueError(
                     f"build_training_data_loader: {type(self._dataset).__name__} gave no batch in "
-                    f"epoch {epoch}: let its __iter__ begin anew at every call"
+                    f"epoch {epoch}: let its __iter__ start again at every call"
                 )
             epoch, step = epoch + 1, 0
 
@@ -87,7 +87,7 @@ class Stream(IterableDataset):
         while True:
             with chance:
                 chunk = list(itertools.islice(samples, at_once))
-            batch = self._mine(chunk, at_once)
+            batch = self._own_batch(chunk, at_once)
             if batch:
                 if get_worker_info() is not None:
                     set_all(mix(self._seed, self._rank, epoch, step))
@@ -96,7 +96,7 @@ class Stream(IterableDataset):
             if len(chunk) < at_once:
                 return
 
-    def _mine(self, chunk: list[Any], at_once: int) -> list[Any]:
+    def _own_batch(self, chunk: list[Any], at_once: int) -> list[Any]:
         size, rank = self._batch_size, self._rank
         if self._repeat and 0 < len(chunk) < at_once:
             # The beginning of the epoch is gone, so a rank without a share takes what is at hand.

@@ -36,7 +36,7 @@ export const GetImportanceRequestSchema: GenMessage<GetImportanceRequest> = /*@_
  */
 export type GetImportanceResponse = Message<"trainyard.api.v1.GetImportanceResponse"> & {
   /**
-   * Trials that have a value, how many it takes, and how many of them were taken for the best.
+   * Trials that have a value, how many are needed, and how many of them count as the best.
    *
    * @generated from field: uint32 trials = 1;
    */
@@ -53,7 +53,7 @@ export type GetImportanceResponse = Message<"trainyard.api.v1.GetImportanceRespo
   trialsBest: number;
 
   /**
-   * The most important first; empty where there are too few trials, or nothing is searched.
+   * The most important first; empty if there are too few trials or no hyperparameter is searched.
    *
    * @generated from field: repeated trainyard.api.v1.HyperparameterImportance items = 4;
    */
@@ -72,14 +72,14 @@ export const GetImportanceResponseSchema: GenMessage<GetImportanceResponse> = /*
  */
 export type HyperparameterImportance = Message<"trainyard.api.v1.HyperparameterImportance"> & {
   /**
-   * Where it is in the hyperparameters: optimizer.lr.
+   * Its path in the hyperparameters: optimizer.lr.
    *
    * @generated from field: string hyperparameter = 1;
    */
   hyperparameter: string;
 
   /**
-   * 0 to 1; all of them sum to 1, or are 0 where the best trials lie as all do.
+   * 0 to 1. They sum to 1, or are all 0 if the best trials are distributed as all trials are.
    *
    * @generated from field: double importance = 2;
    */
@@ -125,7 +125,7 @@ export type GetBestSoFarResponse = Message<"trainyard.api.v1.GetBestSoFarRespons
   smallerIsBetter: boolean;
 
   /**
-   * Each value better than all before it, in their order.
+   * Each value that is better than all values before it, in the order in which they were reported.
    *
    * @generated from field: repeated trainyard.api.v1.BestValue items = 3;
    */
@@ -161,14 +161,14 @@ export type BestValue = Message<"trainyard.api.v1.BestValue"> & {
   atMs: number;
 
   /**
-   * The trial's own time, in the search's time metric.
+   * The trial's time, in the search's time metric.
    *
    * @generated from field: double time = 4;
    */
   time: number;
 
   /**
-   * Validations of all trials up to this one, and the times that all trials had come to, summed.
+   * The number of validations of all trials up to this one, and the sum of the times that all trials had reached.
    *
    * @generated from field: uint32 observations = 5;
    */
@@ -197,7 +197,7 @@ export type GetParetoFrontRequest = Message<"trainyard.api.v1.GetParetoFrontRequ
   experiment: string;
 
   /**
-   * Also the trials that are not on the front.
+   * Return the trials that are not on the front, too.
    *
    * @generated from field: bool all = 2;
    */
@@ -216,14 +216,14 @@ export const GetParetoFrontRequestSchema: GenMessage<GetParetoFrontRequest> = /*
  */
 export type GetParetoFrontResponse = Message<"trainyard.api.v1.GetParetoFrontResponse"> & {
   /**
-   * Of a search by one metric that one alone.
+   * The objectives of the search; a search with one metric has that one.
    *
    * @generated from field: repeated trainyard.api.v1.SearchObjective objectives = 1;
    */
   objectives: SearchObjective[];
 
   /**
-   * How many trials have a value of each objective.
+   * The number of trials that have a value of each objective.
    *
    * @generated from field: uint32 trials = 2;
    */
@@ -278,14 +278,14 @@ export type ParetoTrial = Message<"trainyard.api.v1.ParetoTrial"> & {
   trial: string;
 
   /**
-   * Of the objectives in their order, from the trial's last report that had all of them.
+   * The values of the objectives in their order, from the trial's last report that had all of them.
    *
    * @generated from field: repeated double values = 2;
    */
   values: number[];
 
   /**
-   * No other trial is better in one and worse in none.
+   * No other trial is better in one objective and worse in none.
    *
    * @generated from field: bool on_front = 3;
    */
@@ -305,7 +305,7 @@ export const ParetoTrialSchema: GenMessage<ParetoTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_analysis, 9);
 
 /**
- * What an experiment's search tells, from its recorded events: as of the call, also while it runs.
+ * Analyses of an experiment's search, computed from its recorded events at the time of the call, also while it runs.
  *
  * @generated from service trainyard.api.v1.AnalysisService
  */
@@ -321,7 +321,7 @@ export const AnalysisService: GenService<{
     output: typeof GetImportanceResponseSchema;
   },
   /**
-   * The trials that are best where none of the objectives counts more than another.
+   * The trials that no other trial dominates in the objectives of the search.
    *
    * @generated from rpc trainyard.api.v1.AnalysisService.GetParetoFront
    */

@@ -191,7 +191,7 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
   reason: string;
 
   /**
-   * Which storage its files lie in, of a complete one that is asked for by its UUID; absent where nobody knows.
+   * The storage that has its files. Only in the answer of GetCheckpoint for a complete checkpoint; absent if it is unknown.
    *
    * @generated from field: optional string storage_id = 17;
    */
@@ -242,7 +242,7 @@ export type DeclareCheckpointRequest = Message<"trainyard.api.v1.DeclareCheckpoi
   run: string;
 
   /**
-   * A UUID that the caller drew; a repeat answers the same.
+   * A UUID that the caller draws. A repeat returns the same answer.
    *
    * @generated from field: string checkpoint = 2;
    */
@@ -383,7 +383,7 @@ export type PlanDownloadResponse = Message<"trainyard.api.v1.PlanDownloadRespons
   metadata?: JsonObject | undefined;
 
   /**
-   * Which storage the files lie in; absent where nobody knows.
+   * The storage that has the files; absent if it is unknown.
    *
    * @generated from field: optional string storage_id = 5;
    */
@@ -418,7 +418,7 @@ export const CheckpointService: GenService<{
     output: typeof CheckpointSchema;
   },
   /**
-   * The files as one gzip-compressed tar.
+   * Returns the files as one gzip-compressed tar.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.DownloadCheckpoint
    */
@@ -428,7 +428,7 @@ export const CheckpointService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
-   * With a run's token.
+   * Takes a run's token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.DeclareCheckpoint
    */
@@ -438,7 +438,7 @@ export const CheckpointService: GenService<{
     output: typeof DeclareCheckpointResponseSchema;
   },
   /**
-   * With a run's token.
+   * Takes a run's token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.CompleteCheckpoint
    */
@@ -448,7 +448,7 @@ export const CheckpointService: GenService<{
     output: typeof CompleteCheckpointResponseSchema;
   },
   /**
-   * With a run's token, or a person's: where the bytes of a complete checkpoint are.
+   * Returns where the bytes of a complete checkpoint are. Takes a run's token or a user's.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.PlanDownload
    */

@@ -64,7 +64,7 @@ export type ListAgentsRequest = Message<"trainyard.api.v1.ListAgentsRequest"> & 
   pageToken: string;
 
   /**
-   * Read your writes: the answer reflects at least this log position.
+   * Read your own writes: the answer reflects at least this log position.
    *
    * @generated from field: string min_position = 3;
    */
@@ -137,28 +137,28 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   version: string;
 
   /**
-   * That another agent asks for this name, and where it is; absent when none does.
+   * Another agent that asks for this name, with its address, in words; absent if there is none.
    *
    * @generated from field: optional string name_refused = 15;
    */
   nameRefused?: string | undefined;
 
   /**
-   * How all processes of a run there are found and ended: cgroup, parent or scan.
+   * The mechanism by which this agent finds and ends all processes of a run: cgroup, parent or scan.
    *
    * @generated from field: optional string process_groups = 20;
    */
   processGroups?: string | undefined;
 
   /**
-   * Present while launches that failed keep it from getting runs, or have done so since the last run that started.
+   * Present if failed launches have kept it from getting runs since the last run that started there.
    *
    * @generated from field: optional trainyard.api.v1.Distrust distrust = 21;
    */
   distrust?: Distrust | undefined;
 
   /**
-   * What keeps it from getting runs although it is connected; empty for nothing.
+   * The reason why it gets no runs although it is connected; empty if it gets runs.
    *
    * @generated from field: optional string not_placed = 22;
    */
@@ -177,7 +177,7 @@ export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
  */
 export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
   /**
-   * Launches that failed there since the last run that started.
+   * The number of launches that failed there since the last run that started.
    *
    * @generated from field: uint32 failures = 1;
    */
@@ -189,14 +189,14 @@ export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
   experiments: string[];
 
   /**
-   * Of the last failure.
+   * The reason of the last failure.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * Nothing is placed there before.
+   * No run is placed there before this time.
    *
    * @generated from field: double until_ms = 4;
    */
@@ -232,7 +232,7 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
   run: string;
 
   /**
-   * Why the run holds it although it should be gone; empty else.
+   * The reason why the run still holds it although it should have ended; empty otherwise.
    *
    * @generated from field: optional string left = 20;
    */
@@ -251,14 +251,14 @@ export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
  */
 export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> & {
   /**
-   * Events after this position; a server-sent event's Last-Event-ID goes before it.
+   * Events after this position. The header Last-Event-ID overrides it.
    *
    * @generated from field: string after = 1;
    */
   after: string;
 
   /**
-   * Ends at the head of the log rather than waiting for more.
+   * End at the head of the log instead of waiting for more.
    *
    * @generated from field: bool no_follow = 2;
    */
@@ -496,7 +496,7 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
   skipViews: boolean;
 
   /**
-   * What the log must still hold; left out, a tail that was cut off is not noticed.
+   * An earlier end of the log, which it must still contain. Without it, a missing tail is not detected.
    *
    * @generated from field: trainyard.api.v1.LogAnchor anchor = 2;
    */
@@ -533,14 +533,14 @@ export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
   position: string;
 
   /**
-   * Of the commit that ends there, 64 hexadecimal digits; zeros at position 0.
+   * The hash of the commit that ends there, 64 hexadecimal digits; zeros at position 0.
    *
    * @generated from field: string hash = 2;
    */
   hash: string;
 
   /**
-   * When it was taken, by the gateway's clock.
+   * The time of the call, by the gateway's clock.
    *
    * @generated from field: double at_ms = 3;
    */
@@ -584,7 +584,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
   finding: string;
 
   /**
-   * It could not be checked, which is not ok either: the finding says why.
+   * It could not be checked; ok is false then, and the finding has the reason.
    *
    * @generated from field: bool unverified = 6;
    */
@@ -661,7 +661,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
   pageToken: string;
 
   /**
-   * Read your writes: the answer reflects at least this log position.
+   * Read your own writes: the answer reflects at least this log position.
    *
    * @generated from field: string min_position = 3;
    */
@@ -833,7 +833,7 @@ export const ClusterService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
-   * Server-sent events: the position as id, the event as data. Resumes after Last-Event-ID.
+   * Server-sent events: the id is the position, the data is the event. Resumes after Last-Event-ID.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.WatchEvents
    */
@@ -859,7 +859,7 @@ export const ClusterService: GenService<{
     output: typeof RetryParkedResponseSchema;
   },
   /**
-   * A finding a line, as it is checked; the last says whether all was well.
+   * Returns one finding per line while it checks; the last line has the result.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.VerifyLog
    */
@@ -869,7 +869,7 @@ export const ClusterService: GenService<{
     output: typeof VerifyProgressSchema;
   },
   /**
-   * The end of the log as it is now, to be kept elsewhere: VerifyLog compares the log with it.
+   * Returns the present end of the log. Keep it outside of the database: VerifyLog compares the log with it.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.GetLogAnchor
    */
@@ -903,7 +903,7 @@ export const ClusterService: GenService<{
     output: typeof RevokeTokenResponseSchema;
   },
   /**
-   * Launches that failed on the agent are forgotten, so that runs are placed there again.
+   * Forgets the launches that failed on the agent, so that runs are placed there again.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.TrustAgent
    */

@@ -44,7 +44,7 @@ export type Problem = Message<"trainyard.api.v1.Problem"> & {
   instance: string;
 
   /**
-   * The stable code: experiment_not_found, invalid_config, …
+   * The code, which clients may rely on: experiment_not_found, invalid_config, …
    *
    * @generated from field: string code = 6;
    */

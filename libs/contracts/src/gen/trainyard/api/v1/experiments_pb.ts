@@ -33,21 +33,21 @@ export type CreateExperimentRequest = Message<"trainyard.api.v1.CreateExperiment
   context: Uint8Array;
 
   /**
-   * Created paused, to be activated later.
+   * Create it paused; ActivateExperiment starts it.
    *
    * @generated from field: bool paused = 3;
    */
   paused: boolean;
 
   /**
-   * key.path=value, each applied over the YAML before validation; the value is read as YAML.
+   * Overrides of the form key.path=value, applied to the YAML before validation. The value is read as YAML.
    *
    * @generated from field: repeated string overrides = 4;
    */
   overrides: string[];
 
   /**
-   * Only validates: nothing is stored.
+   * Validate only: nothing is stored.
    *
    * @generated from field: bool validate_only = 5;
    */
@@ -71,7 +71,7 @@ export type CreateExperimentResponse = Message<"trainyard.api.v1.CreateExperimen
   experiment?: Experiment | undefined;
 
   /**
-   * Keys that were accepted and have no effect, each by its path.
+   * Keys that are accepted but have no effect, each with its path.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -105,7 +105,7 @@ export type ListExperimentsRequest = Message<"trainyard.api.v1.ListExperimentsRe
   pageToken: string;
 
   /**
-   * Read your writes: the answer reflects at least this log position.
+   * Read your own writes: the answer reflects at least this log position.
    *
    * @generated from field: string min_position = 3;
    */
@@ -325,7 +325,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   trialsFailed: number;
 
   /**
-   * 0 to 1, as far as it can be known.
+   * 0 to 1; an estimate.
    *
    * @generated from field: double progress = 13;
    */
@@ -377,7 +377,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   project: string;
 
   /**
-   * Of one experiment alone, when it is asked for: what its search waits for; empty while it goes on by itself.
+   * Only in the answer of GetExperiment: what its search waits for, in words; empty while the search continues without it.
    *
    * @generated from field: string waits_for = 23;
    */
@@ -531,7 +531,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   stepsCompleted: number;
 
   /**
-   * The scalars of the last validation that counts, and of the best by the experiment's metric.
+   * The scalars of the last validation that is not superseded, and of the best one by the experiment's metric.
    *
    * @generated from field: map<string, double> latest_validation = 11;
    */
@@ -563,7 +563,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   endedAtMs?: number | undefined;
 
   /**
-   * Of a trial in ERROR: its last log lines.
+   * The last log lines of a trial in ERROR.
    *
    * @generated from field: repeated string last_log_lines = 17;
    */
@@ -575,21 +575,22 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   progress: number;
 
   /**
-   * Where its hyperparameters come from: drawn, grid, space_filling, given, model, explored, client, schedule.
+   * The source of its hyperparameters: drawn, grid, space_filling, given, model, explored, client or schedule.
    *
    * @generated from field: string origin = 19;
    */
   origin: string;
 
   /**
-   * What spoke for them when the search proposed them; absent for none.
+   * The evidence for them when the search proposed them; absent if there is none.
    *
    * @generated from field: google.protobuf.Struct proposal_evidence = 20;
    */
   proposalEvidence?: JsonObject | undefined;
 
   /**
-   * The trial from whose checkpoint it began; empty for none. It counts from that checkpoint's steps, or from 0.
+   * The trial from whose checkpoint it started; empty if there is none. It counts its steps from that checkpoint's, or
+   * from 0.
    *
    * @generated from field: string source_trial = 21;
    */
@@ -662,7 +663,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
   endedAtMs?: number | undefined;
 
   /**
-   * Of a queued one: why it waits.
+   * The reason why a queued run waits.
    *
    * @generated from field: string waits_for = 10;
    */
@@ -725,7 +726,7 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
   group: string;
 
   /**
-   * Points of runs that a later run superseded are left out unless asked for.
+   * Return the points that a later run superseded, too.
    *
    * @generated from field: bool superseded = 3;
    */
@@ -843,7 +844,7 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
   pageToken: string;
 
   /**
-   * The last lines rather than the first.
+   * Return the last lines instead of the first.
    *
    * @generated from field: uint32 tail = 4;
    */
@@ -1077,7 +1078,7 @@ export const ExperimentService: GenService<{
     output: typeof ListTrialLogsResponseSchema;
   },
   /**
-   * Follows: a server-sent event a line, with the line's cursor as its id, until every run has ended.
+   * Follows the log until every run has ended: one server-sent event per line, with the line's cursor as its id.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.FollowTrialLogs
    */

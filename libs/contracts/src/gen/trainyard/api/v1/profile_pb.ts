@@ -98,7 +98,7 @@ export type SystemMetricPoint = Message<"trainyard.api.v1.SystemMetricPoint"> & 
   reportedAtMs: number;
 
   /**
-   * The step that the training was at, as far as it had been told.
+   * The latest training step that had been reported.
    *
    * @generated from field: double steps_completed = 5;
    */
@@ -161,7 +161,7 @@ export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
   trial: string;
 
   /**
-   * Whether the experiment's configuration has profiling.enabled; a script may have turned it on all the same.
+   * The experiment's configuration has profiling.enabled. A script can also turn profiling on itself.
    *
    * @generated from field: bool enabled = 2;
    */
@@ -175,14 +175,15 @@ export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
   summaries: SystemSummary[];
 
   /**
-   * Of each run that reported training metrics at two steps or more.
+   * One for each run that reported training metrics at two or more steps.
    *
    * @generated from field: repeated trainyard.api.v1.RunPace paces = 4;
    */
   paces: RunPace[];
 
   /**
-   * Where TensorBoard files and traces lie, on whatever machines see the checkpoint storage; empty where that is no directory.
+   * The folder of TensorBoard files and traces, on machines that mount the checkpoint storage; empty if the storage is
+   * not a directory.
    *
    * @generated from field: string tensorboard_path = 5;
    */
@@ -248,7 +249,7 @@ export const SystemSummarySchema: GenMessage<SystemSummary> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_profile, 6);
 
 /**
- * How fast the steps went by that a run's training metrics tell of.
+ * The speed of a run, from the steps of its training metrics.
  *
  * @generated from message trainyard.api.v1.RunPace
  */
@@ -277,13 +278,13 @@ export const RunPaceSchema: GenMessage<RunPace> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_profile, 7);
 
 /**
- * What a trial's machines were doing while it trained, where profiling was on.
+ * Metrics of a trial's machines while it trained with profiling.
  *
  * @generated from service trainyard.api.v1.ProfileService
  */
 export const ProfileService: GenService<{
   /**
-   * In the order of time. No run supersedes what another one's machines did.
+   * In the order of time. Later runs do not supersede these points.
    *
    * @generated from rpc trainyard.api.v1.ProfileService.ListTrialSystemMetrics
    */
@@ -301,7 +302,7 @@ export const ProfileService: GenService<{
     output: typeof TrialProfileSchema;
   },
   /**
-   * Its TensorBoard files and traces, as they are now, as one gzip-compressed tar.
+   * Returns the present TensorBoard files and traces as one gzip-compressed tar.
    *
    * @generated from rpc trainyard.api.v1.ProfileService.DownloadTensorBoard
    */

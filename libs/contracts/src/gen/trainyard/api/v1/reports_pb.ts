@@ -45,14 +45,14 @@ export const WriteReportsRequestSchema: GenMessage<WriteReportsRequest> = /*@__P
  */
 export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
   /**
-   * Unique within the run: <node rank>-<n>, n rising with each report.
+   * Unique within the run: <node rank>-<n>; n increases with each report.
    *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
-   * training, validation, progress, or a name of the user's.
+   * training, validation, progress, or a name that the user chooses.
    *
    * @generated from field: string group = 2;
    */
@@ -69,15 +69,15 @@ export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
   atMs: number;
 
   /**
-   * Scalars as numbers, with the strings NaN, Infinity and -Infinity for those; other JSON is kept and not charted.
+   * Scalars are numbers, or the strings NaN, Infinity and -Infinity. Other JSON is stored and not charted.
    *
    * @generated from field: google.protobuf.Struct metrics = 5;
    */
   metrics?: JsonObject | undefined;
 
   /**
-   * Instead of metrics, of a machine: of the moment at_ms, at whatever step. No later run supersedes it, and it is told
-   * apart from the training's metrics whatever its group is called.
+   * Instead of metrics: a sample of the machine at at_ms, which has no step. Later runs do not supersede it. It is stored
+   * apart from training metrics, also if a training group has the same name.
    *
    * @generated from field: optional trainyard.common.v1.SystemSample system = 6;
    */
@@ -109,13 +109,13 @@ export const WriteReportsResponseSchema: GenMessage<WriteReportsResponse> = /*@_
   messageDesc(file_trainyard_api_v1_reports, 2);
 
 /**
- * Served by the metrics service at its own address.
+ * The metrics service serves it at its own address.
  *
  * @generated from service trainyard.api.v1.ReportService
  */
 export const ReportService: GenService<{
   /**
-   * Acknowledged after the commit; a repeat changes nothing. 409 run_superseded: the sender may drop them.
+   * Answers after the commit. A repeat changes nothing. 409 run_superseded: the sender may drop the refused reports.
    *
    * @generated from rpc trainyard.api.v1.ReportService.WriteReports
    */

@@ -40,14 +40,14 @@ export const GetSignalsRequestSchema: GenMessage<GetSignalsRequest> = /*@__PURE_
  */
 export type GetSignalsResponse = Message<"trainyard.api.v1.GetSignalsResponse"> & {
   /**
-   * Whether the run should checkpoint and exit.
+   * The run should store a checkpoint and exit.
    *
    * @generated from field: bool stop = 1;
    */
   stop: boolean;
 
   /**
-   * pause, search_stop, cancel, preempted, …; empty while it should not stop.
+   * pause, search_stop, cancel, preempted, …; empty if it should not stop.
    *
    * @generated from field: string why = 2;
    */
@@ -62,14 +62,14 @@ export const GetSignalsResponseSchema: GenMessage<GetSignalsResponse> = /*@__PUR
   messageDesc(file_trainyard_api_v1_runs, 1);
 
 /**
- * What a training process calls, with its run's token. Metric reports go to the metrics
+ * The calls of a training process, with its run's token. It sends metric reports to the metrics
  * service itself (TRAINYARD_METRICS_URL), so that they do not depend on the gateway.
  *
  * @generated from service trainyard.api.v1.RunService
  */
 export const RunService: GenService<{
   /**
-   * Answers at once when a stop is asked for, else after at most wait_ms (30,000 at most).
+   * Answers at once if a stop is requested, else after wait_ms (at most 30,000).
    *
    * @generated from rpc trainyard.api.v1.RunService.GetSignals
    */

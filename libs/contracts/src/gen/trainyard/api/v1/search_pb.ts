@@ -27,14 +27,14 @@ export type WatchSearchEventsRequest = Message<"trainyard.api.v1.WatchSearchEven
   experiment: string;
 
   /**
-   * Events after this version; a server-sent event's Last-Event-ID goes before it.
+   * Events after this version. The header Last-Event-ID overrides it.
    *
    * @generated from field: uint32 after = 2;
    */
   after: number;
 
   /**
-   * Ends at the last event there is rather than waiting for more.
+   * End at the latest event instead of waiting for more.
    *
    * @generated from field: bool no_follow = 3;
    */
@@ -65,8 +65,8 @@ export type PostSearchOperationsRequest = Message<"trainyard.api.v1.PostSearchOp
   operations: SearchOperation[];
 
   /**
-   * The version of the search that the operations rest on. Where it has moved on they are refused with 409
-   * search_moved_on, and the errors name what is new.
+   * The version of the search that the operations depend on. If the search has a later version, they are refused with 409
+   * search_moved_on, and the errors name the new events.
    *
    * @generated from field: optional uint32 rests_on = 3;
    */
@@ -97,7 +97,7 @@ export type PostSearchOperationsResponse = Message<"trainyard.api.v1.PostSearchO
   version: number;
 
   /**
-   * In the order of the operations; the same however often they are posted.
+   * In the order of the operations. A repeat returns the same results.
    *
    * @generated from field: repeated trainyard.common.v1.SearchOperationResult results = 3;
    */
@@ -112,14 +112,14 @@ export const PostSearchOperationsResponseSchema: GenMessage<PostSearchOperations
   messageDesc(file_trainyard_api_v1_search, 2);
 
 /**
- * What a search decided, and for a custom search what its client wants.
+ * The decisions of a search, and the operations that a client posts to a custom search.
  *
  * @generated from service trainyard.api.v1.SearchService
  */
 export const SearchService: GenService<{
   /**
-   * The events of the search alone, from its first; server-sent, with the event's version in the search's stream as id.
-   * Ends after the search's completion.
+   * Server-sent events of the search's stream, from the first; the id is the event's version in the stream.
+   * Ends when the search is complete.
    *
    * @generated from rpc trainyard.api.v1.SearchService.WatchSearchEvents
    */
@@ -129,7 +129,7 @@ export const SearchService: GenService<{
     output: typeof EventSchema;
   },
   /**
-   * Of a custom search: all of the operations are recorded, or none. Operations that were posted before change nothing.
+   * For a custom search. Records all of the operations or none. Operations that were posted before change nothing.
    *
    * @generated from rpc trainyard.api.v1.SearchService.PostSearchOperations
    */

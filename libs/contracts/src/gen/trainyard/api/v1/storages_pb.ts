@@ -55,14 +55,14 @@ export type Storage = Message<"trainyard.api.v1.Storage"> & {
   root: string;
 
   /**
-   * Empty for those that were declared without one.
+   * Empty for checkpoints that were declared without one.
    *
    * @generated from field: string storage_id = 2;
    */
   storageId: string;
 
   /**
-   * The id that they count as having; empty where nobody knows: then none of them is ever failed or deleted.
+   * The id that counts for them; empty if it is unknown: then none of them is failed or deleted.
    *
    * @generated from field: string counts_as = 3;
    */
@@ -74,21 +74,21 @@ export type Storage = Message<"trainyard.api.v1.Storage"> & {
   checkpoints: number;
 
   /**
-   * Of these, condemned ones and those that are being deleted.
+   * Of these, the checkpoints that are condemned or being deleted.
    *
    * @generated from field: uint32 condemned = 5;
    */
   condemned: number;
 
   /**
-   * Failed and abandoned ones whose files are still to be removed.
+   * Failed and abandoned checkpoints whose files are not removed yet.
    *
    * @generated from field: uint32 left_over = 6;
    */
   leftOver: number;
 
   /**
-   * Some of the checkpoints that are complete.
+   * Some of the complete checkpoints.
    *
    * @generated from field: repeated string examples = 7;
    */
@@ -117,7 +117,7 @@ export type AdoptStorageRequest = Message<"trainyard.api.v1.AdoptStorageRequest"
   storageId: string;
 
   /**
-   * Ids of the same storage, from before its marker was lost.
+   * Earlier ids of the same storage, from before its marker was lost.
    *
    * @generated from field: repeated string replaced_ids = 3;
    */
@@ -141,7 +141,7 @@ export type AdoptStorageResponse = Message<"trainyard.api.v1.AdoptStorageRespons
   position: string;
 
   /**
-   * The checkpoints that count as lying in it from now on.
+   * The number of checkpoints that count as stored in it from now on.
    *
    * @generated from field: uint32 checkpoints = 2;
    */
@@ -160,7 +160,7 @@ export const AdoptStorageResponseSchema: GenMessage<AdoptStorageResponse> = /*@_
  */
 export const StorageService: GenService<{
   /**
-   * The roots that checkpoints were declared under, and the storages that were seen there.
+   * Returns the roots that checkpoints were declared under, and the storages that were seen there.
    *
    * @generated from rpc trainyard.api.v1.StorageService.ListStorages
    */
@@ -170,7 +170,7 @@ export const StorageService: GenService<{
     output: typeof ListStoragesResponseSchema;
   },
   /**
-   * Says which storage lies at a root, as a host sees it on which that storage is mounted.
+   * Assigns a storage to a root. The caller checks it on a host where that storage is mounted.
    *
    * @generated from rpc trainyard.api.v1.StorageService.AdoptStorage
    */

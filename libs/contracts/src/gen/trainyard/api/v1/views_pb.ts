@@ -63,7 +63,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   service: string;
 
   /**
-   * Empty where the service does not answer.
+   * Empty if the service does not answer.
    *
    * @generated from field: string name = 2;
    */
@@ -80,7 +80,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   position: string;
 
   /**
-   * Events of the log that it does not have yet.
+   * The number of events of the log that it does not have yet.
    *
    * @generated from field: string lag = 5;
    */
@@ -92,7 +92,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   caughtUp: boolean;
 
   /**
-   * How far it is while it is built anew; empty while it is not.
+   * The log position that a rebuild has reached; empty if there is no rebuild.
    *
    * @generated from field: string building_at = 7;
    */
@@ -104,7 +104,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   setAside: SetAside[];
 
   /**
-   * Why nothing is known of it; else empty.
+   * The reason why its state is unknown; empty otherwise.
    *
    * @generated from field: string problem = 9;
    */
@@ -119,7 +119,7 @@ export const ViewSchema: GenMessage<View> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_views, 2);
 
 /**
- * A stream with an event that a view could not apply. Its later events wait behind it until the view is built anew.
+ * A stream with an event that a view could not apply. Its later events wait until the view is rebuilt.
  *
  * @generated from message trainyard.api.v1.SetAside
  */
@@ -189,7 +189,7 @@ export const RebuildViewRequestSchema: GenMessage<RebuildViewRequest> = /*@__PUR
  */
 export type RebuildViewResponse = Message<"trainyard.api.v1.RebuildViewResponse"> & {
   /**
-   * Of the one in use.
+   * The position of the view in use.
    *
    * @generated from field: string position = 1;
    */
@@ -204,7 +204,7 @@ export const RebuildViewResponseSchema: GenMessage<RebuildViewResponse> = /*@__P
   messageDesc(file_trainyard_api_v1_views, 5);
 
 /**
- * What services keep folded from the log in tables.
+ * The read models of the services: tables that they build from the log.
  *
  * @generated from service trainyard.api.v1.ViewService
  */
@@ -218,7 +218,7 @@ export const ViewService: GenService<{
     output: typeof ListViewsResponseSchema;
   },
   /**
-   * Builds it anew beside the one in use, which is read until the new one takes its place.
+   * Rebuilds it beside the one in use, which serves reads until the new one replaces it.
    *
    * @generated from rpc trainyard.api.v1.ViewService.RebuildView
    */

@@ -60,7 +60,7 @@ export type LogLine = Message<"trainyard.command.v1.LogLine"> & {
   nodeRank: number;
 
   /**
-   * Rises by one for each line of a node of an allocation.
+   * Increases by one with each line of a node of an allocation.
    *
    * @generated from field: double sequence = 3;
    */

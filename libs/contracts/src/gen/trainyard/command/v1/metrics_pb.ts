@@ -34,7 +34,7 @@ export type QueryPoints = Message<"trainyard.command.v1.QueryPoints"> & {
   group: string;
 
   /**
-   * Points that a later run superseded, too.
+   * Return the points that a later run superseded, too.
    *
    * @generated from field: bool superseded = 3;
    */
@@ -61,7 +61,7 @@ export const QueryPointsSchema: GenMessage<QueryPoints> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 0);
 
 /**
- * The progress that a trial reports.
+ * Returns the progress that a trial reports.
  *
  * @generated from message trainyard.command.v1.QueryProgress
  */

@@ -20,7 +20,7 @@ export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
  */
 export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"> & {
   /**
-   * Chosen by the SDK; a repeat with the same content answers the same.
+   * The SDK draws it. A repeat with the same content returns the same answer.
    *
    * @generated from field: string checkpoint = 1;
    */
@@ -76,7 +76,7 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
   checkpoint: string;
 
   /**
-   * Of a directory storage: the folder to write to.
+   * For a directory storage: the folder to write to.
    *
    * @generated from field: string path = 2;
    */
@@ -305,7 +305,7 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
   root: string;
 
   /**
-   * Empty for those that were declared without one.
+   * Empty for checkpoints that were declared without one.
    *
    * @generated from field: string storage_id = 2;
    */
@@ -324,21 +324,21 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
   checkpoints: number;
 
   /**
-   * Of these, condemned ones and those that are being deleted.
+   * Of these, the checkpoints that are condemned or being deleted.
    *
    * @generated from field: uint32 condemned = 5;
    */
   condemned: number;
 
   /**
-   * Failed and abandoned ones whose files are still to be removed.
+   * Failed and abandoned checkpoints whose files are not removed yet.
    *
    * @generated from field: uint32 left_over = 6;
    */
   leftOver: number;
 
   /**
-   * Some of the checkpoints that are complete.
+   * Some of the complete checkpoints.
    *
    * @generated from field: repeated string examples = 7;
    */
@@ -369,7 +369,7 @@ export type AdoptStorage = Message<"trainyard.command.v1.AdoptStorage"> & {
   storageId: string;
 
   /**
-   * Ids of the same storage, from before its marker was lost.
+   * Earlier ids of the same storage, from before its marker was lost.
    *
    * @generated from field: repeated string replaced_ids = 3;
    */

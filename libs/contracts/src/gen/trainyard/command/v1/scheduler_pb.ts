@@ -41,7 +41,7 @@ export type PoolCapacity = Message<"trainyard.command.v1.PoolCapacity"> & {
   pool: string;
 
   /**
-   * The slots of all agents that ever joined the pool, also of those that are away.
+   * The slots of all agents that ever joined the pool, also of lost agents.
    *
    * @generated from field: uint32 slots_ever = 2;
    */

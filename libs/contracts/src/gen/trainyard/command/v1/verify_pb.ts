@@ -14,7 +14,7 @@ export const file_trainyard_command_v1_verify: GenFile = /*@__PURE__*/
 
 /**
  * Subject ty.cmd.<service>.VerifyViews: the service folds the log again for each of its views and compares the results.
- * Answers ViewsVerified within about a second, finished or not: the client repeats the message until it is finished.
+ * Answers ViewsVerified within about a second, finished or not. The client repeats the message until it is finished.
  *
  * @generated from message trainyard.command.v1.VerifyViews
  */
@@ -65,7 +65,7 @@ export const ViewsVerifiedSchema: GenMessage<ViewsVerified> = /*@__PURE__*/
  */
 export type ViewVerdict = Message<"trainyard.command.v1.ViewVerdict"> & {
   /**
-   * <service>.<what is folded>, checkpoint-gc.checkpoints for example.
+   * <service>.<name>, for example checkpoint-gc.checkpoints.
    *
    * @generated from field: string view = 1;
    */
@@ -86,7 +86,7 @@ export type ViewVerdict = Message<"trainyard.command.v1.ViewVerdict"> & {
   finding: string;
 
   /**
-   * It could not be compared; the finding says why.
+   * It could not be compared; the finding has the reason.
    *
    * @generated from field: bool unverified = 4;
    */

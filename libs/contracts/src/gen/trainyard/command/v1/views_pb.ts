@@ -49,14 +49,14 @@ export const ViewsListedSchema: GenMessage<ViewsListed> = /*@__PURE__*/
  */
 export type ViewState = Message<"trainyard.command.v1.ViewState"> & {
   /**
-   * Its name within the service: documents, for example.
+   * Its name within the service, for example documents.
    *
    * @generated from field: string view = 1;
    */
   view: string;
 
   /**
-   * The version of the way in which the service builds rows from the log.
+   * The version of the code that builds its rows from the log.
    *
    * @generated from field: uint32 version = 2;
    */
@@ -152,8 +152,8 @@ export const SetAsideStreamSchema: GenMessage<SetAsideStream> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_views, 3);
 
 /**
- * Subject ty.cmd.<service>.RebuildView: builds a read model anew beside the one in use, which it then takes the place of.
- * Answers Accepted at once, with the position of the one in use; or Rejected when the service keeps no such view.
+ * Subject ty.cmd.<service>.RebuildView: rebuilds a read model beside the one in use, then replaces it.
+ * Answers Accepted at once, with the position of the one in use; or Rejected if the service has no such view.
  *
  * @generated from message trainyard.command.v1.RebuildView
  */
