@@ -22,11 +22,13 @@ export type RunView = {
   readonly exit: ExitRecord | null;
   /** What end.json held; or why it was not read. */
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
+  /** What it was told last of slots that its agent does not offer any more; empty for nothing. */
+  readonly notice: string;
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
 
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
-  const { launch, state, pid, exit, lastWord, sealed } = view;
+  const { launch, state, pid, exit, lastWord, notice, sealed } = view;
   const common = {
     allocation: launch.allocation,
     state,
@@ -39,13 +41,19 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   const told = exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit));
+  // A run whose device has left mostly fails of that, and says it in its own words at best.
+  const cause = exit.code === 0 ? "" : notice;
   return {
     ...common,
-    exit: { ...told, message: [told.message, lastWord.problem].filter(Boolean).join("; ") },
+    exit: { ...told, message: messageOf([told.message, lastWord.problem, cause]) },
     ...(lastWord.endRecord === null ? {} : { endRecord: lastWord.endRecord }),
     launchFailed: exit.kind === "not_launched",
     killed: wasKilled(exit, view.kill),
   };
+}
+
+function messageOf(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("; ");
 }
 
 /** Of a launch that could not even be written down: it has no folder, and nothing of it was started. */
