@@ -99,7 +99,7 @@ describe("on two agents of two slots", () => {
     // A pause is no failure: it costs no restart.
     expect(runs.map(({ whyEnded, message }) => `${whyEnded}: ${message}`)).toEqual([
       "acknowledged_stop: pause",
-      "completed: ",
+      "finished: ",
     ]);
     expect(restarts).toBe(0);
     expect(await weightsOf(cluster(), trial)).toEqual(await weightsOf(cluster(), calm));
