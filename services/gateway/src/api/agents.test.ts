@@ -82,6 +82,8 @@ test("slots are told with name and memory, and one that is withdrawn stays as lo
     device: "cuda",
     name: "A100",
     memoryBytes: 85e9,
+    run: "",
+    left: "",
     ...more,
   });
   const slotsAfter = async (stream: string, event: AnyEvent) =>
