@@ -1,4 +1,4 @@
-/** An agent with GPUs, which a script in place of nvidia-smi plays: what it offers, what its runs see, and what they are told. */
+/** An agent with GPUs, which a script in place of nvidia-smi plays: what it offers, what its runs see, and what their logs say. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";

@@ -22,7 +22,7 @@ export type RunView = {
   readonly exit: ExitRecord | null;
   /** What end.json held; or why it was not read. */
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
-  /** What it was told last of slots that its agent does not offer any more; empty for nothing. */
+  /** Which of its slots the agent does not offer any more, and why; empty for none. */
   readonly notice: string;
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
@@ -41,7 +41,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   const told = exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit));
-  // A run whose device has left mostly fails of that, and says it in its own words at best.
+  // A run whose device has left usually fails because of it, with an error that does not name the device.
   const cause = exit.code === 0 ? "" : notice;
   return {
     ...common,

@@ -2,7 +2,7 @@
  * The texts have the form that NVIDIA documents: the manual page "nvidia-smi - NVIDIA System Management Interface program"
  * for --query-gpu with csv, noheader, nounits (memory in MiB, values in brackets that are not to be had), for topo -m and its
  * legend, and for the list without devices; "Error Recovery and Response Flags" for the recovery actions. The lines about a
- * lost GPU are those of NVIDIA/open-gpu-kernel-modules issue 387 and NVIDIA/dcgm-exporter issue 604.
+ * lost GPU are as people report them to NVIDIA's projects open-gpu-kernel-modules and dcgm-exporter.
  */
 import { describe, expect, test } from "vitest";
 import { parseGpus, parseRecovery, parseTopology } from "./nvidia-smi.ts";
@@ -76,7 +76,7 @@ describe("the list of GPUs", () => {
   });
 });
 
-test("a recovery action is what the driver asks for; none, and one that is not told, are nothing", () => {
+test("a recovery action is what the driver asks for; None and N/A are no action", () => {
   const text = `${first}, None\n${second}, Reset\nGPU-00000000-aaaa, [N/A]\nnonsense\n`;
   expect([...parseRecovery(text)]).toEqual([[second, "Reset"]]);
   expect(parseRecovery('Field "gpu_recovery_action" is not a valid field to query.').size).toBe(0);

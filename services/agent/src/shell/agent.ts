@@ -288,7 +288,7 @@ export class Agent implements AsyncDisposable {
     for (const message of messages) bus.publish(agentReportSubject(identity.name), message);
   }
 
-  /** A run is told when a device of its slots has left or is back; it continues all the same. */
+  /** The log of a run says when a device of its slots has left or is back; the run continues. */
   async #deviceLoop(): Promise<void> {
     const { clock, offer, deviceLookMs } = this.#deps;
     const { signal } = this.#stopping;
@@ -305,7 +305,7 @@ export class Agent implements AsyncDisposable {
       try {
         run.tellOfSlots();
       } catch (error) {
-        // It is told at the next look.
+        // The next look tries again.
         this.#deps.events.runFailed(run.allocation, error);
       }
     }

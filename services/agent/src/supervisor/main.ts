@@ -170,7 +170,7 @@ function noticeTeller(output: OutputWriter): () => void {
   };
 }
 
-/** What cannot be read now is looked at again: a notice is not worth the run. */
+/** A notice that cannot be read now is read at the next look: it must not end the run. */
 function noticeText(otherwise: string): string {
   try {
     return readRecord<NoticeRecord>(folder, names.notice)?.text ?? "";

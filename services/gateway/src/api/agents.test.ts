@@ -73,7 +73,7 @@ test("an agent is told with what holds its slots, until that has ended", async (
   expect(slots.map(({ run = "" }) => run)).toEqual(["", "", ""]);
 });
 
-test("slots are told with name and memory, and one that is withdrawn stays as long as a run holds it", async () => {
+test("slots have name and memory, and a withdrawn slot stays in the list as long as a run holds it", async () => {
   const gpu = (id: string) => ({ id, device: "cuda", uuid: id, memoryBytes: 85e9, name: "A100" });
   const offer = (...ids: readonly string[]) =>
     ({ ...joined, data: { ...joined.data, slots: ids.map(gpu) } }) as const;
