@@ -149,6 +149,7 @@ test(
     expect(told["TRAINYARD_RUN_TOKEN_KEY"]).toMatch(/^[0-9a-f]{64}$/);
     const agentFile = readFileSync(join(home, "run", "environment", "agent-1.env"), "utf8");
     expect(agentFile).toContain("TRAINYARD_AGENT_SLOTS=2\n");
+    expect(agentFile).toContain("TRAINYARD_AGENT_SLOT_TYPE=cpu\n");
     expect(agentFile).not.toMatch(/POSTGRES|RUN_TOKEN_KEY/);
 
     const client = new Client({ connectionString: told["TRAINYARD_POSTGRES_URL"] });

@@ -44,6 +44,8 @@ function startAgent(): ChildProcess {
       TRAINYARD_NATS_USER: "agent-rack.1",
       TRAINYARD_AGENT_NAME: "rack.1",
       TRAINYARD_AGENT_DIR: folder,
+      TRAINYARD_AGENT_SLOT_TYPE: "cpu",
+      TRAINYARD_AGENT_SLOTS: "2",
       TRAINYARD_API_URL: "http://127.0.0.1:1",
       TRAINYARD_METRICS_URL: platform.url,
       TRAINYARD_LOG_LEVEL: "warn",

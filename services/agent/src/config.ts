@@ -7,12 +7,20 @@ import {
   readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
+import type { OfferSettings } from "./devices/offer.ts";
 import type { Mechanism } from "./state/run-group.ts";
 
 const schema = z.object({
   ...processVariables,
   TRAINYARD_AGENT_NAME: z.string().min(1).default(hostname()),
   TRAINYARD_AGENT_DIR: z.string().min(1),
+  /** What the agent offers; auto is cuda where nvidia-smi lists GPUs, then rocm, else cpu. */
+  TRAINYARD_AGENT_SLOT_TYPE: z.enum(["auto", "cuda", "rocm", "cpu", "none"]).default("auto"),
+  /** The GPUs that it may offer, by number or UUID, separated by commas; empty for all. */
+  TRAINYARD_AGENT_VISIBLE_DEVICES: z.string().default(""),
+  /** So many slots without a device in place of all others, to try out scheduling. */
+  TRAINYARD_AGENT_ARTIFICIAL_SLOTS: z.coerce.number().int().min(0).max(1_024).default(0),
+  /** CPU slots, where it offers these. */
   TRAINYARD_AGENT_SLOTS: z.coerce.number().int().min(0).max(1_024).default(availableParallelism()),
   /** Where other agents reach what runs here; on one machine, the machine itself. */
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
@@ -30,7 +38,7 @@ const schema = z.object({
 export type AgentConfig = ProcessConfig & {
   readonly name: string;
   readonly folder: string;
-  readonly slots: number;
+  readonly offer: OfferSettings;
   readonly address: string;
   readonly pool: string;
   readonly processGroups: Mechanism | "auto";
@@ -56,7 +64,12 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     ...shared,
     name: env.TRAINYARD_AGENT_NAME,
     folder: env.TRAINYARD_AGENT_DIR,
-    slots: env.TRAINYARD_AGENT_SLOTS,
+    offer: {
+      slotType: env.TRAINYARD_AGENT_SLOT_TYPE,
+      visibleDevices: listOf(env.TRAINYARD_AGENT_VISIBLE_DEVICES),
+      artificialSlots: env.TRAINYARD_AGENT_ARTIFICIAL_SLOTS,
+      cpuSlots: env.TRAINYARD_AGENT_SLOTS,
+    },
     address: env.TRAINYARD_AGENT_ADDRESS ?? (isLocal ? "127.0.0.1" : hostname()),
     pool: env.TRAINYARD_POOL,
     processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
@@ -66,4 +79,11 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     metricsUrl: env.TRAINYARD_METRICS_URL,
     inherited: environment,
   };
+}
+
+function listOf(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
 }

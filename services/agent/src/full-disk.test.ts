@@ -81,6 +81,7 @@ describe("on a full disk", () => {
       TRAINYARD_NATS_URL: "unused",
       TRAINYARD_AGENT_NAME: "rack",
       TRAINYARD_AGENT_DIR: state,
+      TRAINYARD_AGENT_SLOT_TYPE: "cpu",
       TRAINYARD_AGENT_SLOTS: "2",
       TRAINYARD_API_URL: "http://127.0.0.1:1",
       TRAINYARD_METRICS_URL: platform.url,

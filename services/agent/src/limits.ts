@@ -79,6 +79,17 @@ export const limits = {
   acknowledgedBytesMax: 64,
   /** One part of a report: the bus takes messages of 1 MiB, and a part is at most one run longer than it would have to be. */
   reportPartBytesMax: 768 * 1024,
+  /** nvidia-smi loads the driver where nothing keeps it loaded, which takes seconds for each GPU. */
+  deviceProgramMs: 20_000,
+  /** Between two looks at the devices: one takes up to a second of the driver. */
+  deviceLookMs: 30_000,
+  /** A single look that fails, on a host that is busy, withdraws no device; this many in a row do. */
+  deviceFailedLooks: 2,
+  /** What one call may print; a list of 100 GPUs has 20 KiB. */
+  deviceOutputBytesMax: 1024 * 1024,
+  /** Of a line of theirs in a message. */
+  deviceLineCharsMax: 200,
+  deviceStrangeLinesMax: 3,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;

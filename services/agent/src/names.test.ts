@@ -35,6 +35,7 @@ beforeEach(async () => {
     TRAINYARD_NATS_URL: "unused",
     TRAINYARD_AGENT_NAME: "rack",
     TRAINYARD_AGENT_DIR: newFolder(),
+    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
     TRAINYARD_AGENT_SLOTS: "2",
     TRAINYARD_API_URL: platform.url,
     TRAINYARD_METRICS_URL: platform.url,

@@ -44,6 +44,7 @@ async function startAgent(processGroups: Mechanism | "auto"): Promise<void> {
     TRAINYARD_NATS_URL: "unused",
     TRAINYARD_AGENT_NAME: "rack",
     TRAINYARD_AGENT_DIR: newFolder(),
+    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
     TRAINYARD_AGENT_SLOTS: "2",
     TRAINYARD_AGENT_PROCESS_GROUPS: processGroups,
     TRAINYARD_API_URL: "http://127.0.0.1:1",

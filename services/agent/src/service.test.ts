@@ -14,7 +14,6 @@ import { handmade, launchOf, newFolder, packed, removeFolders, runAt } from "./t
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
-
 // Real processes on a machine that others use.
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -44,6 +43,7 @@ beforeEach(async () => {
     TRAINYARD_NATS_PASSWORD: "hush",
     TRAINYARD_AGENT_NAME: "rack",
     TRAINYARD_AGENT_DIR: newFolder(),
+    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
     TRAINYARD_AGENT_SLOTS: "2",
     TRAINYARD_API_URL: "http://127.0.0.1:1",
     TRAINYARD_METRICS_URL: platform.url,

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import type { Bus } from "@trainyard/bus";
 import { type Clock, Fault } from "@trainyard/kernel";
@@ -15,7 +14,11 @@ import {
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
 import { limits } from "./limits.ts";
-import { createTelemetry } from "./telemetry.ts";
+import { createTelemetry, type Telemetry } from "./telemetry.ts";
+import { NvidiaDevices } from "./devices/nvidia-devices.ts";
+import { findOffer, type SlotOffer } from "./devices/offer.ts";
+import { Program } from "./devices/program.ts";
+import { RocmDevices } from "./devices/rocm-devices.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
 import { findProcessGroups } from "./shell/process-groups.ts";
@@ -30,6 +33,8 @@ export type Overrides = {
   readonly bus?: Bus;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** For tests: between two looks at the devices. */
+  readonly deviceLookMs?: number;
 };
 
 export type AgentService = Service & {
@@ -59,16 +64,20 @@ export async function createService(
   // Each run finds out anew what it gets; this is what is told, and where less is allowed than was asked for, the end.
   const { mechanism, problems } = findProcessGroups(config.processGroups);
   events.processGroups(mechanism, problems);
+  const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
   const identity = { ...identityOf(config), ...start, processGroups: mechanism };
   const urls = { apiUrl, metricsUrl, checkpointDir };
   const { processGroups } = config;
+  const { deviceLookMs = limits.deviceLookMs } = overrides;
   const deps = {
     ...shared,
     ...urls,
     identity,
+    offer,
+    deviceLookMs,
     folder,
     contexts,
     inherited,
@@ -87,19 +96,16 @@ function identityOf({
   name,
   pool,
   address,
-  slots,
 }: AgentConfig): Omit<AgentIdentity, keyof FolderIdentity | "processGroups"> {
-  const memoryBytes = Math.floor(totalmem() / Math.max(1, slots));
-  return {
-    name,
-    pool,
-    address,
-    version,
-    labels: {},
-    slots: Array.from({ length: slots }, (_, n) => {
-      return { id: String(n), device: "cpu", uuid: "", memoryBytes };
-    }),
-  };
+  return { name, pool, address, version, labels: {} };
+}
+
+function offerOf(config: AgentConfig, clock: Clock, events: Telemetry): Promise<SlotOffer> {
+  const { offer: settings, inherited } = config;
+  const program = (name: string): Program => new Program(name, { clock, inherited });
+  const cuda = new NvidiaDevices(program("nvidia-smi"));
+  const rocm = new RocmDevices(program("rocm-smi"));
+  return findOffer({ settings, cuda, rocm, events }, new AbortController().signal);
 }
 
 /** Throws where the folder has no SDK: each run would end at its import. */

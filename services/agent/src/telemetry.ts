@@ -1,3 +1,5 @@
+import type { Plain } from "@trainyard/contracts";
+import type { Slot } from "@trainyard/contracts/events";
 import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Gauge } from "prom-client";
 
@@ -22,6 +24,7 @@ export function createTelemetry(logger: Logger, registry: Registry) {
     ...processEvents(logger),
     ...checkpointEvents(logger),
     ...conversationEvents(logger),
+    ...deviceEvents(logger),
     held: (runs: number) => held.set(runs),
     adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
     launching(allocation: string) {
@@ -105,5 +108,21 @@ function conversationEvents(logger: Logger) {
     olderEpoch: (epoch: number, seen: number) =>
       logger.warn({ epoch, seen }, "wanted_of_an_older_epoch"),
     reportInParts: (parts: number) => logger.debug({ parts }, "report_in_parts"),
+  };
+}
+
+function deviceEvents(logger: Logger) {
+  return {
+    slotsOffered: (slots: readonly Plain<Slot>[]) =>
+      logger.info(
+        { slots: slots.map(({ id, device, name = "" }) => ({ slot: id, device, name })) },
+        "slots_offered",
+      ),
+    /** A program that is missing, hangs, fails or prints nonsense; or a setting that names no device. */
+    deviceProblem: (problem: string) => logger.warn({ problem }, "device_problem"),
+    deviceLeft: (slot: string, name: string, why: string) =>
+      logger.warn({ slot, device: name, why }, "device_left"),
+    deviceReturned: (slot: string, name: string) =>
+      logger.info({ slot, device: name }, "device_returned"),
   };
 }

@@ -60,7 +60,7 @@ export function serviceEnvironment(
 }
 
 export function agentEnvironment(
-  agent: { readonly name: string; readonly slots: number | null },
+  agent: { readonly name: string; readonly slots: number | null; readonly slotType: string },
   home: Home,
   secrets: Secrets,
   ports: Ports,
@@ -75,6 +75,7 @@ export function agentEnvironment(
     TRAINYARD_NATS_PASSWORD: secrets.natsPasswords[user] ?? "",
     TRAINYARD_AGENT_NAME: agent.name,
     TRAINYARD_AGENT_DIR: folder,
+    TRAINYARD_AGENT_SLOT_TYPE: agent.slotType,
     TRAINYARD_AGENT_SLOTS: String(agent.slots ?? availableParallelism()),
     TRAINYARD_POOL: "default",
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,

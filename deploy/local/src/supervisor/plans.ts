@@ -41,6 +41,11 @@ export function agentEntries(count: number, slots: number | null): readonly Agen
   return Array.from({ length: count }, (_, n) => ({ name: `agent-${n + 1}`, slots }));
 }
 
+/** CPU slots unless the caller asks for devices. The agents share one host, so only the first may offer its GPUs. */
+function slotTypeOf(agent: number, caller: NodeJS.ProcessEnv): string {
+  return (agent === 0 ? caller["TRAINYARD_AGENT_SLOT_TYPE"] : undefined) ?? "cpu";
+}
+
 /** Services, then agents. Also writes their environment files. */
 export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
   const { home, secrets, ports, services, agents } = inputs;
@@ -48,7 +53,10 @@ export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
   for (const service of services) {
     values.set(service.name, serviceEnvironment(service, home, secrets, ports));
   }
-  for (const agent of agents) values.set(agent.name, agentEnvironment(agent, home, secrets, ports));
+  for (const [n, agent] of agents.entries()) {
+    const offering = { ...agent, slotType: slotTypeOf(n, process.env) };
+    values.set(agent.name, agentEnvironment(offering, home, secrets, ports));
+  }
   const files = new EnvironmentFiles(home);
   files.write(values);
   const decided = new Set([...values.values()].flatMap((entries) => Object.keys(entries)));

@@ -4,6 +4,8 @@
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
+import type { Slot } from "@trainyard/contracts/events";
+import { visibilityVariables, visibleDevices } from "./visible-devices.ts";
 
 export type Surroundings = {
   readonly apiUrl: string;
@@ -13,6 +15,8 @@ export type Surroundings = {
   readonly runDir: string;
   /** Under which the run's checkpoints lie; null where only the registry knows. */
   readonly checkpointRoot: string | null;
+  /** The run's on this agent. */
+  readonly slots: readonly Plain<Slot>[];
   /** The agent's own variables. */
   readonly inherited: Readonly<Record<string, string>>;
 };
@@ -27,7 +31,8 @@ export function environmentOf(
 ): Readonly<Record<string, string>> {
   const environment: Record<string, string> = { PYTHONUNBUFFERED: "1" };
   for (const [name, value] of Object.entries(surroundings.inherited)) {
-    if (!notInherited.test(name)) environment[name] = value;
+    if (notInherited.test(name) || visibilityVariables.test(name)) continue;
+    environment[name] = value;
   }
   for (const [name, value] of configured(launch.environmentVariables)) environment[name] = value;
   const { sdkPath } = surroundings;
@@ -47,8 +52,9 @@ function configured(variables: readonly string[]): readonly (readonly [string, s
 }
 
 function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
-  const { apiUrl, metricsUrl, runDir, checkpointRoot } = surroundings;
+  const { apiUrl, metricsUrl, runDir, checkpointRoot, slots } = surroundings;
   return {
+    ...visibleDevices(slots),
     ...(checkpointRoot === null ? {} : { TRAINYARD_CHECKPOINT_ROOT: checkpointRoot }),
     TRAINYARD_URL: apiUrl,
     TRAINYARD_METRICS_URL: metricsUrl,

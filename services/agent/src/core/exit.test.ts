@@ -24,6 +24,7 @@ function told(exit: Partial<ExitRecord>, { kill, late = false, asked = false, sa
     stop: asked ? { why: "shutdown", atMs: 1 } : null,
     kill: kill === undefined ? null : { why: kill, atMs: late ? 3 : 1 },
     exit: { kind: "exited", code: null, signal: null, message: "", atMs: 2, ...exit },
+    notice: "",
     lastWord: { endRecord: said === undefined ? null : { reason: said, message: "" }, problem: "" },
   });
   return { killed, launchFailed, code: report.exit?.code, signal: report.exit?.signal };
@@ -112,6 +113,7 @@ describe("an ended run is told as", () => {
       stop: null,
       kill: null,
       exit: { kind: "exited", code: 0, signal: null, message: "", atMs: 2 },
+      notice: "",
       lastWord: { endRecord: null, problem: "" },
     });
     expect(report.exit).toBeUndefined();

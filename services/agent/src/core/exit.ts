@@ -22,11 +22,13 @@ export type RunView = {
   readonly exit: ExitRecord | null;
   /** What end.json held; or why it was not read. */
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
+  /** Which of its slots the agent does not offer any more, and why; empty for none. */
+  readonly notice: string;
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
 
 export function reportOf(agent: string, view: RunView): Plain<AllocationReport> {
-  const { launch, state, pid, exit, lastWord, sealed } = view;
+  const { launch, state, pid, exit, lastWord, notice, sealed } = view;
   const common = {
     allocation: launch.allocation,
     state,
@@ -39,13 +41,19 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   const told = exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit));
+  // A run whose device has left usually fails because of it, with an error that does not name the device.
+  const cause = exit.code === 0 ? "" : notice;
   return {
     ...common,
-    exit: { ...told, message: [told.message, lastWord.problem].filter(Boolean).join("; ") },
+    exit: { ...told, message: messageOf([told.message, lastWord.problem, cause]) },
     ...(lastWord.endRecord === null ? {} : { endRecord: lastWord.endRecord }),
     launchFailed: exit.kind === "not_launched",
     killed: wasKilled(exit, view.kill),
   };
+}
+
+function messageOf(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("; ");
 }
 
 /** Of a launch that could not even be written down: it has no folder, and nothing of it was started. */

@@ -5,6 +5,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
 import { createTelemetry } from "../telemetry.ts";
+import { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
@@ -26,7 +27,7 @@ function newAgent(folder: string) {
     events,
   });
   const start = { folder: "f", place: "p", startedMs: 1 };
-  const offer = { pool: "p", address: "a", version: "1", labels: {}, slots: [] };
+  const offer = { pool: "p", address: "a", version: "1", labels: {} };
   const identity = { name: "rack", ...offer, ...start };
   const processGroups = "scan" as const;
   const urls = { apiUrl: "http://127.0.0.1:1", metricsUrl: "http://127.0.0.1:1" };
@@ -37,6 +38,8 @@ function newAgent(folder: string) {
     clock: systemClock,
     events,
     contexts,
+    offer: new SlotOffer([]),
+    deviceLookMs: 1_000,
     ...urls,
     checkpointDir: "",
     sdkPath: null,

@@ -20,7 +20,6 @@ import {
   WantedSchema,
   WantedState,
 } from "@trainyard/contracts/agent";
-import type { Slot } from "@trainyard/contracts/events";
 import { type Clock, pause } from "@trainyard/kernel";
 import { refusalOf } from "../core/exit.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -42,13 +41,14 @@ export type AgentIdentity = {
   readonly address: string;
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly slots: readonly Plain<Slot>[];
   /** How all processes of a run are found and ended here. */
   readonly processGroups: Mechanism;
 } & FolderIdentity;
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly identity: AgentIdentity;
+  /** Between two looks at the devices. */
+  readonly deviceLookMs: number;
   readonly folder: string;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -100,7 +100,7 @@ export class Agent implements AsyncDisposable {
     const { bus, identity, events } = this.#deps;
     this.#adopt();
     events.adopted(this.#runs.size);
-    const loops = Promise.all([this.#reportLoop(), this.#cleanUpLoop()]);
+    const loops = Promise.all([this.#reportLoop(), this.#cleanUpLoop(), this.#deviceLoop()]);
     this.#stack.defer(async () => {
       await loops;
     });
@@ -259,7 +259,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #publish(): void {
-    const { identity, bus, events } = this.#deps;
+    const { identity, offer, bus, events } = this.#deps;
     const told = [...this.#runs.values()].filter((run) => run.folder.forgotten === null);
     events.held(told.length);
     this.#sequence += 1;
@@ -271,7 +271,7 @@ export class Agent implements AsyncDisposable {
       version: this.#version,
       probe: this.#probe,
       pool: identity.pool,
-      slots: [...identity.slots],
+      slots: offer.slots,
       labels: { ...identity.labels },
       agentVersion: identity.version,
       address: identity.address,
@@ -286,6 +286,29 @@ export class Agent implements AsyncDisposable {
     const messages = reportMessages(report, limits.reportPartBytesMax);
     if (messages.length > 1) events.reportInParts(messages.length);
     for (const message of messages) bus.publish(agentReportSubject(identity.name), message);
+  }
+
+  /** The log of a run says when a device of its slots has left or is back; the run continues. */
+  async #deviceLoop(): Promise<void> {
+    const { clock, offer, deviceLookMs } = this.#deps;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#tellRuns();
+      if (!offer.mayChange) return;
+      await pause(clock, deviceLookMs, signal);
+      if (!signal.aborted && (await offer.look(signal))) this.#changed.wake();
+    }
+  }
+
+  #tellRuns(): void {
+    for (const run of this.#runs.values()) {
+      try {
+        run.tellOfSlots();
+      } catch (error) {
+        // The next look tries again.
+        this.#deps.events.runFailed(run.allocation, error);
+      }
+    }
   }
 
   async #cleanUpLoop(): Promise<void> {

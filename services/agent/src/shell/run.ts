@@ -18,6 +18,7 @@ import { argvOf, environmentOf } from "../core/environment.ts";
 import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
+import type { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
@@ -40,6 +41,7 @@ export type RunDeps = {
   readonly clock: Clock;
   readonly events: Telemetry;
   readonly contexts: Contexts;
+  readonly offer: SlotOffer;
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly checkpointDir: string;
@@ -51,7 +53,10 @@ export type RunDeps = {
   readonly onChange: () => void;
 };
 
+type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice">;
+
 const noWord = { endRecord: null, problem: "" };
+const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
 /** The shell's code for a command that may not be run; here: code that cannot be unpacked. */
 const notExecutable = 126;
 
@@ -70,7 +75,7 @@ export class Run implements AsyncDisposable {
   #pieces = 0;
   #isDelivered = false;
   /** Its records, which do not change any more. */
-  #ended: Pick<RunView, "stop" | "kill" | "exit" | "lastWord"> | null = null;
+  #ended: EndRecords | null = null;
   #named: RunView["sealed"] = undefined;
   #driven: Promise<void> = Promise.resolve();
 
@@ -105,8 +110,7 @@ export class Run implements AsyncDisposable {
     const { launch } = this.folder;
     const told = { launch, state: this.#state, pid: this.#pid, sealed: this.#sealed() };
     if (!this.isEnded) {
-      const nothing = { stop: null, kill: null, exit: null, lastWord: noWord };
-      const report = reportOf(this.#deps.agent, { ...told, ...nothing });
+      const report = reportOf(this.#deps.agent, { ...told, ...noEnd });
       const { pieces, waits } = this.#deps.contexts.progressOf(launch.contextDigest);
       const isFetched = this.#pieces > 0 || this.#state !== AllocationReportState.PREPARING;
       const progress = pieces + this.#pieces;
@@ -127,12 +131,12 @@ export class Run implements AsyncDisposable {
     return this.#named;
   }
 
-  #endRecords(): Pick<RunView, "stop" | "kill" | "exit" | "lastWord"> {
-    const { stop, kill, exit, lastWord } = this.folder;
+  #endRecords(): EndRecords {
+    const { stop, kill, exit, lastWord, notice } = this.folder;
     if (lastWord.problem !== "") {
       this.#deps.events.lastWordUnread(this.allocation, lastWord.problem);
     }
-    return { stop, kill, exit, lastWord };
+    return { stop, kill, exit, lastWord, notice };
   }
 
   start(): void {
@@ -147,6 +151,12 @@ export class Run implements AsyncDisposable {
     }
     this.#killing.abort();
     this.#wake.wake();
+  }
+
+  /** Has its log say which of its slots are not offered any more. */
+  tellOfSlots(): void {
+    if (this.isEnded || this.folder.exit !== null) return;
+    this.folder.recordNotice(this.#deps.offer.problemsOf(this.folder.launch.slots));
   }
 
   /** Ends it because the host goes down: by its own means where it has any, else by a signal. */
@@ -212,7 +222,9 @@ export class Run implements AsyncDisposable {
       const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
       if (this.#killing.signal.aborted) throw new Error("killed before its start");
       const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
-      const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot });
+      // A device that has left since the place was given: without it the run would train on the CPU and not say so.
+      const slots = this.#deps.offer.slotsOf(launch.slots);
+      const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot, slots });
       supervisor.order({
         argv: argvOf(launch),
         environment: { ...environment, PWD: work },

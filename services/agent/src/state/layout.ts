@@ -27,6 +27,8 @@
  *                               the copy for the SDK, run/stop.json
  *     kill.json                 {why: "wanted" | "shutdown", atMs}: written before the first signal, by the agent, or by
  *                               a supervisor that was told SIGTERM
+ *     notice.json               {text}: slots of the run that the agent does not offer any more, as a sentence, or empty once
+ *                               they are back; the supervisor writes each new text as a line. None where nothing left
  *     exit.json                 {kind, code, signal, message, atMs}: over, and none of its processes lives; atMs is the
  *                               leader's end. Written by rename, after the last line
  *     .<record>.reserved        room for process, kill, exit and shipped.json, so that a disk that has become full takes them;
@@ -77,6 +79,7 @@ export const names = {
   shipped: "shipped.json",
   stop: "stop.json",
   kill: "kill.json",
+  notice: "notice.json",
   exit: "exit.json",
   delivered: "delivered.json",
   forgotten: "forgotten.json",

@@ -10,7 +10,7 @@ import {
 } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { type Clock, storableText } from "@trainyard/kernel";
-import type { ExitRecord, KillRecord, StopRecord } from "../core/records.ts";
+import type { ExitRecord, KillRecord, NoticeRecord, StopRecord } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import {
   folderNameOf,
@@ -200,6 +200,15 @@ export class RunFolder {
 
   #recorded<T>(name: string): T | null {
     return (this.#held.get(name) as T | undefined) ?? readRecord<T>(this.path, name);
+  }
+
+  /** What its agent has to say to the run, which the supervisor writes as a line; empty for nothing any more. */
+  get notice(): string {
+    return this.#recorded<NoticeRecord>(names.notice)?.text ?? "";
+  }
+
+  recordNotice(text: string): void {
+    if (text !== this.notice) this.#record(names.notice, { text } satisfies NoticeRecord);
   }
 
   recordExit(exit: Omit<ExitRecord, "atMs">): ExitRecord {

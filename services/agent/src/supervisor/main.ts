@@ -12,7 +12,7 @@ import type { Readable } from "node:stream";
 import { pause } from "@trainyard/kernel";
 import { systemClock as clock } from "@trainyard/kernel/system-clock";
 import { describeLeft } from "../core/left.ts";
-import type { ExitRecord, KillRecord } from "../core/records.ts";
+import type { ExitRecord, KillRecord, NoticeRecord } from "../core/records.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
@@ -37,6 +37,8 @@ const tellLeftMs = 10_000;
 const looksToBeSure = 3;
 /** How often a run without cgroup and parent is looked at while it runs. */
 const lookMs = 5_000;
+/** How often it looks for a notice of the agent. */
+const noticeMs = 1_000;
 /** The shell's own codes for a command that is not there, and one that may not be run. */
 const notFound = 127;
 const notExecutable = 126;
@@ -127,8 +129,10 @@ async function finish(
   // What leaves its session, its environment and its parent is remembered only where it was seen before that.
   const looking =
     group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
+  const noticing = setInterval(noticeTeller(output), noticeMs);
   const end = await leader.end;
   clearInterval(looking);
+  clearInterval(noticing);
   const atMs = clock.nowMs();
   await endAll(group, output);
   const { stdout, stderr } = leader;
@@ -147,6 +151,32 @@ async function finish(
   const { code, signal } = end;
   const message = messageOf(code, signal, collected.lastError());
   await record({ kind: "exited", code, signal, message, atMs });
+}
+
+/** Writes each new notice of the agent as a line of the run. */
+function noticeTeller(output: OutputWriter): () => void {
+  let told = "";
+  return () => {
+    const text = noticeText(told);
+    if (text === told) return;
+    told = text;
+    const line =
+      text === ""
+        ? "all slots of this run are offered again"
+        : `${text}; this run continues, and no other gets the slot until the device is back`;
+    output.write([
+      { source: outputSource.agent, atMs: clock.nowMs(), text: line, continued: false },
+    ]);
+  };
+}
+
+/** A notice that cannot be read now is read at the next look: it must not end the run. */
+function noticeText(otherwise: string): string {
+  try {
+    return readRecord<NoticeRecord>(folder, names.notice)?.text ?? "";
+  } catch {
+    return otherwise;
+  }
 }
 
 /** Until nothing lives: what cannot be killed still has its memory and its devices, and nobody else may get them. */

@@ -42,7 +42,8 @@ async function list({ client, output }: Context): Promise<void> {
     { title: "AGENT", value: ({ name }) => name },
     { title: "POOL", value: ({ pool }) => pool },
     { title: "STATE", value: ({ state }) => state },
-    { title: "SLOTS", value: ({ slots }) => String(slots.length), right: true },
+    { title: "SLOTS", value: ({ slots }) => String(offered(slots).length), right: true },
+    { title: "DEVICES", value: ({ slots }) => devicesOf(offered(slots)) },
     { title: "FREE", value: ({ slots }) => String(slots.filter(isFree).length), right: true },
     { title: "", value: (agent) => trouble(agent) || (agent.nameRefused ?? "") },
   ]);
@@ -83,9 +84,35 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   output.table(agent.slots, [
     { title: "SLOT", value: ({ id }) => id },
     { title: "DEVICE", value: ({ device }) => device },
+    { title: "NAME", value: ({ name = "" }) => name },
+    { title: "MEMORY", value: ({ memoryBytes = 0 }) => gibibytes(memoryBytes), right: true },
     { title: "RUN", value: ({ run }) => run },
-    { title: "", value: ({ left = "" }) => left },
+    { title: "", value: ({ left = "", withdrawn }) => left || (withdrawn === true ? gone : "") },
   ]);
+}
+
+type Slots = Plain<Agent>["slots"];
+
+const gone = "not offered any more: the agent's log says why";
+
+function offered(slots: Slots): Slots {
+  return slots.filter(({ withdrawn }) => withdrawn !== true);
+}
+
+/** "4 cuda (NVIDIA A100-SXM4-80GB, 80 GiB)": each kind of device with its number, in the order of the slots. */
+function devicesOf(slots: Slots): string {
+  const counts = new Map<string, number>();
+  for (const { device, name = "", memoryBytes = 0 } of slots) {
+    const about = [name, gibibytes(memoryBytes)].filter((text) => text !== "").join(", ");
+    const kind = about === "" ? device : `${device} (${about})`;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
+}
+
+/** Empty for none. */
+function gibibytes(bytes: number): string {
+  return bytes === 0 ? "" : `${Number((bytes / 1024 ** 3).toFixed(1))} GiB`;
 }
 
 function isFree({ run }: { readonly run: string }): boolean {

@@ -73,6 +73,44 @@ test("an agent is told with what holds its slots, until that has ended", async (
   expect(slots.map(({ run = "" }) => run)).toEqual(["", "", ""]);
 });
 
+test("slots have name and memory, and a withdrawn slot stays in the list as long as a run holds it", async () => {
+  const gpu = (id: string) => ({ id, device: "cuda", uuid: id, memoryBytes: 85e9, name: "A100" });
+  const offer = (...ids: readonly string[]) =>
+    ({ ...joined, data: { ...joined.data, slots: ids.map(gpu) } }) as const;
+  const told = (id: string, more: object = {}) => ({
+    id,
+    device: "cuda",
+    name: "A100",
+    memoryBytes: 85e9,
+    run: "",
+    left: "",
+    ...more,
+  });
+  const slotsAfter = async (stream: string, event: AnyEvent) =>
+    ((await after(stream, event)) as { slots: object[] }).slots;
+  const placements = [{ agent: "rack", nodeRank: 0, slots: ["GPU-b"], address: "127.0.0.1" }];
+  expect(await slotsAfter("agent-rack", offer("GPU-a", "GPU-b"))).toEqual([
+    told("GPU-a"),
+    told("GPU-b"),
+  ]);
+  await after("allocation-2.1#1", { ...granted, data: { ...granted.data, placements } });
+  const held = [told("GPU-a"), told("GPU-b", { run: "2.1#1", withdrawn: true })];
+  expect(await slotsAfter("agent-rack", offer("GPU-a"))).toMatchObject(held);
+  const occupations = [{ allocation: "2.1#1", slots: ["GPU-b"] }];
+  const returned = { type: "AgentReturned", data: { occupations, slots: [gpu("GPU-a")] } } as const;
+  expect(await slotsAfter("agent-rack", returned)).toMatchObject(held);
+  expect(await slotsAfter("agent-rack", offer("GPU-a", "GPU-b"))).toEqual([
+    told("GPU-a"),
+    told("GPU-b", { run: "2.1#1" }),
+  ]);
+  await slotsAfter("agent-rack", offer("GPU-a"));
+  const exit = { nodeRank: 0, agent: "rack", code: 0, signal: "", message: "" };
+  const data = { cause: AllocationEndCause.EXITED, exits: [exit], message: "" };
+  expect(await slotsAfter("allocation-2.1#1", { type: "AllocationEnded", data })).toEqual([
+    told("GPU-a"),
+  ]);
+});
+
 test("an agent is told with what keeps it from getting runs", async () => {
   const data = { failures: 3, experiments: ["1", "2"], reason: "no space left", forMs: 60_000 };
   const distrusted = (await after("agent-rack", { type: "AgentDistrusted", data })) as {

@@ -86,7 +86,7 @@ async function refuseTooManySlots(
   const agents = documents.each(database, "agent", { parent: pool });
   let known = 0;
   for await (const agent of agents) {
-    known += agent.slots.length;
+    known += agent.slots.filter(({ withdrawn }) => withdrawn !== true).length;
     if (slots <= known) return;
   }
   const capacity = await backend

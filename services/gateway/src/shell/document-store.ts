@@ -30,7 +30,8 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     schema: "gateway",
     view: "documents",
     // 2: documents are written in an encoding that nobody's value can forge.
-    version: 2,
+    // 3: slots have a name and their memory, and a slot that is withdrawn stays while a run holds it.
+    version: 3,
     tables: [{ name: "documents" }],
     apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
   };

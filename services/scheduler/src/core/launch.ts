@@ -43,7 +43,8 @@ export function launchOf(
     latestCheckpoint: trial.fromCheckpoint,
     stepsCompleted: trial.fromStep,
     contextDigest: experiment.contextDigest,
-    environmentVariables: variablesOf(agent, config.environment.environment_variables),
+    environmentVariables:
+      config.environment.environment_variables[deviceOf(agent, placement.slots)],
     slots: placement.slots,
     nodeRank: placement.nodeRank,
     nodes: grant.placements.length,
@@ -59,8 +60,10 @@ function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entry
     : { case: "command", value: { arguments: [...entrypoint] } };
 }
 
-/** Variables are declared by the kind of device. */
-function variablesOf(agent: Agent, declared: VariablesByDevice): readonly string[] {
-  const device = agent.joined.slots[0]?.device ?? "cpu";
-  return Object.hasOwn(declared, device) ? declared[device as keyof VariablesByDevice] : [];
+/** Which list of variables a run gets. One without slots sees no device. An agent offers devices of one kind. */
+function deviceOf(agent: Agent, slots: readonly string[]): keyof VariablesByDevice {
+  if (slots.length === 0) return "cpu";
+  const offered = agent.joined.slots;
+  const device = (offered.find(({ id }) => id === slots[0]) ?? offered[0])?.device;
+  return device === "cuda" || device === "rocm" ? device : "cpu";
 }

@@ -14,7 +14,7 @@ import {
   WantedSchema,
   WantedState,
 } from "@trainyard/contracts/agent";
-import type { Exit } from "@trainyard/contracts/events";
+import type { Exit, Slot } from "@trainyard/contracts/events";
 
 type Held = Plain<AllocationReport>;
 
@@ -24,7 +24,7 @@ const wanteds = codecOf<Plain<Wanted>>(WantedSchema);
 export class ScriptedAgent {
   readonly name: string;
   readonly #bus: Bus;
-  #slots: readonly string[] = [];
+  #slots: readonly Plain<Slot>[] = [];
   #incarnation = 1;
   #sequence = 0;
   #epoch = 0;
@@ -69,7 +69,13 @@ export class ScriptedAgent {
 
   /** From the next report on. */
   offer(slots: number): void {
-    this.#slots = Array.from({ length: slots }, (_, n) => String(n));
+    const ids = Array.from({ length: slots }, (_, n) => String(n));
+    this.offerSlots(ids.map((id) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 })));
+  }
+
+  /** The same, of any kind. */
+  offerSlots(slots: readonly Plain<Slot>[]): void {
+    this.#slots = slots;
   }
 
   /** Something runs here that nobody asked for. */
@@ -221,7 +227,7 @@ export class ScriptedAgent {
       version: this.#version,
       probe: 0,
       pool: "default",
-      slots: this.#slots.map((id) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 })),
+      slots: this.#slots,
       labels: {},
       agentVersion: "1",
       address: this.address,

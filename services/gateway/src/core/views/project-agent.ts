@@ -1,3 +1,5 @@
+import type { Plain } from "@trainyard/contracts";
+import type { Slot as Offered } from "@trainyard/contracts/events";
 import type { AgentDocument, DocumentSet } from "./documents.ts";
 import { type Projections } from "./projections.ts";
 
@@ -5,11 +7,7 @@ export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
     const before = documents.get("agent", id);
     const { pool, version, processGroups } = data;
-    // One that joins again offers something else, and goes on with what it runs.
-    const slots = data.slots.map(({ id: slot, device }) => {
-      const { run = "", left = "" } = before?.slots.find((known) => known.id === slot) ?? {};
-      return { id: slot, device, run, left };
-    });
+    const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       ...before,
       name: id,
@@ -29,12 +27,14 @@ export const agentProjections: Projections = {
     const holder = new Map(
       data.occupations.flatMap(({ allocation, slots }) => slots.map((slot) => [slot, allocation])),
     );
-    const slots = data.slots.map((slot) => ({
-      id: slot.id,
-      device: slot.device,
-      run: holder.get(slot.id) ?? "",
-    }));
-    documents.update("agent", id, () => ({ state: "CONNECTED", slots, nameRefused: "" }));
+    documents.update("agent", id, ({ slots: before }) => {
+      const held = before.map((slot) => ({ ...slot, run: holder.get(slot.id) ?? "", left: "" }));
+      const slots = slotsOf(data.slots, held).map((slot) => ({
+        ...slot,
+        run: holder.get(slot.id) ?? "",
+      }));
+      return { state: "CONNECTED", slots, nameRefused: "" };
+    });
   },
   AgentNameRefused({ id, data }, documents) {
     const where = data.address === "" ? "" : ` at ${data.address}`;
@@ -94,8 +94,22 @@ function hold(documents: DocumentSet, agent: string, slots: readonly string[], r
 
 type Slot = AgentDocument["slots"][number];
 
+/** What is offered, with what goes on there; a slot that a run holds stays until it is free. */
+function slotsOf(offered: readonly Plain<Offered>[], before: readonly Slot[]): readonly Slot[] {
+  const held = new Map(before.map((slot) => [slot.id, slot]));
+  const now = offered.map(({ id, device, memoryBytes, name = "" }) => {
+    const { run = "", left = "" } = held.get(id) ?? {};
+    return { id, device, run, left, name, memoryBytes };
+  });
+  const ids = new Set(offered.map(({ id }) => id));
+  const withdrawn = before.filter(({ id, run }) => run !== "" && !ids.has(id));
+  return [...now, ...withdrawn.map((slot) => ({ ...slot, withdrawn: true }))];
+}
+
 function changeSlots(documents: DocumentSet, agent: string, change: (slot: Slot) => Slot): void {
-  documents.update("agent", agent, (doc) => ({ slots: doc.slots.map(change) }));
+  documents.update("agent", agent, (doc) => ({
+    slots: doc.slots.map(change).filter(({ run, withdrawn }) => withdrawn !== true || run !== ""),
+  }));
 }
 
 function megabytes(bytes: number): number {

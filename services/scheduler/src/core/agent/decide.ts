@@ -113,7 +113,10 @@ export function rejoined(joined: Joined, returned: EventData<"AgentReturned">): 
 export function offerText(joined: Joined): string {
   const { pool, slots, labels, version, address, folder = "", place = "" } = joined;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  const offered = slots.map(({ id, device, uuid, memoryBytes }) => [id, device, uuid, memoryBytes]);
+  const offered = slots.map((slot) => {
+    const { id, device, uuid, memoryBytes, name = "", numaNode = null, nvlinkGroup = null } = slot;
+    return [id, device, uuid, memoryBytes, name, numaNode, nvlinkGroup];
+  });
   const groups = joined.processGroups ?? "";
   return JSON.stringify([pool, offered, sorted, version, address, folder, place, groups]);
 }

@@ -1,0 +1,44 @@
+import type { Device, Devices, Look } from "./devices.ts";
+import { firstLine, type Program } from "./program.ts";
+import { type Card, listParameters, parseCards } from "./rocm-smi.ts";
+
+/** AMD's GPUs, as rocm-smi lists them. It tells no health: a GPU that is not listed any more has left. */
+export class RocmDevices implements Devices {
+  readonly program = "rocm-smi";
+  readonly #smi: Program;
+
+  constructor(smi: Program) {
+    this.#smi = smi;
+  }
+
+  async look(signal: AbortSignal): Promise<Look> {
+    const listed = await this.#smi.run(listParameters, signal);
+    if (listed.kind === "missing") return { kind: "absent" };
+    if (listed.kind === "failed") return listed;
+    const cards = parseCards(listed.output);
+    if (cards !== null && cards.length > 0) {
+      const problems = listed.problem === null ? [] : [listed.problem];
+      return { kind: "seen", devices: cards.map(deviceOf), problems };
+    }
+    if (listed.problem !== null) return { kind: "failed", problem: listed.problem };
+    const said = firstLine(listed.output);
+    // Without a GPU it says so in a line, or prints nothing.
+    if (cards !== null || said === "" || /no .*gpus?/i.test(said)) {
+      return { kind: "seen", devices: [], problems: [] };
+    }
+    return { kind: "failed", problem: `rocm-smi printed what is not understood: ${said}` };
+  }
+}
+
+/** A card without a unique id is known by its number, which ROCR_VISIBLE_DEVICES takes as well. */
+function deviceOf({ index, uuid, name, memoryBytes, numaNode }: Card): Device {
+  const slot = {
+    id: uuid === "" ? String(index) : uuid,
+    device: "rocm",
+    uuid,
+    memoryBytes,
+    ...(name === "" ? {} : { name }),
+    ...(numaNode === undefined ? {} : { numaNode }),
+  };
+  return { slot, index, problem: null };
+}

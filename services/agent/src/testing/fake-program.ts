@@ -1,0 +1,54 @@
+/** A program of a vendor that the test plays: a script in a folder that comes first on PATH. */
+import { chmodSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { newFolder } from "./examples.ts";
+
+export class FakePrograms {
+  readonly folder = newFolder();
+
+  /** The agent's variables with which the programs are found. */
+  get variables(): Readonly<Record<string, string>> {
+    const { PATH = "", TY_TEST_RUN } = process.env;
+    const mark = TY_TEST_RUN === undefined ? {} : { TY_TEST_RUN };
+    return { PATH: `${this.folder}${delimiter}${PATH}`, ...mark };
+  }
+
+  /** The script of /bin/sh; its parameters are the program's. */
+  write(name: string, script: string): void {
+    const path = join(this.folder, name);
+    writeFileSync(path, `#!/bin/sh\n${script}\n`);
+    chmodSync(path, 0o755);
+  }
+
+  /** An nvidia-smi that lists these GPUs, and one matrix of NVLinks among all of them. */
+  writeNvidiaSmi(gpus: readonly FakeGpu[]): void {
+    const list = gpus.map(
+      ({ uuid, name = "NVIDIA A100-SXM4-80GB" }, n) => `${n}, ${uuid}, ${name}, 81920`,
+    );
+    const actions = gpus.map(({ uuid, action = "None" }) => `${uuid}, ${action}`);
+    const columns = gpus.map((_, n) => `GPU${n}`);
+    const rows = gpus.map((_, n) =>
+      [`GPU${n}`, ...gpus.map((_, m) => (m === n ? " X " : "NV12")), "0-31", "1"].join("\t"),
+    );
+    const header = ["", ...columns, "CPU Affinity", "NUMA Affinity"].join("\t");
+    this.write(
+      "nvidia-smi",
+      `case "$*" in
+--query-gpu=index,*) cat <<'END'\n${list.length === 0 ? "No devices were found" : list.join("\n")}\nEND
+;;
+--query-gpu=uuid,*) cat <<'END'\n${actions.join("\n")}\nEND
+;;
+"topo -m") cat <<'END'\n${[header, ...rows].join("\n")}\nEND
+;;
+*) echo "not played: $*" >&2; exit 2;;
+esac`,
+    );
+  }
+}
+
+export type FakeGpu = {
+  readonly uuid: string;
+  readonly name?: string;
+  /** What the driver asks for. */
+  readonly action?: string;
+};
