@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { backoffMs, KeptProcess, type ProcessState } from "../processes/kept-process.ts";
 import { launch } from "../processes/launch.ts";
 import { boundLog, lastLines } from "../processes/log-files.ts";
@@ -83,9 +83,17 @@ test("a program that does not exist is reported, not thrown", async () => {
 
 test("a process that ignores SIGTERM is killed after its limit", async () => {
   using home = temporaryHome();
-  const { process, events } = kept(home, plan(home, "trap '' TERM; while :; do sleep 0.05; done"));
+  const { process, events } = kept(
+    home,
+    plan(home, "trap '' TERM; echo ignores; while :; do sleep 0.05; done"),
+  );
   process.start();
   await reaches(process, "running");
+  // Before that line the signal would still end it.
+  await vi.waitFor(
+    () => expect(readFileSync(process.plan.log, "utf8")).toContain("ignores"),
+    10_000,
+  );
   const { identity } = process;
   if (identity === null) throw new Error("it does not run");
   await process.stop();
