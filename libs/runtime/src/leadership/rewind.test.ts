@@ -158,6 +158,16 @@ test("an event that was lost while a service reacted to it causes nothing", asyn
   await stopped(running);
 });
 
+/** The log goes back to where it is now, as a failover behind a proxy: no connection is lost, and another event is where the lost one was. */
+function goesBackBeforeTheNextCommit(stream: string, event: AnyEvent): void {
+  const restore = log.store.backup();
+  beforeCommit = async () => {
+    beforeCommit = () => {};
+    restore();
+    await tell(stream, event);
+  };
+}
+
 test("a holder that slept while the log went back moves no cursor under an epoch that was given again", async () => {
   const restore = log.store.backup();
   const running = start();
@@ -187,13 +197,7 @@ test("a term that goes on while the log goes back writes nothing of what was los
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();
-  const restore = log.store.backup();
-  // As a failover behind a proxy: no connection is lost, and another event is where the lost one was.
-  beforeCommit = async () => {
-    beforeCommit = () => {};
-    restore();
-    await tell("experiment-3", activated);
-  };
+  goesBackBeforeTheNextCommit("experiment-3", activated);
   await tell("pool-2", removed);
   await aWhile();
   expect(seen).toEqual(["1 at 1: 0", "3 at 3: 0"]);
@@ -206,12 +210,7 @@ test("what rests on a lost event that came live is not written either", async ()
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();
-  const restore = log.store.backup();
-  beforeCommit = async () => {
-    beforeCommit = () => {};
-    restore();
-    await tell("experiment-3", activated);
-  };
+  goesBackBeforeTheNextCommit("experiment-3", activated);
   await tell("pool-2", removed);
   const relay = hub.connect("relay");
   await relay.lastEvent();
@@ -226,12 +225,7 @@ test("a decision that rests on a lost event is not written into a stream that ha
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();
-  const restore = log.store.backup();
-  beforeCommit = async () => {
-    beforeCommit = () => {};
-    restore();
-    await tell("experiment-1", paused);
-  };
+  goesBackBeforeTheNextCommit("experiment-1", paused);
   await tell("experiment-1", activated);
   await aWhile();
   expect(written()).toEqual([

@@ -181,7 +181,7 @@ export class BufferedWork implements Work {
     return this.#versions;
   }
 
-  /** After a commit of these writes: the cache takes the events over, and the work starts anew. */
+  /** After a commit of these writes: the cache applies the events, and the work is empty again. */
   settle(writes: readonly StreamWrite[]): void {
     for (const write of writes) {
       const { stream, expectedVersion } = write;

@@ -161,7 +161,7 @@ export class Awaiting implements Waits {
     const { log } = deps;
     const head = await log.head();
     const saved = await savedAwaiting(deps);
-    // Where nothing is saved the whole log is read, once: what it comes to is saved at once.
+    // Without a saved fold the whole log is read once, and the result is saved immediately.
     const from = saved ?? nothing;
     const fold = new AwaitingTrials(from);
     await fold.readTo(log, head);

@@ -94,7 +94,7 @@ function hold(documents: DocumentSet, agent: string, slots: readonly string[], r
 
 type Slot = AgentDocument["slots"][number];
 
-/** What is offered, with what goes on there; a slot that a run holds stays until it is free. */
+/** The offered slots, each with the run that holds it. A slot that is no longer offered stays in the list until its run has ended. */
 function slotsOf(offered: readonly Plain<Offered>[], before: readonly Slot[]): readonly Slot[] {
   const held = new Map(before.map((slot) => [slot.id, slot]));
   const now = offered.map(({ id, device, memoryBytes, name = "" }) => {
