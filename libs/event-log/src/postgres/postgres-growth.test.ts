@@ -120,6 +120,46 @@ describe("under a snapshot that stays open", () => {
   }, 60_000);
 });
 
+describe("when nobody has analysed a log that has grown", () => {
+  beforeAll(async () => {
+    server = await startTestPostgres({ settings: { autovacuum: "off" } });
+    await prepareServer(server);
+  }, 60_000);
+  afterAll(() => server[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    subject = await emptyLog(server);
+  });
+  afterEach(() => subject[Symbol.asyncDispose]());
+
+  test("a batch on a new connection looks at no more pages than on an empty log", async () => {
+    const log = subject.as("ty_experiments");
+    let version = 0;
+    /** Eight commits in one batch, each to a stream of its own. */
+    const pagesOfBatch = async (): Promise<number> => {
+      client = await connect("ty_experiments");
+      const pages = await least(() => {
+        version += 1;
+        const requests = Array.from({ length: 8 }, (_, trial) =>
+          requestOf([writeOf(`trial-1.${trial + 1}`, version - 1)]),
+        );
+        return pagesOf(appendStatement, appendArguments(requests));
+      });
+      await client.end();
+      return pages;
+    };
+    const before = await pagesOfBatch();
+    for (let time = 0; time < 40; time += 1) {
+      await Promise.all(
+        Array.from({ length: 250 }, (_, trial) =>
+          committed(log, [writeOf(`trial-2.${trial + 1}`, time)]),
+        ),
+      );
+    }
+    // Seven indexes may each have grown a level, which costs a page a look; each commit looks once or twice into each.
+    expect((await pagesOfBatch()) - before).toBeLessThanOrEqual(2 * 7 * 8);
+  }, 60_000);
+});
+
 describe("with many partitions", () => {
   const events = 20;
   beforeEach(async () => {
