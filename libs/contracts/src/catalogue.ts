@@ -51,6 +51,8 @@ export type EventMessages = {
   SlotsCleared: allocation.SlotsCleared;
   AgentDrainRequested: allocation.AgentDrainRequested;
   AgentDrained: allocation.AgentDrained;
+  AgentDisabled: allocation.AgentDisabled;
+  AgentEnabled: allocation.AgentEnabled;
   AgentNameRefused: allocation.AgentNameRefused;
   AgentNameCleared: allocation.AgentNameCleared;
   SchedulerEpochRaised: allocation.SchedulerEpochRaised;
@@ -64,6 +66,8 @@ export type EventMessages = {
   SlotEnabled: allocation.SlotEnabled;
   PoolConfigured: allocation.PoolConfigured;
   PoolRemoved: allocation.PoolRemoved;
+  JobUpdated: allocation.JobUpdated;
+  JobMoved: allocation.JobMoved;
   ValidationReported: measurement.ValidationReported;
   MeasurementsSuperseded: measurement.MeasurementsSuperseded;
   LogPolicyMatched: measurement.LogPolicyMatched;
@@ -173,6 +177,8 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     allocation.SlotsClearedSchema,
     allocation.AgentDrainRequestedSchema,
     allocation.AgentDrainedSchema,
+    allocation.AgentDisabledSchema,
+    allocation.AgentEnabledSchema,
     allocation.AgentNameRefusedSchema,
     allocation.AgentNameClearedSchema,
     allocation.SchedulerEpochRaisedSchema,
@@ -185,7 +191,12 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     allocation.SlotDisabledSchema,
     allocation.SlotEnabledSchema,
   ],
-  pool: [allocation.PoolConfiguredSchema, allocation.PoolRemovedSchema],
+  pool: [
+    allocation.PoolConfiguredSchema,
+    allocation.PoolRemovedSchema,
+    allocation.JobUpdatedSchema,
+    allocation.JobMovedSchema,
+  ],
   measurement: [measurement.ValidationReportedSchema, measurement.MeasurementsSupersededSchema],
   logsignal: [measurement.LogPolicyMatchedSchema],
   checkpoint: [

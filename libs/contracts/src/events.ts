@@ -4,10 +4,17 @@ export {
   type SealedCheckpoints,
 } from "./gen/trainyard/common/v1/checkpoints_pb.ts";
 export {
+  type Autoscaling,
+  type PoolSettings,
+  type Quota,
+} from "./gen/trainyard/common/v1/pools_pb.ts";
+export {
   type AvoidedAgents,
+  type Constraints,
   EndReason,
   type EndRecord,
   type Exit,
+  type LabelRule,
   type LaunchFailure,
   type Placement,
   type Resources,
@@ -19,11 +26,13 @@ export {
   type SearchOperationResult,
 } from "./gen/trainyard/common/v1/search_pb.ts";
 export {
+  type AgentDisabled,
   type AgentDiskFreed,
   type AgentDiskLow,
   type AgentDistrusted,
   type AgentDrained,
   type AgentDrainRequested,
+  type AgentEnabled,
   type AgentJoined,
   type AgentLost,
   type AgentRemoved,
@@ -36,6 +45,8 @@ export {
   type AllocationStarted,
   type AllocationStopAcknowledged,
   type AllocationStopRequested,
+  type JobMoved,
+  type JobUpdated,
   type Occupation,
   type PoolConfigured,
   type PoolRemoved,

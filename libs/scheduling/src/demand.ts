@@ -1,6 +1,21 @@
-/** What waits for a place. */
+import type { Constraints } from "./constraints.ts";
+
+/** A run that waits for a place, or has one. */
 export type Demand = {
   readonly id: string;
+  /** The experiment: its runs share weight, `maxSlots` and a place in the queue. */
+  readonly job: string;
+  readonly workspace: string;
+  /** It may be stopped to make room for another one: it writes a checkpoint and continues later. */
+  readonly preemptible: boolean;
+  readonly weight: number;
+  /** The most slots that all runs of its job hold together; null for no limit. */
+  readonly maxSlots: number | null;
+  /** It is stopped this long after its start; null for no limit. */
+  readonly timeLimitMs: number | null;
+  /** The time it has to write a checkpoint when it makes room for others. */
+  readonly preemptionTimeoutMs: number;
+  readonly constraints?: Constraints;
   /** 0 runs beside others and takes none. */
   readonly slots: number;
   /** Lower is placed first. */

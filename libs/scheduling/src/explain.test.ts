@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import type { Demand } from "./demand.ts";
 import { explainWaits } from "./explain.ts";
 import { Pool } from "./pool.ts";
+import { exampleDemand } from "./testing/example-demand.ts";
 
 function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
-  return { id, slots, priority: 42, singleAgent: false, arrival: 1, ...rest };
+  return { ...exampleDemand, id, slots, ...rest };
 }
 
 function waitingIn(pool: Pool, ...demands: readonly Demand[]): string[] {

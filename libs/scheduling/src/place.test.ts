@@ -3,11 +3,12 @@ import type { Demand } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
 import { place } from "./place.ts";
 import { Pool } from "./pool.ts";
+import { exampleDemand } from "./testing/example-demand.ts";
 
 let arrivals = 0;
 function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
   arrivals += 1;
-  return { id, slots, priority: 42, singleAgent: false, arrival: arrivals, ...rest };
+  return { ...exampleDemand, id, slots, arrival: arrivals, ...rest };
 }
 
 function poolOf(sizes: Readonly<Record<string, number>>): Pool {

@@ -4,6 +4,9 @@ import type { Demand, Grant } from "./demand.ts";
 import { fit } from "./fit.ts";
 import { place } from "./place.ts";
 import { Pool } from "./pool.ts";
+import { exampleDemand } from "./testing/example-demand.ts";
+
+type Asked = Pick<Demand, "slots" | "priority" | "singleAgent">;
 
 type Step =
   | { readonly kind: "join"; readonly agent: number; readonly size: number }
@@ -14,7 +17,7 @@ type Step =
       readonly slot: number;
       readonly off: boolean;
     }
-  | { readonly kind: "queue"; readonly demand: Omit<Demand, "id" | "arrival"> }
+  | { readonly kind: "queue"; readonly demand: Asked }
   | { readonly kind: "withdraw"; readonly nth: number }
   | { readonly kind: "end"; readonly nth: number }
   | { readonly kind: "pass" };
@@ -93,7 +96,12 @@ class Model {
       }
       case "queue": {
         this.#arrivals += 1;
-        const demand = { ...one.demand, id: `d${this.#arrivals}`, arrival: this.#arrivals };
+        const demand = {
+          ...exampleDemand,
+          ...one.demand,
+          id: `d${this.#arrivals}`,
+          arrival: this.#arrivals,
+        };
         this.waiting.set(demand.id, demand);
         this.pool.queue.add(demand);
         return;

@@ -2,6 +2,8 @@
 export const limits = {
   priorityMin: 1,
   priorityMax: 99,
+  /** Determined's default: long enough for the checkpoint of a large model. */
+  preemptionTimeoutMs: 3_600_000,
   /** An agent is silent for this long before it counts as lost: longer than a restart of its host's services, shorter than a coffee. */
   agentSilenceMs: 30_000,
   /** Wanted lists and probes go out this often; a lost message heals within it. */

@@ -11,6 +11,7 @@ import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
 import { Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
 import { blockOf } from "./block.ts";
+import { demandOf } from "./demand.ts";
 import { earlier } from "./earlier.ts";
 import { heldSince } from "./held-since.ts";
 import { levelSlots, withSlot } from "./slots.ts";
@@ -198,13 +199,15 @@ export class Cluster {
 
   #queued({ position, timeMs, origin, id, event }: Noted): void {
     if (event.type !== "AllocationQueued") return;
-    const { task, run, job, resources, delayMs, avoided } = event.data;
+    const { task, run, job, resources, preemptible, workspace, delayMs, avoided } = event.data;
     if (resources === undefined) return;
     const allocation: Allocation = {
       id,
       task,
       run,
       job,
+      workspace: workspace ?? "",
+      preemptible,
       resources,
       origin,
       arrival: position,
@@ -229,9 +232,9 @@ export class Cluster {
     if (allocation.stop?.killAtMs != null) this.stopping.add(allocation.id);
   }
 
-  #enqueue({ id, resources, arrival, avoid }: Allocation): void {
-    const { slots, priority, singleAgent, pool } = resources;
-    this.pool(pool).queue.add({ id, slots, priority, singleAgent, arrival, avoid });
+  #enqueue(allocation: Allocation): void {
+    const { pool } = allocation.resources;
+    this.pool(pool).queue.add(demandOf(allocation));
     this.touchedPools.add(pool);
   }
 

@@ -3,7 +3,7 @@ import { Cluster } from "./cluster.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when what the fold keeps changes its shape: older texts are then ignored. */
-export const snapshotSchema = "cluster/2";
+export const snapshotSchema = "cluster/3";
 
 type Snapshot = {
   readonly position: number;

@@ -26,6 +26,8 @@ export type Allocation = {
   readonly task: string;
   readonly run: number;
   readonly job: string;
+  readonly workspace: string;
+  readonly preemptible: boolean;
   readonly resources: Plain<Resources>;
   readonly origin: Origin;
   /** The position and time at which it was queued. */

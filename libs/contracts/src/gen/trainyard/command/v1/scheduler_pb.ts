@@ -4,13 +4,17 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { PoolSettings } from "../../common/v1/pools_pb.ts";
+import { file_trainyard_common_v1_pools } from "../../common/v1/pools_pb.ts";
+import type { Placement, Resources } from "../../common/v1/resources_pb.ts";
+import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file trainyard/command/v1/scheduler.proto.
  */
 export const file_trainyard_command_v1_scheduler: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCWIGcHJvdG8z");
+  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCSI/CgpDaGVja1BsYWNlEjEKCXJlc291cmNlcxgBIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzIi4KClBsYWNlQ2hlY2sSEAoIcG9zc2libGUYASABKAgSDgoGZGV0YWlsGAIgASgJInIKDUNvbmZpZ3VyZVBvb2wSDAoEcG9vbBgBIAEoCRIOCgZwb2xpY3kYAiABKAkSMwoIc2V0dGluZ3MYAyABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlBvb2xTZXR0aW5ncxIOCgZjcmVhdGUYBCABKAgiGgoKUmVtb3ZlUG9vbBIMCgRwb29sGAEgASgJIgoKCEdldFBvb2xzIjYKBVBvb2xzEi0KBXBvb2xzGAEgAygLMh4udHJhaW55YXJkLmNvbW1hbmQudjEuUG9vbEluZm8itwIKCFBvb2xJbmZvEgwKBHBvb2wYASABKAkSDgoGcG9saWN5GAIgASgJEjMKCHNldHRpbmdzGAMgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3MSFAoMYWdlbnRzX2tub3duGAQgASgNEhYKDmFnZW50c19wcmVzZW50GAUgASgNEg0KBXNsb3RzGAYgASgNEhIKCnNsb3RzX2ZyZWUYByABKA0SFAoMcnVuc193YWl0aW5nGAggASgNEhMKC3J1bnNfcGxhY2VkGAkgASgNEi4KBnF1b3RhcxgKIAMoCzIeLnRyYWlueWFyZC5jb21tYW5kLnYxLlF1b3RhVXNlEhQKDHJlc2VydmVkX2ZvchgLIAEoCRIWCg5zbG90c19yZXNlcnZlZBgMIAEoDSJMCghRdW90YVVzZRIRCgl3b3Jrc3BhY2UYASABKAkSDQoFc2xvdHMYAiABKA0SDAoEdXNlZBgDIAEoDRIQCghib3Jyb3dlZBgEIAEoDSJfCgxEaXNhYmxlQWdlbnQSDQoFYWdlbnQYASABKAkSDAoEc2xvdBgCIAEoCRIOCgZyZWFzb24YAyABKAkSDQoFZHJhaW4YBCABKAgSEwoLZGVhZGxpbmVfbXMYBSABKAEiKgoLRW5hYmxlQWdlbnQSDQoFYWdlbnQYASABKAkSDAoEc2xvdBgCIAEoCSIsCgtSZW1vdmVBZ2VudBINCgVhZ2VudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiggEKCVVwZGF0ZUpvYhILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIjUKB01vdmVKb2ISCwoDam9iGAEgASgJEg4KBmFuY2hvchgCIAEoCRINCgVhaGVhZBgDIAEoCCIXCgdHZXRKb2JzEgwKBHBvb2wYASABKAkiMwoESm9icxIrCgRqb2JzGAEgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuSm9iSW5mbyL8AQoHSm9iSW5mbxILCgNqb2IYASABKAkSDAoEcG9vbBgCIAEoCRIRCgl3b3Jrc3BhY2UYAyABKAkSDQoFb3duZXIYBCABKAkSEAoIcHJpb3JpdHkYBSABKA0SDgoGd2VpZ2h0GAYgASgBEhEKCW1heF9zbG90cxgHIAEoDRIUCgxydW5zX3dhaXRpbmcYCCABKA0SEwoLcnVuc19wbGFjZWQYCSABKA0SEgoKc2xvdHNfaGVsZBgKIAEoDRIUCgxzbG90c193YW50ZWQYCyABKA0SFgoOc2xvdHNfYm9ycm93ZWQYDCABKA0SEgoKam9ic19haGVhZBgNIAEoDSIZCgpFeHBsYWluSm9iEgsKA2pvYhgBIAEoCSJwCg5Kb2JFeHBsYW5hdGlvbhIqCgNqb2IYASABKAsyHS50cmFpbnlhcmQuY29tbWFuZC52MS5Kb2JJbmZvEjIKBHJ1bnMYAiADKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5SdW5FeHBsYW5hdGlvbiL/AQoOUnVuRXhwbGFuYXRpb24SCwoDcnVuGAEgASgJEjEKCXJlc291cmNlcxgCIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzEhQKDHF1ZXVlZF9hdF9tcxgDIAEoARIyCgpwbGFjZW1lbnRzGAQgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSDgoGcmVhc29uGAUgASgJEg4KBmRldGFpbBgGIAEoCRINCgVsaW1pdBgHIAEoCRINCgVhaGVhZBgIIAEoDRIQCghibG9ja2VycxgJIAMoCRITCgtzdGFydHNfd2hlbhgKIAEoCWIGcHJvdG8z", [file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * Answers PoolCapacity. An empty name is the default pool's.
@@ -90,4 +94,635 @@ export type TrustAgent = Message<"trainyard.command.v1.TrustAgent"> & {
  */
 export const TrustAgentSchema: GenMessage<TrustAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 2);
+
+/**
+ * Whether a run with these resources could ever be placed in its pool. Answers PlaceCheck.
+ *
+ * @generated from message trainyard.command.v1.CheckPlace
+ */
+export type CheckPlace = Message<"trainyard.command.v1.CheckPlace"> & {
+  /**
+   * @generated from field: trainyard.common.v1.Resources resources = 1;
+   */
+  resources?: Resources | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.CheckPlace.
+ * Use `create(CheckPlaceSchema)` to create a new message.
+ */
+export const CheckPlaceSchema: GenMessage<CheckPlace> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 3);
+
+/**
+ * @generated from message trainyard.command.v1.PlaceCheck
+ */
+export type PlaceCheck = Message<"trainyard.command.v1.PlaceCheck"> & {
+  /**
+   * @generated from field: bool possible = 1;
+   */
+  possible: boolean;
+
+  /**
+   * If it is not: what the pool has instead, in a sentence, with the nearest that would fit.
+   *
+   * @generated from field: string detail = 2;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.PlaceCheck.
+ * Use `create(PlaceCheckSchema)` to create a new message.
+ */
+export const PlaceCheckSchema: GenMessage<PlaceCheck> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 4);
+
+/**
+ * Creates a pool or changes it. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.ConfigurePool
+ */
+export type ConfigurePool = Message<"trainyard.command.v1.ConfigurePool"> & {
+  /**
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+
+  /**
+   * @generated from field: string policy = 2;
+   */
+  policy: string;
+
+  /**
+   * @generated from field: trainyard.common.v1.PoolSettings settings = 3;
+   */
+  settings?: PoolSettings | undefined;
+
+  /**
+   * Refused if the pool exists (true) or does not exist (false).
+   *
+   * @generated from field: bool create = 4;
+   */
+  create: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ConfigurePool.
+ * Use `create(ConfigurePoolSchema)` to create a new message.
+ */
+export const ConfigurePoolSchema: GenMessage<ConfigurePool> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 5);
+
+/**
+ * Removes a pool without agents and runs. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.RemovePool
+ */
+export type RemovePool = Message<"trainyard.command.v1.RemovePool"> & {
+  /**
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.RemovePool.
+ * Use `create(RemovePoolSchema)` to create a new message.
+ */
+export const RemovePoolSchema: GenMessage<RemovePool> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 6);
+
+/**
+ * Answers Pools: all of them, by name.
+ *
+ * @generated from message trainyard.command.v1.GetPools
+ */
+export type GetPools = Message<"trainyard.command.v1.GetPools"> & {
+};
+
+/**
+ * Describes the message trainyard.command.v1.GetPools.
+ * Use `create(GetPoolsSchema)` to create a new message.
+ */
+export const GetPoolsSchema: GenMessage<GetPools> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 7);
+
+/**
+ * @generated from message trainyard.command.v1.Pools
+ */
+export type Pools = Message<"trainyard.command.v1.Pools"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.PoolInfo pools = 1;
+   */
+  pools: PoolInfo[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.Pools.
+ * Use `create(PoolsSchema)` to create a new message.
+ */
+export const PoolsSchema: GenMessage<Pools> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 8);
+
+/**
+ * @generated from message trainyard.command.v1.PoolInfo
+ */
+export type PoolInfo = Message<"trainyard.command.v1.PoolInfo"> & {
+  /**
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+
+  /**
+   * @generated from field: string policy = 2;
+   */
+  policy: string;
+
+  /**
+   * With all defaults filled in.
+   *
+   * @generated from field: trainyard.common.v1.PoolSettings settings = 3;
+   */
+  settings?: PoolSettings | undefined;
+
+  /**
+   * @generated from field: uint32 agents_known = 4;
+   */
+  agentsKnown: number;
+
+  /**
+   * @generated from field: uint32 agents_present = 5;
+   */
+  agentsPresent: number;
+
+  /**
+   * @generated from field: uint32 slots = 6;
+   */
+  slots: number;
+
+  /**
+   * @generated from field: uint32 slots_free = 7;
+   */
+  slotsFree: number;
+
+  /**
+   * @generated from field: uint32 runs_waiting = 8;
+   */
+  runsWaiting: number;
+
+  /**
+   * @generated from field: uint32 runs_placed = 9;
+   */
+  runsPlaced: number;
+
+  /**
+   * @generated from field: repeated trainyard.command.v1.QuotaUse quotas = 10;
+   */
+  quotas: QuotaUse[];
+
+  /**
+   * The first run that has no place, with the slots that are reserved for it; empty if there is none.
+   *
+   * @generated from field: string reserved_for = 11;
+   */
+  reservedFor: string;
+
+  /**
+   * @generated from field: uint32 slots_reserved = 12;
+   */
+  slotsReserved: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.PoolInfo.
+ * Use `create(PoolInfoSchema)` to create a new message.
+ */
+export const PoolInfoSchema: GenMessage<PoolInfo> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 9);
+
+/**
+ * @generated from message trainyard.command.v1.QuotaUse
+ */
+export type QuotaUse = Message<"trainyard.command.v1.QuotaUse"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: uint32 slots = 2;
+   */
+  slots: number;
+
+  /**
+   * @generated from field: uint32 used = 3;
+   */
+  used: number;
+
+  /**
+   * Of those used, the ones beyond the quota.
+   *
+   * @generated from field: uint32 borrowed = 4;
+   */
+  borrowed: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.QuotaUse.
+ * Use `create(QuotaUseSchema)` to create a new message.
+ */
+export const QuotaUseSchema: GenMessage<QuotaUse> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 10);
+
+/**
+ * Stops giving runs to an agent, or to one of its slots. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.DisableAgent
+ */
+export type DisableAgent = Message<"trainyard.command.v1.DisableAgent"> & {
+  /**
+   * @generated from field: string agent = 1;
+   */
+  agent: string;
+
+  /**
+   * Empty for the whole agent.
+   *
+   * @generated from field: string slot = 2;
+   */
+  slot: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Its runs receive a graceful stop and continue elsewhere.
+   *
+   * @generated from field: bool drain = 4;
+   */
+  drain: boolean;
+
+  /**
+   * They are killed after this many milliseconds; 0 for never.
+   *
+   * @generated from field: double deadline_ms = 5;
+   */
+  deadlineMs: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.DisableAgent.
+ * Use `create(DisableAgentSchema)` to create a new message.
+ */
+export const DisableAgentSchema: GenMessage<DisableAgent> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 11);
+
+/**
+ * Gives runs to an agent, or to one of its slots, again. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.EnableAgent
+ */
+export type EnableAgent = Message<"trainyard.command.v1.EnableAgent"> & {
+  /**
+   * @generated from field: string agent = 1;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: string slot = 2;
+   */
+  slot: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.EnableAgent.
+ * Use `create(EnableAgentSchema)` to create a new message.
+ */
+export const EnableAgentSchema: GenMessage<EnableAgent> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 12);
+
+/**
+ * Removes an agent that is lost or has no runs. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.RemoveAgent
+ */
+export type RemoveAgent = Message<"trainyard.command.v1.RemoveAgent"> & {
+  /**
+   * @generated from field: string agent = 1;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.RemoveAgent.
+ * Use `create(RemoveAgentSchema)` to create a new message.
+ */
+export const RemoveAgentSchema: GenMessage<RemoveAgent> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 13);
+
+/**
+ * Changes what the runs of an experiment have in the queue, now and later. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.UpdateJob
+ */
+export type UpdateJob = Message<"trainyard.command.v1.UpdateJob"> & {
+  /**
+   * @generated from field: string job = 1;
+   */
+  job: string;
+
+  /**
+   * @generated from field: optional uint32 priority = 2;
+   */
+  priority?: number | undefined;
+
+  /**
+   * @generated from field: optional double weight = 3;
+   */
+  weight?: number | undefined;
+
+  /**
+   * 0 removes the limit.
+   *
+   * @generated from field: optional uint32 max_slots = 4;
+   */
+  maxSlots?: number | undefined;
+};
+
+/**
+ * Describes the message trainyard.command.v1.UpdateJob.
+ * Use `create(UpdateJobSchema)` to create a new message.
+ */
+export const UpdateJobSchema: GenMessage<UpdateJob> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 14);
+
+/**
+ * Moves the waiting runs of an experiment ahead of or behind those of another one in the same pool; it gets the other's
+ * priority. Answers Accepted.
+ *
+ * @generated from message trainyard.command.v1.MoveJob
+ */
+export type MoveJob = Message<"trainyard.command.v1.MoveJob"> & {
+  /**
+   * @generated from field: string job = 1;
+   */
+  job: string;
+
+  /**
+   * @generated from field: string anchor = 2;
+   */
+  anchor: string;
+
+  /**
+   * @generated from field: bool ahead = 3;
+   */
+  ahead: boolean;
+};
+
+/**
+ * Describes the message trainyard.command.v1.MoveJob.
+ * Use `create(MoveJobSchema)` to create a new message.
+ */
+export const MoveJobSchema: GenMessage<MoveJob> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 15);
+
+/**
+ * Answers Jobs: the experiments with waiting or placed runs, in queue order.
+ *
+ * @generated from message trainyard.command.v1.GetJobs
+ */
+export type GetJobs = Message<"trainyard.command.v1.GetJobs"> & {
+  /**
+   * Empty for all pools.
+   *
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.GetJobs.
+ * Use `create(GetJobsSchema)` to create a new message.
+ */
+export const GetJobsSchema: GenMessage<GetJobs> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 16);
+
+/**
+ * @generated from message trainyard.command.v1.Jobs
+ */
+export type Jobs = Message<"trainyard.command.v1.Jobs"> & {
+  /**
+   * @generated from field: repeated trainyard.command.v1.JobInfo jobs = 1;
+   */
+  jobs: JobInfo[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.Jobs.
+ * Use `create(JobsSchema)` to create a new message.
+ */
+export const JobsSchema: GenMessage<Jobs> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 17);
+
+/**
+ * @generated from message trainyard.command.v1.JobInfo
+ */
+export type JobInfo = Message<"trainyard.command.v1.JobInfo"> & {
+  /**
+   * @generated from field: string job = 1;
+   */
+  job: string;
+
+  /**
+   * @generated from field: string pool = 2;
+   */
+  pool: string;
+
+  /**
+   * @generated from field: string workspace = 3;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: string owner = 4;
+   */
+  owner: string;
+
+  /**
+   * @generated from field: uint32 priority = 5;
+   */
+  priority: number;
+
+  /**
+   * @generated from field: double weight = 6;
+   */
+  weight: number;
+
+  /**
+   * 0 if there is no limit.
+   *
+   * @generated from field: uint32 max_slots = 7;
+   */
+  maxSlots: number;
+
+  /**
+   * @generated from field: uint32 runs_waiting = 8;
+   */
+  runsWaiting: number;
+
+  /**
+   * @generated from field: uint32 runs_placed = 9;
+   */
+  runsPlaced: number;
+
+  /**
+   * @generated from field: uint32 slots_held = 10;
+   */
+  slotsHeld: number;
+
+  /**
+   * @generated from field: uint32 slots_wanted = 11;
+   */
+  slotsWanted: number;
+
+  /**
+   * @generated from field: uint32 slots_borrowed = 12;
+   */
+  slotsBorrowed: number;
+
+  /**
+   * The number of experiments ahead of it with waiting runs in the pool.
+   *
+   * @generated from field: uint32 jobs_ahead = 13;
+   */
+  jobsAhead: number;
+};
+
+/**
+ * Describes the message trainyard.command.v1.JobInfo.
+ * Use `create(JobInfoSchema)` to create a new message.
+ */
+export const JobInfoSchema: GenMessage<JobInfo> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 18);
+
+/**
+ * Answers JobExplanation. Rejected as not_found if no run of the experiment waits or has a place.
+ *
+ * @generated from message trainyard.command.v1.ExplainJob
+ */
+export type ExplainJob = Message<"trainyard.command.v1.ExplainJob"> & {
+  /**
+   * @generated from field: string job = 1;
+   */
+  job: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.ExplainJob.
+ * Use `create(ExplainJobSchema)` to create a new message.
+ */
+export const ExplainJobSchema: GenMessage<ExplainJob> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 19);
+
+/**
+ * @generated from message trainyard.command.v1.JobExplanation
+ */
+export type JobExplanation = Message<"trainyard.command.v1.JobExplanation"> & {
+  /**
+   * @generated from field: trainyard.command.v1.JobInfo job = 1;
+   */
+  job?: JobInfo | undefined;
+
+  /**
+   * @generated from field: repeated trainyard.command.v1.RunExplanation runs = 2;
+   */
+  runs: RunExplanation[];
+};
+
+/**
+ * Describes the message trainyard.command.v1.JobExplanation.
+ * Use `create(JobExplanationSchema)` to create a new message.
+ */
+export const JobExplanationSchema: GenMessage<JobExplanation> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 20);
+
+/**
+ * @generated from message trainyard.command.v1.RunExplanation
+ */
+export type RunExplanation = Message<"trainyard.command.v1.RunExplanation"> & {
+  /**
+   * @generated from field: string run = 1;
+   */
+  run: string;
+
+  /**
+   * @generated from field: trainyard.common.v1.Resources resources = 2;
+   */
+  resources?: Resources | undefined;
+
+  /**
+   * @generated from field: double queued_at_ms = 3;
+   */
+  queuedAtMs: number;
+
+  /**
+   * The agents that it runs on; empty while it waits.
+   *
+   * @generated from field: repeated trainyard.common.v1.Placement placements = 4;
+   */
+  placements: Placement[];
+
+  /**
+   * Why it waits: a code in lower case, not_enough_free for example, and a sentence. Empty when it has a place.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string detail = 6;
+   */
+  detail: string;
+
+  /**
+   * @generated from field: string limit = 7;
+   */
+  limit: string;
+
+  /**
+   * The number of waiting runs ahead of it.
+   *
+   * @generated from field: uint32 ahead = 8;
+   */
+  ahead: number;
+
+  /**
+   * The runs that hold the slots it waits for; the first few.
+   *
+   * @generated from field: repeated string blockers = 9;
+   */
+  blockers: string[];
+
+  /**
+   * What would let it start, in a sentence.
+   *
+   * @generated from field: string starts_when = 10;
+   */
+  startsWhen: string;
+};
+
+/**
+ * Describes the message trainyard.command.v1.RunExplanation.
+ * Use `create(RunExplanationSchema)` to create a new message.
+ */
+export const RunExplanationSchema: GenMessage<RunExplanation> = /*@__PURE__*/
+  messageDesc(file_trainyard_command_v1_scheduler, 21);
 

@@ -10,7 +10,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/common/v1/resources.proto.
  */
 export const file_trainyard_common_v1_resources: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3Jlc291cmNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSJgCglSZXNvdXJjZXMSDAoEcG9vbBgBIAEoCRINCgVzbG90cxgCIAEoDRIQCghwcmlvcml0eRgDIAEoDRIOCgZ3ZWlnaHQYBCABKAESFAoMc2luZ2xlX2FnZW50GAUgASgIIk0KCVBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SDwoHYWRkcmVzcxgEIAEoCSJlCgRFeGl0EhEKCW5vZGVfcmFuaxgBIAEoDRINCgVhZ2VudBgCIAEoCRIRCgRjb2RlGAMgASgFSACIAQESDgoGc2lnbmFsGAQgASgJEg8KB21lc3NhZ2UYBSABKAlCBwoFX2NvZGUiRgoNTGF1bmNoRmFpbHVyZRIOCgZhZ2VudHMYASADKAkSDgoGc2lsZW50GAIgAygJEhUKDXBsYXRmb3JtX2F3YXkYAyABKAgiHwoNQXZvaWRlZEFnZW50cxIOCgZhZ2VudHMYASADKAkibgoJRW5kUmVjb3JkEi4KBnJlYXNvbhgBIAEoDjIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVhc29uEg8KB21lc3NhZ2UYAiABKAkSFAoHZm9sbG93cxgDIAEoCEgAiAEBQgoKCF9mb2xsb3dzKqABCglFbmRSZWFzb24SGgoWRU5EX1JFQVNPTl9VTlNQRUNJRklFRBAAEhcKE0VORF9SRUFTT05fRklOSVNIRUQQARIgChxFTkRfUkVBU09OX0FDS05PV0xFREdFRF9TVE9QEAISJgoiRU5EX1JFQVNPTl9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxADEhQKEEVORF9SRUFTT05fRVJST1IQBCpRCghTdG9wTW9kZRIZChVTVE9QX01PREVfVU5TUEVDSUZJRUQQABIWChJTVE9QX01PREVfR1JBQ0VGVUwQARISCg5TVE9QX01PREVfS0lMTBACKoECCgdTdG9wV2h5EhgKFFNUT1BfV0hZX1VOU1BFQ0lGSUVEEAASEgoOU1RPUF9XSFlfUEFVU0UQARIbChdTVE9QX1dIWV9TRUFSQ0hfU1VTUEVORBACEhgKFFNUT1BfV0hZX1NFQVJDSF9TVE9QEAMSEwoPU1RPUF9XSFlfQ0FOQ0VMEAQSEQoNU1RPUF9XSFlfS0lMTBAFEhYKElNUT1BfV0hZX1BSRUVNUFRFRBAGEhIKDlNUT1BfV0hZX0RSQUlOEAcSJAogU1RPUF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQCBIXChNTVE9QX1dIWV9TVVBFUlNFREVEEAliBnByb3RvMw");
+  fileDesc("CiN0cmFpbnlhcmQvY29tbW9uL3YxL3Jlc291cmNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSK+AgoJUmVzb3VyY2VzEgwKBHBvb2wYASABKAkSDQoFc2xvdHMYAiABKA0SEAoIcHJpb3JpdHkYAyABKA0SDgoGd2VpZ2h0GAQgASgBEhQKDHNpbmdsZV9hZ2VudBgFIAEoCBIWCgltYXhfc2xvdHMYBiABKA1IAIgBARIaCg10aW1lX2xpbWl0X21zGAcgASgBSAGIAQESIgoVcHJlZW1wdGlvbl90aW1lb3V0X21zGAggASgBSAKIAQESOgoLY29uc3RyYWludHMYCSABKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLkNvbnN0cmFpbnRzSAOIAQFCDAoKX21heF9zbG90c0IQCg5fdGltZV9saW1pdF9tc0IYChZfcHJlZW1wdGlvbl90aW1lb3V0X21zQg4KDF9jb25zdHJhaW50cyL/AQoLQ29uc3RyYWludHMSDgoGZGV2aWNlGAEgASgJEhsKE2RldmljZV9tZW1vcnlfYnl0ZXMYAiABKAESMAoIcmVxdWlyZWQYAyADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIxCglwcmVmZXJyZWQYBCADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIxCglmb3JiaWRkZW4YBSADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkxhYmVsUnVsZRIXCg9leGNsdWRlZF9hZ2VudHMYBiADKAkSEgoKc2FtZV9sYWJlbBgHIAEoCSIqCglMYWJlbFJ1bGUSDQoFbGFiZWwYASABKAkSDgoGdmFsdWVzGAIgAygJIk0KCVBsYWNlbWVudBINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCRIRCglub2RlX3JhbmsYAyABKA0SDwoHYWRkcmVzcxgEIAEoCSJlCgRFeGl0EhEKCW5vZGVfcmFuaxgBIAEoDRINCgVhZ2VudBgCIAEoCRIRCgRjb2RlGAMgASgFSACIAQESDgoGc2lnbmFsGAQgASgJEg8KB21lc3NhZ2UYBSABKAlCBwoFX2NvZGUiRgoNTGF1bmNoRmFpbHVyZRIOCgZhZ2VudHMYASADKAkSDgoGc2lsZW50GAIgAygJEhUKDXBsYXRmb3JtX2F3YXkYAyABKAgiHwoNQXZvaWRlZEFnZW50cxIOCgZhZ2VudHMYASADKAkibgoJRW5kUmVjb3JkEi4KBnJlYXNvbhgBIAEoDjIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVhc29uEg8KB21lc3NhZ2UYAiABKAkSFAoHZm9sbG93cxgDIAEoCEgAiAEBQgoKCF9mb2xsb3dzKqABCglFbmRSZWFzb24SGgoWRU5EX1JFQVNPTl9VTlNQRUNJRklFRBAAEhcKE0VORF9SRUFTT05fRklOSVNIRUQQARIgChxFTkRfUkVBU09OX0FDS05PV0xFREdFRF9TVE9QEAISJgoiRU5EX1JFQVNPTl9JTlZBTElEX0hZUEVSUEFSQU1FVEVSUxADEhQKEEVORF9SRUFTT05fRVJST1IQBCpRCghTdG9wTW9kZRIZChVTVE9QX01PREVfVU5TUEVDSUZJRUQQABIWChJTVE9QX01PREVfR1JBQ0VGVUwQARISCg5TVE9QX01PREVfS0lMTBACKpoCCgdTdG9wV2h5EhgKFFNUT1BfV0hZX1VOU1BFQ0lGSUVEEAASEgoOU1RPUF9XSFlfUEFVU0UQARIbChdTVE9QX1dIWV9TRUFSQ0hfU1VTUEVORBACEhgKFFNUT1BfV0hZX1NFQVJDSF9TVE9QEAMSEwoPU1RPUF9XSFlfQ0FOQ0VMEAQSEQoNU1RPUF9XSFlfS0lMTBAFEhYKElNUT1BfV0hZX1BSRUVNUFRFRBAGEhIKDlNUT1BfV0hZX0RSQUlOEAcSJAogU1RPUF9XSFlfSU5WQUxJRF9IWVBFUlBBUkFNRVRFUlMQCBIXChNTVE9QX1dIWV9TVVBFUlNFREVEEAkSFwoTU1RPUF9XSFlfVElNRV9MSU1JVBAKYgZwcm90bzM");
 
 /**
  * The resources that a run requests from a pool. A run with 0 slots shares an agent with other runs.
@@ -46,6 +46,35 @@ export type Resources = Message<"trainyard.common.v1.Resources"> & {
    * @generated from field: bool single_agent = 5;
    */
   singleAgent: boolean;
+
+  /**
+   * The most slots that all runs of the experiment hold together; absent if there is no limit.
+   *
+   * @generated from field: optional uint32 max_slots = 6;
+   */
+  maxSlots?: number | undefined;
+
+  /**
+   * The run receives a graceful stop this many milliseconds after its start, and its trial continues with another run;
+   * absent if there is no limit.
+   *
+   * @generated from field: optional double time_limit_ms = 7;
+   */
+  timeLimitMs?: number | undefined;
+
+  /**
+   * The time that a run which is stopped to make room for others has to write a checkpoint; then it is killed.
+   *
+   * @generated from field: optional double preemption_timeout_ms = 8;
+   */
+  preemptionTimeoutMs?: number | undefined;
+
+  /**
+   * Where the run may be placed; absent for everywhere in the pool.
+   *
+   * @generated from field: optional trainyard.common.v1.Constraints constraints = 9;
+   */
+  constraints?: Constraints | undefined;
 };
 
 /**
@@ -54,6 +83,87 @@ export type Resources = Message<"trainyard.common.v1.Resources"> & {
  */
 export const ResourcesSchema: GenMessage<Resources> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 0);
+
+/**
+ * Conditions on the agents and devices of a run. All of them hold for each agent of the run.
+ *
+ * @generated from message trainyard.common.v1.Constraints
+ */
+export type Constraints = Message<"trainyard.common.v1.Constraints"> & {
+  /**
+   * cpu, cuda or rocm; empty for any.
+   *
+   * @generated from field: string device = 1;
+   */
+  device: string;
+
+  /**
+   * The least memory of each device.
+   *
+   * @generated from field: double device_memory_bytes = 2;
+   */
+  deviceMemoryBytes: number;
+
+  /**
+   * @generated from field: repeated trainyard.common.v1.LabelRule required = 3;
+   */
+  required: LabelRule[];
+
+  /**
+   * Agents with more of these labels are taken first.
+   *
+   * @generated from field: repeated trainyard.common.v1.LabelRule preferred = 4;
+   */
+  preferred: LabelRule[];
+
+  /**
+   * @generated from field: repeated trainyard.common.v1.LabelRule forbidden = 5;
+   */
+  forbidden: LabelRule[];
+
+  /**
+   * @generated from field: repeated string excluded_agents = 6;
+   */
+  excludedAgents: string[];
+
+  /**
+   * The agents of the run have the same value of this label; empty for no such condition.
+   *
+   * @generated from field: string same_label = 7;
+   */
+  sameLabel: string;
+};
+
+/**
+ * Describes the message trainyard.common.v1.Constraints.
+ * Use `create(ConstraintsSchema)` to create a new message.
+ */
+export const ConstraintsSchema: GenMessage<Constraints> = /*@__PURE__*/
+  messageDesc(file_trainyard_common_v1_resources, 1);
+
+/**
+ * @generated from message trainyard.common.v1.LabelRule
+ */
+export type LabelRule = Message<"trainyard.common.v1.LabelRule"> & {
+  /**
+   * @generated from field: string label = 1;
+   */
+  label: string;
+
+  /**
+   * One of these; none for any value.
+   *
+   * @generated from field: repeated string values = 2;
+   */
+  values: string[];
+};
+
+/**
+ * Describes the message trainyard.common.v1.LabelRule.
+ * Use `create(LabelRuleSchema)` to create a new message.
+ */
+export const LabelRuleSchema: GenMessage<LabelRule> = /*@__PURE__*/
+  messageDesc(file_trainyard_common_v1_resources, 2);
 
 /**
  * The part of an allocation that one agent runs: one process group, one node rank.
@@ -89,7 +199,7 @@ export type Placement = Message<"trainyard.common.v1.Placement"> & {
  * Use `create(PlacementSchema)` to create a new message.
  */
 export const PlacementSchema: GenMessage<Placement> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_resources, 1);
+  messageDesc(file_trainyard_common_v1_resources, 3);
 
 /**
  * How the process group of one node ended.
@@ -132,7 +242,7 @@ export type Exit = Message<"trainyard.common.v1.Exit"> & {
  * Use `create(ExitSchema)` to create a new message.
  */
 export const ExitSchema: GenMessage<Exit> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_resources, 2);
+  messageDesc(file_trainyard_common_v1_resources, 4);
 
 /**
  * The platform could not start a run.
@@ -168,7 +278,7 @@ export type LaunchFailure = Message<"trainyard.common.v1.LaunchFailure"> & {
  * Use `create(LaunchFailureSchema)` to create a new message.
  */
 export const LaunchFailureSchema: GenMessage<LaunchFailure> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_resources, 3);
+  messageDesc(file_trainyard_common_v1_resources, 5);
 
 /**
  * Agents that a trial avoids as long as another agent has room for it.
@@ -187,7 +297,7 @@ export type AvoidedAgents = Message<"trainyard.common.v1.AvoidedAgents"> & {
  * Use `create(AvoidedAgentsSchema)` to create a new message.
  */
 export const AvoidedAgentsSchema: GenMessage<AvoidedAgents> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_resources, 4);
+  messageDesc(file_trainyard_common_v1_resources, 6);
 
 /**
  * The end record that the SDK wrote to the run's folder.
@@ -218,7 +328,7 @@ export type EndRecord = Message<"trainyard.common.v1.EndRecord"> & {
  * Use `create(EndRecordSchema)` to create a new message.
  */
 export const EndRecordSchema: GenMessage<EndRecord> = /*@__PURE__*/
-  messageDesc(file_trainyard_common_v1_resources, 5);
+  messageDesc(file_trainyard_common_v1_resources, 7);
 
 /**
  * @generated from enum trainyard.common.v1.EndReason
@@ -359,6 +469,11 @@ export const StopWhy = {
    * @generated from enum value: STOP_WHY_SUPERSEDED = 9;
    */
   SUPERSEDED: 9,
+
+  /**
+   * @generated from enum value: STOP_WHY_TIME_LIMIT = 10;
+   */
+  TIME_LIMIT: 10,
 } as const;
 
 /**

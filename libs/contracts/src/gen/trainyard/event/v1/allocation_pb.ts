@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { SealedCheckpoint, SealedCheckpoints } from "../../common/v1/checkpoints_pb.ts";
 import { file_trainyard_common_v1_checkpoints } from "../../common/v1/checkpoints_pb.ts";
+import type { PoolSettings } from "../../common/v1/pools_pb.ts";
+import { file_trainyard_common_v1_pools } from "../../common/v1/pools_pb.ts";
 import type { AvoidedAgents, EndRecord, Exit, LaunchFailure, Placement, Resources, StopMode, StopWhy } from "../../common/v1/resources_pb.ts";
 import { file_trainyard_common_v1_resources } from "../../common/v1/resources_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxItoBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQFCCgoIX2F2b2lkZWQiSwoNV2FpdEV4cGxhaW5lZBIqCgRjb2RlGAEgASgOMhwudHJhaW55YXJkLmV2ZW50LnYxLldhaXRDb2RlEg4KBmRldGFpbBgCIAEoCSKHAQoRQWxsb2NhdGlvbkdyYW50ZWQSMgoKcGxhY2VtZW50cxgBIAMoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUGxhY2VtZW50EhYKDm1hc3Rlcl9hZGRyZXNzGAIgASgJEhMKC21hc3Rlcl9wb3J0GAMgASgNEhEKCXRva2VuX2tleRgEIAEoCSJEChFBbGxvY2F0aW9uU3RhcnRlZBIvCgZzdGFydHMYASADKAsyHy50cmFpbnlhcmQuZXZlbnQudjEuU3RhcnRSZWNvcmQiPAoLU3RhcnRSZWNvcmQSDQoFYWdlbnQYASABKAkSEQoJbm9kZV9yYW5rGAIgASgNEgsKA3BpZBgDIAEoDSKDAQoXQWxsb2NhdGlvblN0b3BSZXF1ZXN0ZWQSKwoEbW9kZRgBIAEoDjIdLnRyYWlueWFyZC5jb21tb24udjEuU3RvcE1vZGUSKQoDd2h5GAIgASgOMhwudHJhaW55YXJkLmNvbW1vbi52MS5TdG9wV2h5EhAKCGdyYWNlX21zGAMgASgBIhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkIucCCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmUi6AIKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEhMKBmZvbGRlchgGIAEoCUgAiAEBEhIKBXBsYWNlGAcgASgJSAGIAQESFwoKc3RhcnRlZF9tcxgIIAEoAUgCiAEBEhsKDnByb2Nlc3NfZ3JvdXBzGAkgASgJSAOIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tc0IRCg9fcHJvY2Vzc19ncm91cHMitAEKBFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgwKBHV1aWQYAyABKAkSFAoMbWVtb3J5X2J5dGVzGAQgASgBEhEKBG5hbWUYBSABKAlIAIgBARIWCgludW1hX25vZGUYBiABKA1IAYgBARIZCgxudmxpbmtfZ3JvdXAYByABKA1IAogBAUIHCgVfbmFtZUIMCgpfbnVtYV9ub2RlQg8KDV9udmxpbmtfZ3JvdXAiGwoJQWdlbnRMb3N0Eg4KBnJlYXNvbhgBIAEoCSKUAgoNQWdlbnRSZXR1cm5lZBIzCgtvY2N1cGF0aW9ucxgBIAMoCzIeLnRyYWlueWFyZC5ldmVudC52MS5PY2N1cGF0aW9uEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoEbGVmdBgDIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5MZWZ0Q2hlY2twb2ludHNIAIgBARITCgZmb2xkZXIYBCABKAlIAYgBARISCgVwbGFjZRgFIAEoCUgCiAEBEhcKCnN0YXJ0ZWRfbXMYBiABKAFIA4gBAUIHCgVfbGVmdEIJCgdfZm9sZGVyQggKBl9wbGFjZUINCgtfc3RhcnRlZF9tcyJDCg9MZWZ0Q2hlY2twb2ludHMSMAoEcnVucxgBIAMoCzIiLnRyYWlueWFyZC5ldmVudC52MS5SdW5DaGVja3BvaW50cyJgCg5SdW5DaGVja3BvaW50cxISCgphbGxvY2F0aW9uGAEgASgJEjoKC2NoZWNrcG9pbnRzGAIgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50Ii8KCk9jY3VwYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSIxCgxTbG90c0NsZWFyZWQSEgoKYWxsb2NhdGlvbhgBIAEoCRINCgVzbG90cxgCIAMoCSJYCg9BZ2VudERpc3RydXN0ZWQSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEg4KBmZvcl9tcxgEIAEoASIeCgxBZ2VudFRydXN0ZWQSDgoGcmVhc29uGAEgASgJIjcKDEFnZW50RGlza0xvdxISCgpmcmVlX2J5dGVzGAEgASgBEhMKC2Zsb29yX2J5dGVzGAIgASgBIiQKDkFnZW50RGlza0ZyZWVkEhIKCmZyZWVfYnl0ZXMYASABKAEiNAoNUHJvY2Vzc2VzTGVmdBISCgphbGxvY2F0aW9uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJQoTQWdlbnREcmFpblJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJIhwKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiIAoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJIg0KC1Bvb2xSZW1vdmVkKtQBCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIp4CChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESFgoJd29ya3NwYWNlGAggASgJSAGIAQESEgoFb3duZXIYCSABKAlIAogBAUIKCghfYXZvaWRlZEIMCgpfd29ya3NwYWNlQggKBl9vd25lciJpCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJEhIKBWxpbWl0GAMgASgJSACIAQFCCAoGX2xpbWl0IssBChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJEhMKBmZvbGRlZBgFIAEoAUgAiAEBEhUKCGJvcnJvd2VkGAYgASgNSAGIAQFCCQoHX2ZvbGRlZEILCglfYm9ycm93ZWQiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIjwKC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0imwEKF0FsbG9jYXRpb25TdG9wUmVxdWVzdGVkEisKBG1vZGUYASABKA4yHS50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BNb2RlEikKA3doeRgCIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeRIQCghncmFjZV9tcxgDIAEoARIPCgJieRgEIAEoCUgAiAEBQgUKA19ieSIcChpBbGxvY2F0aW9uU3RvcEFja25vd2xlZGdlZCLnAgoPQWxsb2NhdGlvbkVuZGVkEjUKBWNhdXNlGAEgASgOMiYudHJhaW55YXJkLmV2ZW50LnYxLkFsbG9jYXRpb25FbmRDYXVzZRIoCgVleGl0cxgCIAMoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdBI3CgplbmRfcmVjb3JkGAMgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5FbmRSZWNvcmRIAIgBARIPCgdtZXNzYWdlGAQgASgJEjsKBnNlYWxlZBgFIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgGIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCEQoPX2xhdW5jaF9mYWlsdXJlIugCCgtBZ2VudEpvaW5lZBIMCgRwb29sGAEgASgJEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSOwoGbGFiZWxzGAMgAygLMisudHJhaW55YXJkLmV2ZW50LnYxLkFnZW50Sm9pbmVkLkxhYmVsc0VudHJ5Eg8KB3ZlcnNpb24YBCABKAkSDwoHYWRkcmVzcxgFIAEoCRITCgZmb2xkZXIYBiABKAlIAIgBARISCgVwbGFjZRgHIAEoCUgBiAEBEhcKCnN0YXJ0ZWRfbXMYCCABKAFIAogBARIbCg5wcm9jZXNzX2dyb3VwcxgJIAEoCUgDiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCQoHX2ZvbGRlckIICgZfcGxhY2VCDQoLX3N0YXJ0ZWRfbXNCEQoPX3Byb2Nlc3NfZ3JvdXBzIrQBCgRTbG90EgoKAmlkGAEgASgJEg4KBmRldmljZRgCIAEoCRIMCgR1dWlkGAMgASgJEhQKDG1lbW9yeV9ieXRlcxgEIAEoARIRCgRuYW1lGAUgASgJSACIAQESFgoJbnVtYV9ub2RlGAYgASgNSAGIAQESGQoMbnZsaW5rX2dyb3VwGAcgASgNSAKIAQFCBwoFX25hbWVCDAoKX251bWFfbm9kZUIPCg1fbnZsaW5rX2dyb3VwIhsKCUFnZW50TG9zdBIOCgZyZWFzb24YASABKAkilAIKDUFnZW50UmV0dXJuZWQSMwoLb2NjdXBhdGlvbnMYASADKAsyHi50cmFpbnlhcmQuZXZlbnQudjEuT2NjdXBhdGlvbhInCgVzbG90cxgCIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBGxlZnQYAyABKAsyIy50cmFpbnlhcmQuZXZlbnQudjEuTGVmdENoZWNrcG9pbnRzSACIAQESEwoGZm9sZGVyGAQgASgJSAGIAQESEgoFcGxhY2UYBSABKAlIAogBARIXCgpzdGFydGVkX21zGAYgASgBSAOIAQFCBwoFX2xlZnRCCQoHX2ZvbGRlckIICgZfcGxhY2VCDQoLX3N0YXJ0ZWRfbXMiQwoPTGVmdENoZWNrcG9pbnRzEjAKBHJ1bnMYASADKAsyIi50cmFpbnlhcmQuZXZlbnQudjEuUnVuQ2hlY2twb2ludHMiYAoOUnVuQ2hlY2twb2ludHMSEgoKYWxsb2NhdGlvbhgBIAEoCRI6CgtjaGVja3BvaW50cxgCIAMoCzIlLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludCIvCgpPY2N1cGF0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiMQoMU2xvdHNDbGVhcmVkEhIKCmFsbG9jYXRpb24YASABKAkSDQoFc2xvdHMYAiADKAkiWAoPQWdlbnREaXN0cnVzdGVkEhAKCGZhaWx1cmVzGAEgASgNEhMKC2V4cGVyaW1lbnRzGAIgAygJEg4KBnJlYXNvbhgDIAEoCRIOCgZmb3JfbXMYBCABKAEiHgoMQWdlbnRUcnVzdGVkEg4KBnJlYXNvbhgBIAEoCSI3CgxBZ2VudERpc2tMb3cSEgoKZnJlZV9ieXRlcxgBIAEoARITCgtmbG9vcl9ieXRlcxgCIAEoASIkCg5BZ2VudERpc2tGcmVlZBISCgpmcmVlX2J5dGVzGAEgASgBIjQKDVByb2Nlc3Nlc0xlZnQSEgoKYWxsb2NhdGlvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIk8KE0FnZW50RHJhaW5SZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJEhgKC2RlYWRsaW5lX21zGAIgASgBSACIAQFCDgoMX2RlYWRsaW5lX21zIh8KDUFnZW50RGlzYWJsZWQSDgoGcmVhc29uGAEgASgJIg4KDEFnZW50RW5hYmxlZCIOCgxBZ2VudERyYWluZWQiUgoQQWdlbnROYW1lUmVmdXNlZBIOCgZmb2xkZXIYASABKAkSDQoFcGxhY2UYAiABKAkSDwoHYWRkcmVzcxgDIAEoCRIOCgZyZWFzb24YBCABKAkiEgoQQWdlbnROYW1lQ2xlYXJlZCJFChRTY2hlZHVsZXJFcG9jaFJhaXNlZBIMCgRmcm9tGAEgASgBEgoKAnRvGAIgASgBEhMKC2xlYXNlX2Vwb2NoGAMgASgBIh4KDEFnZW50UmVtb3ZlZBIOCgZyZWFzb24YASABKAkihAEKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJEhMKBnJlYXNvbhgCIAEoCUgAiAEBEhIKBWRyYWluGAMgASgISAGIAQESGAoLZGVhZGxpbmVfbXMYBCABKAFIAogBAUIJCgdfcmVhc29uQggKBl9kcmFpbkIOCgxfZGVhZGxpbmVfbXMiGwoLU2xvdEVuYWJsZWQSDAoEc2xvdBgBIAEoCSJnCg5Qb29sQ29uZmlndXJlZBIOCgZwb2xpY3kYASABKAkSOAoIc2V0dGluZ3MYAiABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlBvb2xTZXR0aW5nc0gAiAEBQgsKCV9zZXR0aW5ncyINCgtQb29sUmVtb3ZlZCKDAQoKSm9iVXBkYXRlZBILCgNqb2IYASABKAkSFQoIcHJpb3JpdHkYAiABKA1IAIgBARITCgZ3ZWlnaHQYAyABKAFIAYgBARIWCgltYXhfc2xvdHMYBCABKA1IAogBAUILCglfcHJpb3JpdHlCCQoHX3dlaWdodEIMCgpfbWF4X3Nsb3RzIkUKCEpvYk1vdmVkEgsKA2pvYhgBIAEoCRINCgVwbGFjZRgCIAEoARIOCgZhbmNob3IYAyABKAkSDQoFYWhlYWQYBCABKAgq6QIKCFdhaXRDb2RlEhkKFVdBSVRfQ09ERV9VTlNQRUNJRklFRBAAEhcKE1dBSVRfQ09ERV9OT19BR0VOVFMQARIZChVXQUlUX0NPREVfQUdFTlRTX0FXQVkQAhIjCh9XQUlUX0NPREVfTk9UX0VOT1VHSF9GUkVFX1NMT1RTEAMSGwoXV0FJVF9DT0RFX0JFSElORF9PVEhFUlMQBBIWChJXQUlUX0NPREVfTE9XX0RJU0sQBRIfChtXQUlUX0NPREVfQUdFTlRTX0RJU1RSVVNURUQQBhIWChJXQUlUX0NPREVfUkVTRVJWRUQQBxITCg9XQUlUX0NPREVfUVVPVEEQCBIXChNXQUlUX0NPREVfTUFYX1NMT1RTEAkSGAoUV0FJVF9DT0RFX0ZBSVJfU0hBUkUQChIZChVXQUlUX0NPREVfQ09OU1RSQUlOVFMQCxIYChRXQUlUX0NPREVfUFJFRU1QVElORxAMKu0BChJBbGxvY2F0aW9uRW5kQ2F1c2USJAogQUxMT0NBVElPTl9FTkRfQ0FVU0VfVU5TUEVDSUZJRUQQABIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9FWElURUQQARIfChtBTExPQ0FUSU9OX0VORF9DQVVTRV9LSUxMRUQQAhIjCh9BTExPQ0FUSU9OX0VORF9DQVVTRV9BR0VOVF9MT1NUEAMSJgoiQUxMT0NBVElPTl9FTkRfQ0FVU0VfTEFVTkNIX0ZBSUxFRBAEEiIKHkFMTE9DQVRJT05fRU5EX0NBVVNFX1dJVEhEUkFXThAFYgZwcm90bzM", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -64,6 +66,18 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 7;
    */
   avoided?: AvoidedAgents | undefined;
+
+  /**
+   * Of the experiment. The quotas of the pool are by workspace.
+   *
+   * @generated from field: optional string workspace = 8;
+   */
+  workspace?: string | undefined;
+
+  /**
+   * @generated from field: optional string owner = 9;
+   */
+  owner?: string | undefined;
 };
 
 /**
@@ -88,6 +102,13 @@ export type WaitExplained = Message<"trainyard.event.v1.WaitExplained"> & {
    * @generated from field: string detail = 2;
    */
   detail: string;
+
+  /**
+   * The limit that holds it back, the quota of a workspace for example; absent if there is none.
+   *
+   * @generated from field: optional string limit = 3;
+   */
+  limit?: string | undefined;
 };
 
 /**
@@ -126,6 +147,20 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
    * @generated from field: string token_key = 4;
    */
   tokenKey: string;
+
+  /**
+   * The log position up to which the scheduler had folded events when it chose the place.
+   *
+   * @generated from field: optional double folded = 5;
+   */
+  folded?: number | undefined;
+
+  /**
+   * How many of the slots its workspace has on loan, beyond its quota; absent if there are none.
+   *
+   * @generated from field: optional uint32 borrowed = 6;
+   */
+  borrowed?: number | undefined;
 };
 
 /**
@@ -205,6 +240,13 @@ export type AllocationStopRequested = Message<"trainyard.event.v1.AllocationStop
    * @generated from field: double grace_ms = 3;
    */
   graceMs: number;
+
+  /**
+   * The allocation that gets the slots, if the run makes room for another one.
+   *
+   * @generated from field: optional string by = 4;
+   */
+  by?: string | undefined;
 };
 
 /**
@@ -681,7 +723,7 @@ export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
- * The agent gets no more runs, and its current runs have to end.
+ * The agent gets no more runs, and its current runs receive a graceful stop: they continue elsewhere.
  *
  * @generated from message trainyard.event.v1.AgentDrainRequested
  */
@@ -690,6 +732,13 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
    * @generated from field: string reason = 1;
    */
   reason: string;
+
+  /**
+   * Runs that are left after this many milliseconds are killed; absent for never.
+   *
+   * @generated from field: optional double deadline_ms = 2;
+   */
+  deadlineMs?: number | undefined;
 };
 
 /**
@@ -698,6 +747,40 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
  */
 export const AgentDrainRequestedSchema: GenMessage<AgentDrainRequested> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 21);
+
+/**
+ * The agent gets no more runs; its current runs continue.
+ *
+ * @generated from message trainyard.event.v1.AgentDisabled
+ */
+export type AgentDisabled = Message<"trainyard.event.v1.AgentDisabled"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentDisabled.
+ * Use `create(AgentDisabledSchema)` to create a new message.
+ */
+export const AgentDisabledSchema: GenMessage<AgentDisabled> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 22);
+
+/**
+ * The agent gets runs again, after it was disabled or drained.
+ *
+ * @generated from message trainyard.event.v1.AgentEnabled
+ */
+export type AgentEnabled = Message<"trainyard.event.v1.AgentEnabled"> & {
+};
+
+/**
+ * Describes the message trainyard.event.v1.AgentEnabled.
+ * Use `create(AgentEnabledSchema)` to create a new message.
+ */
+export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 23);
 
 /**
  * No run is left on the agent.
@@ -712,7 +795,7 @@ export type AgentDrained = Message<"trainyard.event.v1.AgentDrained"> & {
  * Use `create(AgentDrainedSchema)` to create a new message.
  */
 export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 22);
+  messageDesc(file_trainyard_event_v1_allocation, 24);
 
 /**
  * Another agent requested the name of this agent, and was refused.
@@ -750,7 +833,7 @@ export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & 
  * Use `create(AgentNameRefusedSchema)` to create a new message.
  */
 export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 23);
+  messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
  * No other agent requests the name any more.
@@ -765,7 +848,7 @@ export type AgentNameCleared = Message<"trainyard.event.v1.AgentNameCleared"> & 
  * Use `create(AgentNameClearedSchema)` to create a new message.
  */
 export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 24);
+  messageDesc(file_trainyard_event_v1_allocation, 26);
 
 /**
  * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. In messages to agents the
@@ -795,7 +878,7 @@ export type SchedulerEpochRaised = Message<"trainyard.event.v1.SchedulerEpochRai
  * Use `create(SchedulerEpochRaisedSchema)` to create a new message.
  */
 export const SchedulerEpochRaisedSchema: GenMessage<SchedulerEpochRaised> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 25);
+  messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
  * The agent was removed permanently. Its slots no longer count.
@@ -814,10 +897,10 @@ export type AgentRemoved = Message<"trainyard.event.v1.AgentRemoved"> & {
  * Use `create(AgentRemovedSchema)` to create a new message.
  */
 export const AgentRemovedSchema: GenMessage<AgentRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 26);
+  messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
- * The slot gets no more runs.
+ * The slot gets no more runs; its current run continues, unless the slot is drained.
  *
  * @generated from message trainyard.event.v1.SlotDisabled
  */
@@ -826,6 +909,25 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
    * @generated from field: string slot = 1;
    */
   slot: string;
+
+  /**
+   * @generated from field: optional string reason = 2;
+   */
+  reason?: string | undefined;
+
+  /**
+   * The run that holds the slot receives a graceful stop.
+   *
+   * @generated from field: optional bool drain = 3;
+   */
+  drain?: boolean | undefined;
+
+  /**
+   * It is killed after this many milliseconds; absent for never.
+   *
+   * @generated from field: optional double deadline_ms = 4;
+   */
+  deadlineMs?: number | undefined;
 };
 
 /**
@@ -833,7 +935,7 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
  * Use `create(SlotDisabledSchema)` to create a new message.
  */
 export const SlotDisabledSchema: GenMessage<SlotDisabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 27);
+  messageDesc(file_trainyard_event_v1_allocation, 29);
 
 /**
  * The slot gets runs again.
@@ -852,18 +954,27 @@ export type SlotEnabled = Message<"trainyard.event.v1.SlotEnabled"> & {
  * Use `create(SlotEnabledSchema)` to create a new message.
  */
 export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 28);
+  messageDesc(file_trainyard_event_v1_allocation, 30);
 
 /**
- * The pool exists and follows this policy.
+ * The pool exists and follows this policy. Replaces what was configured before.
  *
  * @generated from message trainyard.event.v1.PoolConfigured
  */
 export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
   /**
+   * priority, fair_share or round_robin.
+   *
    * @generated from field: string policy = 1;
    */
   policy: string;
+
+  /**
+   * Absent in events of an earlier version: the defaults apply.
+   *
+   * @generated from field: optional trainyard.common.v1.PoolSettings settings = 2;
+   */
+  settings?: PoolSettings | undefined;
 };
 
 /**
@@ -871,7 +982,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
  * Use `create(PoolConfiguredSchema)` to create a new message.
  */
 export const PoolConfiguredSchema: GenMessage<PoolConfigured> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 29);
+  messageDesc(file_trainyard_event_v1_allocation, 31);
 
 /**
  * The pool was removed.
@@ -886,7 +997,84 @@ export type PoolRemoved = Message<"trainyard.event.v1.PoolRemoved"> & {
  * Use `create(PoolRemovedSchema)` to create a new message.
  */
 export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
-  messageDesc(file_trainyard_event_v1_allocation, 30);
+  messageDesc(file_trainyard_event_v1_allocation, 32);
+
+/**
+ * A user changed what the runs of an experiment have in the queue of the pool. Absent fields stay as they are.
+ *
+ * @generated from message trainyard.event.v1.JobUpdated
+ */
+export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
+  /**
+   * The experiment.
+   *
+   * @generated from field: string job = 1;
+   */
+  job: string;
+
+  /**
+   * @generated from field: optional uint32 priority = 2;
+   */
+  priority?: number | undefined;
+
+  /**
+   * @generated from field: optional double weight = 3;
+   */
+  weight?: number | undefined;
+
+  /**
+   * 0 removes the limit.
+   *
+   * @generated from field: optional uint32 max_slots = 4;
+   */
+  maxSlots?: number | undefined;
+};
+
+/**
+ * Describes the message trainyard.event.v1.JobUpdated.
+ * Use `create(JobUpdatedSchema)` to create a new message.
+ */
+export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 33);
+
+/**
+ * A user moved the waiting runs of an experiment ahead of or behind those of another one.
+ *
+ * @generated from message trainyard.event.v1.JobMoved
+ */
+export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
+  /**
+   * @generated from field: string job = 1;
+   */
+  job: string;
+
+  /**
+   * The place of its runs in the queue, on the scale of log positions: a run that was not moved has the position of its
+   * AllocationQueued.
+   *
+   * @generated from field: double place = 2;
+   */
+  place: number;
+
+  /**
+   * The experiment that it was moved relative to, and the side.
+   *
+   * @generated from field: string anchor = 3;
+   */
+  anchor: string;
+
+  /**
+   * @generated from field: bool ahead = 4;
+   */
+  ahead: boolean;
+};
+
+/**
+ * Describes the message trainyard.event.v1.JobMoved.
+ * Use `create(JobMovedSchema)` to create a new message.
+ */
+export const JobMovedSchema: GenMessage<JobMoved> = /*@__PURE__*/
+  messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
  * @generated from enum trainyard.event.v1.WaitCode
@@ -930,6 +1118,48 @@ export const WaitCode = {
    * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
    */
   AGENTS_DISTRUSTED: 6,
+
+  /**
+   * The free slots are reserved for a run ahead of it.
+   *
+   * @generated from enum value: WAIT_CODE_RESERVED = 7;
+   */
+  RESERVED: 7,
+
+  /**
+   * Its workspace holds as many slots as its quota in the pool.
+   *
+   * @generated from enum value: WAIT_CODE_QUOTA = 8;
+   */
+  QUOTA: 8,
+
+  /**
+   * Its experiment holds as many slots as its max_slots.
+   *
+   * @generated from enum value: WAIT_CODE_MAX_SLOTS = 9;
+   */
+  MAX_SLOTS: 9,
+
+  /**
+   * Its experiment holds its fair share of the pool.
+   *
+   * @generated from enum value: WAIT_CODE_FAIR_SHARE = 10;
+   */
+  FAIR_SHARE: 10,
+
+  /**
+   * The agents that satisfy its constraints are away, disabled or draining.
+   *
+   * @generated from enum value: WAIT_CODE_CONSTRAINTS = 11;
+   */
+  CONSTRAINTS: 11,
+
+  /**
+   * Runs that have to make room for it are still ending.
+   *
+   * @generated from enum value: WAIT_CODE_PREEMPTING = 12;
+   */
+  PREEMPTING: 12,
 } as const;
 
 /**

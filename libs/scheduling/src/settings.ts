@@ -1,0 +1,74 @@
+/** How a pool is scheduled: what `PoolConfigured` says, with every default filled in. */
+import { schedulingLimits } from "./limits.ts";
+
+export const policyNames = ["priority", "fair_share", "round_robin"] as const;
+export type PolicyName = (typeof policyNames)[number];
+
+export type Quota = {
+  readonly workspace: string;
+  readonly slots: number;
+  /** Its preemptible runs may hold more while others do not need the slots. */
+  readonly borrow: boolean;
+};
+
+export type PoolSettings = {
+  readonly policy: PolicyName;
+  readonly description: string;
+  /** Whether queue, preemption and placement follow Determined's rules. */
+  readonly compat: "" | "determined";
+  readonly preemption: boolean;
+  /** Which runs may pass the first one that has no place. */
+  readonly backfill: "reserved" | "any" | "none";
+  /** The agent with the fewest free slots that suffice, or with the most. */
+  readonly fit: "pack" | "spread";
+  /** A waiting run becomes better by one priority after each such period; 0 for never. */
+  readonly ageingMs: number;
+  readonly quotas: readonly Quota[];
+  readonly defaultPriority: number;
+  readonly slotlessPerAgent: number;
+};
+
+export const defaultSettings: PoolSettings = {
+  policy: "priority",
+  description: "",
+  compat: "",
+  preemption: false,
+  backfill: "reserved",
+  fit: "pack",
+  ageingMs: 0,
+  quotas: [],
+  defaultPriority: 42,
+  slotlessPerAgent: schedulingLimits.slotlessPerAgentMax,
+};
+
+/** Settings as an event or a command carries them. */
+export type RecordedSettings = {
+  readonly [Key in keyof Omit<PoolSettings, "policy" | "quotas">]?: PoolSettings[Key] extends string
+    ? string
+    : PoolSettings[Key];
+} & { readonly quotas?: readonly Quota[] };
+
+/** Total: what is absent, or what this version does not know, gets its default. */
+export function settingsOf(policy: string, recorded: RecordedSettings = {}): PoolSettings {
+  const { description, preemption, ageingMs, quotas, defaultPriority, slotlessPerAgent } = recorded;
+  return {
+    policy: oneOf(policyNames, policy, defaultSettings.policy),
+    description: description ?? defaultSettings.description,
+    compat: oneOf(["", "determined"], recorded.compat, defaultSettings.compat),
+    preemption: preemption ?? defaultSettings.preemption,
+    backfill: oneOf(["reserved", "any", "none"], recorded.backfill, defaultSettings.backfill),
+    fit: oneOf(["pack", "spread"], recorded.fit, defaultSettings.fit),
+    ageingMs: ageingMs ?? defaultSettings.ageingMs,
+    quotas: quotas ?? defaultSettings.quotas,
+    defaultPriority: defaultPriority ?? defaultSettings.defaultPriority,
+    slotlessPerAgent: slotlessPerAgent ?? defaultSettings.slotlessPerAgent,
+  };
+}
+
+function oneOf<const Value extends string>(
+  values: readonly Value[],
+  text: string | undefined,
+  otherwise: Value,
+): Value {
+  return values.find((value) => value === text) ?? otherwise;
+}

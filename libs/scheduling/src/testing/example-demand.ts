@@ -1,0 +1,17 @@
+import type { Demand } from "../demand.ts";
+
+/** A demand of one preemptible run, of one slot of any kind. */
+export const exampleDemand: Demand = {
+  id: "1.1#1",
+  job: "1",
+  workspace: "",
+  preemptible: true,
+  slots: 1,
+  priority: 42,
+  weight: 1,
+  maxSlots: null,
+  timeLimitMs: null,
+  preemptionTimeoutMs: 60_000,
+  singleAgent: false,
+  arrival: 1,
+};

@@ -1,0 +1,25 @@
+import type { Demand } from "@trainyard/scheduling";
+import { limits } from "../../limits.ts";
+import type { Allocation } from "./state.ts";
+
+/** What an allocation asks of its pool. */
+export function demandOf(allocation: Allocation): Demand {
+  const { id, job, workspace, preemptible, arrival, avoid, resources } = allocation;
+  const { slots, priority, weight, singleAgent, constraints } = resources;
+  return {
+    id,
+    job,
+    workspace,
+    preemptible,
+    slots,
+    priority,
+    weight,
+    maxSlots: resources.maxSlots ?? null,
+    timeLimitMs: resources.timeLimitMs ?? null,
+    preemptionTimeoutMs: resources.preemptionTimeoutMs ?? limits.preemptionTimeoutMs,
+    singleAgent,
+    arrival,
+    avoid,
+    ...(constraints === undefined ? {} : { constraints }),
+  };
+}
