@@ -26,6 +26,7 @@ export {
   processVariables,
 } from "./service/connections.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
+export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export { EventFeed } from "./history/event-feed.ts";
