@@ -94,4 +94,5 @@ export { viewGauges } from "./views/view-telemetry.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { WorkerCall } from "./worker/worker-call.ts";
+export { endsTerm } from "./work/ends-term.ts";
 export { BufferedWork, MovedStream, type Work } from "./work/work.ts";
