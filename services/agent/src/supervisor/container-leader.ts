@@ -1,0 +1,183 @@
+/**
+ * Starts a run's container and waits for its end. Its output comes through two named pipes of the run's folder, of which the
+ * supervisor holds the reading ends; the engine is asked for three things only: to make the container, to start it, and how
+ * it ended. While the engine is away, or restarted, the container runs and its lines are read; its end is then seen by its
+ * process, and the engine has a minute to come back and say the code.
+ */
+import { spawnSync } from "node:child_process";
+import { chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { constants as system } from "node:os";
+import type Docker from "dockerode";
+import { pause } from "@trainyard/kernel";
+import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
+import { systemClock as clock } from "@trainyard/kernel/system-clock";
+import { type ContainerBody, pipeNames } from "../core/container-body.ts";
+import { limits } from "../limits.ts";
+import { bounded, engineAt, isGone, problemOf } from "../runtime/engine.ts";
+import type { ContainerRecord } from "../state/container-group.ts";
+import type { Leader, LeaderEnd, Lost } from "./leader.ts";
+import { MemoryWatch } from "./memory-watch.ts";
+
+export type ContainerOrder = {
+  readonly socket: string;
+  readonly name: string;
+  /** The folder of the pipes, in the run's folder. */
+  readonly pipes: string;
+  readonly body: ContainerBody;
+};
+
+/** An engine gives a process that a signal has ended the code 128 + its number. */
+const signalled = 128;
+
+export async function startContainer(
+  order: ContainerOrder,
+  record: (group: ContainerRecord) => void,
+): Promise<Leader> {
+  const { socket, name, pipes, body } = order;
+  const out = openPipe(pipes, pipeNames.stdout);
+  const err = openPipe(pipes, pipeNames.stderr);
+  const engine = engineAt(socket);
+  record({ mechanism: "container", socket, name });
+  const container = engine.getContainer(name);
+  try {
+    const options = { name, ...body } as unknown as Docker.ContainerCreateOptions;
+    await engine.createContainer({ ...options, abortSignal: bounded() });
+    await container.start({ abortSignal: bounded() });
+    const identity = await initOf(container);
+    const memory = identity === null ? null : new MemoryWatch(identity.pid, body.HostConfig.Memory);
+    const end = endOf(container, identity, order, memory);
+    const close = (): void => [out, err].forEach(({ release }) => release());
+    void end.finally(close);
+    return { identity, stdout: out.stream, stderr: err.stream, end, recorded: () => {} };
+  } catch (error) {
+    for (const { stream, release } of [out, err]) {
+      release();
+      stream.destroy();
+    }
+    await container.remove({ force: true, v: true, abortSignal: bounded() }).catch(() => {});
+    throw new Error(startProblem(error, socket, body.Image), { cause: error });
+  }
+}
+
+function startProblem(error: unknown, socket: string, image: string): string {
+  const why = problemOf(error, socket);
+  if (/["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/.test(why)) {
+    return withoutShell(image);
+  }
+  return `the container engine refused: ${why}`;
+}
+
+function withoutShell(image: string): string {
+  return `nothing of the run started in its container: the image ${image} has no sh that runs on this host`;
+}
+
+/** PID 1 of the container, by its number on this host; null where it has ended already. */
+async function initOf(container: Docker.Container): Promise<ProcessIdentity | null> {
+  const { State } = await container.inspect({ abortSignal: bounded() });
+  if (State.Pid === 0) return null;
+  const identity = identityOf(State.Pid);
+  if (identity !== null || !State.Running) return identity;
+  const { State: later } = await container.inspect({ abortSignal: bounded() });
+  if (!later.Running) return null;
+  throw new Error(
+    `the engine says that process ${State.Pid} is the container's, and there is none: does the agent run in the host's namespace of processes?`,
+  );
+}
+
+async function endOf(
+  container: Docker.Container,
+  identity: ProcessIdentity | null,
+  { socket, pipes, body }: ContainerOrder,
+  memory: MemoryWatch | null,
+): Promise<LeaderEnd | Lost> {
+  try {
+    const code = await codeOf(container, identity, socket);
+    if (typeof code !== "number") return code;
+    // An init that cannot start the shell ends like any program.
+    if (code > 0 && code < signalled && !existsSync(join(pipes, pipeNames.started))) {
+      return { lost: withoutShell(body.Image), neverStarted: true };
+    }
+    const cause = memory?.verdict() ?? "";
+    const name = code > signalled ? signalName(code - signalled) : null;
+    return name === null ? { code, signal: null, cause } : { code: null, signal: name, cause };
+  } finally {
+    memory?.[Symbol.dispose]();
+  }
+}
+
+async function codeOf(
+  container: Docker.Container,
+  identity: ProcessIdentity | null,
+  socket: string,
+): Promise<number | Lost> {
+  const overdue = new AbortController();
+  let goneMs: number | null = null;
+  // An engine that hangs does not answer, and does not refuse either.
+  const looking = setInterval(() => {
+    if (identity !== null && isAlive(identity)) return;
+    goneMs ??= clock.monotonicMs();
+    if (clock.monotonicMs() - goneMs > limits.engineAwayMs) overdue.abort();
+  }, limits.engineAgainMs);
+  try {
+    for (;;) {
+      try {
+        return await engineSays(container, overdue.signal);
+      } catch (error) {
+        if (isGone(error)) {
+          return { lost: "its container was removed, so how it ended is not known" };
+        }
+        if (overdue.signal.aborted) {
+          return { lost: `it ended, and ${problemOf(error, socket)}: how it ended is not known` };
+        }
+      }
+      await pause(clock, limits.engineAgainMs);
+    }
+  } finally {
+    clearInterval(looking);
+  }
+}
+
+/** The exit code; throws where the engine is away. */
+async function engineSays(container: Docker.Container, signal: AbortSignal): Promise<number> {
+  const { State } = await container.inspect({ abortSignal: AbortSignal.any([signal, bounded()]) });
+  if (!State.Running && State.Status !== "created") return State.ExitCode;
+  // It returns at once where the container has ended meanwhile.
+  const { StatusCode } = (await container.wait({ abortSignal: signal })) as { StatusCode: number };
+  return StatusCode;
+}
+
+function signalName(number: number): string | null {
+  const found = Object.entries(system.signals).find(([, value]) => value === number);
+  return found?.[0] ?? null;
+}
+
+type Pipe = { readonly stream: Socket; readonly release: () => void };
+
+/**
+ * The reading end of a named pipe. Until its release another end of ours keeps it from ending, since a reader sees the end
+ * of a pipe that nobody has open for writing, which is so before the container opens it.
+ */
+function openPipe(folder: string, name: string): Pipe {
+  mkdirSync(folder, { recursive: true });
+  // Whatever user the container has: nobody else gets here through the run's folder.
+  chmodSync(folder, 0o777);
+  const path = join(folder, name);
+  if (!existsSync(path)) {
+    const { status, stderr, error } = spawnSync("mkfifo", ["-m", "666", path], {
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new Error(`mkfifo ${path}: ${error?.message ?? stderr.trim()}`);
+  }
+  const kept = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stream = new Socket({ fd, readable: true, writable: false });
+  stream.on("error", () => {});
+  let isHeld = true;
+  const release = (): void => {
+    if (isHeld) closeSync(kept);
+    isHeld = false;
+  };
+  return { stream, release };
+}
