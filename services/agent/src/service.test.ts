@@ -4,16 +4,27 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
-import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { runGroupOf } from "./state/run-group.ts";
 import { handmade, launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
+import { runtimeUnderTest } from "./testing/runtimes.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
-afterAll(removeFolders);
+const runtime = runtimeUnderTest();
+const checkpoints = newFolder();
+let variables: Readonly<Record<string, string>> = {};
+
+beforeAll(async () => {
+  variables = await runtime.start();
+}, 120_000);
+afterAll(async () => {
+  await runtime[Symbol.asyncDispose]();
+  removeFolders();
+}, 60_000);
 // Real processes on a machine that others use.
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -33,7 +44,8 @@ async function startAgent(): Promise<AgentService> {
   return service;
 }
 
-beforeEach(async () => {
+beforeEach(async ({ skip }) => {
+  runtime.need(skip);
   hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   config = parseConfig({
@@ -47,8 +59,9 @@ beforeEach(async () => {
     TRAINYARD_AGENT_SLOTS: "2",
     TRAINYARD_API_URL: "http://127.0.0.1:1",
     TRAINYARD_METRICS_URL: platform.url,
-    TRAINYARD_CHECKPOINT_DIR: "/checkpoints",
+    TRAINYARD_CHECKPOINT_DIR: checkpoints,
     TRAINYARD_SDK_PATH: sdk,
+    ...variables,
   });
   agent = await startAgent();
 });
@@ -129,7 +142,7 @@ test("the environment has what the run is, and nothing that is the platform's se
       "COLOUR=red=ish",
       `PYTHONPATH=${sdk}:/mine`,
       "PYTHONUNBUFFERED=1",
-      "TRAINYARD_CHECKPOINT_ROOT=/checkpoints",
+      `TRAINYARD_CHECKPOINT_ROOT=${checkpoints}`,
       "TRAINYARD_URL=http://127.0.0.1:1",
       `TRAINYARD_METRICS_URL=${platform.url}`,
       `TRAINYARD_TOKEN=${launch.token}`,
@@ -208,7 +221,7 @@ test("an interpreter that is missing is said in the log and in the exit", async 
   platform.run(listed);
   platform.run(shell);
   expect((await platform.ended(listed)).exit).toMatchObject({ code: 127 });
-  expect(platform.texts(listed)).toEqual([expect.stringContaining('"python9.9" was not found')]);
+  expect(platform.texts(listed)).toEqual([expect.stringMatching(/python9\.9"?:? .*not found/)]);
   const { exit } = await platform.ended(shell);
   expect(exit).toMatchObject({ code: 127, message: expect.stringContaining("python9.9") });
 });

@@ -23,7 +23,14 @@ import {
   type RunGroup,
   runGroupOf,
 } from "../state/run-group.ts";
-import { type Command, type Leader, type LeaderEnd, StartFailure, startLeader } from "./leader.ts";
+import {
+  type Command,
+  type Leader,
+  type LeaderEnd,
+  type Lost,
+  StartFailure,
+  startLeader,
+} from "./leader.ts";
 import type { ContainerOrder } from "./container-leader.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
@@ -161,12 +168,21 @@ async function finish(
   clearTimeout(timer);
   collected.flush();
   if ("lost" in end) {
-    const kind = end.neverStarted === true ? "not_launched" : "lost";
-    return await record({ kind, code: null, signal: null, message: end.lost, atMs });
+    return await recordLost(end, output, atMs);
   }
   const { code, signal } = end;
   const message = messageOf(end, group.mechanism, collected.lastError());
   await record({ kind: "exited", code, signal, message, atMs });
+}
+
+async function recordLost(
+  { lost: message, neverStarted = false }: Lost,
+  output: OutputWriter,
+  atMs: number,
+): Promise<void> {
+  output.write([{ source: outputSource.agent, atMs, text: message, continued: false }]);
+  const kind = neverStarted ? "not_launched" : "lost";
+  await record({ kind, code: null, signal: null, message, atMs });
 }
 
 /** Writes each new notice of the agent as a line of the run. */

@@ -48,17 +48,20 @@ export class Podman implements AsyncDisposable {
   readonly #folder: string;
   #service: ChildProcess | null = null;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, registry: string) {
     this.#folder = folder;
     this.socket = join(folder, "podman.sock");
     writeFileSync(join(folder, "containers.conf"), settings);
+    const plain =
+      registry === "" ? "" : `[[registry]]\nlocation = "${registry}"\ninsecure = true\n`;
+    writeFileSync(join(folder, "registries.conf"), plain);
     for (const name of ["root", "runroot", "tmp"]) mkdirSync(join(folder, name));
   }
 
-  /** Started, with the image of this host's programs in it. */
-  static async start(): Promise<Podman> {
-    const podman = new Podman(newFolder());
-    podman.run("import", imageTar(), testImage);
+  /** Started, with an image of the tar in it; `registry` is one that is reached without TLS. */
+  static async start(tar = imageTar(), registry = ""): Promise<Podman> {
+    const podman = new Podman(newFolder(), registry);
+    podman.run("import", tar, testImage);
     await podman.up();
     return podman;
   }
@@ -119,7 +122,12 @@ export class Podman implements AsyncDisposable {
   }
 
   get #environment(): NodeJS.ProcessEnv {
-    return { ...process.env, CONTAINERS_CONF: join(this.#folder, "containers.conf") };
+    const at = (name: string): string => join(this.#folder, name);
+    return {
+      ...process.env,
+      CONTAINERS_CONF: at("containers.conf"),
+      CONTAINERS_REGISTRIES_CONF: at("registries.conf"),
+    };
   }
 
   async #answers(): Promise<boolean> {
