@@ -97,8 +97,8 @@ export const limits = {
   pullSilenceMs: 10 * 60_000,
   /** Between two lines on the progress of a pull. */
   pullTellMs: 5_000,
-  /** Between two looks at whether a container's engine answers again. */
-  engineAgainMs: 500,
+  /** Between two looks at whether a container's init is gone, and whether its engine says how. */
+  goneLookMs: 200,
   /** A container has ended and its engine is away: its exit code is waited for so long. */
   engineAwayMs: 60_000,
   /** Removing a container that is over; where it takes longer the next look at all containers removes it. */

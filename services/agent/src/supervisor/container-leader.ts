@@ -112,40 +112,42 @@ async function codeOf(
   identity: ProcessIdentity | null,
   socket: string,
 ): Promise<number | Lost> {
-  const overdue = new AbortController();
-  let goneMs: number | null = null;
-  // An engine that hangs does not answer, and does not refuse either.
-  const looking = setInterval(() => {
-    if (identity !== null && isAlive(identity)) return;
-    goneMs ??= clock.monotonicMs();
-    if (clock.monotonicMs() - goneMs > limits.engineAwayMs) overdue.abort();
-  }, limits.engineAgainMs);
-  try {
-    for (;;) {
-      try {
-        return await engineSays(container, overdue.signal);
-      } catch (error) {
-        if (isGone(error)) {
-          return { lost: "its container was removed, so how it ended is not known" };
-        }
-        if (overdue.signal.aborted) {
-          return { lost: `it ended, and ${problemOf(error, socket)}: how it ended is not known` };
-        }
-      }
-      await pause(clock, limits.engineAgainMs);
+  if (identity !== null) await overOrGone(container, identity);
+  let deadlineMs = clock.monotonicMs() + limits.engineAwayMs;
+  let problem = "";
+  while (clock.monotonicMs() < deadlineMs) {
+    // However the engine took it: what lives is not over.
+    if (identity !== null && isAlive(identity))
+      deadlineMs = clock.monotonicMs() + limits.engineAwayMs;
+    try {
+      const { State } = await container.inspect({ abortSignal: bounded(limits.engineAwayMs) });
+      if (!State.Running) return State.ExitCode;
+      problem = "the container engine says that it runs";
+    } catch (error) {
+      if (isGone(error)) return { lost: "its container was removed: how it ended is not known" };
+      problem = problemOf(error, socket);
     }
-  } finally {
-    clearInterval(looking);
+    await pause(clock, limits.goneLookMs);
   }
+  return { lost: `it ended, and ${problem}: how it ended is not known` };
 }
 
-/** The exit code; throws where the engine is away. */
-async function engineSays(container: Docker.Container, signal: AbortSignal): Promise<number> {
-  const { State } = await container.inspect({ abortSignal: AbortSignal.any([signal, bounded()]) });
-  if (!State.Running && State.Status !== "created") return State.ExitCode;
-  // It returns at once where the container has ended meanwhile.
-  const { StatusCode } = (await container.wait({ abortSignal: signal })) as { StatusCode: number };
-  return StatusCode;
+/**
+ * The engine says at once that a container has ended. But it may go away without a word, and its answer has begun by then
+ * (the headers come first), so the process is looked at too.
+ */
+async function overOrGone(container: Docker.Container, init: ProcessIdentity): Promise<void> {
+  const over = new AbortController();
+  const { promise: said, resolve } = Promise.withResolvers<void>();
+  container.wait({ abortSignal: over.signal }).then(
+    () => resolve(),
+    () => {},
+  );
+  const looking = async (): Promise<void> => {
+    while (isAlive(init) && !over.signal.aborted) await pause(clock, limits.goneLookMs);
+  };
+  await Promise.race([said, looking()]);
+  over.abort();
 }
 
 function signalName(number: number): string | null {
