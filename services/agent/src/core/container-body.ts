@@ -136,7 +136,7 @@ export function containerBody(
       Ulimits: settings.ulimits,
       CapAdd: section.addCapabilities,
       CapDrop: section.dropCapabilities,
-      Devices: [...devicesOf(slots, engine), ...section.devices.map(mappedDevice)],
+      Devices: [...devicesOf(slots), ...section.devices.map(mappedDevice)],
       DeviceRequests: requestsOf(slots, engine),
       // The folders of a run have no label of SELinux that a container may read.
       SecurityOpt: ["label=disable"],
@@ -175,12 +175,15 @@ function bind(source: string, target: string, readOnly = false, propagation = "r
   return { Type: "bind", Source: source, Target: target, ReadOnly: readOnly, BindOptions };
 }
 
-/** ROCm's devices are files; Podman takes NVIDIA's by their CDI names. */
-function devicesOf(slots: readonly Plain<Slot>[], engine: EngineKind): readonly EngineDevice[] {
-  const kind = kindOf(slots);
-  if (kind === "rocm") return ["/dev/kfd", "/dev/dri"].map((path) => device(path, path, "rwm"));
-  if (kind !== "cuda" || engine !== "podman") return [];
-  return slots.map(({ uuid }) => device(`nvidia.com/gpu=${uuid}`, "", ""));
+/** ROCm's devices are files. */
+function devicesOf(slots: readonly Plain<Slot>[]): readonly EngineDevice[] {
+  if (kindOf(slots) !== "rocm") return [];
+  return ["/dev/kfd", "/dev/dri"].map((path) => device(path, path, "rwm"));
+}
+
+/** What Podman calls the run's GPUs: their names of the Container Device Interface. */
+export function cdiNames(slots: readonly Plain<Slot>[]): readonly string[] {
+  return kindOf(slots) === "cuda" ? slots.map(({ uuid }) => `nvidia.com/gpu=${uuid}`) : [];
 }
 
 function requestsOf(slots: readonly Plain<Slot>[], engine: EngineKind): readonly DeviceRequest[] {

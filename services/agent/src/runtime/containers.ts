@@ -6,6 +6,7 @@ import type Docker from "dockerode";
 import { type ContainerSection, recordedContainer } from "@trainyard/experiment-config/recorded";
 import type { Clock } from "@trainyard/kernel";
 import {
+  cdiNames,
   type ContainerSettings,
   containerBody,
   type EngineKind,
@@ -14,6 +15,7 @@ import {
   labelsOf,
   neededPaths,
 } from "../core/container-body.ts";
+import { libpodBody } from "../core/libpod-body.ts";
 import { argvOf, environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
 import { commandIn } from "./processes.ts";
@@ -79,7 +81,9 @@ async function orderOf(
   const places = { image, argv, environment, runDir, pipes, work, sdkPath, checkpointRoot };
   const body = containerBody({ ...places, slots, labels }, section, settings, settings.engine);
   const name = containerName(launch.allocation, path);
-  const container = { socket, name, pipes, body };
+  const cdi = settings.engine === "podman" ? cdiNames(slots) : [];
+  const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
+  const container = { socket, name, pipes, body, ...libpod };
   return { argv, environment: {}, work, mechanism: "scan", container };
 }
 

@@ -14,6 +14,7 @@ import { pause } from "@trainyard/kernel";
 import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { systemClock as clock } from "@trainyard/kernel/system-clock";
 import { type ContainerBody, pipeNames } from "../core/container-body.ts";
+import type { LibpodBody } from "../core/libpod-body.ts";
 import { limits } from "../limits.ts";
 import { bounded, engineAt, isGone, problemOf } from "../runtime/engine.ts";
 import type { ContainerRecord } from "../state/container-group.ts";
@@ -26,6 +27,8 @@ export type ContainerOrder = {
   /** The folder of the pipes, in the run's folder. */
   readonly pipes: string;
   readonly body: ContainerBody;
+  /** The same in the words of Podman's own API, where it is needed. */
+  readonly libpod?: LibpodBody;
 };
 
 /** An engine gives a process that a signal has ended the code 128 + its number. */
@@ -42,8 +45,7 @@ export async function startContainer(
   record({ mechanism: "container", socket, name });
   const container = engine.getContainer(name);
   try {
-    const options = { name, ...body } as unknown as Docker.ContainerCreateOptions;
-    await engine.createContainer({ ...options, abortSignal: bounded() });
+    await make(engine, order);
     await container.start({ abortSignal: bounded() });
     const identity = await initOf(container);
     const memory = identity === null ? null : new MemoryWatch(identity.pid, body.HostConfig.Memory);
@@ -59,6 +61,27 @@ export async function startContainer(
     await container.remove({ force: true, v: true, abortSignal: bounded() }).catch(() => {});
     throw new Error(startProblem(error, socket, body.Image), { cause: error });
   }
+}
+
+async function make(engine: Docker, { name, body, libpod }: ContainerOrder): Promise<void> {
+  if (libpod === undefined) {
+    const options = { name, ...body } as unknown as Docker.ContainerCreateOptions;
+    await engine.createContainer({ ...options, abortSignal: bounded() });
+    return;
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const request = {
+    path: "/v4.0.0/libpod/containers/create",
+    method: "POST",
+    options: libpod,
+    abortSignal: bounded(),
+    statusCodes: { 201: true, 404: "no such image", 500: "server error" },
+  };
+  engine.modem.dial(request, (error: unknown, made: unknown) => {
+    if (error === null || error === undefined) resolve(made);
+    else reject(error as Error);
+  });
+  await promise;
 }
 
 function startProblem(error: unknown, socket: string, image: string): string {
