@@ -26,7 +26,7 @@ events_logger = "file"
 
 /** Why no container runs here; null where Podman is. With TRAINYARD_REQUIRE=podman its absence is an error. */
 export function podmanProblem(): string | null {
-  const missing = ["podman", "runc", "mkfifo"].filter(
+  const missing = ["podman", "runc", "catatonit", "mkfifo"].filter(
     (name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0,
   );
   const isRoot = process.getuid?.() === 0;
