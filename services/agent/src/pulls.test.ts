@@ -15,7 +15,7 @@ let world: ContainerWorld | null = null;
 
 beforeAll(async () => {
   if (podmanProblem() !== null) return;
-  const tar = imageTar();
+  const tar = imageTar(newFolder());
   registry = await TestRegistry.start(tar);
   podman = await Podman.start(tar, registry.host);
 });

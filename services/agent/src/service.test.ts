@@ -2,29 +2,19 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
-import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentConfig, parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
-import { lockFolder } from "./state/folder-lock.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { runGroupOf } from "./state/run-group.ts";
 import { handmade, launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
-import { runtimeUnderTest } from "./testing/runtimes.ts";
+import { useRuntime } from "./testing/runtimes.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
-const runtime = runtimeUnderTest();
 const checkpoints = newFolder();
-let variables: Readonly<Record<string, string>> = {};
-
-beforeAll(async () => {
-  variables = await runtime.start();
-}, 120_000);
-afterAll(async () => {
-  await runtime[Symbol.asyncDispose]();
-  removeFolders();
-}, 60_000);
+afterAll(removeFolders);
+const runtime = useRuntime();
 // Real processes on a machine that others use.
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -44,8 +34,7 @@ async function startAgent(): Promise<AgentService> {
   return service;
 }
 
-beforeEach(async ({ skip }) => {
-  runtime.need(skip);
+beforeEach(async () => {
   hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   config = parseConfig({
@@ -61,7 +50,7 @@ beforeEach(async ({ skip }) => {
     TRAINYARD_METRICS_URL: platform.url,
     TRAINYARD_CHECKPOINT_DIR: checkpoints,
     TRAINYARD_SDK_PATH: sdk,
-    ...variables,
+    ...runtime.variables,
   });
   agent = await startAgent();
 });
@@ -404,10 +393,4 @@ test("a supervisor that was killed takes its run with it, and nobody claims to k
   expect(ended.exit?.message).toContain("supervisor was killed");
   expect(startedFor(join(folderOf(launch), "run"))).toEqual([]);
   expect(platform.texts(launch)).toEqual(["up", expect.stringContaining("supervisor was killed")]);
-});
-
-test("no two agents use one folder", async () => {
-  await expect(lockFolder(config.folder, systemClock, 0)).rejects.toMatchObject({
-    code: "folder_in_use",
-  });
 });

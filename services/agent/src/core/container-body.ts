@@ -188,7 +188,7 @@ export function cdiNames(slots: readonly Plain<Slot>[]): readonly string[] {
 
 function requestsOf(slots: readonly Plain<Slot>[], engine: EngineKind): readonly DeviceRequest[] {
   if (kindOf(slots) !== "cuda" || engine !== "docker") return [];
-  const DeviceIDs = slots.map(({ uuid = "" }) => uuid);
+  const DeviceIDs = slots.map(({ uuid }) => uuid);
   return [{ Driver: "nvidia", Count: 0, DeviceIDs, Capabilities: [["gpu"]] }];
 }
 

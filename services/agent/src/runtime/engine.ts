@@ -15,8 +15,8 @@ export function bounded(ms = requestMs): AbortSignal {
 }
 
 /** For a call that takes no signal. */
-export async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const signal = bounded();
+export async function inTime<T>(answer: Promise<T>, ms = requestMs): Promise<T> {
+  const signal = bounded(ms);
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
@@ -25,7 +25,7 @@ export async function inTime<T>(answer: Promise<T>): Promise<T> {
 
 /** Which of the two answers. Throws where none does. */
 export async function kindOfEngine(engine: Docker): Promise<EngineKind> {
-  const { Components = [] } = (await engine.version({ abortSignal: bounded() })) as unknown as {
+  const { Components = [] } = (await inTime(engine.version())) as unknown as {
     Components?: readonly { Name: string }[] | null;
   };
   const isPodman = (Components ?? []).some(({ Name }) => /podman/i.test(Name));

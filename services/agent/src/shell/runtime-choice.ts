@@ -19,7 +19,7 @@ export type RuntimeDeps = {
 
 /** Throws where what was asked for is not to be had here. */
 export async function runtimeOf(deps: RuntimeDeps): Promise<Runtime> {
-  const { container } = deps.config;
+  const container = deps.config.container;
   if (
     container.runtime === "process" ||
     (container.runtime === "auto" && container.socket === "")
@@ -42,7 +42,7 @@ function processes({ config, sdkPath, events }: RuntimeDeps): Runtime {
 
 async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string): Promise<Runtime> {
   const { config, folder, sdkPath, clock, events } = deps;
-  const { container } = config;
+  const container = config.container;
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   events.containers(engine, socket);
   // An agent without an engine does not load its client.

@@ -10,9 +10,8 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { constants as system } from "node:os";
 import type Docker from "dockerode";
-import { pause } from "@trainyard/kernel";
+import { type Clock, pause } from "@trainyard/kernel";
 import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
-import { systemClock as clock } from "@trainyard/kernel/system-clock";
 import { type ContainerBody, pipeNames } from "../core/container-body.ts";
 import type { LibpodBody } from "../core/libpod-body.ts";
 import { limits } from "../limits.ts";
@@ -36,6 +35,7 @@ const signalled = 128;
 
 export async function startContainer(
   order: ContainerOrder,
+  clock: Clock,
   record: (group: ContainerRecord) => void,
 ): Promise<Leader> {
   const { socket, name, pipes, body } = order;
@@ -49,7 +49,7 @@ export async function startContainer(
     await container.start({ abortSignal: bounded() });
     const identity = await initOf(container);
     const memory = identity === null ? null : new MemoryWatch(identity.pid, body.HostConfig.Memory);
-    const end = endOf(container, identity, order, memory);
+    const end = endOf({ container, identity, clock }, order, memory);
     const close = (): void => [out, err].forEach(({ release }) => release());
     void end.finally(close);
     return { identity, stdout: out.stream, stderr: err.stream, end, recorded: () => {} };
@@ -109,14 +109,20 @@ async function initOf(container: Docker.Container): Promise<ProcessIdentity | nu
   );
 }
 
+type Running = {
+  readonly container: Docker.Container;
+  /** PID 1 of the container; null where it had ended before it could be seen. */
+  readonly identity: ProcessIdentity | null;
+  readonly clock: Clock;
+};
+
 async function endOf(
-  container: Docker.Container,
-  identity: ProcessIdentity | null,
+  running: Running,
   { socket, pipes, body }: ContainerOrder,
   memory: MemoryWatch | null,
 ): Promise<LeaderEnd | Lost> {
   try {
-    const code = await codeOf(container, identity, socket);
+    const code = await codeOf(running, socket);
     if (typeof code !== "number") return code;
     // An init that cannot start the shell ends like any program.
     if (code > 0 && code < signalled && !existsSync(join(pipes, pipeNames.started))) {
@@ -130,12 +136,9 @@ async function endOf(
   }
 }
 
-async function codeOf(
-  container: Docker.Container,
-  identity: ProcessIdentity | null,
-  socket: string,
-): Promise<number | Lost> {
-  if (identity !== null) await overOrGone(container, identity);
+async function codeOf(running: Running, socket: string): Promise<number | Lost> {
+  const { container, identity, clock } = running;
+  if (identity !== null) await overOrGone(running, identity);
   let deadlineMs = clock.monotonicMs() + limits.engineAwayMs;
   let problem = "";
   while (clock.monotonicMs() < deadlineMs) {
@@ -159,7 +162,7 @@ async function codeOf(
  * The engine says at once that a container has ended. But it may go away without a word, and its answer has begun by then
  * (the headers come first), so the process is looked at too.
  */
-async function overOrGone(container: Docker.Container, init: ProcessIdentity): Promise<void> {
+async function overOrGone({ container, clock }: Running, init: ProcessIdentity): Promise<void> {
   const over = new AbortController();
   const { promise: said, resolve } = Promise.withResolvers<void>();
   container.wait({ abortSignal: over.signal }).then(

@@ -28,7 +28,7 @@ export type LeaderEnd = {
 };
 
 /** Nobody saw how it ended, or whether it ever started, with the reason as a sentence. */
-export type Lost = { readonly lost: string; readonly neverStarted?: true };
+export type Lost = { readonly lost: string; readonly neverStarted?: boolean };
 
 export type Leader = {
   readonly identity: ProcessIdentity | null;

@@ -121,7 +121,7 @@ async function launch(order: StartOrder, record: (group: GroupRecord) => void): 
   if (container === undefined) return await startLeader(order, order.mechanism, folder, record);
   // A run without a container does not load the engine's client.
   const { startContainer } = await import("./container-leader.ts");
-  return await startContainer(container, record);
+  return await startContainer(container, clock, record);
 }
 
 function groupOf(record: GroupRecord, leader: ProcessIdentity | null): RunGroup {

@@ -182,7 +182,11 @@ function start(container: Made): Answer {
   };
   const [program = "", ...argv] = [...Entrypoint, ...Cmd];
   const { PATH = "" } = process.env;
-  const env = { PATH, ...Object.fromEntries(Env.map((one) => one.split(/=(.*)/s).slice(0, 2))) };
+  const env: NodeJS.ProcessEnv = { PATH };
+  for (const variable of Env) {
+    const at = variable.indexOf("=");
+    env[variable.slice(0, at)] = variable.slice(at + 1);
+  }
   const child = spawn(program, argv, { cwd: WorkingDir, env, stdio: "ignore" });
   child.once("exit", (code, signal) => {
     container.code = code ?? 128 + constants.signals[signal ?? "SIGKILL"];

@@ -5,7 +5,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { newFolder } from "./examples.ts";
 
 const programs = [
   "bash,cat,chmod,cp,cut,date,dd,df,echo,env,false,grep,head,id,ls,mkdir,mkfifo,printf,ps,rm,sed",
@@ -14,14 +13,14 @@ const programs = [
   .join(",")
   .split(",");
 
-/** The path of the tar, some 50 MB. */
-export function imageTar(): string {
-  const tar = join(newFolder(), "image.tar");
+/** Makes the tar, of some 50 MB, in the folder; gives its path. */
+export function imageTar(folder: string): string {
+  const tar = join(folder, "image.tar");
   const binaries = programs.map((name) => `/usr/bin/${name}`).filter((path) => existsSync(path));
   const files = binaries.flatMap((path) => [path, realpathSync(path)]);
   const python = realpathSync("/usr/bin/python3");
   const folders = ["usr/bin", "usr/lib", "usr/sbin", "usr/lib64", "proc", "sys", "dev", "tmp"];
-  const rootfs = newFolder();
+  const rootfs = join(folder, "rootfs");
   for (const folder of [...folders, "etc", "root", "run"]) run("mkdir", "-p", join(rootfs, folder));
   for (const name of ["bin", "sbin", "lib", "lib64"]) {
     run("ln", "-s", `usr/${name}`, join(rootfs, name));

@@ -4,10 +4,10 @@
  * privilege (docs/howto/use-containers.md).
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
-import { bounded, engineAt } from "../runtime/engine.ts";
+import { engineAt, inTime } from "../runtime/engine.ts";
 import { newFolder } from "./examples.ts";
 import { imageTar } from "./image.ts";
 import { notRun } from "./needs.ts";
@@ -58,10 +58,11 @@ export class Podman implements AsyncDisposable {
     for (const name of ["root", "runroot", "tmp"]) mkdirSync(join(folder, name));
   }
 
-  /** Started, with an image of the tar in it; `registry` is one that is reached without TLS. */
-  static async start(tar = imageTar(), registry = ""): Promise<Podman> {
-    const podman = new Podman(newFolder(), registry);
-    podman.run("import", tar, testImage);
+  /** Started, with an image of the tar in it, else of this host's programs; `registry` is one that is reached without TLS. */
+  static async start(tar: string | null = null, registry = ""): Promise<Podman> {
+    const folder = newFolder();
+    const podman = new Podman(folder, registry);
+    podman.run("import", tar ?? imageTar(folder), testImage);
     await podman.up();
     return podman;
   }
@@ -95,12 +96,17 @@ export class Podman implements AsyncDisposable {
 
   /** The command line's answer. Throws where it fails. */
   run(...argv: readonly string[]): string {
-    const options = {
+    return execFileSync("podman", [...this.#places, ...argv], {
       env: this.#environment,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
-    } as const;
-    return execFileSync("podman", [...this.#places, ...argv], options);
+    });
+  }
+
+  /** The variables with which deploy/images/training/build finds this one's storage. */
+  get forBuilds(): NodeJS.ProcessEnv {
+    const [root = "", runroot = ""] = this.#places;
+    return { ...this.#environment, TRAINYARD_STORAGE_OPTIONS: `${root} ${runroot}` };
   }
 
   /** The names of all containers that there are. */
@@ -114,6 +120,7 @@ export class Podman implements AsyncDisposable {
     this.run("rm", "--all", "--force", "--time=0");
     // Mounts of its storage would keep its folder from being removed.
     spawnSync("umount", ["-R", join(this.#folder, "root", "overlay")]);
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   get #places(): readonly string[] {
@@ -132,11 +139,9 @@ export class Podman implements AsyncDisposable {
 
   async #answers(): Promise<boolean> {
     if (!existsSync(this.socket)) return false;
-    return await engineAt(this.socket)
-      .ping({ abortSignal: bounded(1_000) })
-      .then(
-        () => true,
-        () => false,
-      );
+    return await inTime(engineAt(this.socket).ping(), 1_000).then(
+      () => true,
+      () => false,
+    );
   }
 }
