@@ -5,6 +5,7 @@
  * draining) and not blocked; an agent that is not present, or blocked, is in no index, and whoever holds slots there goes on holding them.
  * Mutable: a fold drives it, and a placement pass takes and gives back.
  */
+import type { Share } from "./demand.ts";
 import { OrdinalGroups } from "./ordinals.ts";
 
 type Agent = {
@@ -30,6 +31,8 @@ export type Capacity = { readonly agents: number; readonly slots: number };
 export class PoolAgents {
   readonly #byId = new Map<string, Agent>();
   readonly #byOrdinal: Agent[] = [];
+  /** The agents of each holder. */
+  readonly #places = new Map<string, Set<string>>();
   readonly #byFree = new OrdinalGroups();
   readonly #bySlotless = new OrdinalGroups();
   readonly #wholeBySize = new OrdinalGroups();
@@ -106,6 +109,7 @@ export class PoolAgents {
   hold(id: string, holder: string, slots: readonly string[]): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
+    this.#places.set(holder, (this.#places.get(holder) ?? new Set<string>()).add(id));
     this.#change(agent, () => {
       drop(agent, holder);
       agent.holders.set(holder, slots);
@@ -117,6 +121,22 @@ export class PoolAgents {
   release(id: string, holder: string): void {
     const agent = this.#byId.get(id);
     if (agent !== undefined) this.#change(agent, () => drop(agent, holder));
+    const places = this.#places.get(holder);
+    places?.delete(id);
+    if (places?.size === 0) this.#places.delete(holder);
+  }
+
+  /** What a holder has, agent by agent. */
+  sharesOf(holder: string): readonly Share[] {
+    return [...(this.#places.get(holder) ?? [])].flatMap((agent) => {
+      const slots = this.#byId.get(agent)?.holders.get(holder);
+      return slots === undefined ? [] : [{ agent, slots }];
+    });
+  }
+
+  /** Those that have slots of an agent, or run there without. */
+  holdersOf(id: string): Iterable<string> {
+    return this.#byId.get(id)?.holders.keys() ?? [];
   }
 
   /** All agents that ever joined, and their slots. */

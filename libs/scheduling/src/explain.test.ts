@@ -10,7 +10,7 @@ function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
 
 function waitingIn(pool: Pool, ...demands: readonly Demand[]): string[] {
   for (const [index, one] of demands.entries()) pool.queue.add({ ...one, arrival: index + 1 });
-  return explainWaits(pool, 100).map(({ id, reason, detail }) => `${id}: ${reason}: ${detail}`);
+  return explainWaits(pool, 100, 0).map(({ id, reason, detail }) => `${id}: ${reason}: ${detail}`);
 }
 
 test("a pool that no agent has joined", () => {
@@ -32,11 +32,12 @@ test("too little that is free, and others ahead", () => {
   const pool = new Pool();
   pool.agents.join("one", ["0", "1"], true);
   pool.agents.hold("one", "x", ["0"]);
+  pool.start(demand("x", 1), { atMs: 0, startedAtMs: 0 });
   expect(waitingIn(pool, demand("a", 2), demand("b", 2), demand("c", 1, { priority: 50 }))).toEqual(
     [
       "a: not_enough_free: it needs 2 slots and 1 of 2 are free",
       "b: behind_others: others are ahead of it in the queue",
-      "c: behind_others: others are ahead of it in the queue",
+      "c: reserved: the free slots are reserved for a, which is ahead of it in the queue",
     ],
   );
 });
@@ -53,7 +54,7 @@ test("too little that is free on one agent", () => {
 test("a limited number, in the queue's order", () => {
   const pool = new Pool();
   for (let n = 0; n < 5; n += 1) pool.queue.add(demand(`d${n}`, 1, { arrival: n }));
-  expect(explainWaits(pool, 2).map((wait) => wait.id)).toEqual(["d0", "d1"]);
+  expect(explainWaits(pool, 2, 0).map((wait) => wait.id)).toEqual(["d0", "d1"]);
 });
 
 const full = {
