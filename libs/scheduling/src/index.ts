@@ -1,9 +1,11 @@
 export { type Block, type Capacity, PoolAgents } from "./agents.ts";
 export type { Constraints, LabelRule } from "./constraints.ts";
+export { couldEverHold, type PlaceAnswer } from "./could-ever-hold.ts";
 export type { Demand, Grant, Share } from "./demand.ts";
 export { explainWaits, type Wait, type WaitReason } from "./explain.ts";
 export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
+export type { Offer, Slot } from "./offer.ts";
 export { place } from "./place.ts";
 export { Pool } from "./pool.ts";
 export {
