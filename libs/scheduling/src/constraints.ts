@@ -51,35 +51,22 @@ const unconstrained: ConditionSet = {
   shape: "",
 };
 
-/** Constraints do not change, and are asked for in each pass in which their run waits. */
-const known = new WeakMap<Constraints, ConditionSet>();
-
 export function conditionsOf(constraints: Constraints | undefined): ConditionSet {
   if (constraints === undefined) return unconstrained;
-  const before = known.get(constraints);
-  if (before !== undefined) return before;
   const { excludedAgents, ...rest } = constraints;
-  const alone = keyed({ ...rest, sameLabel: "" });
-  const together = keyed(rest);
-  const slotless = keyed({ ...rest, device: "", deviceMemoryBytes: 0, sameLabel: "" });
-  const excluded = excludedAgents.length === 0 ? "" : JSON.stringify(excludedAgents);
-  const set = { alone, together, slotless, shape: `${together.key}${excluded}` };
-  known.set(constraints, set);
-  return set;
-}
-
-function keyed(rest: Omit<Conditions, "key">): Conditions {
-  const { device, deviceMemoryBytes, required, preferred, forbidden, sameLabel } = rest;
-  const rules = [required, preferred, forbidden].map((list) =>
-    list.map(({ label, values }) => [label, ...values]),
-  );
-  const isEmpty =
-    device === "" &&
-    deviceMemoryBytes <= 0 &&
-    sameLabel === "" &&
-    rules.every((list) => list.length === 0);
-  const key = isEmpty ? "" : JSON.stringify([device, deviceMemoryBytes, sameLabel, ...rules]);
-  return { device, deviceMemoryBytes, required, preferred, forbidden, sameLabel, key };
+  const { device, deviceMemoryBytes, sameLabel, required, preferred, forbidden } = rest;
+  const hasRules = required.length > 0 || preferred.length > 0 || forbidden.length > 0;
+  const rules = hasRules ? JSON.stringify([required, preferred, forbidden]) : "";
+  const devices = device !== "" || deviceMemoryBytes > 0 ? `${device} ${deviceMemoryBytes}` : "";
+  const own = devices === "" ? rules : `${devices}\n${rules}`;
+  const key = sameLabel === "" ? own : `${own}\n\n${sameLabel}`;
+  const excluded = excludedAgents.length === 0 ? "" : `\n\n\n${JSON.stringify(excludedAgents)}`;
+  return {
+    alone: { ...rest, sameLabel: "", key: own },
+    together: { ...rest, key },
+    slotless: { ...rest, device: "", deviceMemoryBytes: 0, sameLabel: "", key: rules },
+    shape: `${key}${excluded}`,
+  };
 }
 
 export function admitsAgent({ required, forbidden }: Conditions, labels: Offer["labels"]): boolean {
