@@ -1,4 +1,4 @@
-import type { Constraints } from "./constraints.ts";
+import { type Constraints, conditionsOf } from "./constraints.ts";
 
 /** A run that waits for a place, or has one. */
 export type Demand = {
@@ -33,8 +33,8 @@ export type Demand = {
 };
 
 /** Demands that are equal in this fit or do not fit together. */
-export function shapeOf({ slots, singleAgent, avoid = [] }: Demand): string {
-  return `${slots}/${singleAgent}/${avoid.join(" ")}`;
+export function shapeOf({ slots, singleAgent, avoid = [], constraints }: Demand): string {
+  return `${slots}/${singleAgent}/${avoid.join(" ")}${conditionsOf(constraints).shape}`;
 }
 
 /** The part of an allocation on one agent. The order of a grant's placements is the order of node ranks. */

@@ -3,6 +3,7 @@ import type { Demand } from "./demand.ts";
 import { explainWaits } from "./explain.ts";
 import { Pool } from "./pool.ts";
 import { exampleDemand } from "./testing/example-demand.ts";
+import { exampleOffer } from "./testing/example-offer.ts";
 
 function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
   return { ...exampleDemand, id, slots, ...rest };
@@ -21,8 +22,8 @@ test("a pool that no agent has joined", () => {
 
 test("agents that are away", () => {
   const pool = new Pool();
-  pool.agents.join("one", ["0", "1"], false);
-  pool.agents.join("two", ["0"], true);
+  pool.agents.join("one", exampleOffer(2), false);
+  pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2))).toEqual([
     "a: agents_away: 1 of the pool's 2 agents are away, with 2 of its 3 slots",
   ]);
@@ -30,7 +31,7 @@ test("agents that are away", () => {
 
 test("too little that is free, and others ahead", () => {
   const pool = new Pool();
-  pool.agents.join("one", ["0", "1"], true);
+  pool.agents.join("one", exampleOffer(2), true);
   pool.agents.hold("one", "x", ["0"]);
   pool.start(demand("x", 1), { atMs: 0, startedAtMs: 0 });
   expect(waitingIn(pool, demand("a", 2), demand("b", 2), demand("c", 1, { priority: 50 }))).toEqual(
@@ -44,8 +45,8 @@ test("too little that is free, and others ahead", () => {
 
 test("too little that is free on one agent", () => {
   const pool = new Pool();
-  pool.agents.join("one", ["0"], true);
-  pool.agents.join("two", ["0"], true);
+  pool.agents.join("one", exampleOffer(1), true);
+  pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2, { singleAgent: true }))).toEqual([
     "a: not_enough_free: it needs 2 slots and at most 1 are free on one agent",
   ]);
@@ -65,12 +66,12 @@ const broken = { kind: "distrusted", detail: "launches failed on two" } as const
 
 test("agents that are there and blocked are the reason where the others could not take it", () => {
   const pool = new Pool();
-  pool.agents.join("one", ["0", "1"], true);
+  pool.agents.join("one", exampleOffer(2), true);
   pool.agents.setBlock("one", full);
   expect(waitingIn(pool, demand("a", 1))).toEqual([`a: low_disk: ${full.detail}`]);
-  pool.agents.join("two", ["0"], true);
+  pool.agents.join("two", exampleOffer(1), true);
   pool.agents.setBlock("two", broken);
-  pool.agents.join("three", ["0"], true);
+  pool.agents.join("three", exampleOffer(1), true);
   pool.agents.hold("three", "x", ["0"]);
   expect(waitingIn(pool, demand("b", 2))).toEqual([
     `a: not_enough_free: it needs 1 slot and 0 of 1 are free; ${full.detail}; ${broken.detail}`,
@@ -80,8 +81,8 @@ test("agents that are there and blocked are the reason where the others could no
 
 test("agents that it avoids are named, and their slots do not count as free", () => {
   const pool = new Pool();
-  pool.agents.join("one", ["0", "1"], true);
-  pool.agents.join("two", ["0"], true);
+  pool.agents.join("one", exampleOffer(2), true);
+  pool.agents.join("two", exampleOffer(1), true);
   pool.agents.hold("two", "x", ["0"]);
   expect(waitingIn(pool, demand("a", 1, { avoid: ["one"] }))).toEqual([
     "a: not_enough_free: it needs 1 slot and 0 of 1 are free; its launch failed on one, where it is not tried again while another agent could take it",

@@ -1,5 +1,6 @@
 export { type Block, type Capacity, PoolAgents } from "./agents.ts";
 export type { Constraints, LabelRule } from "./constraints.ts";
+export { couldEverHold, type PlaceAnswer } from "./could-ever-hold.ts";
 export type { Demand, Grant, Pass, Reservation, Share, Stop } from "./demand.ts";
 export {
   type Explanation,
@@ -10,6 +11,7 @@ export {
 } from "./explain.ts";
 export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
+export type { Offer, Slot } from "./offer.ts";
 export { type PassOptions, place } from "./place.ts";
 export { type JobChange, Pool } from "./pool.ts";
 export {

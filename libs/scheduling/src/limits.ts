@@ -13,4 +13,9 @@ export const schedulingLimits = {
   blockersNamedMax: 16,
   /** Agents that one explanation names: it is read in a line of a table. */
   blocksNamedMax: 3,
+  /**
+   * Sets of constraints whose agents are kept in an index. Each index is about 200 bytes an agent; one that is built anew
+   * looks at each agent once.
+   */
+  viewsMax: 128,
 } as const;

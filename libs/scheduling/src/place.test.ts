@@ -4,6 +4,7 @@ import { schedulingLimits } from "./limits.ts";
 import { place } from "./place.ts";
 import { Pool } from "./pool.ts";
 import { exampleDemand } from "./testing/example-demand.ts";
+import { exampleOffer } from "./testing/example-offer.ts";
 
 let arrivals = 0;
 function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
@@ -14,8 +15,7 @@ function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
 function poolOf(sizes: Readonly<Record<string, number>>): Pool {
   const pool = new Pool();
   for (const [id, size] of Object.entries(sizes)) {
-    const slots = Array.from({ length: size }, (_, n) => String(n));
-    pool.agents.join(id, slots, true);
+    pool.agents.join(id, exampleOffer(size), true);
   }
   return pool;
 }
@@ -110,14 +110,14 @@ describe("where a run goes", () => {
 
   test("no slot of an agent that is away, draining or disabled is used", () => {
     const pool = poolOf({ a: 2, b: 2 });
-    pool.agents.join("a", ["0", "1"], false);
+    pool.agents.join("a", exampleOffer(2), false);
     pool.agents.setSlotDisabled("b", "0", true);
     pool.queue.add(demand("one", 1));
     pool.queue.add(demand("two", 1));
     expect(place(pool, { nowMs: 0 }).grants).toEqual([
       { id: "one", shares: [{ agent: "b", slots: ["1"] }], borrowed: 0 },
     ]);
-    pool.agents.join("a", ["0", "1"], true);
+    pool.agents.join("a", exampleOffer(2), true);
     expect(placed(pool)).toEqual({ one: "b:1", two: "a:1" });
   });
 
@@ -224,7 +224,7 @@ describe("a run whose launch failed on an agent", () => {
     expect(placedIn(poolOf({ a: 2, b: 1 }), avoiding(2, "a"))).toBe("a:2");
     expect(placedIn(poolOf({ a: 2, b: 2 }), avoiding(2, "a", "b"))).toBe("a:2");
     const lost = poolOf({ a: 1, b: 1 });
-    lost.agents.join("b", ["0"], false);
+    lost.agents.join("b", exampleOffer(1), false);
     expect(placedIn(lost, avoiding(1, "a"))).toBe("a:1");
   });
 

@@ -181,9 +181,7 @@ export class PlacementPass {
 
   #fit(demand: Demand): readonly Share[] | null {
     const { agents, settings } = this.#pool;
-    const isFull = agents.leastSlotless(settings.slotlessPerAgent) === undefined;
-    if (demand.slots === 0 && isFull) return null;
-    return fit(agents, demand);
+    return fit(agents, demand, settings.fit);
   }
 
   /** On slots that are reserved for another run, where that one starts no later because of it. */
@@ -287,7 +285,7 @@ export class PlacementPass {
   }
 
   #soonestFor(demand: Demand): Room | null {
-    const candidates = soonest(this.#pool, this.#nowMs);
+    const candidates = soonest(this.#pool, demand, this.#nowMs);
     return makeRoom(this.#trial, candidates, () => this.#fit(demand));
   }
 

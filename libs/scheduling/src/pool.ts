@@ -31,6 +31,7 @@ export class Pool {
 
   constructor(settings: PoolSettings = defaultSettings) {
     this.#settings = settings;
+    this.agents.slotlessMax = settings.slotlessPerAgent;
   }
 
   get settings(): PoolSettings {
@@ -39,6 +40,7 @@ export class Pool {
 
   configure(settings: PoolSettings): void {
     this.#settings = settings;
+    this.agents.slotlessMax = settings.slotlessPerAgent;
     this.queue.reshape();
   }
 

@@ -1,5 +1,7 @@
 /** Which runs have to end before a demand fits. */
-import type { Share } from "./demand.ts";
+import type { PoolAgents } from "./agents.ts";
+import { conditionsOf } from "./constraints.ts";
+import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
 import { endsAtMs, type PlacedRun } from "./placed.ts";
 import type { Pool } from "./pool.ts";
@@ -51,14 +53,14 @@ export function makeRoom(
  * The placed runs in the order in which they are likely to end: those that are stopping, those with a time limit, then
  * agent by agent, since a gang is sooner free on few agents; those with the most free slots first.
  */
-export function* soonest({ placed, agents }: Pool, nowMs: number): Generator<PlacedRun> {
+export function* soonest(
+  { placed, agents }: Pool,
+  wanted: Demand,
+  nowMs: number,
+): Generator<PlacedRun> {
   const seen = new Set<string>();
   const isNew = ({ demand }: PlacedRun): boolean => !seen.has(demand.id) && !!seen.add(demand.id);
-  const freest: string[] = [];
-  for (const { id } of agents.byMostFree()) {
-    if (freest.length === schedulingLimits.freestLookedAtMax) break;
-    freest.push(id);
-  }
+  const freest = freestFor(agents, wanted);
   yield* placed.stoppingRuns.filter(isNew);
   const limited = placed.limited.toSorted((a, b) => endsAtMs(a, nowMs) - endsAtMs(b, nowMs));
   yield* limited.filter(isNew);
@@ -70,6 +72,25 @@ export function* soonest({ placed, agents }: Pool, nowMs: number): Generator<Pla
   for (const { demand } of placed.all()) {
     for (const { agent } of agents.sharesOf(demand.id)) yield* runsOn(agent);
   }
+}
+
+/** The agents with the most free slots that suit a demand. */
+function freestFor(agents: PoolAgents, { constraints }: Demand): readonly string[] {
+  const freest: { readonly ordinal: number; readonly free: number }[] = [];
+  for (const [, tiers] of agents.view(conditionsOf(constraints).alone).groups) {
+    for (const tier of tiers) {
+      let left: number = schedulingLimits.freestLookedAtMax;
+      for (const one of tier.byMostFree()) {
+        if (left === 0) break;
+        left -= 1;
+        freest.push(one);
+      }
+    }
+  }
+  freest.sort((a, b) => b.free - a.free);
+  return freest
+    .slice(0, schedulingLimits.freestLookedAtMax)
+    .map(({ ordinal }) => agents.idOf(ordinal));
 }
 
 /** The placed runs that hold some of these slots. */

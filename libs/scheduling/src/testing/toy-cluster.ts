@@ -4,6 +4,7 @@ import { place } from "../place.ts";
 import { Pool } from "../pool.ts";
 import { defaultSettings, type PoolSettings } from "../settings.ts";
 import { exampleDemand } from "./example-demand.ts";
+import { exampleOffer } from "./example-offer.ts";
 
 export class ToyCluster {
   readonly pool: Pool;
@@ -19,8 +20,7 @@ export class ToyCluster {
   }
 
   join(id: string, size: number): void {
-    const slots = Array.from({ length: size }, (_, n) => String(n));
-    this.pool.agents.join(id, slots, true);
+    this.pool.agents.join(id, exampleOffer(size), true);
   }
 
   queue(id: string, slots: number, rest: Partial<Demand> = {}): Demand {

@@ -134,7 +134,8 @@ export class Cluster {
         const before = this.agents.get(id);
         const { pool } = event.data;
         if (before !== undefined && before.joined.pool !== pool) {
-          this.#offer(before.joined.pool, id, [], false);
+          this.pool(before.joined.pool).agents.remove(id);
+          this.touchedPools.add(before.joined.pool);
         }
         return this.setAgent({
           id,
@@ -366,9 +367,10 @@ export class Cluster {
     this.agents.set(agent.id, agent);
     this.#noteTrust(agent, before === undefined);
     const { id, joined, status, draining } = agent;
-    const slots = joined.slots.map((slot) => slot.id);
-    this.#offer(joined.pool, id, slots, status === "present" && !draining);
     const { agents } = this.pool(joined.pool);
+    agents.join(id, joined, status === "present" && !draining);
+    if (status === "removed") agents.remove(id);
+    this.touchedPools.add(joined.pool);
     agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
     levelSlots(agents, agent, before?.disabled ?? []);
     for (const allocation of this.placedOn(id)) {
@@ -385,11 +387,6 @@ export class Cluster {
     else if (isSaved) this.cooling.add(id);
     if (trustDecision(trust) === null) this.troubled.delete(id);
     else this.troubled.add(id);
-  }
-
-  #offer(pool: string, agent: string, slots: readonly string[], present: boolean): void {
-    this.pool(pool).agents.join(agent, slots, present);
-    this.touchedPools.add(pool);
   }
 }
 
