@@ -18,7 +18,10 @@ import { couldTake, freeSlotsOf, View, type ViewedAgent } from "./view.ts";
 export type { Capacity } from "./agent-index.ts";
 
 /** Why an agent that is present gets nothing, in words. */
-export type Block = { readonly kind: "low_disk" | "distrusted"; readonly detail: string };
+export type Block = {
+  readonly kind: "low_disk" | "distrusted" | "disabled";
+  readonly detail: string;
+};
 
 /** What decides where a demand can be. */
 export type Wanted = Pick<Demand, "slots" | "singleAgent" | "constraints">;

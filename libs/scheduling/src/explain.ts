@@ -246,6 +246,7 @@ function startsWhen(
       return "when such an agent is back";
     case "low_disk":
     case "distrusted":
+    case "disabled":
       return "when the agent takes runs again";
     case "quota":
       return `when runs of the workspace ${demand.workspace} end, or its quota is raised`;

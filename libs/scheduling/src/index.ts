@@ -13,7 +13,7 @@ export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
 export type { Offer, Slot } from "./offer.ts";
 export { type PassOptions, place } from "./place.ts";
-export { type JobChange, Pool } from "./pool.ts";
+export { type JobUpdate, Pool } from "./pool.ts";
 export {
   defaultSettings,
   type PolicyName,

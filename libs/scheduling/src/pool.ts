@@ -6,7 +6,7 @@ import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
 import { defaultSettings, type PoolSettings } from "./settings.ts";
 
 /** A user's change to a job. Absent fields stay as the runs have them. */
-export type JobChange = {
+export type JobUpdate = {
   readonly priority?: number;
   readonly weight?: number;
   readonly maxSlots?: number | null;
@@ -24,7 +24,7 @@ export class Pool {
   readonly agents = new PoolAgents();
   readonly placed = new PlacedRuns();
   readonly queue = new WaitingQueue((asked) => this.#shape(asked));
-  readonly #jobs = new Map<string, JobChange & { readonly place?: number }>();
+  readonly #jobs = new Map<string, JobUpdate & { readonly place?: number }>();
   #settings: PoolSettings;
   /** Where the last pass reserved slots: the next one keeps them, so that the run that waits there makes progress. */
   kept: Kept | null = null;
@@ -45,7 +45,7 @@ export class Pool {
   }
 
   /** For the waiting and placed runs of the job, and those that are queued later. */
-  updateJob(job: string, change: JobChange): void {
+  updateJob(job: string, change: JobUpdate): void {
     this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
     this.queue.reshape(job);
     for (const { demand } of this.placed.runsOf(job)) {
