@@ -5,12 +5,16 @@ export type AskedResources = {
   readonly slots?: number;
   readonly priority?: number;
   readonly singleAgent?: boolean;
+  readonly timeLimitMs?: number;
+  readonly preemptionTimeoutMs?: number;
 };
 
 export type AskedRun = {
   readonly delayMs?: number;
   readonly fromCheckpoint?: string;
   readonly fromStep?: number;
+  readonly preemptible?: boolean;
+  readonly workspace?: string;
   readonly avoided?: { readonly agents: readonly string[] };
 };
 

@@ -1,0 +1,178 @@
+/**
+ * Whatever agents, messages and schedulers do: no slot is given twice, a place is all that was asked for or none, a
+ * saved fold goes on as the whole one does, and once the world is well again everything that waits gets its turn.
+ */
+import { StopMode } from "@trainyard/contracts/events";
+import type { Service } from "@trainyard/runtime";
+import { assert } from "@trainyard/kernel";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
+import { World } from "../testing/world.ts";
+
+type Step = (story: Story) => Promise<void>;
+
+class Story {
+  readonly world: World;
+  readonly requested: string[] = [];
+  scheduler: Service | null = null;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  agent(n: number) {
+    const { agents } = this.world;
+    const agent = agents[n % agents.length];
+    assert(agent !== undefined, "there are agents");
+    return agent;
+  }
+
+  live(n: number): { readonly end: (code: number) => void } | null {
+    const agent = this.agent(n);
+    const running = [...agent.held.values()].filter(({ exit }) => exit === undefined);
+    const one = running[n % Math.max(1, running.length)];
+    return one === undefined ? null : { end: (code) => agent.end(one.allocation, { code }) };
+  }
+}
+
+const small = fc.nat({ max: 50 });
+
+const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({ slots: fc.nat({ max: 5 }), priority: fc.constantFrom(1, 42), single: fc.boolean() })
+      .map(({ slots, priority, single }) => ({
+        name: `run ${slots} slots at ${priority}${single ? " on one agent" : ""}`,
+        take: async ({ world, requested }: Story) => {
+          const id = `1.${requested.length + 1}#1`;
+          requested.push(id);
+          await world.run(id, { slots, priority, singleAgent: single && slots <= 3 });
+        },
+      })),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(small, fc.constantFrom(0, 1)).map(([n, code]) => ({
+      name: `end ${n} with ${code}`,
+      take: async (story: Story) => story.live(n)?.end(code),
+    })),
+  },
+  fc.tuple(small, fc.constantFrom(0, 500)).map(([n, graceMs]) => ({
+    name: `stop ${n} after ${graceMs}`,
+    take: async ({ world, requested }: Story) => {
+      const id = requested[n % Math.max(1, requested.length)];
+      const mode = graceMs > 0 ? StopMode.GRACEFUL : StopMode.KILL;
+      if (id !== undefined) await world.requestStop(id, mode, graceMs);
+    },
+  })),
+  small.map((n) => ({
+    name: `agent ${n} turns silent or not`,
+    take: async (story: Story) => {
+      story.agent(n).silent = !story.agent(n).silent;
+    },
+  })),
+  small.map((n) => ({
+    name: `agent ${n} turns stubborn or not`,
+    take: async (story: Story) => {
+      story.agent(n).stubborn = !story.agent(n).stubborn;
+    },
+  })),
+  small.map((n) => ({
+    name: `agent ${n} restarts`,
+    take: async (story: Story) => story.agent(n).restart(),
+  })),
+  fc.constantFrom(1_000, 5_000, 35_000).map((ms) => ({
+    name: `${ms} ms pass`,
+    take: async ({ world }: Story) => world.advance(ms),
+  })),
+  fc.boolean().map((on) => ({
+    name: on ? "the bus is back" : "the bus goes away",
+    take: async ({ world }: Story) => (on ? world.hub.reconnect() : world.hub.disconnect()),
+  })),
+  fc.constant({
+    name: "the scheduler is replaced",
+    take: async (story: Story) => {
+      if (story.scheduler !== null) await story.world.stop(story.scheduler);
+      story.scheduler = await story.world.scheduler();
+    },
+  }),
+);
+
+test("slots are never oversubscribed, places are all or nothing, and everything gets its turn", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 25 }),
+      fc.array(fc.nat({ max: 9 }), { minLength: 97, maxLength: 97 }),
+      async (steps, fates) => {
+        let messages = 0;
+        let well = false;
+        const fate = () => {
+          messages += 1;
+          const chance = well ? 9 : fates[messages % fates.length];
+          if (chance === 0) return { copies: 0 };
+          return chance === 1 ? { copies: 2, delayMs: 300 } : {};
+        };
+        await using world = await World.open({ bus: { fate } });
+        const story = new Story(world);
+        story.scheduler = await world.scheduler();
+        for (const [n, slots] of [1, 2, 3].entries()) await world.agent(`a${n}`, slots);
+        for (const { take } of steps) {
+          await take(story);
+          world.assertNothingOversubscribed();
+        }
+        compareSaved(world);
+        well = true;
+        await becomesWell(story);
+        world.assertNothingOversubscribed();
+      },
+    ),
+    { numRuns: 3000, endOnFailure: true, interruptAfterTimeLimit: 170000 },
+  );
+}, 200_000);
+
+/** A fold that was saved half way and goes on is the fold of the whole. */
+function compareSaved(world: World): void {
+  const whole = world.fold();
+  const half = world.fold(undefined, Math.floor(whole.position / 2));
+  const resumed = world.fold(readSnapshot(writeSnapshot(half)));
+  type Saved = { agents: { id: string }[]; allocations: { id: string }[]; pools: unknown };
+  const sorted = (text: string): Saved => {
+    const { agents, allocations, pools } = JSON.parse(text) as Saved;
+    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+    return { agents: agents.toSorted(byId), allocations: allocations.toSorted(byId), pools };
+  };
+  expect(sorted(writeSnapshot(resumed))).toEqual(sorted(writeSnapshot(whole)));
+  for (const [name, { agents, queue }] of whole.pools) {
+    const other = resumed.pool(name);
+    expect([other.agents.freeSlots, other.agents.present, other.queue.size]).toEqual([
+      agents.freeSlots,
+      agents.present,
+      queue.size,
+    ]);
+  }
+}
+
+/** Agents answer, messages arrive, and every run ends when it runs: then none is left. */
+async function becomesWell({ world, requested }: Story): Promise<void> {
+  world.hub.reconnect();
+  for (const agent of world.agents) {
+    agent.silent = false;
+    agent.stubborn = false;
+  }
+  await world.advance(10_000);
+  for (let round = 0; round <= requested.length; round += 1) {
+    for (const agent of world.agents) {
+      for (const { allocation, exit } of agent.held.values()) {
+        if (exit === undefined) agent.end(allocation, { code: 0 });
+      }
+    }
+    await world.advance(3_000);
+  }
+  for (const id of requested) {
+    expect([id, world.names(`allocation-${id}`).at(-1)]).toEqual([id, "AllocationEnded"]);
+  }
+  const [pool] = world.fold().pools.values();
+  expect(pool?.agents.freeSlots).toBe(6);
+}
