@@ -17,7 +17,6 @@ export type AskedRun = {
   readonly fromCheckpoint?: string;
   readonly fromStep?: number;
   readonly preemptible?: boolean;
-  readonly workspace?: string;
   readonly avoided?: { readonly agents: readonly string[] };
 };
 
