@@ -13,7 +13,14 @@ import { rejoined } from "../agent/decide.ts";
 import { inUse } from "../agent/use.ts";
 import { settingsOfPool } from "../pool/configuration.ts";
 import { agentChange } from "./agent-changes.ts";
-import { ghostsOf, grantOf, lostWith, queuedAllocation, stopAfter } from "./allocation-changes.ts";
+import {
+  ghostsOf,
+  grantOf,
+  lostWith,
+  queuedAllocation,
+  stopAfter,
+  isTimed,
+} from "./allocation-changes.ts";
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
@@ -112,7 +119,7 @@ export class Cluster {
           this.#changeAgent(agent, ({ trust }) => ({ trust: afterStart(trust) }));
         }
         this.#change(id, () => ({ started: true, startedAtMs: noted.timeMs }));
-        this.#noteTimeLimit(id);
+        if (isTimed(this.allocations.get(id))) this.timed.add(id);
         return this.#poolOfRun(id)?.started(id, noted.timeMs);
       case "AllocationStopRequested":
         return this.#stopRequested(noted, event.data);
@@ -255,7 +262,7 @@ export class Cluster {
     if (allocation.stop !== null) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
-    this.#noteTimeLimit(id);
+    if (isTimed(allocation)) this.timed.add(id);
     for (const { agent, slots } of grant.placements) {
       this.#poolOf(agent, pool).agents.hold(agent, id, slots);
       const placed = this.#placed.get(agent) ?? new Set<string>();
@@ -264,11 +271,6 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.add(id);
-  }
-
-  #noteTimeLimit(id: string): void {
-    const { startedAtMs = null, resources } = this.allocations.get(id) ?? {};
-    if (startedAtMs !== null && resources?.timeLimitMs !== undefined) this.timed.add(id);
   }
 
   #poolOf(agent: string, otherwise: string): Pool {
