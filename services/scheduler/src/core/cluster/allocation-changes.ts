@@ -59,12 +59,6 @@ export function stopAfter(
   };
 }
 
-/** Whether its processes have started, with a time limit. */
-export function isTimed(allocation: Allocation | undefined): boolean {
-  const { startedAtMs = null, resources } = allocation ?? {};
-  return startedAtMs !== null && resources?.timeLimitMs !== undefined;
-}
-
 /** The ranks on an agent that was lost do not come back. */
 export function lostWith({ grant, lostRanks }: Allocation, agent: string): Partial<Allocation> {
   const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);

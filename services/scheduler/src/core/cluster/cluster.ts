@@ -6,6 +6,7 @@
  * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that does
  * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
+import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { defaultSettings, type Demand, Pool } from "@trainyard/scheduling";
@@ -13,14 +14,7 @@ import { rejoined } from "../agent/decide.ts";
 import { inUse } from "../agent/use.ts";
 import { settingsOfPool } from "../pool/configuration.ts";
 import { agentChange } from "./agent-changes.ts";
-import {
-  ghostsOf,
-  grantOf,
-  lostWith,
-  queuedAllocation,
-  stopAfter,
-  isTimed,
-} from "./allocation-changes.ts";
+import { ghostsOf, grantOf, lostWith, queuedAllocation, stopAfter } from "./allocation-changes.ts";
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
