@@ -256,7 +256,7 @@ export class PlacementPass {
     if (demand.slots === 0) return null;
     const room = this.#trial.attempt(() => {
       for (const run of this.#leaving) this.#trial.release(run.demand.id);
-      return makeRoom(this.#trial, this.#victimsFor(demand), () => this.#fit(demand));
+      return makeRoom(this.#trial, demand, this.#victimsFor(demand), () => this.#fit(demand));
     });
     if (room === null) return null;
     for (const run of room.runs) {
@@ -308,7 +308,7 @@ export class PlacementPass {
 
   #soonestFor(demand: Demand): Room | null {
     const candidates = soonest(this.#pool, demand, this.#nowMs);
-    return makeRoom(this.#trial, candidates, () => this.#fit(demand));
+    return makeRoom(this.#trial, demand, candidates, () => this.#fit(demand));
   }
 
   /** The runs without which a demand would fit soonest; none if it would not. */

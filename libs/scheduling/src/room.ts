@@ -15,20 +15,18 @@ export type Room = { readonly runs: readonly PlacedRun[]; readonly shares: reado
  */
 export function makeRoom(
   trial: Trial,
+  demand: Demand,
   candidates: Iterable<PlacedRun>,
   fits: () => readonly Share[] | null,
 ): Room | null {
   return trial.attempt(() => {
-    const gone: { readonly run: PlacedRun; readonly had: readonly Share[] }[] = [];
-    let shares: readonly Share[] | null = null;
-    for (const run of candidates) {
-      const had = trial.release(run.demand.id);
-      if (had.length === 0) continue;
-      gone.push({ run, had });
-      shares = fits();
-      if (shares !== null) break;
-    }
-    if (shares === null) return null;
+    const isOnOne = demand.singleAgent || demand.slots === 1;
+    const first = isOnOne
+      ? releaseOnOne(trial, demand, candidates, fits)
+      : releaseInTurn(trial, candidates, fits);
+    if (first === null) return null;
+    const { gone } = first;
+    let { shares } = first;
     // The one that was released last was chosen last: it goes back first where it does not help.
     const used = new Set(shares.map(({ agent }) => agent));
     const apart = gone.filter(({ had }) => !had.some(({ agent }) => used.has(agent)));
@@ -47,6 +45,56 @@ export function makeRoom(
     }
     return { runs: runs.toReversed(), shares };
   });
+}
+
+type Gone = { readonly run: PlacedRun; readonly had: readonly Share[] };
+type Released = { readonly gone: readonly Gone[]; readonly shares: readonly Share[] };
+
+/** Releases one after the other until it fits. */
+function releaseInTurn(
+  trial: Trial,
+  candidates: Iterable<PlacedRun>,
+  fits: () => readonly Share[] | null,
+): Released | null {
+  const gone: Gone[] = [];
+  for (const run of candidates) {
+    const had = trial.release(run.demand.id);
+    if (had.length === 0) continue;
+    gone.push({ run, had });
+    const shares = fits();
+    if (shares !== null) return { gone, shares };
+  }
+  return null;
+}
+
+/** The same for a run on one agent: only the runs of an agent are released on which enough slots would be free. */
+function releaseOnOne(
+  trial: Trial,
+  { slots }: Demand,
+  candidates: Iterable<PlacedRun>,
+  fits: () => readonly Share[] | null,
+): Released | null {
+  const { agents } = trial;
+  const byAgent = new Map<string, { free: number; readonly gone: Gone[] }>();
+  for (const run of candidates) {
+    const had = agents.sharesOf(run.demand.id);
+    for (const share of had) {
+      const here = byAgent.get(share.agent) ?? {
+        free: agents.freeOf(share.agent, Number.POSITIVE_INFINITY).length,
+        gone: [],
+      };
+      byAgent.set(share.agent, here);
+      here.free += share.slots.length;
+      here.gone.push({ run, had });
+      if (here.free < slots) continue;
+      const { mark } = trial;
+      for (const one of here.gone) trial.release(one.run.demand.id);
+      const shares = fits();
+      if (shares !== null) return { gone: here.gone, shares };
+      trial.rewind(mark);
+    }
+  }
+  return null;
 }
 
 /**
