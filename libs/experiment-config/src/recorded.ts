@@ -28,6 +28,7 @@ import { readSearcher } from "./searcher/searcher.ts";
 
 export type { CheckpointStorage, NormalisedConfig } from "./config.ts";
 export { defaults } from "./defaults.ts";
+export { type RequestedResources, requestedResources } from "./requested-resources.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type JsonObject, mappingAt } from "../json.ts";
 import { exportJsonSchema } from "../json-schema.ts";
-import { recordedConfig } from "../recorded.ts";
+import { recordedConfig, requestedResources } from "../recorded.ts";
 import { config, defaults } from "../test-documents.ts";
 
 const constraintsOf = (text: string) =>
@@ -89,5 +89,58 @@ describe("limits of runs", () => {
     expect(config("resources: {max_slots: 3}").resources.max_slots).toBe(3);
     const { resources } = recordedConfig({ resources: { max_slots: 0, weight: -1 } });
     expect(resources).toMatchObject({ max_slots: null, weight: 1 });
+  });
+});
+
+describe("what a run requests", () => {
+  it("is what its configuration says", () => {
+    const text = `
+preemption_timeout: 5m
+resources:
+  slots_per_trial: 2
+  priority: 7
+  resource_pool: gpus
+  weight: 3
+  max_slots: 8
+  time_limit: 2h
+  is_single_node: true
+  constraints:
+    device: cuda
+    device_memory: 80GB
+    require: {zone: [a, b]}
+    prefer: {fast: true}
+    forbid: {spot: "yes"}
+    exclude_agents: [gpu-1]
+    same_label: rack`;
+    expect(requestedResources(config(text))).toEqual({
+      pool: "gpus",
+      slots: 2,
+      priority: 7,
+      weight: 3,
+      singleAgent: true,
+      maxSlots: 8,
+      timeLimitMs: 7_200_000,
+      preemptionTimeoutMs: 300_000,
+      constraints: {
+        device: "cuda",
+        deviceMemoryBytes: 80e9,
+        required: [{ label: "zone", values: ["a", "b"] }],
+        preferred: [{ label: "fast", values: [] }],
+        forbidden: [{ label: "spot", values: ["yes"] }],
+        excludedAgents: ["gpu-1"],
+        sameLabel: "rack",
+      },
+    });
+  });
+
+  it("has no limits and no constraints by default", () => {
+    expect(requestedResources(config())).toEqual({
+      pool: "default",
+      slots: 1,
+      priority: 42,
+      weight: 1,
+      singleAgent: false,
+      preemptionTimeoutMs: 3_600_000,
+    });
   });
 });
