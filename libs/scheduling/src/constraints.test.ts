@@ -285,7 +285,8 @@ describe("what no agent could ever hold", () => {
       "all agents of pool gpus with the same rack have at most 12 slots together, those with rack 2, and the run needs 13",
     ],
   ])("is said with the nearest that would: %s", (_name, demand, detail) => {
-    expect(couldEverHold(gpus, demand, "gpus")).toEqual({ possible: false, detail });
+    const key = "constraints";
+    expect(couldEverHold(gpus, demand, "gpus")).toEqual({ possible: false, detail, key });
   });
 
   test("is judged by all agents that joined, also those that are away, full or blocked", () => {
@@ -308,6 +309,7 @@ describe("what no agent could ever hold", () => {
     expect(couldEverHold(agents, asked(2, {}))).toEqual({
       possible: false,
       detail: "all agents of the pool have 1 slot together, and the run needs 2",
+      key: "slots_per_trial",
     });
     expect(fit(agents, asked(2, {}))).toBeNull();
     agents.join("a", { slots: [{ id: "0", device: "", memoryBytes: 0 }], labels: {} }, true);

@@ -8,6 +8,8 @@ export type PlaceAnswer = {
   readonly possible: boolean;
   /** Empty if it is possible. */
   readonly detail: string;
+  /** The key of `resources` in the configuration that cannot be satisfied; absent if it is possible. */
+  readonly key?: "slots_per_trial" | "constraints";
 };
 
 /**
@@ -22,6 +24,7 @@ export function couldEverHold(agents: PoolAgents, wanted: Wanted, pool = ""): Pl
   return {
     possible: false,
     detail: togetherText(agents, wanted, name) ?? nearestText(agents, wanted, name),
+    key: conditionsOf(wanted.constraints).shape === "" ? "slots_per_trial" : "constraints",
   };
 }
 
