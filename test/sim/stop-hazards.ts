@@ -74,6 +74,7 @@ export const stopHazards: readonly Hazard[] = [
       await scene.pause();
       await stopped(scene, StopWhy.PREEMPTED, { step: 10 });
       await scene.activate();
+      await scene.until(() => scene.requests().length === 2, "the next run is requested");
       await finish(scene);
     },
     trial: "completed",
