@@ -9,7 +9,7 @@
  * the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is asked.
  */
 import type { Capacity } from "./agent-index.ts";
-import { type Conditions, conditionsOf, noConditions } from "./constraints.ts";
+import { type Conditions, type Constraints, conditionsOf, noConditions } from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
 import type { Offer, Slot } from "./offer.ts";
@@ -18,10 +18,15 @@ import { couldTake, freeSlotsOf, View, type ViewedAgent } from "./view.ts";
 export type { Capacity } from "./agent-index.ts";
 
 /** Why an agent that is present gets nothing, in words. */
-export type Block = { readonly kind: "low_disk" | "distrusted"; readonly detail: string };
+export type Block = {
+  readonly kind: "low_disk" | "distrusted" | "disabled";
+  readonly detail: string;
+};
 
 /** What decides where a demand can be. */
-export type Wanted = Pick<Demand, "slots" | "singleAgent" | "constraints">;
+export type Wanted = Pick<Demand, "slots" | "singleAgent"> & {
+  readonly constraints?: Constraints | undefined;
+};
 
 class Agent implements ViewedAgent {
   readonly ordinal: number;

@@ -7,7 +7,7 @@ export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
 export type { Offer, Slot } from "./offer.ts";
 export { place } from "./place.ts";
-export { Pool } from "./pool.ts";
+export { type JobUpdate, type Placed, Pool } from "./pool.ts";
 export {
   defaultSettings,
   type PolicyName,
