@@ -9,7 +9,7 @@
  * the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is asked.
  */
 import type { Capacity } from "./agent-index.ts";
-import { type Conditions, conditionsOf, noConditions } from "./constraints.ts";
+import { type Conditions, type Constraints, conditionsOf, noConditions } from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
 import type { Offer, Slot } from "./offer.ts";
@@ -24,7 +24,9 @@ export type Block = {
 };
 
 /** What decides where a demand can be. */
-export type Wanted = Pick<Demand, "slots" | "singleAgent" | "constraints">;
+export type Wanted = Pick<Demand, "slots" | "singleAgent"> & {
+  readonly constraints?: Constraints | undefined;
+};
 
 class Agent implements ViewedAgent {
   readonly ordinal: number;

@@ -31,7 +31,14 @@ describe("creating an experiment", () => {
       resources: { slots_per_trial: 0, priority: 7, resource_pool: "gpu" },
     };
     expect(given(experimentDecider, experimentCreated(config)).state.plan).toEqual({
-      resources: { pool: "gpu", slots: 0, priority: 7, weight: 1, singleAgent: false },
+      resources: {
+        pool: "gpu",
+        slots: 0,
+        priority: 7,
+        weight: 1,
+        singleAgent: false,
+        preemptionTimeoutMs: 3_600_000,
+      },
       maxRestarts: 2,
     });
   });
