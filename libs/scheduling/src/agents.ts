@@ -23,6 +23,15 @@ export type Block = {
   readonly detail: string;
 };
 
+export type Standing = {
+  readonly present: Capacity;
+  readonly freeSlots: number;
+  /** On one agent; -1 without agents. */
+  readonly mostFree: number;
+  /** On agents that may share a run. */
+  readonly mostTogether: number;
+};
+
 /** What decides where a demand can be. */
 export type Wanted = Pick<Demand, "slots" | "singleAgent"> & {
   readonly constraints?: Constraints | undefined;
@@ -63,6 +72,8 @@ export class PoolAgents {
   slotlessMax: number = schedulingLimits.slotlessPerAgentMax;
   readonly #byId = new Map<string, Agent>();
   readonly #byOrdinal: Agent[] = [];
+  /** The agents of each holder. */
+  readonly #places = new Map<string, Set<string>>();
   readonly #all = new View(noConditions);
   /** By their conditions, the latest asked for last. */
   readonly #views = new Map<string, View>();
@@ -146,6 +157,7 @@ export class PoolAgents {
   hold(id: string, holder: string, slots: readonly string[]): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
+    this.#places.set(holder, (this.#places.get(holder) ?? new Set<string>()).add(id));
     drop(agent, holder);
     agent.holders.set(holder, slots);
     if (slots.length === 0) agent.slotless += 1;
@@ -157,7 +169,27 @@ export class PoolAgents {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
     drop(agent, holder);
+    const places = this.#places.get(holder);
+    places?.delete(id);
+    if (places?.size === 0) this.#places.delete(holder);
     this.#changed(agent);
+  }
+
+  /** What a holder has, agent by agent. */
+  sharesOf(holder: string): readonly Share[] {
+    return [...(this.#places.get(holder) ?? [])].flatMap((agent) => {
+      const slots = this.#byId.get(agent)?.holders.get(holder);
+      return slots === undefined ? [] : [{ agent, slots }];
+    });
+  }
+
+  /** Those that have slots of an agent, or run there without. */
+  holdersOf(id: string): Iterable<string> {
+    return this.#byId.get(id)?.holders.keys() ?? [];
+  }
+
+  idOf(ordinal: number): string {
+    return (this.#byOrdinal[ordinal] as Agent).id;
   }
 
   /** All agents that ever joined, and their slots. */
@@ -182,6 +214,20 @@ export class PoolAgents {
   /** The most slots that one agent has, present or not. */
   get largest(): number {
     return this.view(noConditions).largest;
+  }
+
+  /** What a demand's constraints leave of the agents that take work, and of their free slots. */
+  standing({ slots, constraints }: Omit<Wanted, "singleAgent">): Standing {
+    const { alone, together, slotless } = conditionsOf(constraints);
+    return this.without(constraints?.excludedAgents ?? [], () => {
+      const { present, freeSlots, mostFree } = this.view(slots === 0 ? slotless : alone);
+      let mostTogether = mostFree;
+      for (const [, tiers] of this.view(together).groups) {
+        const free = tiers.reduce((sum, tier) => sum + tier.freeSlots, 0);
+        mostTogether = Math.max(mostTogether, free);
+      }
+      return { present, freeSlots, mostFree, mostTogether };
+    });
   }
 
   /** The agents and slots that these conditions admit, as they are until something changes. */

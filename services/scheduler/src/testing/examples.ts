@@ -9,6 +9,7 @@ export type AskedRun = {
   readonly owner?: string;
   readonly fromCheckpoint?: string;
   readonly fromStep?: number;
+  readonly preemptible?: boolean;
   readonly avoided?: { readonly agents: readonly string[] };
 };
 
