@@ -292,9 +292,10 @@ export class PoolAgents {
   #changed(agent: Agent): void {
     this.#changes.push(agent);
     // A view that has not been asked for so long looks at each agent once, which costs less than the list.
-    if (this.#changes.length <= Math.max(1_000, 2 * this.#byOrdinal.length)) return;
-    this.#changesFrom += this.#changes.length;
-    this.#changes = [];
+    const kept = Math.max(1_000, this.#byOrdinal.length);
+    if (this.#changes.length <= 2 * kept) return;
+    this.#changesFrom += this.#changes.length - kept;
+    this.#changes = this.#changes.slice(-kept);
   }
 }
 
