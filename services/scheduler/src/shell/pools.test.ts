@@ -156,6 +156,7 @@ describe("a pool", () => {
     }
     await world.run("2.1#1", { pool: "gpus", slots: 3 });
     const [gpus] = await poolsOf(world);
+    expect(gpus).toMatchObject({ reservedFor: "2.1#1", slotsReserved: 3 });
     expect(gpus).toMatchObject({ slots: 3, slotsFree: 1, runsPlaced: 2, runsWaiting: 1 });
     expect(gpus?.quotas).toEqual([{ workspace: "lab", slots: 1, used: 2, borrowed: 1 }]);
     expect(world.last("allocation-1.1#1", "AllocationQueued")).toMatchObject({
