@@ -1,12 +1,12 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Slot as Offered } from "@trainyard/contracts/events";
-import type { AgentDocument, DocumentSet } from "./documents.ts";
+import type { AgentDocument, DisabledSlot, DocumentSet } from "./documents.ts";
 import { type Projections } from "./projections.ts";
 
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
     const before = documents.get("agent", id);
-    const { pool, version, processGroups } = data;
+    const { pool, version, labels, processGroups } = data;
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       ...before,
@@ -15,6 +15,7 @@ export const agentProjections: Projections = {
       state: "CONNECTED",
       slots,
       version,
+      labels,
       nameRefused: "",
       ...(processGroups === undefined ? {} : { processGroups }),
     };
@@ -46,6 +47,38 @@ export const agentProjections: Projections = {
   },
   AgentRemoved({ id }, documents) {
     documents.update("agent", id, () => ({ state: "REMOVED" }));
+  },
+  AgentDisabled({ id, data, timeMs }, documents) {
+    const disabled = { state: "DISABLED", reason: data.reason, sinceMs: timeMs };
+    documents.update("agent", id, () => ({ disabled }));
+  },
+  AgentDrainRequested({ id, data, timeMs }, documents) {
+    const disabled = {
+      state: "DRAINING",
+      reason: data.reason,
+      sinceMs: timeMs,
+      ...deadlineOf(data.deadlineMs, timeMs),
+    };
+    documents.update("agent", id, () => ({ disabled }));
+  },
+  AgentDrained({ id }, documents) {
+    documents.replace("agent", id, (doc) => {
+      if (doc.disabled === undefined) return doc;
+      const { deadlineAtMs: _over, ...disabled } = doc.disabled;
+      return { ...doc, disabled: { ...disabled, state: "DRAINED" } };
+    });
+  },
+  AgentEnabled({ id }, documents) {
+    documents.replace("agent", id, ({ disabled: _over, ...doc }) => doc);
+  },
+  SlotDisabled({ id, data, timeMs }, documents) {
+    const { slot, reason = "", drain = false, deadlineMs } = data;
+    const state = drain ? "DRAINING" : "DISABLED";
+    const disabled = { slot, state, reason, sinceMs: timeMs, ...deadlineOf(deadlineMs, timeMs) };
+    changeDisabledSlots(documents, id, slot, [disabled]);
+  },
+  SlotEnabled({ id, data }, documents) {
+    changeDisabledSlots(documents, id, data.slot, []);
   },
   AgentDistrusted({ id, data, timeMs }, documents) {
     const { failures, experiments, reason, forMs } = data;
@@ -85,6 +118,21 @@ export const agentProjections: Projections = {
     hold(documents, id, data.slots, "");
   },
 };
+
+function deadlineOf(deadlineMs: number | undefined, timeMs: number) {
+  return deadlineMs === undefined ? {} : { deadlineAtMs: timeMs + deadlineMs };
+}
+
+function changeDisabledSlots(
+  documents: DocumentSet,
+  agent: string,
+  id: string,
+  now: readonly DisabledSlot[],
+): void {
+  documents.update("agent", agent, ({ disabledSlots = [] }) => ({
+    disabledSlots: [...disabledSlots.filter(({ slot }) => slot !== id), ...now],
+  }));
+}
 
 function hold(documents: DocumentSet, agent: string, slots: readonly string[], run: string): void {
   changeSlots(documents, agent, (slot) =>
