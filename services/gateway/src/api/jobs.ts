@@ -1,5 +1,5 @@
 /** Experiments as the scheduler's queues see them: order, place and reasons are computed when they are asked for. */
-import type { Plain, ReplyOf } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   ExplainJobSchema,
