@@ -74,6 +74,18 @@ test("an agent that drains has a deadline until it is drained", () => {
   expect(agentAfter(offer(["0"]), endless).disabled).toEqual(draining);
 });
 
+test("a second drain does not move the deadline of the first one to a later time", () => {
+  const drain = (deadlineMs: number): AnyEvent => ({
+    type: "AgentDrainRequested",
+    data: { reason: "", deadlineMs },
+  });
+  const enabled: AnyEvent = { type: "AgentEnabled", data: {} };
+  expect(agentAfter(offer(["0"]), drain(2_000), drain(1_500)).disabled?.deadlineAtMs).toBe(3_000);
+  expect(agentAfter(offer(["0"]), drain(2_000), drain(500)).disabled?.deadlineAtMs).toBe(2_500);
+  const anew = agentAfter(offer(["0"]), drain(2_000), enabled, drain(2_000));
+  expect(anew.disabled?.deadlineAtMs).toBe(5_000);
+});
+
 test("a drained slot is draining while a run holds it, and drained after that", () => {
   const drain: AnyEvent = { type: "SlotDisabled", data: { slot: "0", reason: "x", drain: true } };
   const held = agentAfter(offer(["0", "1"]), granted("5.1#1", "0", "1"), drain);
@@ -89,13 +101,12 @@ test("a drained slot is draining while a run holds it, and drained after that", 
 });
 
 test("a disabled slot is still disabled when it returns, until it is enabled", () => {
-  const disabled: AnyEvent = { type: "SlotDisabled", data: { slot: "0", deadlineMs: 500 } };
+  const disabled: AnyEvent = { type: "SlotDisabled", data: { slot: "0" } };
   const returned = agentAfter(offer(["0", "1"]), disabled, offer(["1"]), offer(["0", "1"]));
   expect(returned.slots[0]?.disabled).toEqual({
     state: "DISABLED",
     reason: "",
     sinceMs: 1_000,
-    deadlineAtMs: 1_500,
   });
   const enabled: AnyEvent = { type: "SlotEnabled", data: { slot: "0" } };
   const [first] = agentAfter(

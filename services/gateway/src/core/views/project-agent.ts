@@ -1,6 +1,7 @@
 import type { Plain } from "@trainyard/contracts";
+import type { Disabled } from "@trainyard/contracts/api";
 import type { Slot as Offered } from "@trainyard/contracts/events";
-import type { AgentDocument, DisabledSlot, DocumentSet } from "./documents.ts";
+import type { AgentDocument, DocumentSet } from "./documents.ts";
 import { type Projections } from "./projections.ts";
 
 export const agentProjections: Projections = {
@@ -53,13 +54,14 @@ export const agentProjections: Projections = {
     documents.update("agent", id, () => ({ disabled }));
   },
   AgentDrainRequested({ id, data, timeMs }, documents) {
-    const disabled = {
-      state: "DRAINING",
-      reason: data.reason,
-      sinceMs: timeMs,
-      ...deadlineOf(data.deadlineMs, timeMs),
-    };
-    documents.update("agent", id, () => ({ disabled }));
+    documents.update("agent", id, ({ disabled }) => ({
+      disabled: {
+        state: "DRAINING",
+        reason: data.reason,
+        sinceMs: timeMs,
+        ...deadlineAfter(disabled, data.deadlineMs, timeMs),
+      },
+    }));
   },
   AgentDrained({ id }, documents) {
     documents.replace("agent", id, (doc) => {
@@ -73,12 +75,19 @@ export const agentProjections: Projections = {
   },
   SlotDisabled({ id, data, timeMs }, documents) {
     const { slot, reason = "", drain = false, deadlineMs } = data;
-    const state = drain ? "DRAINING" : "DISABLED";
-    const disabled = { slot, state, reason, sinceMs: timeMs, ...deadlineOf(deadlineMs, timeMs) };
-    changeDisabledSlots(documents, id, slot, [disabled]);
+    documents.update("agent", id, ({ disabledSlots = [] }) => {
+      const before = disabledSlots.find((one) => one.slot === slot);
+      const since = { slot, reason, sinceMs: timeMs };
+      const disabled = drain
+        ? { ...since, state: "DRAINING", ...deadlineAfter(before, deadlineMs, timeMs) }
+        : { ...since, state: "DISABLED" };
+      return { disabledSlots: [...disabledSlots.filter((one) => one !== before), disabled] };
+    });
   },
   SlotEnabled({ id, data }, documents) {
-    changeDisabledSlots(documents, id, data.slot, []);
+    documents.update("agent", id, ({ disabledSlots = [] }) => ({
+      disabledSlots: disabledSlots.filter(({ slot }) => slot !== data.slot),
+    }));
   },
   AgentDistrusted({ id, data, timeMs }, documents) {
     const { failures, experiments, reason, forMs } = data;
@@ -119,19 +128,15 @@ export const agentProjections: Projections = {
   },
 };
 
-function deadlineOf(deadlineMs: number | undefined, timeMs: number) {
-  return deadlineMs === undefined ? {} : { deadlineAtMs: timeMs + deadlineMs };
-}
-
-function changeDisabledSlots(
-  documents: DocumentSet,
-  agent: string,
-  id: string,
-  now: readonly DisabledSlot[],
-): void {
-  documents.update("agent", agent, ({ disabledSlots = [] }) => ({
-    disabledSlots: [...disabledSlots.filter(({ slot }) => slot !== id), ...now],
-  }));
+/** Of a drain that follows another one the earlier deadline holds. */
+function deadlineAfter(
+  before: Plain<Disabled> | undefined,
+  deadlineMs: number | undefined,
+  timeMs: number,
+): { readonly deadlineAtMs?: number } {
+  const atMs = deadlineMs === undefined ? Infinity : timeMs + deadlineMs;
+  const deadlineAtMs = Math.min(before?.deadlineAtMs ?? Infinity, atMs);
+  return deadlineAtMs === Infinity ? {} : { deadlineAtMs };
 }
 
 function hold(documents: DocumentSet, agent: string, slots: readonly string[], run: string): void {
