@@ -5,7 +5,7 @@ export { explainWaits, type Wait, type WaitReason } from "./explain.ts";
 export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
 export { place } from "./place.ts";
-export { Pool } from "./pool.ts";
+export { type JobUpdate, type Placed, Pool } from "./pool.ts";
 export {
   defaultSettings,
   type PolicyName,

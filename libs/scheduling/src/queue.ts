@@ -121,6 +121,11 @@ export class WaitingQueue {
     return this.#byId.has(id);
   }
 
+  ofJob(job: string): readonly Demand[] {
+    const waiting = [...this.#byId.values()].map(({ entry }) => entry.demand);
+    return waiting.filter((demand) => demand.job === job);
+  }
+
   /** The priorities at which something waits, best first. */
   priorities(kind: Kind): readonly number[] {
     return [...this.#kinds[kind].keys()].sort((a, b) => a - b);

@@ -2,6 +2,7 @@
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 
 export type AskedResources = {
+  readonly pool?: string;
   readonly slots?: number;
   readonly priority?: number;
   readonly singleAgent?: boolean;
@@ -9,6 +10,8 @@ export type AskedResources = {
 
 export type AskedRun = {
   readonly delayMs?: number;
+  readonly workspace?: string;
+  readonly owner?: string;
   readonly fromCheckpoint?: string;
   readonly fromStep?: number;
   readonly avoided?: { readonly agents: readonly string[] };

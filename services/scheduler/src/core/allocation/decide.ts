@@ -60,7 +60,9 @@ function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): 
   }
   const before = state.stop;
   if (before?.mode === StopMode.KILL) return alreadySo;
-  if (before?.mode === mode && before.why === why) return alreadySo;
+  // Of one reason it is asked again only if it has less time now: a drain can become urgent.
+  const isLess = graceMs > 0 && (before?.graceMs === 0 || graceMs < (before?.graceMs ?? 0));
+  if (before?.mode === mode && before.why === why && !isLess) return alreadySo;
   return [{ type: "AllocationStopRequested", data: { mode, why, graceMs } }];
 }
 

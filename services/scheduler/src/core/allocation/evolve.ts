@@ -17,8 +17,10 @@ export function evolveAllocation(state: AllocationState, event: AllocationEvent)
       return { ...state, status: "granted", wait: null };
     case "AllocationStarted":
       return { ...state, status: "started" };
-    case "AllocationStopRequested":
-      return { ...state, stop: { mode: event.data.mode, why: event.data.why } };
+    case "AllocationStopRequested": {
+      const { mode, why, graceMs } = event.data;
+      return { ...state, stop: { mode, why, graceMs } };
+    }
     case "AllocationStopAcknowledged":
       return { ...state, stopAcknowledged: true };
     case "AllocationEnded":

@@ -26,7 +26,11 @@ export type AllocationEvent = EventOf<
 export type AllocationState = {
   readonly status: "none" | "queued" | "granted" | "started" | "ended";
   readonly wait: WaitCode | null;
-  readonly stop: { readonly mode: StopMode; readonly why: StopWhy } | null;
+  readonly stop: {
+    readonly mode: StopMode;
+    readonly why: StopWhy;
+    readonly graceMs: number;
+  } | null;
   readonly stopAcknowledged: boolean;
 };
 

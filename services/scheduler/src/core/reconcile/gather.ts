@@ -11,14 +11,15 @@ import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { trustDecision } from "../cluster/trust.ts";
-import { priorityPolicy } from "../pool/decide.ts";
 import type { Decision } from "./decision.ts";
 import type { Deadlines } from "./deadlines.ts";
+import { drainDecisions } from "./drains.ts";
 import { grantCommand, portsTaken } from "./grants.ts";
 import { heldOf, judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
 import { judgeHost } from "./judge-host.ts";
 import type { Observed } from "./observed.ts";
+import { poolDecisions } from "./pools.ts";
 import { ranksOf } from "./ranks.ts";
 
 export type Round = {
@@ -58,24 +59,13 @@ export function gather(round: Round): readonly Decision[] {
     ...silenceDecisions(round),
     ...nameDecisions(round),
     ...trustDecisions(cluster),
+    ...drainDecisions(cluster),
     ...killDecisions(round),
     ...allocationDecisions(round),
   ].filter((decision) => !round.isSetAside(decision));
   // Places are given on what is recorded: an agent that this round declares lost gets nothing.
   if (firm.length > 0) return firm;
   return placementDecisions(round).filter((decision) => !round.isSetAside(decision));
-}
-
-/** A pool is configured when the first agent joins it. */
-function poolDecisions(cluster: Cluster): readonly Decision[] {
-  return [...cluster.pools]
-    .filter(([name, { agents }]) => agents.known.agents > 0 && !cluster.policies.has(name))
-    .map(([id]) => ({
-      on: "pool",
-      id,
-      origin: null,
-      command: { kind: "configure", policy: priorityPolicy },
-    }));
 }
 
 function reportDecisions({ cluster, observed, reported }: Round): readonly Decision[] {
@@ -205,6 +195,7 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   behind_others: WaitCode.BEHIND_OTHERS,
   low_disk: WaitCode.LOW_DISK,
   distrusted: WaitCode.AGENTS_DISTRUSTED,
+  disabled: WaitCode.AGENTS_AWAY,
 };
 
 /** What the first in each queue wait for, where that has changed and is worth saying. */
