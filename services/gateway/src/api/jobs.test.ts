@@ -59,6 +59,8 @@ const run = {
 /** Plays the scheduler, which has runs of experiment 12 alone. */
 async function scheduler(asked: object[] = []): Promise<AsyncDisposable> {
   const absent = reject("not_found", "no run of the experiment waits or has a place");
+  const ended = reject("experiment_ended", "experiment 14: the experiment has ended");
+  const notWaiting = reject("not_waiting", "experiment 12: experiment 13 has no run that waits");
   return gateway.serving("scheduler", {
     GetJobs: command(GetJobsSchema, JobsSchema, async ({ pool }) => ({
       jobs: pool === "" || pool === job.pool ? [job] : [],
@@ -68,11 +70,11 @@ async function scheduler(asked: object[] = []): Promise<AsyncDisposable> {
     ),
     UpdateJob: command(UpdateJobSchema, AcceptedSchema, async (request) => {
       asked.push(request);
-      return request.job === "12" ? { position: 12, stream: "pool-default" } : absent;
+      return request.job === "12" ? { position: 12, stream: "pool-default" } : ended;
     }),
     MoveJob: command(MoveJobSchema, AcceptedSchema, async (request) => {
       asked.push(request);
-      return request.anchor === "14" ? absent : { position: 13, stream: "pool-default" };
+      return request.anchor === "13" ? notWaiting : { position: 13, stream: "pool-default" };
     }),
   });
 }
@@ -121,21 +123,24 @@ test("an update names only what it changes, and 0 removes the limit of slots", a
     body: { detail: "give a priority, a weight or max_slots" },
   });
   const ended = await gateway.call("PATCH", "/api/v1/jobs/14", { body: { priority: 1 } });
-  expect(ended).toMatchObject({ status: 404, body: { code: "job_not_found" } });
+  expect(ended).toMatchObject({
+    status: 409,
+    body: { code: "experiment_ended", detail: "experiment 14 has ended: it is COMPLETED" },
+  });
 });
 
 test("a job is moved relative to another one", async () => {
   const asked: object[] = [];
   await using _scheduler = await scheduler(asked);
   const move = (body: object) => gateway.call("POST", "/api/v1/jobs/12/move", { body });
-  expect((await move({ anchor: "13", ahead: true })).status).toBe(200);
-  expect(await move({ anchor: "14" })).toMatchObject({
-    status: 404,
-    body: { detail: "experiment 14 has ended: it is COMPLETED" },
+  expect((await move({ anchor: "15", ahead: true })).status).toBe(200);
+  expect(await move({ anchor: "13" })).toMatchObject({
+    status: 409,
+    body: { detail: "experiment 13 is paused, so none of its runs is in the queue" },
   });
   expect(await move({ anchor: "12" })).toMatchObject({ status: 400 });
   expect(asked).toEqual([
-    { job: "12", anchor: "13", ahead: true },
-    { job: "12", anchor: "14", ahead: false },
+    { job: "12", anchor: "15", ahead: true },
+    { job: "12", anchor: "13", ahead: false },
   ]);
 });

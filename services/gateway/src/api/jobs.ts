@@ -1,5 +1,4 @@
 /** Experiments as the scheduler's queues see them: order, place and reasons are computed when they are asked for. */
-import type { Plain } from "@trainyard/contracts";
 import {
   AcceptedSchema,
   ExplainJobSchema,
@@ -10,6 +9,7 @@ import {
   UpdateJobSchema,
 } from "@trainyard/contracts/commands";
 import { isExperimentId } from "@trainyard/kernel";
+import type { ExperimentDocument } from "../core/views/documents.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -66,8 +66,8 @@ function positionOf(backend: Backend, { position }: { readonly position: number 
   return { position: String(position || backend.position) };
 }
 
-/** If the scheduler has no run of an experiment in its queues, the answer says why: the read model knows its state. */
-async function explaining<Reply extends Plain<object>>(
+/** If the scheduler has no waiting run of an experiment, the answer says why: the read model knows its state. */
+async function explaining<Reply extends object>(
   backend: Backend,
   jobs: readonly string[],
   ask: () => Promise<Reply>,
@@ -76,19 +76,24 @@ async function explaining<Reply extends Plain<object>>(
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 404) throw error;
-    for (const job of jobs) await refuseAbsent(backend, job);
+    if (!(error instanceof Problem) || !absent.has(error.code)) throw error;
+    for (const job of jobs) {
+      const why = absence(await backend.get("experiment", job));
+      if (why !== null) throw new Problem(error.status, error.code, `experiment ${job} ${why}`);
+    }
     throw error;
   }
 }
 
-async function refuseAbsent(backend: Backend, job: string): Promise<void> {
-  const { state, endedAtMs } = await backend.get("experiment", job);
-  if (endedAtMs !== undefined) {
-    throw new Problem(404, "job_not_found", `experiment ${job} has ended: it is ${state}`);
-  }
-  if (state === "PAUSED") {
-    const detail = `experiment ${job} is paused, so none of its runs is in the queue`;
-    throw new Problem(404, "job_not_found", detail);
-  }
+const absent: ReadonlySet<string> = new Set([
+  "not_found",
+  "not_waiting",
+  "experiment_ended",
+  "experiment_not_found",
+]);
+
+/** Null for an experiment that could have runs in the queue. */
+function absence({ state, endedAtMs }: ExperimentDocument): string | null {
+  if (endedAtMs !== undefined) return `has ended: it is ${state}`;
+  return state === "PAUSED" ? "is paused, so none of its runs is in the queue" : null;
 }
