@@ -30,6 +30,7 @@ export const exampleResources = {
   priority: 42,
   weight: 1,
   singleAgent: false,
+  preemptionTimeoutMs: 3_600_000,
 };
 
 export const checkpointA = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -93,6 +94,7 @@ export function runRequested(run = 1, overrides: Overrides = {}): EventOf<"RunRe
       preemptible: true,
       experiment: "12",
       delayMs: 0,
+      workspace: "lab",
       ...overrides,
     },
   };

@@ -6,6 +6,8 @@ export type AskedResources = {
   readonly slots?: number;
   readonly priority?: number;
   readonly singleAgent?: boolean;
+  readonly timeLimitMs?: number;
+  readonly preemptionTimeoutMs?: number;
 };
 
 export type AskedRun = {
@@ -14,6 +16,7 @@ export type AskedRun = {
   readonly owner?: string;
   readonly fromCheckpoint?: string;
   readonly fromStep?: number;
+  readonly preemptible?: boolean;
   readonly avoided?: { readonly agents: readonly string[] };
 };
 

@@ -11,8 +11,10 @@ export function evolveAllocation(state: AllocationState, event: AllocationEvent)
   switch (event.type) {
     case "AllocationQueued":
       return { ...state, status: "queued" };
-    case "WaitExplained":
-      return { ...state, wait: event.data.code };
+    case "WaitExplained": {
+      const { code, limit = null } = event.data;
+      return { ...state, wait: { code, limit } };
+    }
     case "AllocationGranted":
       return { ...state, status: "granted", wait: null };
     case "AllocationStarted":

@@ -45,6 +45,8 @@ export class Cluster {
   readonly draining = new Set<string>();
   /** Granted and not started yet. */
   readonly launching = new Set<string>();
+  /** Started with a time limit. */
+  readonly timed = new Set<string>();
   position = 0;
   /** Of the newest event, by the database's clock. */
   timeMs = 0;
@@ -53,6 +55,8 @@ export class Cluster {
 
   /** What changed since it was last taken, for whoever acts on the fold. */
   readonly touchedPools = new Set<string>();
+  /** Pools in which the reasons of waits may have changed since they were last recorded. */
+  readonly unexplained = new Set<string>();
   readonly touchedAllocations = new Set<string>();
   readonly touchedAgents = new Set<string>();
   /** Granted allocations that ended since this was last taken, with the agents on which they had a part. */
@@ -98,7 +102,7 @@ export class Cluster {
         return this.#queued(noted, event.data);
       case "WaitExplained":
         return this.#change(id, () => ({
-          wait: { code: event.data.code, atMs: noted.timeMs },
+          wait: { code: event.data.code, limit: event.data.limit ?? null, atMs: noted.timeMs },
         }));
       case "AllocationGranted":
         return this.#granted(noted, event.data);
@@ -108,6 +112,7 @@ export class Cluster {
           this.#changeAgent(agent, ({ trust }) => ({ trust: afterStart(trust) }));
         }
         this.#change(id, () => ({ started: true, startedAtMs: noted.timeMs }));
+        this.#noteTimeLimit(id);
         return this.#poolOfRun(id)?.started(id, noted.timeMs);
       case "AllocationStopRequested":
         return this.#stopRequested(noted, event.data);
@@ -134,7 +139,8 @@ export class Cluster {
         const before = this.agents.get(id);
         const { pool } = event.data;
         if (before !== undefined && before.joined.pool !== pool) {
-          this.#offer(before.joined.pool, id, [], false);
+          this.pool(before.joined.pool).agents.remove(id);
+          this.touchedPools.add(before.joined.pool);
         }
         return this.setAgent({
           id,
@@ -249,6 +255,7 @@ export class Cluster {
     if (allocation.stop !== null) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
+    this.#noteTimeLimit(id);
     for (const { agent, slots } of grant.placements) {
       this.#poolOf(agent, pool).agents.hold(agent, id, slots);
       const placed = this.#placed.get(agent) ?? new Set<string>();
@@ -257,6 +264,11 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.add(id);
+  }
+
+  #noteTimeLimit(id: string): void {
+    const { startedAtMs = null, resources } = this.allocations.get(id) ?? {};
+    if (startedAtMs !== null && resources?.timeLimitMs !== undefined) this.timed.add(id);
   }
 
   #poolOf(agent: string, otherwise: string): Pool {
@@ -285,6 +297,7 @@ export class Cluster {
     this.delayed.delete(id);
     this.stopping.delete(id);
     this.launching.delete(id);
+    this.timed.delete(id);
     this.allocations.delete(id);
     const placements = cause === AllocationEndCause.WITHDRAWN ? [] : allocation.grant?.placements;
     for (const { agent, nodeRank, slots } of placements ?? []) {
@@ -363,9 +376,10 @@ export class Cluster {
     this.members.note(agent, before);
     if (isDraining(agent)) this.draining.add(agent.id);
     else this.draining.delete(agent.id);
-    const slots = status === "removed" ? [] : joined.slots.map((slot) => slot.id);
-    this.#offer(joined.pool, id, slots, status === "present");
     const { agents } = this.pool(joined.pool);
+    agents.join(id, joined, status === "present");
+    if (status === "removed") agents.remove(id);
+    this.touchedPools.add(joined.pool);
     agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
     levelSlots(agents, agent, before?.slotsOut ?? {});
     for (const allocation of this.placedOn(id)) {
@@ -382,11 +396,6 @@ export class Cluster {
     else if (isSaved) this.cooling.add(id);
     if (trustDecision(trust) === null) this.troubled.delete(id);
     else this.troubled.add(id);
-  }
-
-  #offer(pool: string, agent: string, slots: readonly string[], present: boolean): void {
-    this.pool(pool).agents.join(agent, slots, present);
-    this.touchedPools.add(pool);
   }
 }
 

@@ -36,7 +36,11 @@ export type Allocation = {
   readonly arrival: number;
   readonly queuedAtMs: number;
   readonly notBeforeMs: number;
-  readonly wait: { readonly code: WaitCode; readonly atMs: number } | null;
+  readonly wait: {
+    readonly code: WaitCode;
+    readonly limit: string | null;
+    readonly atMs: number;
+  } | null;
   readonly grant: Grant | null;
   readonly started: boolean;
   /** Null until its processes have started. */
