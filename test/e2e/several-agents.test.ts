@@ -122,7 +122,7 @@ test("the runs of a drained agent continue elsewhere from a checkpoint, and it g
   expect(trial).toMatchObject({
     state: "COMPLETED",
     restarts: 0,
-    runs: [{ whyEnded: "drain" }, {}],
+    runs: [{ whyEnded: "acknowledged_stop" }, {}],
   });
   expect(trial.runs.map(({ placements }) => placements[0]?.agent === agent)).toEqual([true, false]);
   const [, stop = "", second = ""] =
