@@ -146,7 +146,7 @@ describe("an agent that is drained", () => {
     await world.agent("a1", 1);
     await world.run("1.1#1");
     await disable(world, "a1", { drain: true });
-    await world.advance(600_000);
+    await world.advance(120_000);
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStopRequested");
     await disable(world, "a1", { drain: true, deadlineMs: 5_000 });
     await world.advance(8_000);
