@@ -1,5 +1,5 @@
 /** Users who look after the cluster while runs continue, as chance has it; in the end every agent and slot is enabled. */
-import type { Bus } from "@trainyard/bus";
+import type { MemoryHub } from "@trainyard/bus";
 import {
   ConfigurePoolSchema,
   DisableAgentSchema,
@@ -18,20 +18,32 @@ import { agentNames } from "./model-hosts.ts";
 const slots = ["", "0", "1"] as const;
 const jobs = ["1", "2", "3", "4", "5", "6"] as const;
 
+type OperatorsDeps = {
+  readonly clock: ManualClock;
+  readonly hub: MemoryHub;
+  readonly seed: number;
+};
+
 export class Operators {
   readonly #clock: ManualClock;
   readonly #chance: Chance;
   readonly #asking: Asking;
   done = true;
 
-  constructor({ clock, bus, seed }: { clock: ManualClock; bus: Bus; seed: number }) {
+  private constructor({ clock, hub, seed }: OperatorsDeps) {
     this.#clock = clock;
     this.#chance = new Chance(seed, "operators");
-    this.#asking = new Asking(bus, clock, "scheduler");
+    this.#asking = new Asking(hub.connect("operators"), clock, "scheduler");
   }
 
-  async work(untilMs: number): Promise<void> {
-    if (untilMs === 0) return;
+  /** They work until then; without a time there are none. */
+  static at(untilMs: number | undefined, deps: OperatorsDeps): Operators {
+    const operators = new Operators(deps);
+    if (untilMs !== undefined) void operators.#work(untilMs);
+    return operators;
+  }
+
+  async #work(untilMs: number): Promise<void> {
     this.done = false;
     while (this.#clock.monotonicMs() < untilMs) {
       await pause(this.#clock, this.#chance.between(100, 2_000));

@@ -118,8 +118,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   if (refusals !== undefined) {
     clock.timer(refusals.untilMs, () => void operate(log, hub.connect("operator"), clock));
   }
-  const operators = new Operators({ clock, bus: hub.connect("operators"), seed });
-  void operators.work(hazards.operatorsUntilMs ?? 0);
+  const operators = Operators.at(hazards.operatorsUntilMs, { clock, hub, seed });
   for (const restore of hazards.restores ?? []) {
     goBack(restore, clock, platform, () => {
       surroundings.rewound();
