@@ -5,6 +5,7 @@ import { hazards } from "./hazards.ts";
 import { refusalHazards } from "./refusal-hazards.ts";
 import { reportHazards } from "./report-hazards.ts";
 import { restoredHazards } from "./restored-hazards.ts";
+import { stopHazards } from "./stop-hazards.ts";
 
 /** Every script, whatever it is about. */
 export const allHazards: readonly Hazard[] = [
@@ -14,4 +15,5 @@ export const allHazards: readonly Hazard[] = [
   ...restoredHazards,
   ...clockHazards,
   ...refusalHazards,
+  ...stopHazards,
 ];

@@ -1,5 +1,6 @@
 import type { EventData } from "@trainyard/contracts";
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { Chance } from "./chance.ts";
 
 export type Submission = { readonly config: NormalisedConfig; readonly seed: number };
@@ -102,7 +103,8 @@ export function configOf(
     },
     searcher,
     early_stopping: [],
-    resources: { slots_per_trial, priority: 42, resource_pool: "default" },
+    resources: recordedConfig({ resources: { slots_per_trial } }).resources,
+    preemption_timeout: 3_600,
     max_restarts,
     checkpoint_storage: {
       type: "directory",

@@ -44,6 +44,8 @@ export {
 } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 export {
   type Agent,
+  type AgentResponse,
+  AgentResponseSchema,
   AgentSchema,
   type AgentSlot,
   AgentSlotSchema,
@@ -52,6 +54,7 @@ export {
   CreateTokenRequestSchema,
   type CreateTokenResponse,
   CreateTokenResponseSchema,
+  type Disabled,
   type Event,
   EventSchema,
   type GetVersionRequest,
@@ -154,6 +157,22 @@ export {
   TrialLogLineSchema,
   TrialSchema,
 } from "./gen/trainyard/api/v1/experiments_pb.ts";
+export {
+  type Job,
+  type JobExplanation,
+  JobExplanationSchema,
+  JobResponseSchema,
+  type JobRun,
+  JobService,
+  ListJobsResponseSchema,
+} from "./gen/trainyard/api/v1/jobs_pb.ts";
+export {
+  ListPoolsResponseSchema,
+  type Pool,
+  PoolResponseSchema,
+  PoolSchema,
+  PoolService,
+} from "./gen/trainyard/api/v1/pools_pb.ts";
 export {
   type DownloadTensorBoardRequest,
   type GetTrialProfileRequest,

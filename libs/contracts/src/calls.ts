@@ -10,6 +10,8 @@ import { AnalysisService } from "./gen/trainyard/api/v1/analysis_pb.ts";
 import { CheckpointService } from "./gen/trainyard/api/v1/checkpoints_pb.ts";
 import { ClusterService } from "./gen/trainyard/api/v1/cluster_pb.ts";
 import { ExperimentService } from "./gen/trainyard/api/v1/experiments_pb.ts";
+import { JobService } from "./gen/trainyard/api/v1/jobs_pb.ts";
+import { PoolService } from "./gen/trainyard/api/v1/pools_pb.ts";
 import { ProfileService } from "./gen/trainyard/api/v1/profile_pb.ts";
 import { RunService } from "./gen/trainyard/api/v1/runs_pb.ts";
 import { SearchService } from "./gen/trainyard/api/v1/search_pb.ts";
@@ -26,6 +28,8 @@ export const gatewayServices = [
   ProfileService,
   SearchService,
   ClusterService,
+  PoolService,
+  JobService,
   AnalysisService,
   ViewService,
 ] as const satisfies readonly DescService[];

@@ -4,9 +4,18 @@
  * `parts/part.ts`, so that all problems of a document are told at once.
  */
 import type { FieldProblem } from "@trainyard/kernel";
+import { defaults } from "./defaults.ts";
 import { checkEarlyStopping } from "./early-stopping/policies.ts";
 import { eachTyped } from "./hyperparameters/part.ts";
-import { isMapping, type Json, type JsonObject, keyPath, mappingAt, valueAt } from "./json.ts";
+import {
+  countAt,
+  isMapping,
+  type Json,
+  type JsonObject,
+  keyPath,
+  mappingAt,
+  valueAt,
+} from "./json.ts";
 import type { Note } from "./parts/part.ts";
 import { checkObjectives } from "./searcher/objectives.ts";
 import { isKnownSearcher } from "./searcher/schema.ts";
@@ -20,6 +29,7 @@ export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
   const note: Note = (path, detail) => problems.push({ path, detail });
   checkEntrypoint(valueAt(document, "entrypoint"), note);
   checkSearcher(mappingAt(document, "searcher"), note);
+  checkSlots(mappingAt(document, "resources"), note);
   checkEarlyStopping(valueAt(document, "early_stopping"), note);
   checkStorage(valueAt(document, "checkpoint_storage"), note);
   eachTyped(valueAt(document, "hyperparameters") ?? {}, "hyperparameters", (typed, path) =>
@@ -58,6 +68,14 @@ function checkSearcher(searcher: JsonObject, note: Note): void {
     "searcher.name",
     `is ${name}, which has been withdrawn; ${remedy} instead (${supported} run in this version)`,
   );
+}
+
+/** A trial that may never have its slots would wait forever; no slots at all mean no limit. */
+function checkSlots(resources: JsonObject, note: Note): void {
+  const most = countAt(resources, "max_slots", 0);
+  const needed = countAt(resources, "slots_per_trial", defaults.resources.slots_per_trial);
+  if (most === 0 || most >= needed) return;
+  note("resources.max_slots", `must be at least slots_per_trial, ${needed}, not ${most}`);
 }
 
 function checkStorage(storage: Json | undefined, note: Note): void {

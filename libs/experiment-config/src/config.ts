@@ -1,4 +1,5 @@
 /** The configuration as services store and read it: legacy shapes rewritten, every default filled in. */
+import type { PlaceConstraints } from "./constraints.ts";
 import type { EarlyStoppingPolicy } from "./early-stopping/policies.ts";
 import type { VariablesByDevice } from "./environment/variables.ts";
 import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
@@ -45,7 +46,19 @@ export type NormalisedConfig = {
     readonly slots_per_trial: number;
     readonly priority: number;
     readonly resource_pool: string;
+    /** The share of the experiment beside others, where the pool shares its slots fairly. */
+    readonly weight: number;
+    /** The most slots that all its runs hold together; null for no limit. */
+    readonly max_slots: number | null;
+    /** Seconds after which a run is stopped and its trial continues with another one; null for no limit. */
+    readonly time_limit: number | null;
+    /** All slots of a trial are on one agent. */
+    readonly is_single_node: boolean;
+    /** Absent where runs may be placed everywhere in the pool. */
+    readonly constraints?: PlaceConstraints;
   };
+  /** Seconds that a run which is stopped to make room for others has to write a checkpoint. */
+  readonly preemption_timeout: number;
   readonly max_restarts: number;
   readonly checkpoint_storage: CheckpointStorage;
   readonly environment: { readonly environment_variables: VariablesByDevice };

@@ -1,6 +1,7 @@
 /** The whole document as a tree of parts, and the parts by the names of Determined's schemas. */
 import { z } from "zod";
 import { defaults } from "./defaults.ts";
+import { durationPattern, durationShape } from "./duration.ts";
 import { earlyStopping } from "./early-stopping/schema.ts";
 import { environment, environmentParts } from "./environment/environment.ts";
 import { checkGridCounts, hyperparameter, hyperparameterParts } from "./hyperparameters/part.ts";
@@ -82,6 +83,12 @@ const documentParts: Readonly<Record<string, Part>> = {
   early_stopping: { schema: earlyStopping },
   resources,
   max_restarts: { schema: z.int().min(0).max(configLimits.restartsMax) },
+  preemption_timeout: {
+    schema: oneOf(
+      [count, z.string().regex(durationPattern, { error: `must be ${durationShape}` })],
+      durationShape,
+    ),
+  },
   checkpoint_storage: checkpointStorage,
   environment,
   profiling,

@@ -17,6 +17,7 @@ export {
   type ThresholdPolicy,
   type TrialPolicy,
 } from "./early-stopping/policies.ts";
+export type { LabelRules, PlaceConstraints } from "./constraints.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
 export {
   type ArithmeticOperator,

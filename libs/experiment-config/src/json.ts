@@ -34,6 +34,12 @@ export function countAt(mapping: JsonObject, key: string, otherwise: number): nu
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : otherwise;
 }
 
+/** A number of at least 0. */
+export function notNegativeAt(mapping: JsonObject, key: string, otherwise: number): number {
+  const number = numberAt(mapping, key, otherwise);
+  return number >= 0 ? number : otherwise;
+}
+
 export function flagAt(mapping: JsonObject, key: string, otherwise: boolean): boolean {
   const value = valueAt(mapping, key);
   return typeof value === "boolean" ? value : otherwise;

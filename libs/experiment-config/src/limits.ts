@@ -14,6 +14,10 @@ export const configLimits = {
   policiesMax: 16,
   /** Restarts beyond this are a loop. */
   restartsMax: 1_000_000,
+  /** Labels in one rule of `resources.constraints`: each is looked at for each agent. */
+  labelRulesMax: 32,
+  /** Agents that a run excludes: each is left out of each look for a place. Labels exclude more. */
+  excludedAgentsMax: 64,
   /** The pool's priorities, as Determined has them. */
   priorityMax: 99,
 } as const;

@@ -32,10 +32,20 @@ const actingKeys = [
   "entrypoint",
   "early_stopping",
   "max_restarts",
+  "preemption_timeout",
   "debug",
 ];
 const actingInside = {
-  resources: ["slots_per_trial", "priority", "resource_pool"],
+  resources: [
+    "slots_per_trial",
+    "priority",
+    "resource_pool",
+    "weight",
+    "max_slots",
+    "time_limit",
+    "is_single_node",
+    "constraints",
+  ],
   environment: ["environment_variables"],
   checkpoint_storage: [
     "type",

@@ -14,7 +14,16 @@ describe("parseExperiment fills in", () => {
       hyperparameters: {},
       early_stopping: [],
       searcher: { name: "single", metric: "loss", smaller_is_better: true },
-      resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
+      resources: {
+        slots_per_trial: 1,
+        priority: 42,
+        resource_pool: "default",
+        weight: 1,
+        max_slots: null,
+        time_limit: null,
+        is_single_node: false,
+      },
+      preemption_timeout: 3_600,
       max_restarts: 5,
       checkpoint_storage: {
         ...directory,

@@ -29,6 +29,10 @@ const keysInside = [
   "experiment_seed",
   "environment_variables",
   "enabled",
+  "require",
+  "device_memory",
+  "max_slots",
+  "time_limit",
   "__proto__",
 ];
 const names = [...searcherNames, "budget", "percentile", "not_finite", "shared_fs", "log", "int"];
@@ -83,7 +87,23 @@ function normalisedOf(name: SearcherName): NormalisedConfig {
       { name: "budget", max_wall_time: "2h" },
     ],
     environment: { environment_variables: ["A=1", "A=2"], image: "some", ports: { web: 80 } },
-    resources: { slots_per_trial: 2, max_slots: 8 },
+    resources: {
+      slots_per_trial: 2,
+      max_slots: 8,
+      weight: 2,
+      time_limit: "2h",
+      is_single_node: true,
+      constraints: {
+        device: "cuda",
+        device_memory: "80GB",
+        require: { zone: "a", rack: [1, "r2"] },
+        prefer: { fast: true },
+        forbid: { spot: true },
+        exclude_agents: ["gpu-1"],
+        same_label: "rack",
+      },
+    },
+    preemption_timeout: "5m",
     profiling: { enabled: true, end_after_batch: 100 },
     checkpoint_storage: { type: "shared_fs", host_path: "/data", propagation: "rshared" },
     bind_mounts: [{ host_path: "/a", container_path: "/b" }],
@@ -113,7 +133,7 @@ function replaced(value: unknown, [key, ...way]: readonly string[], other: unkno
 const optional =
   /\.(warm_start\.\w+|max_time|time_metric|constraints|warm_start|objectives|profiling|enabled)$/;
 const unread =
-  /\.(data|max_slots|image|ports|bind_mounts|propagation|end_after_batch|source_trial_id|max_length|unit)$/;
+  /\.(data|image|ports|bind_mounts|propagation|end_after_batch|source_trial_id|max_length|unit)$/;
 
 /** Where the value has not the type that the sample has there. */
 function otherTypes(value: unknown, sample: unknown, path = ""): readonly string[] {
@@ -123,9 +143,17 @@ function otherTypes(value: unknown, sample: unknown, path = ""): readonly string
     const [first] = sample as readonly unknown[];
     return first === undefined ? [] : value.flatMap((item) => otherTypes(item, first, `${path}[]`));
   }
+  if (value === null && /\.(max_slots|time_limit)$/.test(path)) return [];
   if (sample === null) return value === null || typeof value === "number" ? [] : [path];
   if (!isMapping(sample)) return typeof value === typeof sample ? [] : [path];
   if (!isMapping(value)) return [path];
+  // Rules name any labels.
+  if (/constraints\.(require|prefer|forbid)$/.test(path)) {
+    const values = Object.values(value);
+    return values.every((all) => Array.isArray(all) && all.every((one) => typeof one === "string"))
+      ? []
+      : [path];
+  }
   // Points and segments name hyperparameters of any space.
   if (/(points\[\]|schedule\[\]\.hyperparameters)$/.test(path)) return [];
   return Object.entries(sample).flatMap(([key, item]) =>

@@ -3,7 +3,9 @@
  * service looks into the struct by hand. It loads neither the YAML parser nor the schema library.
  */
 import type { CheckpointStorage, NormalisedConfig } from "./config.ts";
+import { readConstraints } from "./constraints.ts";
 import { defaults } from "./defaults.ts";
+import { durationSeconds } from "./duration.ts";
 import { readEarlyStopping } from "./early-stopping/policies.ts";
 import { variablesByDevice } from "./environment/variables.ts";
 import { readSpace } from "./hyperparameters/read.ts";
@@ -13,6 +15,7 @@ import {
   isMapping,
   type JsonObject,
   mappingAt,
+  notNegativeAt,
   numberAt,
   numbersOr,
   textAt,
@@ -33,6 +36,7 @@ export {
   type DeviceMapping,
   recordedContainer,
 } from "./container.ts";
+export { type RequestedResources, requestedResources } from "./requested-resources.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
 
 /**
@@ -52,6 +56,8 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
     searcher: readSearcher(mappingAt(recorded, "searcher")),
     early_stopping: readEarlyStopping(valueAt(recorded, "early_stopping")),
     resources: readResources(mappingAt(recorded, "resources")),
+    preemption_timeout:
+      durationSeconds(valueAt(recorded, "preemption_timeout")) ?? defaults.preemption_timeout,
     max_restarts: countAt(recorded, "max_restarts", defaults.max_restarts),
     checkpoint_storage: readStorage(mappingAt(recorded, "checkpoint_storage")),
     environment: readEnvironment(mappingAt(recorded, "environment")),
@@ -74,13 +80,19 @@ function readEntrypoint(recorded: JsonObject): string | string[] {
 }
 
 function readResources(resources: JsonObject): NormalisedConfig["resources"] {
-  const { slots_per_trial, priority, resource_pool } = defaults.resources;
+  const { slots_per_trial, priority, resource_pool, weight, is_single_node } = defaults.resources;
+  const constraints = valueAt(resources, "constraints");
   const read = {
     slots_per_trial: countAt(resources, "slots_per_trial", slots_per_trial),
     priority: countAt(resources, "priority", priority),
     resource_pool: textAt(resources, "resource_pool") || resource_pool,
+    weight: notNegativeAt(resources, "weight", weight),
+    max_slots: countAt(resources, "max_slots", 0) || null,
+    time_limit: durationSeconds(valueAt(resources, "time_limit")) || null,
+    is_single_node: flagAt(resources, "is_single_node", is_single_node),
+    ...(isMapping(constraints) ? { constraints: readConstraints(constraints) } : {}),
   };
-  return withRest(read, resources);
+  return withRest(read, without(resources, ["constraints"]));
 }
 
 /** Without a place it is the directory that the reading host has by default: an empty path. */

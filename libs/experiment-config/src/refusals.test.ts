@@ -195,6 +195,47 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["resources: {priority: 0}", "resources.priority must be at least 1, not 0"],
   ["resources: {priority: 100}", "resources.priority must be at most 99, not 100"],
   ["resources: {resource_pool: a b}", /^resources\.resource_pool must be a pool's name/],
+  [
+    "resources: {max_slots: 2, slots_per_trial: 4}",
+    "resources.max_slots must be at least slots_per_trial, 4, not 2",
+  ],
+  ["resources: {time_limit: 0}", "resources.time_limit must be greater than 0, not 0"],
+  ["resources: {time_limit: 0h}", "resources.time_limit must be greater than 0"],
+  ["resources: {time_limit: 2 hours}", /^resources\.time_limit must be a time: /],
+  ["preemption_timeout: -1", "preemption_timeout must be at least 0, not -1"],
+  ["preemption_timeout: soon", /^preemption_timeout must be a time: /],
+  [
+    "resources: {constraints: {device: tpu}}",
+    /^resources\.constraints\.device must be one of "cpu", "cuda", "rocm"/,
+  ],
+  [
+    "resources: {constraints: {device_memory: much}}",
+    /^resources\.constraints\.device_memory must be a memory size/,
+  ],
+  [
+    "resources: {constraints: {device_memroy: 1}}",
+    'resources.constraints.device_memroy is not a known key; "device_memory" is',
+  ],
+  [
+    "resources: {constraints: {require: {zone: false}}}",
+    /^resources\.constraints\.require\.zone must be a label's value, a list of values, or true/,
+  ],
+  [
+    "resources: {constraints: {forbid: {zone: []}}}",
+    "resources.constraints.forbid.zone must be a list of at least 1 item",
+  ],
+  [
+    "resources: {constraints: {require: [zone]}}",
+    "resources.constraints.require must be a mapping, not a list",
+  ],
+  [
+    "resources: {constraints: {require: {a b: c}}}",
+    /^resources\.constraints\.require\["a b"\] is no label: up to 63 letters/,
+  ],
+  [
+    "resources: {constraints: {same_label: ''}}",
+    /^resources\.constraints\.same_label must be a label: up to 63 letters/,
+  ],
   ["resources: {shm_size: 1.gb}", /^resources\.shm_size must be a memory size/],
   ["max_restarts: -1", "max_restarts must be at least 0, not -1"],
   [

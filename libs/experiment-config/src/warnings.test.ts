@@ -19,7 +19,6 @@ checkpoint_storage: {type: directory, container_path: /a}
 hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     expect(warned(text)).toEqual({
       bind_mounts: inContainers,
-      "resources.weight": notYet,
       "searcher.max_length": expect.stringMatching(/^does not end a trial: /),
       "environment.image": inContainers,
       "environment.registry_auth": `${notYet}; credentials in it are not stored`,
@@ -36,6 +35,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     ["records_per_epoch: 900", "records_per_epoch", /counts its epochs itself/],
     ["optimizations: {aggregation_frequency: 2}", "optimizations", /training code decides how/],
     ["resources: {slots: 0}", "resources.slots", /slots_per_trial says/],
+    ["resources: {agent_label: a}", "resources.agent_label", /resources\.constraints say where/],
     ["profiling: {enabled: true, sync_timings: false}", "profiling.sync_timings", /times nothing/],
     ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
   ])("say what decides in a key's place: %s", (text, path, sentence) => {
@@ -48,6 +48,13 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     expect(parsed(yaml(text)).config).toMatchObject({
       profiling: { enabled: true, begin_on_batch: 5, end_after_batch: 9 },
     });
+  });
+
+  it("say nothing of keys that the scheduler acts on", () => {
+    const text = `
+resources: {max_slots: 4, weight: 2, time_limit: 2h, is_single_node: true, constraints: {device: cuda}}
+preemption_timeout: 60`;
+    expect(warned(text)).toEqual({});
   });
 
   it("say nothing of a list or a mapping with nothing in it", () => {

@@ -39,7 +39,8 @@ const instead: Readonly<Record<string, string>> = {
   internal: "has no effect",
   "resources.slots":
     "has no effect on an experiment: slots_per_trial says how many slots a trial has",
-  "resources.agent_label": "has no effect: resource_pool says where trials run",
+  "resources.agent_label":
+    "has no effect: resource_pool and resources.constraints say where trials run",
   "resources.native_parallel":
     "has no effect: slots_per_trial alone says how many slots a trial trains on",
   bind_mounts: IN_CONTAINERS,

@@ -3,6 +3,7 @@ import {
   categoryOf,
   idOf,
   isCheckpointId,
+  isLabel,
   isName,
   parseRunId,
   parseTrialId,
@@ -41,5 +42,19 @@ describe("ids", () => {
 
   it.each(["..", "a/b", "", "-a", "a b", "a*"])("%j names no agent", (text) => {
     expect(isName(text)).toBe(false);
+  });
+
+  it.each([
+    ["zone", true],
+    ["example.com/rack-3_b", true],
+    ["1", true],
+    ["", false],
+    ["a b", false],
+    ["a=b", false],
+    ["a,b", false],
+    ["/a", false],
+    ["a".repeat(64), false],
+  ])("%j is a label: %s", (text, is) => {
+    expect(isLabel(text)).toBe(is);
   });
 });

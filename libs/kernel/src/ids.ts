@@ -24,11 +24,15 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Agents, pools: what a person names. One NATS token and one path component without escaping. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 
+/** Names and values of agents' labels: a namespace may come before a slash. */
+const labelPattern = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
+
 export const isExperimentId = (text: string): text is ExperimentId => experimentPattern.test(text);
 export const isTrialId = (text: string): text is TrialId => trialPattern.test(text);
 export const isRunId = (text: string): text is RunId => runPattern.test(text);
 export const isCheckpointId = (text: string): text is CheckpointId => uuidPattern.test(text);
 export const isName = (text: string): boolean => namePattern.test(text);
+export const isLabel = (text: string): boolean => labelPattern.test(text);
 
 export function experimentId(value: string | number): ExperimentId {
   const text = String(value);

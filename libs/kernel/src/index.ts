@@ -18,6 +18,7 @@ export {
   idOf,
   isCheckpointId,
   isExperimentId,
+  isLabel,
   isName,
   isRunId,
   isSuperseded,

@@ -172,6 +172,6 @@ export function freeSlotsOf(
   return free;
 }
 
-export function valueOf(labels: Offer["labels"], label: string): string | null {
+function valueOf(labels: Offer["labels"], label: string): string | null {
   return Object.hasOwn(labels, label) ? (labels[label] ?? null) : null;
 }

@@ -18,6 +18,30 @@ test("an agent needs no PostgreSQL settings, and without an SDK path its runs us
   expect(config.sdkPath).toBeNull();
 });
 
+test("an agent has the labels that its settings name", () => {
+  const labelsOf = (text: string) =>
+    parseConfig({ ...required, TRAINYARD_AGENT_LABELS: text }).labels;
+  expect(parseConfig(required).labels).toEqual({});
+  expect(labelsOf("zone=a, rack = r3,example.com/gpu=a100-sxm4,")).toEqual({
+    zone: "a",
+    rack: "r3",
+    "example.com/gpu": "a100-sxm4",
+  });
+});
+
+test.each([
+  ["zone", '"zone" is no label: write name=value'],
+  ["zone=a=b", '"zone=a=b" is no label: write name=value'],
+  ["zone=", '"zone=" is no label: name and value are up to 63 letters'],
+  ["zo ne=a", '"zo ne=a" is no label: name and value are'],
+  ["__proto__=a", '"__proto__=a" is no label'],
+  ["zone=a,rack=r,zone=b", "label zone is there twice, as a and as b"],
+])("an agent refuses to start with the labels %j, and says why", (text, sentence) => {
+  expect(() => parseConfig({ ...required, TRAINYARD_AGENT_LABELS: text })).toThrow(
+    `TRAINYARD_AGENT_LABELS: ${sentence}`,
+  );
+});
+
 test("an agent refuses to start with an SDK path that has no package trainyard", async () => {
   const config = parseConfig({ ...required, TRAINYARD_SDK_PATH: newFolder() });
   await expect(createService(config)).rejects.toThrow(/TRAINYARD_SDK_PATH.*no Python package/);

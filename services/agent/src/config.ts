@@ -9,6 +9,7 @@ import {
 import { z } from "zod";
 import type { OfferSettings } from "./devices/offer.ts";
 import { type ContainerConfig, containerConfigOf, containerVariables } from "./container-config.ts";
+import { readLabels } from "./labels.ts";
 import type { ProcessMechanism } from "./state/run-group.ts";
 
 const schema = z.object({
@@ -27,6 +28,8 @@ const schema = z.object({
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
   /** How all processes of a run are found and ended; auto is the best that the host allows. */
   TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent", "scan"]).default("auto"),
+  /** What constraints of experiments ask for, as "zone=a,rack=r3". */
+  TRAINYARD_AGENT_LABELS: z.string().default("").transform(readLabels),
   TRAINYARD_POOL: z.string().min(1).default("default"),
   /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
@@ -43,6 +46,7 @@ export type AgentConfig = ProcessConfig & {
   readonly offer: OfferSettings;
   readonly address: string;
   readonly pool: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly processGroups: ProcessMechanism | "auto";
   readonly container: ContainerConfig;
   readonly checkpointDir: string;
@@ -75,6 +79,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     },
     address: env.TRAINYARD_AGENT_ADDRESS ?? (isLocal ? "127.0.0.1" : hostname()),
     pool: env.TRAINYARD_POOL,
+    labels: env.TRAINYARD_AGENT_LABELS,
     processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
     container: containerConfigOf(env),
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,

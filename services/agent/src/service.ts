@@ -92,8 +92,9 @@ function identityOf({
   name,
   pool,
   address,
+  labels,
 }: AgentConfig): Omit<AgentIdentity, keyof FolderIdentity | "processGroups"> {
-  return { name, pool, address, version, labels: {} };
+  return { name, pool, address, version, labels };
 }
 
 function offerOf(config: AgentConfig, clock: Clock, events: Telemetry): Promise<SlotOffer> {

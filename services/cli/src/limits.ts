@@ -5,4 +5,8 @@ export const cliLimits = {
   contextFilesMax: 50_000,
   /** Of an experiment's failed trials in its description: the first few say why, the rest are a list away. */
   failedShown: 10,
+  /** Of an experiment's waiting runs in its description. */
+  waitingShown: 5,
+  /** How long the description of an experiment waits for the reasons: it is useful without them. */
+  explainMs: 2_000,
 } as const;

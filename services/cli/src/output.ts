@@ -90,3 +90,16 @@ export function time(ms: number | undefined): string {
 export function number(value: number | undefined): string {
   return value === undefined ? "" : String(Number(value.toPrecision(6)));
 }
+
+/** "1h 30m", in the largest units that are needed. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  const parts = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "m"],
+    [seconds % 60, "s"],
+  ] as const;
+  const told = parts.filter(([amount]) => amount > 0).map(([amount, unit]) => `${amount}${unit}`);
+  return told.length === 0 ? "0s" : told.join(" ");
+}

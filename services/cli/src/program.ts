@@ -5,7 +5,9 @@ import { addAgentCommands } from "./commands/agent.ts";
 import { addCheckpointCommands } from "./commands/checkpoint.ts";
 import { addClusterCommands } from "./commands/cluster.ts";
 import { addExperimentCommands } from "./commands/experiment.ts";
+import { addJobCommands } from "./commands/job.ts";
 import { addOperationCommands } from "./commands/operations.ts";
+import { addPoolCommands } from "./commands/pool.ts";
 import { addSearchCommands } from "./commands/search.ts";
 import { addStorageCommands } from "./commands/storage.ts";
 import { addTrialCommands } from "./commands/trial.ts";
@@ -31,6 +33,8 @@ function createProgram(): Command {
   addCheckpointCommands(program);
   addStorageCommands(program);
   addAgentCommands(program);
+  addPoolCommands(program);
+  addJobCommands(program);
   addOperationCommands(program);
   addViewCommands(program);
   addClusterCommands(program);

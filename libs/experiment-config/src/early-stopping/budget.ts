@@ -1,5 +1,6 @@
 /** Ends the whole search when it has used up its time, slot-hours or trials. */
-import { type Json, keyPath, numberAt, valueAt } from "../json.ts";
+import { durationPattern, durationSeconds, durationShape } from "../duration.ts";
+import { keyPath, numberAt, valueAt } from "../json.ts";
 import type { PolicyModule } from "./module.ts";
 
 type Budget = {
@@ -9,26 +10,14 @@ type Budget = {
   readonly max_trials: number | null;
 };
 
-const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-const durationPattern = /^(\d+(?:\.\d+)?)\s*([smhd])$/;
-const duration = 'a time: a number of seconds, or text such as "90s", "30m", "2h", "1d"';
 const limits = ["max_wall_time", "max_slot_hours", "max_trials"];
-
-/** A number of seconds, or text such as "90s", "30m", "2h", "1.5d"; null for neither. */
-function durationSeconds(value: Json | undefined): number | null {
-  if (typeof value === "number") return value;
-  const [, number = "", unit = ""] =
-    typeof value === "string" ? (durationPattern.exec(value) ?? []) : [];
-  const factor = secondsOf[unit];
-  return factor === undefined ? null : Number(number) * factor;
-}
 
 export const budget: PolicyModule<Budget> = {
   keys: ({ number, oneOf, trials, z }) => ({
     optional: {
       max_wall_time: oneOf(
-        [number.gt(0), z.string().regex(durationPattern, { error: `must be ${duration}` })],
-        duration,
+        [number.gt(0), z.string().regex(durationPattern, { error: `must be ${durationShape}` })],
+        durationShape,
       ),
       max_slot_hours: number.gt(0),
       max_trials: trials,

@@ -1,25 +1,29 @@
-/** Which slots a trial asks for, and what of it nothing acts on. */
+/** Which slots a trial asks for, where, and what of it nothing acts on. */
 import { isName } from "@trainyard/kernel";
 import { z } from "zod";
 import { defaults } from "../defaults.ts";
-import type { Json } from "../json.ts";
+import { durationPattern, durationSeconds, durationShape } from "../duration.ts";
+import { isMapping, type Json, keyPath, valueAt } from "../json.ts";
 import { configLimits } from "../limits.ts";
 import { uniteBy } from "../parts/lists.ts";
-import type { Part } from "../parts/part.ts";
+import type { Check, Part } from "../parts/part.ts";
 import { anyText, count, entry, flag, number, oneOf, section, text } from "../parts/values.ts";
+import { constraints, memory } from "./constraints.ts";
 
 /** "" means the default pool, as in Determined. */
 const pool = z.string().refine((name) => name === "" || isName(name), {
   error: "must be a pool's name: up to 63 letters, digits, dots, dashes and underscores",
 });
 
-const memorySize = 'a memory size: a number of bytes, or text such as "4G" or "1.5 gb"';
 const deviceShape =
   'a mapping of host_path, container_path and mode, or text such as "/dev/a:/dev/a:mrw"';
 
 function textLike(pattern: RegExp, what: string): z.ZodString {
   return z.string().regex(pattern, { error: `must be ${what}` });
 }
+
+/** As text it is held against 0 by `check`. */
+const time = oneOf([number.gt(0), textLike(durationPattern, durationShape)], durationShape);
 
 const deviceMapping = entry({ host_path: text, container_path: text }, { mode: text });
 const deviceEntry = oneOf(
@@ -34,10 +38,9 @@ const schema = section({
   max_slots: count,
   weight: number.min(0),
   is_single_node: flag,
-  shm_size: oneOf(
-    [z.int().min(0), textLike(/^(\d*\.)?\d+ ?([kmgtp](i?b)?|b)?$/i, memorySize)],
-    memorySize,
-  ),
+  shm_size: memory,
+  time_limit: time,
+  constraints: constraints.schema,
   devices: z.array(deviceEntry),
   native_parallel: flag,
   agent_label: anyText,
@@ -61,12 +64,20 @@ export const devices: Part = {
   merge: uniteBy("container_path"),
 };
 
+const check: Check = (value, path, note) => {
+  if (!isMapping(value)) return;
+  if (durationSeconds(valueAt(value, "time_limit")) === 0) {
+    note(keyPath(path, "time_limit"), "must be greater than 0");
+  }
+};
+
 export const resources: Part = {
   schema,
-  parts: { devices },
+  parts: { devices, constraints },
+  check,
   defaults: {
     slots_per_trial: defaults.resources.slots_per_trial,
-    weight: 1,
+    weight: defaults.resources.weight,
     /** The default pool, as in Determined. */
     resource_pool: "",
     devices: [],

@@ -99,7 +99,6 @@ export const unusedSections: Readonly<Record<string, Part>> = {
   scheduling_unit: { schema: z.int().min(1) },
   records_per_epoch: { schema: count },
   perform_initial_validation: { schema: flag },
-  preemption_timeout: { schema: count },
   bind_mounts: bindMounts,
   optimizations,
   log_policies: logPolicies,
@@ -138,16 +137,7 @@ export const unusedParts: Readonly<Record<string, Part>> = {
 
 /** Keys inside sections that are acted on, of which nothing acts on these. `*` is any one of the section's kinds. */
 const inside: Readonly<Record<string, readonly string[]>> = {
-  resources: [
-    "slots",
-    "max_slots",
-    "weight",
-    "is_single_node",
-    "shm_size",
-    "devices",
-    "native_parallel",
-    "agent_label",
-  ],
+  resources: ["slots", "shm_size", "devices", "native_parallel", "agent_label"],
   environment: [
     "image",
     "ports",

@@ -1,15 +1,10 @@
 /** The commands about agents, against a gateway that the test plays. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
-const main = join(import.meta.dirname, "..", "main.ts");
 const gibibyte = 1024 ** 3;
 
-let server: Server;
+let gateway: PlayedGateway;
 
 const gpu = (id: string, more: object = {}) => ({
   id,
@@ -23,6 +18,7 @@ const agents = [
     name: "gpus",
     pool: "default",
     state: "CONNECTED",
+    labels: { rack: "r1", "gpu.memory": "80" },
     slots: [
       gpu("GPU-aaaaaaaa", { run: "1.1#1" }),
       gpu("GPU-bbbbbbbb"),
@@ -35,52 +31,118 @@ const agents = [
     state: "CONNECTED",
     slots: [{ id: "0", device: "cpu" }],
   },
+  {
+    name: "noisy",
+    pool: "default",
+    state: "CONNECTED",
+    slots: [{ id: "0", device: "cpu" }],
+    disabled: {
+      state: "DRAINING",
+      reason: "loud fan",
+      sinceMs: Date.UTC(2026, 0, 2),
+      deadlineAtMs: Date.UTC(2026, 0, 2, 1),
+    },
+  },
+  {
+    name: "half",
+    pool: "default",
+    state: "CONNECTED",
+    slots: [
+      { id: "0", device: "cpu" },
+      {
+        id: "1",
+        device: "cpu",
+        disabled: { state: "DISABLED", sinceMs: Date.UTC(2026, 0, 2) },
+      },
+    ],
+  },
 ];
 
 beforeEach(async () => {
-  server = createServer((_request, response) => {
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ items: agents }));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  gateway = await playGateway(({ call }) => {
+    if (call.startsWith("GET /api/v1/agents")) return { body: { items: agents } };
+    if (call.includes("/agents/gone")) return problem(404, "agent_unknown", "agent gone: unknown");
+    return { body: { position: "7", agent: agents[0] } };
+  });
 });
-afterEach(() => {
-  server.close();
-  server.closeAllConnections();
-});
+afterEach(() => gateway[Symbol.asyncDispose]());
 
-/** The lines of its output, each as its words. */
-async function yard(...args: readonly string[]): Promise<readonly string[]> {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { PATH, TY_TEST_RUN } = process.env;
-  const env = { PATH, TY_TEST_RUN, TRAINYARD_URL: url, TRAINYARD_TOKEN: "t" };
-  const child = spawn(process.execPath, [main, "agent", ...args], { env });
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number];
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  return out.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
-}
-
-test("the list has the devices that each agent offers, by kind, name and memory", async () => {
-  expect(await yard("list")).toEqual(
-    expect.arrayContaining([
-      "AGENT POOL STATE SLOTS DEVICES FREE",
-      "gpus default CONNECTED 2 2 cuda (NVIDIA A100-SXM4-80GB, 80 GiB) 1",
-      "older default CONNECTED 1 1 cpu 1",
-    ]),
-  );
+test("the list has the devices that each agent offers, by kind, name and memory, and what disables it", async () => {
+  const { lines } = await gateway.yard("agent", "list");
+  expect(lines).toEqual([
+    "AGENT POOL STATE SLOTS DEVICES FREE",
+    "gpus default CONNECTED 2 2 cuda (NVIDIA A100-SXM4-80GB, 80 GiB) 1",
+    "older default CONNECTED 1 1 cpu 1",
+    "noisy default CONNECTED 1 1 cpu 0 draining since 2026-01-02 00:00:00, its runs are killed at 2026-01-02 01:00:00: loud fan",
+    "half default CONNECTED 2 2 cpu 1",
+  ]);
 });
 
 test("an agent is described with name and memory of each slot, and with a run whose slot is withdrawn", async () => {
   const name = "NVIDIA A100-SXM4-80GB";
-  expect(await yard("describe", "gpus")).toEqual(
+  const { lines } = await gateway.yard("agent", "describe", "gpus");
+  expect(lines).toEqual(
     expect.arrayContaining([
+      "labels gpu.memory=80, rack=r1",
       "SLOT DEVICE NAME MEMORY RUN",
       `GPU-aaaaaaaa cuda ${name} 80 GiB 1.1#1`,
       `GPU-bbbbbbbb cuda ${name} 80 GiB`,
       `GPU-cccccccc cuda ${name} 80 GiB 1.2#1 not offered any more: the agent's log says why`,
     ]),
   );
+});
+
+test("an agent is described with its disabled slots", async () => {
+  const { lines } = await gateway.yard("agent", "describe", "half");
+  expect(lines.at(-1)).toBe("1 cpu disabled since 2026-01-02 00:00:00");
+});
+
+test("an agent or a slot is disabled, drained, enabled and removed, each with an idempotency key", async () => {
+  const told = [
+    await gateway.yard("agent", "disable", "gpus", "--slot", "GPU-bbbbbbbb", "--reason", "hot"),
+    await gateway.yard("agent", "drain", "gpus", "--reason", "update", "--deadline", "15m"),
+    await gateway.yard("agent", "drain", "gpus"),
+    await gateway.yard("agent", "enable", "gpus"),
+    await gateway.yard("agent", "remove", "gpus", "--reason", "sold"),
+  ];
+  expect(told.map(({ code, err, lines }) => [code, err, ...lines])).toEqual([
+    [0, "", "slot GPU-bbbbbbbb of agent gpus is disabled; its runs continue"],
+    [0, "", "agent gpus is draining: its runs stop gracefully, and are killed after 15m"],
+    [0, "", "agent gpus is draining: its runs stop gracefully"],
+    [0, "", "agent gpus is enabled"],
+    [0, "", "agent gpus is removed"],
+  ]);
+  const key = expect.stringMatching(/./);
+  expect(gateway.requests).toEqual([
+    {
+      call: "POST /api/v1/agents/gpus/disable",
+      body: { slot: "GPU-bbbbbbbb", reason: "hot" },
+      idempotencyKey: key,
+    },
+    {
+      call: "POST /api/v1/agents/gpus/drain",
+      body: { reason: "update", deadlineMs: 900_000 },
+      idempotencyKey: key,
+    },
+    { call: "POST /api/v1/agents/gpus/drain", body: {}, idempotencyKey: key },
+    { call: "POST /api/v1/agents/gpus/enable", body: {}, idempotencyKey: key },
+    { call: "DELETE /api/v1/agents/gpus?reason=sold", body: null, idempotencyKey: key },
+  ]);
+});
+
+test("a change of an agent prints the API's answer with -o json", async () => {
+  const { out } = await gateway.yard("agent", "enable", "gpus", "-o", "json");
+  expect(JSON.parse(out)).toMatchObject({ position: "7", agent: { name: "gpus" } });
+});
+
+test("a wrong deadline and an unknown agent exit with 2 and one sentence", async () => {
+  expect(await gateway.yard("agent", "drain", "gpus", "--deadline", "soon")).toMatchObject({
+    code: 2,
+    err: '--deadline takes seconds or 30m, 12h, 7d, not "soon".\n',
+  });
+  expect(gateway.requests).toEqual([]);
+  expect(await gateway.yard("agent", "disable", "gone")).toMatchObject({
+    code: 2,
+    err: "Agent gone: unknown.\n",
+  });
 });

@@ -7,6 +7,7 @@ import { argument, type Context, withPlatform } from "../context.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { UsageError } from "../usage-error.ts";
+import { addAgentChanges, disabledText } from "./agent-changes.ts";
 
 export function addAgentCommands(program: Command): void {
   const group = program.command("agent").description("the hosts that run trials");
@@ -26,6 +27,7 @@ export function addAgentCommands(program: Command): void {
         output.note(`launches that failed on ${argument(args, 0)} are forgotten`);
       }),
     );
+  addAgentChanges(group);
 }
 
 function allAgents(client: Client): Promise<ReplyOf<"listAgents">> {
@@ -44,7 +46,7 @@ async function list({ client, output }: Context): Promise<void> {
     { title: "STATE", value: ({ state }) => state },
     { title: "SLOTS", value: ({ slots }) => String(offered(slots).length), right: true },
     { title: "DEVICES", value: ({ slots }) => devicesOf(offered(slots)) },
-    { title: "FREE", value: ({ slots }) => String(slots.filter(isFree).length), right: true },
+    { title: "FREE", value: (agent) => String(freeSlots(agent)), right: true },
     { title: "", value: (agent) => trouble(agent) || (agent.nameRefused ?? "") },
   ]);
 }
@@ -68,6 +70,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ["pool", agent.pool],
     ["state", agent.state],
     ["version", agent.version],
+    ["labels", labelsOf(agent)],
     ["processes of a run", held(agent)],
     ...(trouble(agent) === "" ? [] : ([["gets no runs", trouble(agent)]] as const)),
     ...((agent.nameRefused ?? "") === "" ? [] : ([["its name", agent.nameRefused ?? ""]] as const)),
@@ -87,7 +90,11 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     { title: "NAME", value: ({ name = "" }) => name },
     { title: "MEMORY", value: ({ memoryBytes = 0 }) => gibibytes(memoryBytes), right: true },
     { title: "RUN", value: ({ run }) => run },
-    { title: "", value: ({ left = "", withdrawn }) => left || (withdrawn === true ? gone : "") },
+    {
+      title: "",
+      value: ({ left = "", withdrawn, disabled }) =>
+        left || (withdrawn === true ? gone : disabledText(disabled)),
+    },
   ]);
 }
 
@@ -115,12 +122,20 @@ function gibibytes(bytes: number): string {
   return bytes === 0 ? "" : `${Number((bytes / 1024 ** 3).toFixed(1))} GiB`;
 }
 
-function isFree({ run }: { readonly run: string }): boolean {
-  return run === "";
+/** Slots that can get a run now. */
+function freeSlots({ slots, disabled }: Plain<Agent>): number {
+  if (disabled !== undefined) return 0;
+  return slots.filter((slot) => slot.run === "" && slot.disabled === undefined).length;
+}
+
+function labelsOf({ labels }: Plain<Agent>): string {
+  const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([label, value]) => `${label}=${value}`).join(", ");
 }
 
 /** What keeps a connected agent from getting runs; empty for nothing. */
-function trouble({ notPlaced = "", distrust, slots }: Plain<Agent>): string {
+function trouble({ notPlaced = "", distrust, slots, disabled }: Plain<Agent>): string {
+  if (disabled !== undefined) return disabledText(disabled);
   if (notPlaced !== "") return notPlaced;
   if (distrust !== undefined) {
     return `not before ${time(distrust.untilMs)}: its last ${distrust.failures} launches failed (${distrust.reason})`;

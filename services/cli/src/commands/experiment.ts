@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { ApiError } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import {
   CommandResponseSchema,
   CreateExperimentResponseSchema,
   type Experiment,
   ExperimentSchema,
+  type JobRun,
   ListExperimentsResponseSchema,
 } from "@trainyard/contracts/api";
 import type { Command } from "commander";
@@ -187,8 +189,27 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     ],
     ["seed", String(experiment.seed)],
   ]);
-  if (!output.json && experiment.trialsFailed > 0)
-    await showFailed({ client, output }, experiment.id);
+  if (output.json) return;
+  if (experiment.state === "ACTIVE") await showWaiting({ client, output }, experiment.id);
+  if (experiment.trialsFailed > 0) await showFailed({ client, output }, experiment.id);
+}
+
+/** Why runs wait for a place: a line each. Shows nothing if the scheduler has none of them, or does not answer in time. */
+async function showWaiting({ client, output }: Context, experiment: string): Promise<void> {
+  const signal = AbortSignal.timeout(cliLimits.explainMs);
+  let waiting: readonly Plain<JobRun>[];
+  try {
+    const { runs } = await client.call("explainJob", { job: experiment }, { signal });
+    waiting = runs.filter(({ placements }) => placements.length === 0);
+  } catch (error) {
+    if (error instanceof ApiError || signal.aborted) return;
+    throw error;
+  }
+  for (const { run, detail, reason } of waiting.slice(0, cliLimits.waitingShown)) {
+    output.line(`run ${run} waits: ${detail || reason || "it has not been considered yet"}`);
+  }
+  const more = waiting.length - cliLimits.waitingShown;
+  if (more > 0) output.line(`and ${more} more: yard job explain ${experiment}`);
 }
 
 /** Why trials failed: a line each, and what the first one printed last. */

@@ -17,6 +17,7 @@ import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";
 import { detachSignal } from "../follow.ts";
+import { secondsOf } from "../option-values.ts";
 import { time } from "../output.ts";
 import { allPages } from "../pages.ts";
 import { Failure, UsageError } from "../usage-error.ts";
@@ -199,22 +200,12 @@ function addTokenCommands(program: Command): void {
     );
 }
 
-const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3_600, d: 86_400 };
-
-function secondsOf(duration: string): number {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(duration) ?? [];
-  if (amount === undefined || unit === undefined || Number(amount) === 0) {
-    throw new UsageError(`--ttl takes seconds or 30m, 12h, 7d, not ${JSON.stringify(duration)}.`);
-  }
-  return Number(amount) * (unitSeconds[unit] ?? 1);
-}
-
 async function createToken(
   { client, output }: Context,
   _args: readonly string[],
   { label, ttl }: { readonly label: string; readonly ttl?: string },
 ): Promise<void> {
-  const ttlSeconds = ttl === undefined ? 0 : secondsOf(ttl);
+  const ttlSeconds = ttl === undefined ? 0 : secondsOf("--ttl", ttl);
   const answer = await client.call("createToken", { label, ttlSeconds });
   if (output.json) {
     output.message(CreateTokenResponseSchema, answer);

@@ -69,7 +69,15 @@ export async function listTrials({ client, output }: Context, experiment: string
     { title: "STEPS", value: (trial) => String(trial.stepsCompleted), right: true },
     { title: "RESTARTS", value: (trial) => String(trial.restarts), right: true },
     { title: "HYPERPARAMETERS", value: hyperparametersOf },
+    ...(page.items.some((trial) => waitOf(trial) !== "")
+      ? [{ title: "WAITS", value: waitOf }]
+      : []),
   ]);
+}
+
+/** Why the latest run waits for a place; empty unless it does. */
+function waitOf({ runs }: Plain<Trial>): string {
+  return runs.at(-1)?.waitsFor ?? "";
 }
 
 /** lr=0.01 hidden=8: nested ones by their path. */

@@ -30,6 +30,7 @@ export const exampleResources = {
   priority: 42,
   weight: 1,
   singleAgent: false,
+  preemptionTimeoutMs: 3_600_000,
 };
 
 export const checkpointA = "aaaaaaaa-0000-4000-8000-000000000001";

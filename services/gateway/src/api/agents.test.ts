@@ -1,5 +1,10 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import { TrustAgentSchema } from "@trainyard/contracts/commands";
+import {
+  DisableAgentSchema,
+  EnableAgentSchema,
+  RemoveAgentSchema,
+  TrustAgentSchema,
+} from "@trainyard/contracts/commands";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
 import { AcceptedSchema, command, commandHandlers, createLogger } from "@trainyard/runtime";
@@ -166,4 +171,59 @@ test("a person's word that an agent is mended goes to the scheduler", async () =
   expect(await gateway.call("POST", "/api/v1/agents/nobody/trust", { body: {} })).toMatchObject({
     status: 404,
   });
+});
+
+test("an agent is told with its labels and its disabled slots", async () => {
+  const labels = { rack: "r1", "gpu.memory": "80" };
+  const disabled = { slot: "0", reason: "row errors" };
+  await gateway.append("agent-rack", { ...joined, data: { ...joined.data, labels } });
+  expect(await after("agent-rack", { type: "SlotDisabled", data: disabled })).toMatchObject({
+    labels,
+    slots: [{ id: "0", disabled: { state: "DISABLED", reason: "row errors" } }, { id: "1" }],
+  });
+});
+
+test("agents are disabled, drained, enabled and removed by the scheduler, in the name of the caller", async () => {
+  const asked: object[] = [];
+  const accepting = { position: 1, stream: "agent-rack" };
+  await using _scheduler = await gateway.serving("scheduler", {
+    DisableAgent: command(DisableAgentSchema, AcceptedSchema, async (request, { identity }) => {
+      asked.push({ ...request, authid: identity.meta.authid });
+      if (request.agent !== "rack")
+        return reject("agent_unknown", `agent ${request.agent}: unknown`);
+      return accepting;
+    }),
+    EnableAgent: command(EnableAgentSchema, AcceptedSchema, async (request) => {
+      asked.push(request);
+      return accepting;
+    }),
+    RemoveAgent: command(RemoveAgentSchema, AcceptedSchema, async (request) => {
+      asked.push(request);
+      return reject("agent_in_use", "agent rack has 2 runs; drain it first");
+    }),
+  });
+  const post = (path: string, body: object) =>
+    gateway.call("POST", `/api/v1/agents/${path}`, { body });
+  expect(await post("rack/disable", { slot: "1", reason: "hot" })).toMatchObject({
+    status: 200,
+    body: { agent: { name: "rack" } },
+  });
+  expect((await post("rack/drain", { reason: "update", deadlineMs: 900_000 })).status).toBe(200);
+  expect((await post("rack/enable", {})).status).toBe(200);
+  expect(await post("nobody/disable", {})).toMatchObject({
+    status: 404,
+    body: { detail: "agent nobody: unknown" },
+  });
+  expect(await gateway.call("DELETE", "/api/v1/agents/rack?reason=sold")).toMatchObject({
+    status: 409,
+    body: { detail: "agent rack has 2 runs; drain it first" },
+  });
+  const authid = expect.stringMatching(/./);
+  expect(asked).toEqual([
+    { agent: "rack", slot: "1", reason: "hot", drain: false, deadlineMs: 0, authid },
+    { agent: "rack", slot: "", reason: "update", drain: true, deadlineMs: 900_000, authid },
+    { agent: "rack", slot: "" },
+    { agent: "nobody", slot: "", reason: "", drain: false, deadlineMs: 0, authid },
+    { agent: "rack", reason: "sold" },
+  ]);
 });

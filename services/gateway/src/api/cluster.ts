@@ -1,14 +1,13 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
+import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
 import { pause } from "@trainyard/kernel";
 import { experimentKey, version } from "@trainyard/runtime";
-import { notFound, Problem } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 import { verifyLog } from "../shell/verify.ts";
 import { shownEvent } from "./events.ts";
-import { listPage } from "./paging.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { listViews, rebuildView } from "./views.ts";
 
@@ -19,24 +18,6 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
   return {
     unary: {
       getVersion: async () => ({ version, api: "v1" }),
-      listAgents: async (request) => {
-        await backend.reachText(request.minPosition);
-        return listPage(backend, "agent", request);
-      },
-      trustAgent: async (request, context) => {
-        if ((await backend.find("agent", request.name)) === undefined) {
-          throw notFound("agent", request.name);
-        }
-        const { position } = await backend.command(
-          "scheduler",
-          TrustAgentSchema,
-          { agent: request.name },
-          AcceptedSchema,
-          context,
-        );
-        await backend.reach(position);
-        return { position: String(position || backend.position) };
-      },
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {
         const { consumer, key } = request;

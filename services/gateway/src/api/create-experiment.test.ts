@@ -1,5 +1,11 @@
-import { GetPoolCapacitySchema, PoolCapacitySchema } from "@trainyard/contracts/commands";
-import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import type { Plain } from "@trainyard/contracts";
+import {
+  type CheckPlace,
+  CheckPlaceSchema,
+  type PlaceCheck,
+  PlaceCheckSchema,
+} from "@trainyard/contracts/commands";
+import { command } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -25,39 +31,90 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
+let asked: Plain<CheckPlace>["resources"];
+
 /** Stands in for the scheduler, which knows of an agent more than the read model. */
-async function schedulerKnows(slotsEver: number): Promise<AsyncDisposable> {
-  const GetPoolCapacity = command(GetPoolCapacitySchema, PoolCapacitySchema, async () => {
-    return { pool: "default", slotsEver, slotsOfLargest: 2, agentsKnown: 2, agentsPresent: 2 };
+async function schedulerAnswers(answer: Plain<PlaceCheck>): Promise<AsyncDisposable> {
+  const Check = command(CheckPlaceSchema, PlaceCheckSchema, async ({ resources }) => {
+    asked = resources;
+    return answer;
   });
-  const logger = createLogger("scheduler", "silent");
-  return gateway.bus.serve("scheduler", commandHandlers("scheduler", { GetPoolCapacity }, logger));
+  return gateway.serving("scheduler", { CheckPlace: Check });
 }
 
-function validate(slots: number, pool = "default") {
+const possible = { possible: true, detail: "" };
+
+function validate(resources: Readonly<Record<string, unknown>>) {
   const config = [
     "name: wide",
     "entrypoint: python3 train.py",
     "searcher: { name: single, metric: loss }",
-    `resources: { slots_per_trial: ${slots}, resource_pool: ${pool} }`,
+    `resources: ${JSON.stringify(resources)}`,
   ].join("\n");
   return gateway.call("POST", "/api/v1/experiments", { body: { config, validateOnly: true } });
 }
 
-test("more slots than the pool has are refused, with what it has", async () => {
-  await using _scheduler = await schedulerKnows(4);
-  expect(await validate(5)).toMatchObject({
+test("what no agent could ever hold is refused, with the scheduler's sentence and the key", async () => {
+  const detail = "all agents of pool default have 4 slots together, and the run needs 5";
+  const refusal = { possible: false, detail, key: "slots_per_trial" };
+  await using _scheduler = await schedulerAnswers(refusal);
+  expect(await validate({ slots_per_trial: 5 })).toMatchObject({
     status: 400,
     body: {
-      detail:
-        "resources.slots_per_trial asks for 5 slots a trial, and all agents of the pool have 4 together",
+      code: "too_many_slots",
+      detail: `resources.slots_per_trial cannot be satisfied: ${detail}`,
+      errors: [{ path: "resources.slots_per_trial", detail: `cannot be satisfied: ${detail}` }],
     },
   });
 });
 
+test("the scheduler is asked about constraints, whatever slots there are", async () => {
+  const detail = "no agent of pool default has 1 cuda slot; the nearest is rack with 2 cpu slots";
+  const constraints = { device: "cuda", require: { zone: "a" } };
+  await using _scheduler = await schedulerAnswers({ possible: false, detail, key: "constraints" });
+  expect(await validate({ constraints })).toMatchObject({
+    status: 400,
+    body: { code: "no_place", detail: `resources.constraints cannot be satisfied: ${detail}` },
+  });
+  expect(asked).toMatchObject({
+    pool: "default",
+    slots: 1,
+    constraints: { device: "cuda", required: [{ label: "zone", values: ["a"] }] },
+  });
+});
+
+test("a pool that does not exist is refused with those that do", async () => {
+  const detail = "there is no pool gpu; the pools are default and gpus";
+  const refusal = { possible: false, detail, key: "resource_pool" };
+  await using _scheduler = await schedulerAnswers(refusal);
+  expect(await validate({ resource_pool: "gpu" })).toMatchObject({
+    status: 400,
+    body: { code: "no_place", detail: `resources.resource_pool cannot be satisfied: ${detail}` },
+  });
+});
+
+test("a refusal of an older scheduler names no key", async () => {
+  await using _scheduler = await schedulerAnswers({ possible: false, detail: "it is too large" });
+  expect(await validate({ slots_per_trial: 9 })).toMatchObject({
+    status: 400,
+    body: { code: "no_place", detail: "resources cannot be satisfied: it is too large" },
+  });
+});
+
 test("an agent that the read model has not seen yet counts", async () => {
-  await using _scheduler = await schedulerKnows(4);
-  expect(await validate(4)).toMatchObject({ status: 200 });
+  await using _scheduler = await schedulerAnswers(possible);
+  expect(await validate({ slots_per_trial: 4 })).toMatchObject({ status: 200 });
+  expect(asked).toMatchObject({ slots: 4 });
+});
+
+test("slots that agents have together are not enough for a run on one agent", async () => {
+  const second = await gateway.append("agent-rack2", joined);
+  await gateway.call("GET", `/api/v1/agents?minPosition=${second}`);
+  await using _scheduler = await schedulerAnswers({ possible: false, detail: "no agent has 4" });
+  expect(await validate({ slots_per_trial: 4 })).toMatchObject({ status: 200 });
+  const single = { slots_per_trial: 4, is_single_node: true };
+  expect(await validate(single)).toMatchObject({ status: 400 });
+  expect(await validate({ ...single, slots_per_trial: 2 })).toMatchObject({ status: 200 });
 });
 
 test("every agent of a large pool counts", async () => {
@@ -69,11 +126,14 @@ test("every agent of a large pool counts", async () => {
     [agents, doc],
   );
   // The scheduler knows less, so that only the read model's own count can accept.
-  await using _scheduler = await schedulerKnows(2);
-  expect(await validate(agents, "large")).toMatchObject({ status: 200 });
-  expect(await validate(agents + 1, "large")).toMatchObject({ status: 400 });
+  await using _scheduler = await schedulerAnswers({ possible: false, detail: "it is too large" });
+  const resource_pool = "large";
+  expect(await validate({ slots_per_trial: agents, resource_pool })).toMatchObject({ status: 200 });
+  const more = { slots_per_trial: agents + 1, resource_pool };
+  expect(await validate(more)).toMatchObject({ status: 400 });
 });
 
-test("while the scheduler is away nothing is refused for its size", async () => {
-  expect(await validate(5)).toMatchObject({ status: 200 });
+test("while the scheduler is away nothing is refused for its resources", async () => {
+  const constraints = { device: "rocm" };
+  expect(await validate({ slots_per_trial: 500, constraints })).toMatchObject({ status: 200 });
 });

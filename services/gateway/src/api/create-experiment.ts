@@ -3,11 +3,12 @@ import { Readable } from "node:stream";
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
+  CheckPlaceSchema,
   CreateExperimentSchema,
-  GetPoolCapacitySchema,
-  PoolCapacitySchema,
+  PlaceCheckSchema,
 } from "@trainyard/contracts/commands";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
+import { type RequestedResources, requestedResources } from "@trainyard/experiment-config/recorded";
 import { idOf, isRejection } from "@trainyard/kernel";
 import { acceptExperiment } from "@trainyard/search";
 import { Problem, problemOf } from "../http/problem.ts";
@@ -25,7 +26,7 @@ export async function createExperiment(
   context: RequestContext,
 ): Promise<ReplyOf<"createExperiment">> {
   const { config, warnings } = readConfig(request, checkpointDir, context.commitId);
-  await refuseTooManySlots(backend, config, context);
+  await refuseImpossible(backend, config, context);
   await refuseForeignExperiments(backend, config);
   const packed = request.context.length === 0 ? null : await checkContext(request.context);
   if (request.validateOnly) return { warnings, position: backend.position };
@@ -60,7 +61,7 @@ function readConfig(
     defaults: { checkpoint_storage: { type: "directory", container_path: checkpointDir } },
   });
   if (isRejection(parsed)) throw problemOf(parsed);
-  const warnings = parsed.warnings.map(({ path, detail }) => `${path}: ${detail}`);
+  const warnings = parsed.warnings.map(({ path, detail }) => `${path} ${detail}`);
   const drawn = parsed.config.reproducibility.experiment_seed ?? seedFor(commitId);
   const config = withSeed(parsed.config, drawn);
   return { config, warnings };
@@ -72,34 +73,44 @@ function seedFor(commitId: string): number {
 }
 
 /**
- * More slots than all agents that ever joined the pool have together would wait for ever. An empty pool may still fill.
- * The read model may lag behind an agent that has just joined, so before a refusal the scheduler has the last word; while
- * it is away nothing is refused, and such a trial waits and says for what.
+ * A run that no agent which ever joined could hold would wait forever. The read model says at once that there are slots
+ * enough for a run without constraints. It may lag behind an agent that has just joined and knows nothing of constraints:
+ * then the scheduler decides. While that is away nothing is refused, and such a run waits and says for what.
  */
-async function refuseTooManySlots(
+async function refuseImpossible(
   backend: Backend,
   config: NormalisedConfig,
   context: RequestContext,
 ): Promise<void> {
-  const { slots_per_trial: slots, resource_pool: pool } = config.resources;
-  const { documents, pool: database } = backend.parts;
-  const agents = documents.each(database, "agent", { parent: pool });
-  let known = 0;
-  for await (const agent of agents) {
-    known += agent.slots.filter(({ withdrawn }) => withdrawn !== true).length;
-    if (slots <= known) return;
-  }
-  const capacity = await backend
-    .command("scheduler", GetPoolCapacitySchema, { pool }, PoolCapacitySchema, context)
+  const resources = requestedResources(config);
+  if (await hasSlotsFor(backend, resources)) return;
+  const check = await backend
+    .command("scheduler", CheckPlaceSchema, { resources }, PlaceCheckSchema, context)
     .catch((error: unknown) => {
       if (error instanceof Problem && error.status === 503) return null;
       throw error;
     });
-  if (capacity === null || capacity.agentsKnown === 0 || slots <= capacity.slotsEver) return;
-  const detail = `asks for ${slots} slots a trial, and all agents of the pool have ${capacity.slotsEver} together`;
-  throw new Problem(400, "too_many_slots", `resources.slots_per_trial ${detail}`, {
-    problems: [{ path: "resources.slots_per_trial", detail }],
-  });
+  if (check === null || check.possible) return;
+  const { key } = check;
+  const detail = `cannot be satisfied: ${check.detail}`;
+  const path = key === undefined ? "resources" : `resources.${key}`;
+  const code = key === "slots_per_trial" ? "too_many_slots" : "no_place";
+  throw new Problem(400, code, `${path} ${detail}`, { problems: [{ path, detail }] });
+}
+
+async function hasSlotsFor(
+  backend: Backend,
+  { pool, slots, singleAgent, constraints }: RequestedResources,
+): Promise<boolean> {
+  if (constraints !== undefined) return false;
+  const { documents, pool: database } = backend.parts;
+  let known = 0;
+  for await (const agent of documents.each(database, "agent", { parent: pool })) {
+    const size = agent.slots.filter(({ withdrawn }) => withdrawn !== true).length;
+    known = singleAgent ? Math.max(known, size) : known + size;
+    if (slots <= known) return true;
+  }
+  return false;
 }
 
 async function storeContext(

@@ -1,10 +1,13 @@
 import type { Handlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
+import { agentHandlers } from "./agents.ts";
 import { analysisHandlers } from "./analysis.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { clusterHandlers } from "./cluster.ts";
 import { experimentHandlers } from "./experiments.ts";
+import { jobHandlers } from "./jobs.ts";
+import { poolHandlers } from "./pools.ts";
 import { profileHandlers } from "./profile.ts";
 import { runHandlers } from "./runs.ts";
 import { searchHandlers } from "./searches.ts";
@@ -35,6 +38,9 @@ export function apiHandlers(
       ...storageHandlers(backend),
       ...searches.unary,
       ...cluster.unary,
+      ...agentHandlers(backend),
+      ...poolHandlers(backend),
+      ...jobHandlers(backend),
       ...analysisHandlers(backend),
       ...viewHandlers(backend),
     },

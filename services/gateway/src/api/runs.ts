@@ -9,7 +9,7 @@ import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 
-/** What has been asked of each run of a trial: the stop that stands, or none; and which run is the last. */
+/** The stops that the trial's owner requested of its runs, and the number of its latest run. */
 type Stops = { readonly lastRun: number; readonly whyOfRun: Readonly<Record<number, StopWhy>> };
 
 const stops: StreamFold<Stops> = {
@@ -21,6 +21,15 @@ const stops: StreamFold<Stops> = {
     if (event.type !== "RunStopRequested" || event.data.mode === StopMode.UNSPECIFIED) return state;
     return { ...state, whyOfRun: { ...state.whyOfRun, [event.data.run]: event.data.why } };
   },
+};
+
+/** The stop that the scheduler requested of a run, to make room, to drain its agent, or at its time limit; null for none. */
+const stopOfAllocation: StreamFold<StopWhy | null> = {
+  name: "allocation-stop",
+  category: "allocation",
+  initial: null,
+  evolve: (why: StopWhy | null, event: AnyEvent): StopWhy | null =>
+    event.type === "AllocationStopRequested" ? event.data.why : why,
 };
 
 const whyNames: Readonly<Record<number, string>> = Object.fromEntries(
@@ -45,7 +54,7 @@ export function runHandlers(backend: Backend, moved: PositionSignal) {
       if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
       // Not of the read model: a run hears that it shall stop also while that is behind, or folded anew.
       if (context.caller.kind === "run") await backend.hear(context.caller.grantPosition);
-      return waitForSignal(backend, moved, run, request.waitMs, context);
+      return waitForSignal(backend, moved, { ...run, id: request.run }, request.waitMs, context);
     },
   } satisfies Partial<UnaryHandlers>;
 }
@@ -53,20 +62,23 @@ export function runHandlers(backend: Backend, moved: PositionSignal) {
 async function waitForSignal(
   backend: Backend,
   moved: PositionSignal,
-  run: { readonly trial: string; readonly run: number },
+  run: { readonly id: string; readonly trial: string; readonly run: number },
   waitMs: number,
   context: RequestContext,
 ): Promise<ReplyOf<"getSignals">> {
   const { clock, executor } = backend.parts;
   const untilMs = clock.monotonicMs() + Math.min(waitMs, gatewayLimits.signalsWaitMsMax);
   for (;;) {
-    const change = moved.next(`trial-${run.trial}`);
-    const { state } = await executor.cache.load(stops, run.trial);
-    if (state.lastRun > run.run) return { stop: true, why: "superseded" };
-    const why = state.whyOfRun[run.run];
-    if (why !== undefined) return { stop: true, why: whyNames[why] ?? "" };
+    const changes = [moved.next(`trial-${run.trial}`), moved.next(`allocation-${run.id}`)];
+    const [trial, allocation] = await Promise.all([
+      executor.cache.load(stops, run.trial),
+      executor.cache.load(stopOfAllocation, run.id),
+    ]);
+    if (trial.state.lastRun > run.run) return { stop: true, why: "superseded" };
+    const why = trial.state.whyOfRun[run.run] ?? allocation.state;
+    if (why !== null) return { stop: true, why: whyNames[why] ?? "" };
     const leftMs = untilMs - clock.monotonicMs();
     if (leftMs <= 0 || context.signal.aborted) return { stop: false, why: "" };
-    await pause(clock, leftMs, AbortSignal.any([change, context.signal]));
+    await pause(clock, leftMs, AbortSignal.any([...changes, context.signal]));
   }
 }

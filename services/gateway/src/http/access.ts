@@ -35,6 +35,9 @@ const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
   "getSignals",
   "planDownload",
   "listViews",
+  "listPools",
+  "getPool",
+  "listJobs",
 ]);
 
 const nobody: Caller = { kind: "user", authid: "" };

@@ -31,7 +31,8 @@ export function documentsView(pool: Pool, clock: Clock, logger: Logger): View {
     view: "documents",
     // 2: documents are written in an encoding that nobody's value can forge.
     // 3: slots have a name and their memory, and a slot that is withdrawn stays while a run holds it.
-    version: 3,
+    // 4: agents have labels and what disables them or their slots; a waiting run has the code of its reason.
+    version: 4,
     tables: [{ name: "documents" }],
     apply: (client, events, table) => new DocumentStore(table("documents")).apply(client, events),
   };

@@ -2,12 +2,23 @@
  * Whatever agents, messages and schedulers do: no slot is given twice, a place is all that was asked for or none, a
  * saved fold goes on as the whole one does, and once the world is well again everything that waits gets its turn.
  */
+import {
+  AcceptedSchema,
+  DisableAgentSchema,
+  EnableAgentSchema,
+  MoveJobSchema,
+  RemoveAgentSchema,
+  UpdateJobSchema,
+} from "@trainyard/contracts/commands";
 import { StopMode } from "@trainyard/contracts/events";
 import type { Service } from "@trainyard/runtime";
 import { assert } from "@trainyard/kernel";
+import { atRest } from "@trainyard/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
+import { jobsOf } from "../core/pool/job-info.ts";
+import { send } from "../testing/send.ts";
 import { World } from "../testing/world.ts";
 
 type Step = (story: Story) => Promise<void>;
@@ -28,6 +39,17 @@ class Story {
     return agent;
   }
 
+  /** As a user: what the scheduler refuses, or does not hear because the message is lost, stays undone. */
+  async tell<Request extends Parameters<typeof send>[1]>(
+    request: Request,
+    message: Parameters<typeof send<Request, typeof AcceptedSchema>>[3],
+  ): Promise<void> {
+    if (this.scheduler === null) return;
+    // A lost message times out only when the test lets time pass.
+    void send(this.world, request, AcceptedSchema, message).catch(() => {});
+    await atRest();
+  }
+
   live(n: number): { readonly end: (code: number) => void } | null {
     const agent = this.agent(n);
     const running = [...agent.held.values()].filter(({ exit }) => exit === undefined);
@@ -35,6 +57,9 @@ class Story {
     return one === undefined ? null : { end: (code) => agent.end(one.allocation, { code }) };
   }
 }
+
+/** Those of disabled agents and slots, so that everything is in use again. */
+const allSlots = ["", "0", "1"];
 
 const small = fc.nat({ max: 50 });
 
@@ -46,7 +71,7 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
       .map(({ slots, priority, single }) => ({
         name: `run ${slots} slots at ${priority}${single ? " on one agent" : ""}`,
         take: async ({ world, requested }: Story) => {
-          const id = `1.${requested.length + 1}#1`;
+          const id = `${1 + (requested.length % 3)}.${requested.length + 1}#1`;
           requested.push(id);
           await world.run(id, { slots, priority, singleAgent: single && slots <= 3 });
         },
@@ -82,6 +107,36 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
   small.map((n) => ({
     name: `agent ${n} restarts`,
     take: async (story: Story) => story.agent(n).restart(),
+  })),
+  fc
+    .tuple(small, fc.constantFrom("", "0", "1"), fc.constantFrom(0, 2_000), fc.boolean())
+    .map(([n, slot, deadlineMs, drain]) => ({
+      name: `${drain ? "drain" : "disable"} ${n} ${slot} within ${deadlineMs}`,
+      take: async (story: Story) => {
+        const agent = story.agent(n).name;
+        const asked = { agent, slot, reason: "", drain, deadlineMs };
+        await story.tell(DisableAgentSchema, asked);
+      },
+    })),
+  fc.tuple(small, fc.constantFrom("", "0")).map(([n, slot]) => ({
+    name: `enable ${n} ${slot}`,
+    take: async (story: Story) => {
+      await story.tell(EnableAgentSchema, { agent: story.agent(n).name, slot });
+    },
+  })),
+  small.map((n) => ({
+    name: `remove ${n}`,
+    take: async (story: Story) => {
+      await story.tell(RemoveAgentSchema, { agent: story.agent(n).name, reason: "" });
+    },
+  })),
+  fc.tuple(fc.constantFrom("1", "2", "3"), fc.constantFrom(1, 42, 99)).map(([job, priority]) => ({
+    name: `experiment ${job} gets ${priority}`,
+    take: async (story: Story) => story.tell(UpdateJobSchema, { job, priority }),
+  })),
+  fc.tuple(fc.constantFrom("1", "2", "3"), fc.boolean()).map(([job, ahead]) => ({
+    name: `experiment ${job} is moved ${ahead ? "ahead of" : "behind"} 2`,
+    take: async (story: Story) => story.tell(MoveJobSchema, { job, anchor: "2", ahead }),
   })),
   fc.constantFrom(1_000, 5_000, 35_000).map((ms) => ({
     name: `${ms} ms pass`,
@@ -137,13 +192,16 @@ function compareSaved(world: World): void {
   const whole = world.fold();
   const half = world.fold(undefined, Math.floor(whole.position / 2));
   const resumed = world.fold(readSnapshot(writeSnapshot(half)));
-  type Saved = { agents: { id: string }[]; allocations: { id: string }[]; pools: unknown };
+  type Named = { id: string }[];
+  type Saved = { agents: Named; allocations: Named; pools: unknown; jobs: { job: string }[] };
   const sorted = (text: string): Saved => {
-    const { agents, allocations, pools } = JSON.parse(text) as Saved;
+    const { agents, allocations, pools, jobs } = JSON.parse(text) as Saved;
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-    return { agents: agents.toSorted(byId), allocations: allocations.toSorted(byId), pools };
+    return { agents: agents.toSorted(byId), allocations: allocations.toSorted(byId), pools, jobs };
   };
   expect(sorted(writeSnapshot(resumed))).toEqual(sorted(writeSnapshot(whole)));
+  expect(jobsOf(resumed, "")).toEqual(jobsOf(whole, ""));
+  expect([...resumed.draining].toSorted()).toEqual([...whole.draining].toSorted());
   for (const [name, { agents, queue }] of whole.pools) {
     const other = resumed.pool(name);
     expect([other.agents.freeSlots, other.agents.present, other.queue.size]).toEqual([
@@ -155,13 +213,17 @@ function compareSaved(world: World): void {
 }
 
 /** Agents answer, messages arrive, and every run ends when it runs: then none is left. */
-async function becomesWell({ world, requested }: Story): Promise<void> {
+async function becomesWell(story: Story): Promise<void> {
+  const { world, requested } = story;
   world.hub.reconnect();
   for (const agent of world.agents) {
     agent.silent = false;
     agent.stubborn = false;
   }
   await world.advance(10_000);
+  for (const { name: agent } of world.agents) {
+    for (const slot of allSlots) await story.tell(EnableAgentSchema, { agent, slot });
+  }
   for (let round = 0; round <= requested.length; round += 1) {
     for (const agent of world.agents) {
       for (const { allocation, exit } of agent.held.values()) {

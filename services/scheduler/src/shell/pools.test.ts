@@ -156,6 +156,7 @@ describe("a pool", () => {
     }
     await world.run("2.1#1", { pool: "gpus", slots: 3 });
     const [gpus] = await poolsOf(world);
+    expect(gpus).toMatchObject({ reservedFor: "2.1#1", slotsReserved: 3 });
     expect(gpus).toMatchObject({ slots: 3, slotsFree: 1, runsPlaced: 2, runsWaiting: 1 });
     expect(gpus?.quotas).toEqual([{ workspace: "lab", slots: 1, used: 2, borrowed: 1 }]);
     expect(world.last("allocation-1.1#1", "AllocationQueued")).toMatchObject({
@@ -182,22 +183,61 @@ describe("whether a run could ever be placed", () => {
     expect(await check(world, "gpus", 8, true)).toMatchObject({ possible: true });
     expect(await check(world, "gpus", 13)).toEqual({
       possible: false,
-      detail:
-        "it needs 13 slots, and all agents of the pool gpus have 12 together: at most 12 would fit",
+      detail: "all agents of pool gpus have 12 slots together, and the run needs 13",
+      key: "slots_per_trial",
     });
     expect(await check(world, "gpus", 9, true)).toEqual({
       possible: false,
-      detail:
-        "it needs 9 slots on one agent, and the largest agent of the pool gpus has 8: at most 8 would fit",
+      detail: "no agent of pool gpus has 9 slots; the nearest is a2 with 8",
+      key: "slots_per_trial",
     });
     await removeAgent(world, "a2");
     expect(await check(world, "gpus", 5)).toMatchObject({ possible: false });
   });
 
+  test("is refused in a pool that does not exist, with those that do", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    expect(await check(world, "gpu", 1)).toEqual({
+      possible: false,
+      detail: "there is no pool gpu; the only pool is default",
+      key: "resource_pool",
+    });
+    await configure(world, "gpus", "priority", true);
+    expect(await check(world, "gpu", 1)).toMatchObject({
+      detail: "there is no pool gpu; the pools are default, gpus",
+    });
+  });
+
+  test("depends on the devices of the agents and their constraints", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await agentIn(world, "gpus", "a1", 4);
+    const constraints = {
+      device: "cuda",
+      deviceMemoryBytes: 80e9,
+      required: [{ label: "zone", values: ["a"] }],
+      preferred: [],
+      forbidden: [],
+      excludedAgents: [],
+      sameLabel: "",
+    };
+    const resources = { pool: "gpus", slots: 1, priority: 42, weight: 1, singleAgent: false };
+    const asked = { resources: { ...resources, constraints } };
+    expect(await send(world, CheckPlaceSchema, PlaceCheckSchema, asked)).toEqual({
+      possible: false,
+      detail:
+        "no agent of pool gpus has 1 cuda slot with 80 GB and zone a; the nearest is a1 with 4 cpu slots: it has no zone",
+      key: "constraints",
+    });
+  });
+
   test("is open where the pool has no agent yet, or can start them", async () => {
     await using world = await World.open();
     await world.scheduler();
-    expect(await check(world, "gpus", 100)).toMatchObject({ possible: true });
+    await configure(world, "empty", "priority", true);
+    expect(await check(world, "empty", 100)).toMatchObject({ possible: true });
+    expect(await check(world, "default", 100)).toMatchObject({ possible: true });
     const autoscaling = {
       agentsMin: 0,
       agentsMax: 2,

@@ -31,8 +31,61 @@ describe("creating an experiment", () => {
       resources: { slots_per_trial: 0, priority: 7, resource_pool: "gpu" },
     };
     expect(given(experimentDecider, experimentCreated(config)).state.plan).toEqual({
-      resources: { pool: "gpu", slots: 0, priority: 7, weight: 1, singleAgent: false },
+      resources: {
+        pool: "gpu",
+        slots: 0,
+        priority: 7,
+        weight: 1,
+        singleAgent: false,
+        preemptionTimeoutMs: 3_600_000,
+      },
       maxRestarts: 2,
+    });
+  });
+
+  test("reads the limits of its runs, and where they may go", () => {
+    const constraints = {
+      device: "cuda",
+      device_memory: 80_000_000_000,
+      require: { zone: ["a", "b"], nvlink: [] },
+      prefer: {},
+      forbid: { spot: [] },
+      exclude_agents: ["gpu-7"],
+      same_label: "rack",
+    };
+    const config = {
+      ...exampleConfig,
+      resources: {
+        slots_per_trial: 8,
+        weight: 2.5,
+        max_slots: 16,
+        time_limit: 3_600,
+        is_single_node: true,
+        constraints,
+      },
+      preemption_timeout: 600,
+    };
+    expect(given(experimentDecider, experimentCreated(config)).state.plan.resources).toEqual({
+      pool: "default",
+      slots: 8,
+      priority: 42,
+      weight: 2.5,
+      singleAgent: true,
+      maxSlots: 16,
+      timeLimitMs: 3_600_000,
+      preemptionTimeoutMs: 600_000,
+      constraints: {
+        device: "cuda",
+        deviceMemoryBytes: 80_000_000_000,
+        required: [
+          { label: "nvlink", values: [] },
+          { label: "zone", values: ["a", "b"] },
+        ],
+        preferred: [],
+        forbidden: [{ label: "spot", values: [] }],
+        excludedAgents: ["gpu-7"],
+        sameLabel: "rack",
+      },
     });
   });
 

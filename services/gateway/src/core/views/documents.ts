@@ -1,5 +1,12 @@
 import type { Plain } from "@trainyard/contracts";
-import type { Agent, Checkpoint, Experiment, Token, Trial } from "@trainyard/contracts/api";
+import type {
+  Agent,
+  Checkpoint,
+  Disabled,
+  Experiment,
+  Token,
+  Trial,
+} from "@trainyard/contracts/api";
 
 /** What an entity's row holds: the API's message, and what the fold needs besides. */
 export type ExperimentDocument = Plain<Experiment> & {
@@ -23,7 +30,14 @@ export type TrialDocument = Plain<Trial> & {
 
 export type CheckpointDocument = Plain<Checkpoint>;
 
-export type AgentDocument = Plain<Agent>;
+/** Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is done. */
+export type AgentDocument = Omit<Plain<Agent>, "labels"> & {
+  readonly labels?: Plain<Agent>["labels"];
+  /** Also slots that the agent does not offer now: they are still disabled when they return. */
+  readonly disabledSlots?: readonly DisabledSlot[];
+};
+
+export type DisabledSlot = Plain<Disabled> & { readonly slot: string };
 
 export type TokenDocument = Plain<Token> & { readonly secretDigest: string };
 

@@ -1,4 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
+import type { Disabled } from "@trainyard/contracts/api";
 import type { Slot as Offered } from "@trainyard/contracts/events";
 import type { AgentDocument, DocumentSet } from "./documents.ts";
 import { type Projections } from "./projections.ts";
@@ -6,7 +7,7 @@ import { type Projections } from "./projections.ts";
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
     const before = documents.get("agent", id);
-    const { pool, version, processGroups } = data;
+    const { pool, version, labels, processGroups } = data;
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       ...before,
@@ -15,6 +16,7 @@ export const agentProjections: Projections = {
       state: "CONNECTED",
       slots,
       version,
+      labels,
       nameRefused: "",
       ...(processGroups === undefined ? {} : { processGroups }),
     };
@@ -46,6 +48,46 @@ export const agentProjections: Projections = {
   },
   AgentRemoved({ id }, documents) {
     documents.update("agent", id, () => ({ state: "REMOVED" }));
+  },
+  AgentDisabled({ id, data, timeMs }, documents) {
+    const disabled = { state: "DISABLED", reason: data.reason, sinceMs: timeMs };
+    documents.update("agent", id, () => ({ disabled }));
+  },
+  AgentDrainRequested({ id, data, timeMs }, documents) {
+    documents.update("agent", id, ({ disabled }) => ({
+      disabled: {
+        state: "DRAINING",
+        reason: data.reason,
+        sinceMs: timeMs,
+        ...deadlineAfter(disabled, data.deadlineMs, timeMs),
+      },
+    }));
+  },
+  AgentDrained({ id }, documents) {
+    documents.replace("agent", id, (doc) => {
+      if (doc.disabled === undefined) return doc;
+      const { deadlineAtMs: _over, ...disabled } = doc.disabled;
+      return { ...doc, disabled: { ...disabled, state: "DRAINED" } };
+    });
+  },
+  AgentEnabled({ id }, documents) {
+    documents.replace("agent", id, ({ disabled: _over, ...doc }) => doc);
+  },
+  SlotDisabled({ id, data, timeMs }, documents) {
+    const { slot, reason = "", drain = false, deadlineMs } = data;
+    documents.update("agent", id, ({ disabledSlots = [] }) => {
+      const before = disabledSlots.find((one) => one.slot === slot);
+      const since = { slot, reason, sinceMs: timeMs };
+      const disabled = drain
+        ? { ...since, state: "DRAINING", ...deadlineAfter(before, deadlineMs, timeMs) }
+        : { ...since, state: "DISABLED" };
+      return { disabledSlots: [...disabledSlots.filter((one) => one !== before), disabled] };
+    });
+  },
+  SlotEnabled({ id, data }, documents) {
+    documents.update("agent", id, ({ disabledSlots = [] }) => ({
+      disabledSlots: disabledSlots.filter(({ slot }) => slot !== data.slot),
+    }));
   },
   AgentDistrusted({ id, data, timeMs }, documents) {
     const { failures, experiments, reason, forMs } = data;
@@ -85,6 +127,17 @@ export const agentProjections: Projections = {
     hold(documents, id, data.slots, "");
   },
 };
+
+/** Of a drain that follows another one the earlier deadline holds. */
+function deadlineAfter(
+  before: Plain<Disabled> | undefined,
+  deadlineMs: number | undefined,
+  timeMs: number,
+): { readonly deadlineAtMs?: number } {
+  const atMs = deadlineMs === undefined ? Infinity : timeMs + deadlineMs;
+  const deadlineAtMs = Math.min(before?.deadlineAtMs ?? Infinity, atMs);
+  return deadlineAtMs === Infinity ? {} : { deadlineAtMs };
+}
 
 function hold(documents: DocumentSet, agent: string, slots: readonly string[], run: string): void {
   changeSlots(documents, agent, (slot) =>

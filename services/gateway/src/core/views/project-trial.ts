@@ -1,6 +1,6 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Run } from "@trainyard/contracts/api";
-import { RunEndWhy, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
+import { RunEndWhy, StopWhy, TrialOutcome, WaitCode } from "@trainyard/contracts/events";
 import { parseTrialId, runId } from "@trainyard/kernel";
 import type { DocumentSet, TrialDocument } from "./documents.ts";
 import { type Projections, runOf } from "./projections.ts";
@@ -21,6 +21,25 @@ const stoppingStates: Readonly<Record<number, string>> = {
 const endWhys: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(RunEndWhy).map(([name, number]) => [number, name.toLowerCase()]),
 );
+
+/** The names by which the scheduler explains a run. A code of a later version has none. */
+const waitCodes: Readonly<Record<WaitCode, string>> = {
+  [WaitCode.UNSPECIFIED]: "",
+  [WaitCode.NO_AGENTS]: "no_agents",
+  [WaitCode.AGENTS_AWAY]: "agents_away",
+  [WaitCode.NOT_ENOUGH_FREE_SLOTS]: "not_enough_free",
+  [WaitCode.BEHIND_OTHERS]: "behind_others",
+  [WaitCode.LOW_DISK]: "low_disk",
+  [WaitCode.AGENTS_DISTRUSTED]: "distrusted",
+  [WaitCode.RESERVED]: "reserved",
+  [WaitCode.QUOTA]: "quota",
+  [WaitCode.MAX_SLOTS]: "max_slots",
+  [WaitCode.FAIR_SHARE]: "fair_share",
+  [WaitCode.CONSTRAINTS]: "constraints",
+  [WaitCode.PREEMPTING]: "preempting",
+};
+
+const noWait = { waitsFor: "", waitCode: "", waitLimit: "" };
 
 export const trialProjections: Projections = {
   TrialCreated({ id, data, timeMs }, documents) {
@@ -74,7 +93,7 @@ export const trialProjections: Projections = {
     changeRun(documents, id, data.run, () => ({
       state: "RUNNING",
       startedAtMs: timeMs,
-      waitsFor: "",
+      ...noWait,
     }));
   },
   RunStopRequested({ id, data }, documents) {
@@ -87,7 +106,7 @@ export const trialProjections: Projections = {
       whyEnded: endWhys[data.why] ?? "",
       message: data.message,
       endedAtMs: timeMs,
-      waitsFor: "",
+      ...noWait,
     }));
     documents.update("trial", id, (doc) => ({
       restarts: doc.restarts + (data.countsAsRestart ? 1 : 0),
@@ -111,14 +130,19 @@ export const trialProjections: Projections = {
     }));
     changeRun(documents, run.trial, run.run, () => ({
       state: "STARTING",
-      waitsFor: "",
+      ...noWait,
       placements,
     }));
   },
   WaitExplained({ id, data }, documents) {
     const run = runOf(id);
     if (run === null) return;
-    changeRun(documents, run.trial, run.run, () => ({ waitsFor: data.detail }));
+    const { code, detail, limit = "" } = data;
+    changeRun(documents, run.trial, run.run, () => ({
+      waitsFor: detail,
+      waitCode: waitCodes[code] ?? "",
+      waitLimit: limit,
+    }));
   },
   ValidationReported({ data }, documents) {
     observeValidation(data, documents);

@@ -2,26 +2,31 @@
 import type { Plain } from "@trainyard/contracts";
 import type { PlaceCheck } from "@trainyard/contracts/commands";
 import type { Resources } from "@trainyard/contracts/events";
+import { defaults } from "@trainyard/experiment-config/recorded";
+import { couldEverHold } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 
-/** A pool without agents may still fill, and so may one that starts its agents itself. */
+/** A pool without agents may still fill, and so may one that starts its agents itself: these may have any labels and devices. */
 export function checkPlace(cluster: Cluster, resources: Plain<Resources>): Plain<PlaceCheck> {
   const { pool, slots, singleAgent } = resources;
+  // A pool is configured by a user, or soon after its first agent has joined.
+  const isThere = cluster.configured.has(pool) || cluster.members.of(pool).size > 0;
+  if (!isThere && pool !== defaultPool) return noPool(cluster, pool);
   const agents = cluster.pools.get(pool)?.agents;
-  const scaling = cluster.configured.get(pool)?.settings?.autoscaling;
-  if (agents === undefined || cluster.members.of(pool).size === 0) return possible;
-  const { agentsMax = 0, slotsPerAgent = 0 } = scaling ?? {};
-  const onOne = Math.max(agents.largest, agentsMax > 0 ? slotsPerAgent : 0);
-  const together = Math.max(agents.known.slots, agentsMax * slotsPerAgent);
-  if (slots > together) {
-    const detail = `it needs ${slots} slots, and all agents of the pool ${pool} have ${together} together: at most ${together} would fit`;
-    return { possible: false, detail };
-  }
-  if (singleAgent && slots > onOne) {
-    const detail = `it needs ${slots} slots on one agent, and the largest agent of the pool ${pool} has ${onOne}: at most ${onOne} would fit`;
-    return { possible: false, detail };
-  }
-  return possible;
+  if (agents === undefined) return possible;
+  const { agentsMax = 0, slotsPerAgent = 0 } =
+    cluster.configured.get(pool)?.settings?.autoscaling ?? {};
+  const startable = singleAgent ? Math.min(agentsMax, 1) : agentsMax;
+  if (agentsMax > 0 && slots <= startable * slotsPerAgent) return possible;
+  return couldEverHold(agents, resources, pool);
 }
 
+function noPool(cluster: Cluster, pool: string): Plain<PlaceCheck> {
+  const names = [...new Set([defaultPool, ...cluster.configured.keys()])].toSorted();
+  const are = names.length === 1 ? "the only pool is" : "the pools are";
+  const detail = `there is no pool ${pool}; ${are} ${names.join(", ")}`;
+  return { possible: false, detail, key: "resource_pool" };
+}
+
+const defaultPool = defaults.resources.resource_pool;
 const possible: Plain<PlaceCheck> = { possible: true, detail: "" };

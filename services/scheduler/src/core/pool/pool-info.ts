@@ -30,9 +30,21 @@ export function poolInfo(cluster: Cluster, pool: string): Plain<PoolInfo> {
     runsWaiting: runs.length - placed.length,
     runsPlaced: placed.length,
     quotas: quotaUses(cluster, pool, placed),
-    reservedFor: "",
-    slotsReserved: 0,
+    ...reserved(cluster, pool),
   };
+}
+
+function reserved(
+  cluster: Cluster,
+  name: string,
+): Pick<Plain<PoolInfo>, "reservedFor" | "slotsReserved"> {
+  const pool = cluster.pools.get(name);
+  const kept = pool?.kept ?? null;
+  if (kept === null || pool?.queue.has(kept.id) !== true) {
+    return { reservedFor: "", slotsReserved: 0 };
+  }
+  const slotsReserved = kept.shares.reduce((sum, { slots }) => sum + slots.length, 0);
+  return { reservedFor: kept.id, slotsReserved };
 }
 
 function quotaUses(

@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/api/v1/cluster.proto.
  */
 export const file_trainyard_api_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIlAKEUxpc3RBZ2VudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJnChJMaXN0QWdlbnRzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSKzAgoFQWdlbnQSDAoEbmFtZRgBIAEoCRIMCgRwb29sGAIgASgJEg0KBXN0YXRlGAMgASgJEioKBXNsb3RzGAQgAygLMhsudHJhaW55YXJkLmFwaS52MS5BZ2VudFNsb3QSDwoHdmVyc2lvbhgFIAEoCRIZCgxuYW1lX3JlZnVzZWQYDyABKAlIAIgBARIbCg5wcm9jZXNzX2dyb3VwcxgUIAEoCUgBiAEBEjEKCGRpc3RydXN0GBUgASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXN0cnVzdEgCiAEBEhcKCm5vdF9wbGFjZWQYFiABKAlIA4gBAUIPCg1fbmFtZV9yZWZ1c2VkQhEKD19wcm9jZXNzX2dyb3Vwc0ILCglfZGlzdHJ1c3RCDQoLX25vdF9wbGFjZWQiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIr4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESEQoEbGVmdBgUIAEoCUgDiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkIHCgVfbGVmdCJKChJXYXRjaEV2ZW50c1JlcXVlc3QSDQoFYWZ0ZXIYASABKAkSEQoJbm9fZm9sbG93GAIgASgIEhIKCmV4cGVyaW1lbnQYAyABKAkigQIKBUV2ZW50EgoKAmlkGAEgASgJEg4KBnNvdXJjZRgCIAEoCRIMCgR0eXBlGAMgASgJEg8KB3N1YmplY3QYBCABKAkSDwoHdGltZV9tcxgFIAEoARIQCghzZXF1ZW5jZRgGIAEoCRIVCg1jb3JyZWxhdGlvbmlkGAcgASgJEhMKC2NhdXNhdGlvbmlkGAggASgJEg4KBmF1dGhpZBgJIAEoCRIRCgl3b3Jrc3BhY2UYCiABKAkSEwoLdHJhY2VwYXJlbnQYCyABKAkSJQoEZGF0YRgMIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDwoHdmVyc2lvbhgNIAEoDSITChFMaXN0UGFya2VkUmVxdWVzdCJtChJMaXN0UGFya2VkUmVzcG9uc2USLAoFaXRlbXMYASADKAsyHS50cmFpbnlhcmQuYXBpLnYxLlBhcmtlZEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSKIAQoLUGFya2VkRXZlbnQSEAoIY29uc3VtZXIYASABKAkSCwoDa2V5GAIgASgJEhYKDmV2ZW50X3Bvc2l0aW9uGAMgASgJEgwKBHR5cGUYBCABKAkSDgoGc3RyZWFtGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIUCgxwYXJrZWRfYXRfbXMYByABKAEiMwoSUmV0cnlQYXJrZWRSZXF1ZXN0EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCSInChNSZXRyeVBhcmtlZFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIlMKEFZlcmlmeUxvZ1JlcXVlc3QSEgoKc2tpcF92aWV3cxgBIAEoCBIrCgZhbmNob3IYAiABKAsyGy50cmFpbnlhcmQuYXBpLnYxLkxvZ0FuY2hvciIVChNHZXRMb2dBbmNob3JSZXF1ZXN0IjoKCUxvZ0FuY2hvchIQCghwb3NpdGlvbhgBIAEoCRIMCgRoYXNoGAIgASgJEg0KBWF0X21zGAMgASgBIm8KDlZlcmlmeVByb2dyZXNzEg0KBWNoZWNrGAEgASgJEg8KB2NoZWNrZWQYAiABKAkSDAoEZG9uZRgDIAEoCBIKCgJvaxgEIAEoCBIPCgdmaW5kaW5nGAUgASgJEhIKCnVudmVyaWZpZWQYBiABKAgiOAoSQ3JlYXRlVG9rZW5SZXF1ZXN0Eg0KBWxhYmVsGAEgASgJEhMKC3R0bF9zZWNvbmRzGAIgASgBIk0KE0NyZWF0ZVRva2VuUmVzcG9uc2USJgoFdG9rZW4YASABKAsyFy50cmFpbnlhcmQuYXBpLnYxLlRva2VuEg4KBnNlY3JldBgCIAEoCSJQChFMaXN0VG9rZW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCRIUCgxtaW5fcG9zaXRpb24YAyABKAkiZwoSTGlzdFRva2Vuc1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkihwEKBVRva2VuEgoKAmlkGAEgASgJEg0KBWxhYmVsGAIgASgJEg0KBW93bmVyGAMgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAESGgoNZXhwaXJlc19hdF9tcxgFIAEoAUgAiAEBEg8KB3Jldm9rZWQYBiABKAhCEAoOX2V4cGlyZXNfYXRfbXMiIwoSUmV2b2tlVG9rZW5SZXF1ZXN0Eg0KBXRva2VuGAEgASgJIicKE1Jldm9rZVRva2VuUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkiIQoRVHJ1c3RBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCSImChJUcnVzdEFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkykgoKDkNsdXN0ZXJTZXJ2aWNlEnAKCkdldFZlcnNpb24SIy50cmFpbnlhcmQuYXBpLnYxLkdldFZlcnNpb25SZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVzcG9uc2UiF4LT5JMCERIPL2FwaS92MS92ZXJzaW9uEm8KCkxpc3RBZ2VudHMSIy50cmFpbnlhcmQuYXBpLnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiQudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9hZ2VudHMSZgoLV2F0Y2hFdmVudHMSJC50cmFpbnlhcmQuYXBpLnYxLldhdGNoRXZlbnRzUmVxdWVzdBoXLnRyYWlueWFyZC5hcGkudjEuRXZlbnQiFoLT5JMCEBIOL2FwaS92MS9ldmVudHMwARJvCgpMaXN0UGFya2VkEiMudHJhaW55YXJkLmFwaS52MS5MaXN0UGFya2VkUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvcGFya2VkEnsKC1JldHJ5UGFya2VkEiQudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldHJ5UGFya2VkUmVzcG9uc2UiH4LT5JMCGToBKiIUL2FwaS92MS9wYXJrZWQvcmV0cnkScgoJVmVyaWZ5TG9nEiIudHJhaW55YXJkLmFwaS52MS5WZXJpZnlMb2dSZXF1ZXN0GiAudHJhaW55YXJkLmFwaS52MS5WZXJpZnlQcm9ncmVzcyIdgtPkkwIXOgEqIhIvYXBpL3YxL2xvZzp2ZXJpZnkwARJuCgxHZXRMb2dBbmNob3ISJS50cmFpbnlhcmQuYXBpLnYxLkdldExvZ0FuY2hvclJlcXVlc3QaGy50cmFpbnlhcmQuYXBpLnYxLkxvZ0FuY2hvciIagtPkkwIUEhIvYXBpL3YxL2xvZzphbmNob3ISdQoLQ3JlYXRlVG9rZW4SJC50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLnRyYWlueWFyZC5hcGkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZSIZgtPkkwITOgEqIg4vYXBpL3YxL3Rva2VucxJvCgpMaXN0VG9rZW5zEiMudHJhaW55YXJkLmFwaS52MS5MaXN0VG9rZW5zUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvdG9rZW5zEnoKC1Jldm9rZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLlJldm9rZVRva2VuUmVzcG9uc2UiHoLT5JMCGCoWL2FwaS92MS90b2tlbnMve3Rva2VufRJ/CgpUcnVzdEFnZW50EiMudHJhaW55YXJkLmFwaS52MS5UcnVzdEFnZW50UmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlc3BvbnNlIiaC0+STAiA6ASoiGy9hcGkvdjEvYWdlbnRzL3tuYW1lfS90cnVzdGIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("Ch50cmFpbnlhcmQvYXBpL3YxL2NsdXN0ZXIucHJvdG8SEHRyYWlueWFyZC5hcGkudjEiEwoRR2V0VmVyc2lvblJlcXVlc3QiMgoSR2V0VmVyc2lvblJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDYXBpGAIgASgJIlAKEUxpc3RBZ2VudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEhQKDG1pbl9wb3NpdGlvbhgDIAEoCSJnChJMaXN0QWdlbnRzUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghwb3NpdGlvbhgDIAEoCSLXAwoFQWdlbnQSDAoEbmFtZRgBIAEoCRIMCgRwb29sGAIgASgJEg0KBXN0YXRlGAMgASgJEioKBXNsb3RzGAQgAygLMhsudHJhaW55YXJkLmFwaS52MS5BZ2VudFNsb3QSDwoHdmVyc2lvbhgFIAEoCRIZCgxuYW1lX3JlZnVzZWQYDyABKAlIAIgBARIbCg5wcm9jZXNzX2dyb3VwcxgUIAEoCUgBiAEBEjEKCGRpc3RydXN0GBUgASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXN0cnVzdEgCiAEBEhcKCm5vdF9wbGFjZWQYFiABKAlIA4gBARIzCgZsYWJlbHMYFyADKAsyIy50cmFpbnlhcmQuYXBpLnYxLkFnZW50LkxhYmVsc0VudHJ5EjEKCGRpc2FibGVkGBggASgLMhoudHJhaW55YXJkLmFwaS52MS5EaXNhYmxlZEgEiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDwoNX25hbWVfcmVmdXNlZEIRCg9fcHJvY2Vzc19ncm91cHNCCwoJX2Rpc3RydXN0Qg0KC19ub3RfcGxhY2VkQgsKCV9kaXNhYmxlZCJrCghEaXNhYmxlZBINCgVzdGF0ZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEAoIc2luY2VfbXMYAyABKAESGwoOZGVhZGxpbmVfYXRfbXMYBCABKAFIAIgBAUIRCg9fZGVhZGxpbmVfYXRfbXMiUwoIRGlzdHJ1c3QSEAoIZmFpbHVyZXMYASABKA0SEwoLZXhwZXJpbWVudHMYAiADKAkSDgoGcmVhc29uGAMgASgJEhAKCHVudGlsX21zGAQgASgBIv4BCglBZ2VudFNsb3QSCgoCaWQYASABKAkSDgoGZGV2aWNlGAIgASgJEgsKA3J1bhgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESGQoMbWVtb3J5X2J5dGVzGAUgASgBSAGIAQESFgoJd2l0aGRyYXduGAYgASgISAKIAQESMQoIZGlzYWJsZWQYByABKAsyGi50cmFpbnlhcmQuYXBpLnYxLkRpc2FibGVkSAOIAQESEQoEbGVmdBgUIAEoCUgEiAEBQgcKBV9uYW1lQg8KDV9tZW1vcnlfYnl0ZXNCDAoKX3dpdGhkcmF3bkILCglfZGlzYWJsZWRCBwoFX2xlZnQiSgoSV2F0Y2hFdmVudHNSZXF1ZXN0Eg0KBWFmdGVyGAEgASgJEhEKCW5vX2ZvbGxvdxgCIAEoCBISCgpleHBlcmltZW50GAMgASgJIoECCgVFdmVudBIKCgJpZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDAoEdHlwZRgDIAEoCRIPCgdzdWJqZWN0GAQgASgJEg8KB3RpbWVfbXMYBSABKAESEAoIc2VxdWVuY2UYBiABKAkSFQoNY29ycmVsYXRpb25pZBgHIAEoCRITCgtjYXVzYXRpb25pZBgIIAEoCRIOCgZhdXRoaWQYCSABKAkSEQoJd29ya3NwYWNlGAogASgJEhMKC3RyYWNlcGFyZW50GAsgASgJEiUKBGRhdGEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg8KB3ZlcnNpb24YDSABKA0iEwoRTGlzdFBhcmtlZFJlcXVlc3QibQoSTGlzdFBhcmtlZFJlc3BvbnNlEiwKBWl0ZW1zGAEgAygLMh0udHJhaW55YXJkLmFwaS52MS5QYXJrZWRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcG9zaXRpb24YAyABKAkiiAEKC1BhcmtlZEV2ZW50EhAKCGNvbnN1bWVyGAEgASgJEgsKA2tleRgCIAEoCRIWCg5ldmVudF9wb3NpdGlvbhgDIAEoCRIMCgR0eXBlGAQgASgJEg4KBnN0cmVhbRgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMcGFya2VkX2F0X21zGAcgASgBIjMKElJldHJ5UGFya2VkUmVxdWVzdBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAkiJwoTUmV0cnlQYXJrZWRSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCSJTChBWZXJpZnlMb2dSZXF1ZXN0EhIKCnNraXBfdmlld3MYASABKAgSKwoGYW5jaG9yGAIgASgLMhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiFQoTR2V0TG9nQW5jaG9yUmVxdWVzdCI6CglMb2dBbmNob3ISEAoIcG9zaXRpb24YASABKAkSDAoEaGFzaBgCIAEoCRINCgVhdF9tcxgDIAEoASJvCg5WZXJpZnlQcm9ncmVzcxINCgVjaGVjaxgBIAEoCRIPCgdjaGVja2VkGAIgASgJEgwKBGRvbmUYAyABKAgSCgoCb2sYBCABKAgSDwoHZmluZGluZxgFIAEoCRISCgp1bnZlcmlmaWVkGAYgASgIIjgKEkNyZWF0ZVRva2VuUmVxdWVzdBINCgVsYWJlbBgBIAEoCRITCgt0dGxfc2Vjb25kcxgCIAEoASJNChNDcmVhdGVUb2tlblJlc3BvbnNlEiYKBXRva2VuGAEgASgLMhcudHJhaW55YXJkLmFwaS52MS5Ub2tlbhIOCgZzZWNyZXQYAiABKAkiUAoRTGlzdFRva2Vuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSFAoMbWluX3Bvc2l0aW9uGAMgASgJImcKEkxpc3RUb2tlbnNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnRyYWlueWFyZC5hcGkudjEuVG9rZW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHBvc2l0aW9uGAMgASgJIocBCgVUb2tlbhIKCgJpZBgBIAEoCRINCgVsYWJlbBgCIAEoCRINCgVvd25lchgDIAEoCRIVCg1jcmVhdGVkX2F0X21zGAQgASgBEhoKDWV4cGlyZXNfYXRfbXMYBSABKAFIAIgBARIPCgdyZXZva2VkGAYgASgIQhAKDl9leHBpcmVzX2F0X21zIiMKElJldm9rZVRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCSInChNSZXZva2VUb2tlblJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIiEKEVRydXN0QWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkiJgoSVHJ1c3RBZ2VudFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJIkEKE0Rpc2FibGVBZ2VudFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCSJUChFEcmFpbkFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEhMKC2RlYWRsaW5lX21zGAQgASgBIjAKEkVuYWJsZUFnZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEgwKBHNsb3QYAiABKAkiMgoSUmVtb3ZlQWdlbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJIkkKDUFnZW50UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJgoFYWdlbnQYAiABKAsyFy50cmFpbnlhcmQuYXBpLnYxLkFnZW50MoUOCg5DbHVzdGVyU2VydmljZRJwCgpHZXRWZXJzaW9uEiMudHJhaW55YXJkLmFwaS52MS5HZXRWZXJzaW9uUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuR2V0VmVyc2lvblJlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdmVyc2lvbhJvCgpMaXN0QWdlbnRzEiMudHJhaW55YXJkLmFwaS52MS5MaXN0QWdlbnRzUmVxdWVzdBokLnRyYWlueWFyZC5hcGkudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvYWdlbnRzEmYKC1dhdGNoRXZlbnRzEiQudHJhaW55YXJkLmFwaS52MS5XYXRjaEV2ZW50c1JlcXVlc3QaFy50cmFpbnlhcmQuYXBpLnYxLkV2ZW50IhaC0+STAhASDi9hcGkvdjEvZXZlbnRzMAESbwoKTGlzdFBhcmtlZBIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFBhcmtlZFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RQYXJrZWRSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3BhcmtlZBJ7CgtSZXRyeVBhcmtlZBIkLnRyYWlueWFyZC5hcGkudjEuUmV0cnlQYXJrZWRSZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXRyeVBhcmtlZFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcGFya2VkL3JldHJ5EnIKCVZlcmlmeUxvZxIiLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5TG9nUmVxdWVzdBogLnRyYWlueWFyZC5hcGkudjEuVmVyaWZ5UHJvZ3Jlc3MiHYLT5JMCFzoBKiISL2FwaS92MS9sb2c6dmVyaWZ5MAESbgoMR2V0TG9nQW5jaG9yEiUudHJhaW55YXJkLmFwaS52MS5HZXRMb2dBbmNob3JSZXF1ZXN0GhsudHJhaW55YXJkLmFwaS52MS5Mb2dBbmNob3IiGoLT5JMCFBISL2FwaS92MS9sb2c6YW5jaG9yEnUKC0NyZWF0ZVRva2VuEiQudHJhaW55YXJkLmFwaS52MS5DcmVhdGVUb2tlblJlcXVlc3QaJS50cmFpbnlhcmQuYXBpLnYxLkNyZWF0ZVRva2VuUmVzcG9uc2UiGYLT5JMCEzoBKiIOL2FwaS92MS90b2tlbnMSbwoKTGlzdFRva2VucxIjLnRyYWlueWFyZC5hcGkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLkxpc3RUb2tlbnNSZXNwb25zZSIWgtPkkwIQEg4vYXBpL3YxL3Rva2VucxJ6CgtSZXZva2VUb2tlbhIkLnRyYWlueWFyZC5hcGkudjEuUmV2b2tlVG9rZW5SZXF1ZXN0GiUudHJhaW55YXJkLmFwaS52MS5SZXZva2VUb2tlblJlc3BvbnNlIh6C0+STAhgqFi9hcGkvdjEvdG9rZW5zL3t0b2tlbn0SfwoKVHJ1c3RBZ2VudBIjLnRyYWlueWFyZC5hcGkudjEuVHJ1c3RBZ2VudFJlcXVlc3QaJC50cmFpbnlhcmQuYXBpLnYxLlRydXN0QWdlbnRSZXNwb25zZSImgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vdHJ1c3QSgAEKDERpc2FibGVBZ2VudBIlLnRyYWlueWFyZC5hcGkudjEuRGlzYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIogtPkkwIiOgEqIh0vYXBpL3YxL2FnZW50cy97bmFtZX0vZGlzYWJsZRJ6CgpEcmFpbkFnZW50EiMudHJhaW55YXJkLmFwaS52MS5EcmFpbkFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSImgtPkkwIgOgEqIhsvYXBpL3YxL2FnZW50cy97bmFtZX0vZHJhaW4SfQoLRW5hYmxlQWdlbnQSJC50cmFpbnlhcmQuYXBpLnYxLkVuYWJsZUFnZW50UmVxdWVzdBofLnRyYWlueWFyZC5hcGkudjEuQWdlbnRSZXNwb25zZSIngtPkkwIhOgEqIhwvYXBpL3YxL2FnZW50cy97bmFtZX0vZW5hYmxlEnMKC1JlbW92ZUFnZW50EiQudHJhaW55YXJkLmFwaS52MS5SZW1vdmVBZ2VudFJlcXVlc3QaHy50cmFpbnlhcmQuYXBpLnYxLkFnZW50UmVzcG9uc2UiHYLT5JMCFyoVL2FwaS92MS9hZ2VudHMve25hbWV9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * @generated from message trainyard.api.v1.GetVersionRequest
@@ -163,6 +163,18 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
    * @generated from field: optional string not_placed = 22;
    */
   notPlaced?: string | undefined;
+
+  /**
+   * @generated from field: map<string, string> labels = 23;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * Present from the time a user disables or drains the agent until it is enabled again.
+   *
+   * @generated from field: optional trainyard.api.v1.Disabled disabled = 24;
+   */
+  disabled?: Disabled | undefined;
 };
 
 /**
@@ -171,6 +183,42 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
  */
 export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_cluster, 4);
+
+/**
+ * @generated from message trainyard.api.v1.Disabled
+ */
+export type Disabled = Message<"trainyard.api.v1.Disabled"> & {
+  /**
+   * DISABLED: its runs continue. DRAINING: its runs receive a graceful stop. DRAINED: no run is left.
+   *
+   * @generated from field: string state = 1;
+   */
+  state: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: double since_ms = 3;
+   */
+  sinceMs: number;
+
+  /**
+   * Runs that are left at this time are killed; absent for never.
+   *
+   * @generated from field: optional double deadline_at_ms = 4;
+   */
+  deadlineAtMs?: number | undefined;
+};
+
+/**
+ * Describes the message trainyard.api.v1.Disabled.
+ * Use `create(DisabledSchema)` to create a new message.
+ */
+export const DisabledSchema: GenMessage<Disabled> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 5);
 
 /**
  * @generated from message trainyard.api.v1.Distrust
@@ -208,7 +256,7 @@ export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
  * Use `create(DistrustSchema)` to create a new message.
  */
 export const DistrustSchema: GenMessage<Distrust> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 5);
+  messageDesc(file_trainyard_api_v1_cluster, 6);
 
 /**
  * @generated from message trainyard.api.v1.AgentSlot
@@ -253,6 +301,13 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
   withdrawn?: boolean | undefined;
 
   /**
+   * Present from the time a user disables or drains the slot until it is enabled again.
+   *
+   * @generated from field: optional trainyard.api.v1.Disabled disabled = 7;
+   */
+  disabled?: Disabled | undefined;
+
+  /**
    * The reason why the run still holds it although it should have ended; empty otherwise.
    *
    * @generated from field: optional string left = 20;
@@ -265,7 +320,7 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
  * Use `create(AgentSlotSchema)` to create a new message.
  */
 export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 6);
+  messageDesc(file_trainyard_api_v1_cluster, 7);
 
 /**
  * @generated from message trainyard.api.v1.WatchEventsRequest
@@ -298,7 +353,7 @@ export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> 
  * Use `create(WatchEventsRequestSchema)` to create a new message.
  */
 export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 7);
+  messageDesc(file_trainyard_api_v1_cluster, 8);
 
 /**
  * A CloudEvent with the event's message as data.
@@ -379,7 +434,7 @@ export type Event = Message<"trainyard.api.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 8);
+  messageDesc(file_trainyard_api_v1_cluster, 9);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedRequest
@@ -392,7 +447,7 @@ export type ListParkedRequest = Message<"trainyard.api.v1.ListParkedRequest"> & 
  * Use `create(ListParkedRequestSchema)` to create a new message.
  */
 export const ListParkedRequestSchema: GenMessage<ListParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 9);
+  messageDesc(file_trainyard_api_v1_cluster, 10);
 
 /**
  * @generated from message trainyard.api.v1.ListParkedResponse
@@ -419,7 +474,7 @@ export type ListParkedResponse = Message<"trainyard.api.v1.ListParkedResponse"> 
  * Use `create(ListParkedResponseSchema)` to create a new message.
  */
 export const ListParkedResponseSchema: GenMessage<ListParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 10);
+  messageDesc(file_trainyard_api_v1_cluster, 11);
 
 /**
  * @generated from message trainyard.api.v1.ParkedEvent
@@ -466,7 +521,7 @@ export type ParkedEvent = Message<"trainyard.api.v1.ParkedEvent"> & {
  * Use `create(ParkedEventSchema)` to create a new message.
  */
 export const ParkedEventSchema: GenMessage<ParkedEvent> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 11);
+  messageDesc(file_trainyard_api_v1_cluster, 12);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedRequest
@@ -488,7 +543,7 @@ export type RetryParkedRequest = Message<"trainyard.api.v1.RetryParkedRequest"> 
  * Use `create(RetryParkedRequestSchema)` to create a new message.
  */
 export const RetryParkedRequestSchema: GenMessage<RetryParkedRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 12);
+  messageDesc(file_trainyard_api_v1_cluster, 13);
 
 /**
  * @generated from message trainyard.api.v1.RetryParkedResponse
@@ -505,7 +560,7 @@ export type RetryParkedResponse = Message<"trainyard.api.v1.RetryParkedResponse"
  * Use `create(RetryParkedResponseSchema)` to create a new message.
  */
 export const RetryParkedResponseSchema: GenMessage<RetryParkedResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 13);
+  messageDesc(file_trainyard_api_v1_cluster, 14);
 
 /**
  * @generated from message trainyard.api.v1.VerifyLogRequest
@@ -529,7 +584,7 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
  * Use `create(VerifyLogRequestSchema)` to create a new message.
  */
 export const VerifyLogRequestSchema: GenMessage<VerifyLogRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 14);
+  messageDesc(file_trainyard_api_v1_cluster, 15);
 
 /**
  * @generated from message trainyard.api.v1.GetLogAnchorRequest
@@ -542,7 +597,7 @@ export type GetLogAnchorRequest = Message<"trainyard.api.v1.GetLogAnchorRequest"
  * Use `create(GetLogAnchorRequestSchema)` to create a new message.
  */
 export const GetLogAnchorRequestSchema: GenMessage<GetLogAnchorRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 15);
+  messageDesc(file_trainyard_api_v1_cluster, 16);
 
 /**
  * @generated from message trainyard.api.v1.LogAnchor
@@ -573,7 +628,7 @@ export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
  * Use `create(LogAnchorSchema)` to create a new message.
  */
 export const LogAnchorSchema: GenMessage<LogAnchor> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 16);
+  messageDesc(file_trainyard_api_v1_cluster, 17);
 
 /**
  * @generated from message trainyard.api.v1.VerifyProgress
@@ -617,7 +672,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
  * Use `create(VerifyProgressSchema)` to create a new message.
  */
 export const VerifyProgressSchema: GenMessage<VerifyProgress> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 17);
+  messageDesc(file_trainyard_api_v1_cluster, 18);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenRequest
@@ -641,7 +696,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
  * Use `create(CreateTokenRequestSchema)` to create a new message.
  */
 export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 18);
+  messageDesc(file_trainyard_api_v1_cluster, 19);
 
 /**
  * @generated from message trainyard.api.v1.CreateTokenResponse
@@ -665,7 +720,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
  * Use `create(CreateTokenResponseSchema)` to create a new message.
  */
 export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 19);
+  messageDesc(file_trainyard_api_v1_cluster, 20);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensRequest
@@ -694,7 +749,7 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
  * Use `create(ListTokensRequestSchema)` to create a new message.
  */
 export const ListTokensRequestSchema: GenMessage<ListTokensRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 20);
+  messageDesc(file_trainyard_api_v1_cluster, 21);
 
 /**
  * @generated from message trainyard.api.v1.ListTokensResponse
@@ -721,7 +776,7 @@ export type ListTokensResponse = Message<"trainyard.api.v1.ListTokensResponse"> 
  * Use `create(ListTokensResponseSchema)` to create a new message.
  */
 export const ListTokensResponseSchema: GenMessage<ListTokensResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 21);
+  messageDesc(file_trainyard_api_v1_cluster, 22);
 
 /**
  * @generated from message trainyard.api.v1.Token
@@ -763,7 +818,7 @@ export type Token = Message<"trainyard.api.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 22);
+  messageDesc(file_trainyard_api_v1_cluster, 23);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenRequest
@@ -780,7 +835,7 @@ export type RevokeTokenRequest = Message<"trainyard.api.v1.RevokeTokenRequest"> 
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 23);
+  messageDesc(file_trainyard_api_v1_cluster, 24);
 
 /**
  * @generated from message trainyard.api.v1.RevokeTokenResponse
@@ -797,7 +852,7 @@ export type RevokeTokenResponse = Message<"trainyard.api.v1.RevokeTokenResponse"
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 24);
+  messageDesc(file_trainyard_api_v1_cluster, 25);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentRequest
@@ -814,7 +869,7 @@ export type TrustAgentRequest = Message<"trainyard.api.v1.TrustAgentRequest"> & 
  * Use `create(TrustAgentRequestSchema)` to create a new message.
  */
 export const TrustAgentRequestSchema: GenMessage<TrustAgentRequest> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 25);
+  messageDesc(file_trainyard_api_v1_cluster, 26);
 
 /**
  * @generated from message trainyard.api.v1.TrustAgentResponse
@@ -831,7 +886,140 @@ export type TrustAgentResponse = Message<"trainyard.api.v1.TrustAgentResponse"> 
  * Use `create(TrustAgentResponseSchema)` to create a new message.
  */
 export const TrustAgentResponseSchema: GenMessage<TrustAgentResponse> = /*@__PURE__*/
-  messageDesc(file_trainyard_api_v1_cluster, 26);
+  messageDesc(file_trainyard_api_v1_cluster, 27);
+
+/**
+ * @generated from message trainyard.api.v1.DisableAgentRequest
+ */
+export type DisableAgentRequest = Message<"trainyard.api.v1.DisableAgentRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Empty for the whole agent.
+   *
+   * @generated from field: string slot = 2;
+   */
+  slot: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.DisableAgentRequest.
+ * Use `create(DisableAgentRequestSchema)` to create a new message.
+ */
+export const DisableAgentRequestSchema: GenMessage<DisableAgentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 28);
+
+/**
+ * @generated from message trainyard.api.v1.DrainAgentRequest
+ */
+export type DrainAgentRequest = Message<"trainyard.api.v1.DrainAgentRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Empty for the whole agent.
+   *
+   * @generated from field: string slot = 2;
+   */
+  slot: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Runs that are left after this many milliseconds are killed; 0 for never.
+   *
+   * @generated from field: double deadline_ms = 4;
+   */
+  deadlineMs: number;
+};
+
+/**
+ * Describes the message trainyard.api.v1.DrainAgentRequest.
+ * Use `create(DrainAgentRequestSchema)` to create a new message.
+ */
+export const DrainAgentRequestSchema: GenMessage<DrainAgentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 29);
+
+/**
+ * @generated from message trainyard.api.v1.EnableAgentRequest
+ */
+export type EnableAgentRequest = Message<"trainyard.api.v1.EnableAgentRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Empty for the whole agent.
+   *
+   * @generated from field: string slot = 2;
+   */
+  slot: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.EnableAgentRequest.
+ * Use `create(EnableAgentRequestSchema)` to create a new message.
+ */
+export const EnableAgentRequestSchema: GenMessage<EnableAgentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 30);
+
+/**
+ * @generated from message trainyard.api.v1.RemoveAgentRequest
+ */
+export type RemoveAgentRequest = Message<"trainyard.api.v1.RemoveAgentRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message trainyard.api.v1.RemoveAgentRequest.
+ * Use `create(RemoveAgentRequestSchema)` to create a new message.
+ */
+export const RemoveAgentRequestSchema: GenMessage<RemoveAgentRequest> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 31);
+
+/**
+ * @generated from message trainyard.api.v1.AgentResponse
+ */
+export type AgentResponse = Message<"trainyard.api.v1.AgentResponse"> & {
+  /**
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * @generated from field: trainyard.api.v1.Agent agent = 2;
+   */
+  agent?: Agent | undefined;
+};
+
+/**
+ * Describes the message trainyard.api.v1.AgentResponse.
+ * Use `create(AgentResponseSchema)` to create a new message.
+ */
+export const AgentResponseSchema: GenMessage<AgentResponse> = /*@__PURE__*/
+  messageDesc(file_trainyard_api_v1_cluster, 32);
 
 /**
  * @generated from service trainyard.api.v1.ClusterService
@@ -932,6 +1120,46 @@ export const ClusterService: GenService<{
     methodKind: "unary";
     input: typeof TrustAgentRequestSchema;
     output: typeof TrustAgentResponseSchema;
+  },
+  /**
+   * Places no more runs on the agent, or on one of its slots; its current runs continue.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.DisableAgent
+   */
+  disableAgent: {
+    methodKind: "unary";
+    input: typeof DisableAgentRequestSchema;
+    output: typeof AgentResponseSchema;
+  },
+  /**
+   * Places no more runs on the agent, or on one of its slots; its current runs receive a graceful stop and continue elsewhere.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.DrainAgent
+   */
+  drainAgent: {
+    methodKind: "unary";
+    input: typeof DrainAgentRequestSchema;
+    output: typeof AgentResponseSchema;
+  },
+  /**
+   * Places runs on the agent, or on one of its slots, again, after it was disabled or drained.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.EnableAgent
+   */
+  enableAgent: {
+    methodKind: "unary";
+    input: typeof EnableAgentRequestSchema;
+    output: typeof AgentResponseSchema;
+  },
+  /**
+   * Removes an agent that is lost or has no runs.
+   *
+   * @generated from rpc trainyard.api.v1.ClusterService.RemoveAgent
+   */
+  removeAgent: {
+    methodKind: "unary";
+    input: typeof RemoveAgentRequestSchema;
+    output: typeof AgentResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_trainyard_api_v1_cluster, 0);

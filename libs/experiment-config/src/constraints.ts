@@ -1,0 +1,63 @@
+import {
+  isMapping,
+  type Json,
+  type JsonObject,
+  mappingAt,
+  textAt,
+  textsAt,
+  valueAt,
+  withRest,
+} from "./json.ts";
+import { memoryBytes } from "./memory-size.ts";
+
+/** Conditions on the agents and devices of a run; all of them hold for each of its agents. */
+export type PlaceConstraints = {
+  /** cpu, cuda or rocm; empty for any. */
+  readonly device: string;
+  /** The least memory of each device, in bytes. */
+  readonly device_memory: number;
+  /** Labels by name, each with the values of which an agent has one; none for any value. */
+  readonly require: LabelRules;
+  /** Agents with more of these are taken first. */
+  readonly prefer: LabelRules;
+  readonly forbid: LabelRules;
+  readonly exclude_agents: string[];
+  /** All agents of a run have the same value of this label; empty for no such condition. */
+  readonly same_label: string;
+};
+
+export type LabelRules = Readonly<Record<string, string[]>>;
+
+/** Of a configuration as it was written or recorded; what is absent or malformed asks for nothing. */
+export function readConstraints(constraints: JsonObject): PlaceConstraints {
+  const read = {
+    device: textAt(constraints, "device"),
+    device_memory: memoryBytes(valueAt(constraints, "device_memory")) ?? 0,
+    require: readRules(mappingAt(constraints, "require")),
+    prefer: readRules(mappingAt(constraints, "prefer")),
+    forbid: readRules(mappingAt(constraints, "forbid")),
+    exclude_agents: textsAt(constraints, "exclude_agents"),
+    same_label: textAt(constraints, "same_label"),
+  };
+  return withRest(read, constraints);
+}
+
+/** The keys in order, whatever the order in which they were written. */
+function readRules(rules: JsonObject): LabelRules {
+  const names = Object.keys(rules).sort();
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const values = valuesOf(valueAt(rules, name));
+      return values === null ? [] : [[name, values]];
+    }),
+  );
+}
+
+/** Null for what is no rule. */
+function valuesOf(value: Json | undefined): string[] | null {
+  if (value === true) return [];
+  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  if (!Array.isArray(value) || isMapping(value)) return null;
+  const values = value.filter((one) => typeof one === "string" || typeof one === "number");
+  return values.length === 0 && value.length > 0 ? null : values.map(String);
+}

@@ -1,0 +1,175 @@
+/** Experiments in the queues of the pools: their order, why they wait, and what a user changes about that. */
+import { randomUUID } from "node:crypto";
+import type { Plain } from "@trainyard/contracts";
+import {
+  type Job,
+  JobExplanationSchema,
+  JobResponseSchema,
+  type JobRun,
+  ListJobsResponseSchema,
+} from "@trainyard/contracts/api";
+import type { Command } from "commander";
+import { argument, type Context, withPlatform } from "../context.ts";
+import { positiveNumberOf, wholeNumberOf } from "../option-values.ts";
+import { number, time } from "../output.ts";
+import { UsageError } from "../usage-error.ts";
+
+export function addJobCommands(program: Command): void {
+  const group = program.command("job").description("experiments in the queues of the pools");
+  group
+    .command("list")
+    .alias("ls")
+    .option("--pool <name>", "of this pool only", "")
+    .description("experiments with runs that wait or have a place, in queue order")
+    .action(withPlatform<{ readonly pool: string }>(list));
+  group
+    .command("explain")
+    .argument("<experiment>")
+    .description("why its runs wait, and what would let them start")
+    .action(withPlatform(explain));
+  group
+    .command("update")
+    .argument("<experiment>")
+    .option("--priority <number>", "1 to 99; lower is placed first")
+    .option("--weight <number>", "its part of the slots in a pool with fair share")
+    .option("--max-slots <number>", "the most slots that its runs hold together, or none")
+    .description("change what is given, for the runs that it has and those to come")
+    .action(withPlatform<UpdateOptions>(update));
+  group
+    .command("move")
+    .argument("<experiment>")
+    .option("--ahead-of <experiment>", "place its waiting runs directly before those of this one")
+    .option("--behind <experiment>", "place its waiting runs directly after those of this one")
+    .description("change its place in the queue; it gets the other one's priority")
+    .action(withPlatform<MoveOptions>(move));
+}
+
+async function list(
+  { client, output }: Context,
+  _args: readonly string[],
+  { pool }: { readonly pool: string },
+): Promise<void> {
+  const page = await client.call("listJobs", { pool });
+  if (output.json) {
+    output.message(ListJobsResponseSchema, page);
+    return;
+  }
+  output.table(page.items, [
+    { title: "EXPERIMENT", value: ({ job }) => job, right: true },
+    { title: "POOL", value: (one) => one.pool },
+    { title: "WORKSPACE", value: ({ workspace }) => workspace },
+    { title: "OWNER", value: ({ owner }) => owner },
+    { title: "PRIORITY", value: ({ priority }) => String(priority), right: true },
+    { title: "WEIGHT", value: ({ weight }) => number(weight), right: true },
+    { title: "MAX SLOTS", value: maxSlotsOf, right: true },
+    { title: "SLOTS", value: slotsOf, right: true },
+    { title: "PLACED", value: ({ runsPlaced }) => String(runsPlaced), right: true },
+    { title: "WAITING", value: ({ runsWaiting }) => String(runsWaiting), right: true },
+    { title: "AHEAD", value: ({ jobsAhead }) => String(jobsAhead), right: true },
+  ]);
+}
+
+const maxSlotsOf = ({ maxSlots }: Plain<Job>): string => (maxSlots === 0 ? "" : String(maxSlots));
+
+const slotsOf = ({ slotsHeld, slotsWanted }: Plain<Job>): string => `${slotsHeld}/${slotsWanted}`;
+
+async function explain({ client, output }: Context, args: readonly string[]): Promise<void> {
+  const answer = await client.call("explainJob", { job: argument(args, 0) });
+  if (output.json) {
+    output.message(JobExplanationSchema, answer);
+    return;
+  }
+  const { job, runs } = answer;
+  if (job !== undefined) output.fields(fieldsOf(job));
+  for (const run of runs) {
+    output.line("");
+    output.fields(run.placements.length > 0 ? placedFields(run) : waitingFields(run));
+  }
+}
+
+function fieldsOf(job: Plain<Job>): readonly (readonly [string, string])[] {
+  const loan = job.slotsBorrowed === 0 ? "" : `, ${job.slotsBorrowed} of them on loan`;
+  return [
+    ["experiment", job.job],
+    ["pool", job.pool],
+    ["workspace", job.workspace],
+    ["owner", job.owner],
+    ["priority", String(job.priority)],
+    ["weight", number(job.weight)],
+    ["max slots", maxSlotsOf(job)],
+    ["runs", `${job.runsPlaced} placed, ${job.runsWaiting} waiting`],
+    ["slots", `${job.slotsHeld} held${loan}, ${job.slotsWanted} wanted`],
+    ["experiments ahead", String(job.jobsAhead)],
+  ];
+}
+
+function placedFields({ run, placements }: Plain<JobRun>): readonly (readonly [string, string])[] {
+  const where = placements.map(({ agent, slots }) => `${agent}[${slots.join(",")}]`);
+  return [
+    ["run", run],
+    ["runs on", where.join(" ")],
+  ];
+}
+
+function waitingFields(run: Plain<JobRun>): readonly (readonly [string, string])[] {
+  const slots = run.resources?.slots ?? 0;
+  return [
+    ["run", run.run],
+    ["waits since", time(run.queuedAtMs)],
+    ["wants", `${slots} ${slots === 1 ? "slot" : "slots"}`],
+    ["reason", run.detail || run.reason],
+    ["limit", run.limit],
+    ["runs ahead", String(run.ahead)],
+    ["slots held by", run.blockers.join(", ")],
+    ["starts when", run.startsWhen],
+  ];
+}
+
+type UpdateOptions = {
+  readonly priority?: string;
+  readonly weight?: string;
+  readonly maxSlots?: string;
+};
+
+async function update(
+  { client, output }: Context,
+  args: readonly string[],
+  { priority, weight, maxSlots }: UpdateOptions,
+): Promise<void> {
+  if (priority === undefined && weight === undefined && maxSlots === undefined) {
+    throw new UsageError("Give at least one of --priority, --weight and --max-slots.");
+  }
+  const job = argument(args, 0);
+  const request = {
+    job,
+    ...(priority === undefined ? {} : { priority: wholeNumberOf("--priority", priority, 1) }),
+    ...(weight === undefined ? {} : { weight: positiveNumberOf("--weight", weight) }),
+    ...(maxSlots === undefined
+      ? {}
+      : { maxSlots: maxSlots === "none" ? 0 : wholeNumberOf("--max-slots", maxSlots, 1) }),
+  };
+  const answer = await client.call("updateJob", request, { idempotencyKey: randomUUID() });
+  if (output.json) output.message(JobResponseSchema, answer);
+  else output.line(`experiment ${job} is updated in the queue`);
+}
+
+type MoveOptions = { readonly aheadOf?: string; readonly behind?: string };
+
+async function move(
+  { client, output }: Context,
+  args: readonly string[],
+  { aheadOf, behind }: MoveOptions,
+): Promise<void> {
+  const anchor = aheadOf ?? behind;
+  if (anchor === undefined || (aheadOf !== undefined && behind !== undefined)) {
+    throw new UsageError("Give one of --ahead-of and --behind.");
+  }
+  const [job, ahead] = [argument(args, 0), aheadOf !== undefined];
+  const answer = await client.call(
+    "moveJob",
+    { job, anchor, ahead },
+    { idempotencyKey: randomUUID() },
+  );
+  if (output.json) output.message(JobResponseSchema, answer);
+  else output.line(`experiment ${job} is ${ahead ? "ahead of" : "behind"} ${anchor} in the queue`);
+}

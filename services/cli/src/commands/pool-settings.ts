@@ -1,0 +1,142 @@
+/** The settings of a pool from the options of `yard pool create` and `yard pool update`. */
+import type { Plain } from "@trainyard/contracts";
+import type { Autoscaling, PoolSettings, Quota } from "@trainyard/contracts/events";
+import { type Command, Option } from "commander";
+import { collect, millisecondsOf, wholeNumberOf } from "../option-values.ts";
+import { UsageError } from "../usage-error.ts";
+
+export type SettingOptions = {
+  readonly policy?: string;
+  readonly preemption?: boolean;
+  readonly backfill?: string;
+  readonly fit?: string;
+  readonly ageing?: string;
+  readonly quota?: readonly string[];
+  readonly compat?: string;
+  readonly defaultPriority?: string;
+  readonly slotlessPerAgent?: string;
+  readonly description?: string;
+  readonly autoscaling?: string;
+};
+
+export function addSettingOptions(command: Command): Command {
+  const choice = (flags: string, description: string, ...choices: readonly string[]) =>
+    new Option(flags, description).choices(choices);
+  return command
+    .addOption(
+      choice(
+        "--policy <policy>",
+        "the order in which runs get slots",
+        "priority",
+        "fair_share",
+        "round_robin",
+      ),
+    )
+    .option("--preemption", "stop runs that can be preempted when a better one needs their slots")
+    .option("--no-preemption", "let each run hold its slots until it ends")
+    .addOption(
+      choice(
+        "--backfill <which>",
+        "runs that may pass the first one that has no place: those that leave its reserved slots alone, all, or none",
+        "reserved",
+        "any",
+        "none",
+      ),
+    )
+    .addOption(choice("--fit <how>", "fill agents up, or use all of them", "pack", "spread"))
+    .option("--ageing <time>", "raise a waiting run by one priority after each 10m, say; or none")
+    .option(
+      "--quota <workspace=slots[:borrow]>",
+      "the slots that a workspace may hold, :borrow if its preemptible runs may hold more while nobody else needs them; workspace=none removes the quota; repeatable",
+      collect,
+    )
+    .addOption(
+      choice("--compat <rules>", "schedule by the rules of Determined", "determined", "none"),
+    )
+    .option("--default-priority <number>", "of experiments that set none; lower is placed first")
+    .option("--slotless-per-agent <number>", "the most runs without slots on one agent")
+    .option("--description <text>", "what the pool is for")
+    .option(
+      "--autoscaling <limits>",
+      "max=8,slots=4[,min=0][,idle=20m][,starting=20m]: the number of agents, the slots of each, how long one may be idle or starting; or none",
+    );
+}
+
+/** Settings as a request takes them. */
+type NewSettings = Omit<Plain<PoolSettings>, "quotas"> & { quotas: Plain<Quota>[] };
+
+/** The settings with those that are named changed; a quota changes that of its workspace alone. */
+export function settingsWith(before: Plain<PoolSettings>, options: SettingOptions): NewSettings {
+  const { ageing, compat, defaultPriority, slotlessPerAgent } = options;
+  const named = {
+    ...pick(options, "description", "preemption", "backfill", "fit"),
+    ...(compat === undefined ? {} : { compat: compat === "none" ? "" : compat }),
+    ...(ageing === undefined
+      ? {}
+      : { ageingMs: ageing === "none" ? 0 : millisecondsOf("--ageing", ageing) }),
+    ...(defaultPriority === undefined
+      ? {}
+      : { defaultPriority: wholeNumberOf("--default-priority", defaultPriority, 1) }),
+    ...(slotlessPerAgent === undefined
+      ? {}
+      : { slotlessPerAgent: wholeNumberOf("--slotless-per-agent", slotlessPerAgent) }),
+  };
+  const { autoscaling: scaled, ...rest } = before;
+  const autoscaling =
+    options.autoscaling === undefined ? scaled : autoscalingOf(options.autoscaling);
+  return {
+    ...rest,
+    ...named,
+    quotas: quotasWith(before.quotas, options.quota ?? []),
+    ...(autoscaling === undefined ? {} : { autoscaling }),
+  };
+}
+
+function pick<Key extends keyof SettingOptions>(
+  options: SettingOptions,
+  ...keys: readonly Key[]
+): Pick<SettingOptions, Key> {
+  const given = keys.filter((key) => options[key] !== undefined);
+  return Object.fromEntries(given.map((key) => [key, options[key]])) as Pick<SettingOptions, Key>;
+}
+
+function quotasWith(before: readonly Plain<Quota>[], texts: readonly string[]): Plain<Quota>[] {
+  const quotas = new Map(before.map((quota) => [quota.workspace, quota]));
+  for (const text of texts) {
+    const [, workspace = "", amount = "", borrow] =
+      /^([^=]+)=(\d{1,9}|none)(:borrow)?$/.exec(text) ?? [];
+    if (workspace === "" || (amount === "none" && borrow !== undefined)) {
+      const forms = "workspace=16, workspace=16:borrow or workspace=none";
+      throw new UsageError(`--quota takes ${forms}, not ${JSON.stringify(text)}.`);
+    }
+    if (amount === "none") quotas.delete(workspace);
+    else quotas.set(workspace, { workspace, slots: Number(amount), borrow: borrow !== undefined });
+  }
+  return [...quotas.values()];
+}
+
+/** Undefined for none. */
+function autoscalingOf(text: string): Plain<Autoscaling> | undefined {
+  if (text === "none") return undefined;
+  const values = new Map<string, string>();
+  for (const part of text.split(",")) {
+    const [, name = "", value = ""] = /^(min|max|slots|idle|starting)=(.+)$/.exec(part) ?? [];
+    if (name === "") throw autoscalingError(text);
+    values.set(name, value);
+  }
+  const [max, slots] = [values.get("max"), values.get("slots")];
+  if (max === undefined || slots === undefined) throw autoscalingError(text);
+  const agentsMin = wholeNumberOf("--autoscaling min", values.get("min") ?? "0");
+  return {
+    agentsMin,
+    agentsMax: wholeNumberOf("--autoscaling max", max, agentsMin),
+    slotsPerAgent: wholeNumberOf("--autoscaling slots", slots),
+    idleMs: millisecondsOf("--autoscaling idle", values.get("idle") ?? "20m"),
+    startingMs: millisecondsOf("--autoscaling starting", values.get("starting") ?? "20m"),
+  };
+}
+
+function autoscalingError(text: string): UsageError {
+  const form = "max=8,slots=4[,min=0][,idle=20m][,starting=20m] or none";
+  return new UsageError(`--autoscaling takes ${form}, not ${JSON.stringify(text)}.`);
+}

@@ -1,0 +1,39 @@
+/** Values of options. Each reader throws a UsageError that names the option and the expected form. */
+import { UsageError } from "./usage-error.ts";
+
+const unitSeconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Of "90" or "90s", 15m, 12h, 7d; more than 0. */
+export function secondsOf(option: string, text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(text) ?? [];
+  if (amount === undefined || unit === undefined || Number(amount) === 0) {
+    throw new UsageError(`${option} takes seconds or 30m, 12h, 7d, not ${JSON.stringify(text)}.`);
+  }
+  return Number(amount) * (unitSeconds[unit] ?? 1);
+}
+
+export function millisecondsOf(option: string, text: string): number {
+  return Math.round(secondsOf(option, text) * 1_000);
+}
+
+export function wholeNumberOf(option: string, text: string, least = 0): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least)) {
+    const form = `a whole number, at least ${least}`;
+    throw new UsageError(`${option} takes ${form}, not ${JSON.stringify(text)}.`);
+  }
+  return value;
+}
+
+export function positiveNumberOf(option: string, text: string): number {
+  const value = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value > 0)) {
+    throw new UsageError(`${option} takes a number above 0, not ${JSON.stringify(text)}.`);
+  }
+  return value;
+}
+
+/** An option that may be given several times, as the list of its values. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

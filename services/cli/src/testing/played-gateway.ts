@@ -1,0 +1,95 @@
+/** A gateway that a test plays, and the command line against it, in the process of the test: a process each would take seconds. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { vi } from "vitest";
+import { run } from "../program.ts";
+
+export type PlayedRequest = {
+  /** "GET /api/v1/pools" */
+  readonly call: string;
+  /** Null for none. */
+  readonly body: unknown;
+  readonly idempotencyKey: string | undefined;
+};
+
+export type PlayedAnswer = { readonly status?: number; readonly body: object };
+
+export type PlayedGateway = AsyncDisposable & {
+  /** All requests so far. */
+  readonly requests: readonly PlayedRequest[];
+  /** Runs the command line. Lines are given as their words. */
+  readonly yard: (...args: readonly string[]) => Promise<Ran>;
+};
+
+export type Ran = {
+  readonly code: number;
+  readonly err: string;
+  readonly lines: readonly string[];
+  readonly out: string;
+};
+
+/** A problem as the gateway answers it. */
+export function problem(status: number, code: string, detail: string): PlayedAnswer {
+  return { status, body: { status, code, detail } };
+}
+
+export async function playGateway(
+  answer: (request: PlayedRequest) => PlayedAnswer,
+): Promise<PlayedGateway> {
+  const requests: PlayedRequest[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      const key = request.headers["idempotency-key"];
+      const asked = {
+        call: `${request.method} ${request.url}`,
+        body: text === "" ? null : (JSON.parse(text) as unknown),
+        idempotencyKey: key === undefined ? undefined : String(key),
+      };
+      requests.push(asked);
+      const { status = 200, body } = answer(asked);
+      const type = status < 400 ? "application/json" : "application/problem+json";
+      response.writeHead(status, { "content-type": type });
+      response.end(JSON.stringify(body));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    requests,
+    yard: (...args) => yard(url, args),
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function yard(url: string, args: readonly string[]): Promise<Ran> {
+  vi.stubEnv("TRAINYARD_URL", url);
+  vi.stubEnv("TRAINYARD_TOKEN", "t");
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  try {
+    const code = await run(args);
+    const out = stdout.text();
+    const lines = out.trimEnd().split("\n");
+    const words = lines.map((line) => line.trim().replaceAll(/ +/g, " "));
+    return { code, err: stderr.text(), lines: words, out };
+  } finally {
+    stdout.end();
+    stderr.end();
+    vi.unstubAllEnvs();
+  }
+}
+
+function capture(stream: NodeJS.WriteStream) {
+  let text = "";
+  const spy = vi.spyOn(stream, "write").mockImplementation((chunk) => {
+    text += String(chunk);
+    return true;
+  });
+  return { text: () => text, end: () => spy.mockRestore() };
+}

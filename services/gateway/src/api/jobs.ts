@@ -1,0 +1,99 @@
+/** Experiments as the scheduler's queues see them: order, place and reasons are computed when they are asked for. */
+import {
+  AcceptedSchema,
+  ExplainJobSchema,
+  GetJobsSchema,
+  JobExplanationSchema,
+  JobsSchema,
+  MoveJobSchema,
+  UpdateJobSchema,
+} from "@trainyard/contracts/commands";
+import { isExperimentId } from "@trainyard/kernel";
+import type { ExperimentDocument } from "../core/views/documents.ts";
+import { notFound, Problem } from "../http/problem.ts";
+import type { UnaryHandlers } from "../http/request-context.ts";
+import type { Backend } from "../shell/backend.ts";
+
+export function jobHandlers(backend: Backend) {
+  return {
+    listJobs: async ({ pool }, context) => {
+      const { jobs } = await backend.command(
+        "scheduler",
+        GetJobsSchema,
+        { pool },
+        JobsSchema,
+        context,
+      );
+      return { items: jobs };
+    },
+    explainJob: ({ job }, context) =>
+      explaining(backend, [job], () =>
+        backend.command("scheduler", ExplainJobSchema, { job }, JobExplanationSchema, context),
+      ),
+    updateJob: (request, context) =>
+      explaining(backend, [request.job], async () => {
+        const { priority, weight, maxSlots } = request;
+        if (priority === undefined && weight === undefined && maxSlots === undefined) {
+          throw new Problem(400, "invalid_request", "give a priority, a weight or max_slots");
+        }
+        const accepted = await backend.command(
+          "scheduler",
+          UpdateJobSchema,
+          request,
+          AcceptedSchema,
+          context,
+        );
+        return positionOf(backend, accepted);
+      }),
+    moveJob: (request, context) =>
+      explaining(backend, [request.job, request.anchor], async () => {
+        if (request.job === request.anchor) {
+          throw new Problem(400, "invalid_request", "job and anchor are the same experiment");
+        }
+        const accepted = await backend.command(
+          "scheduler",
+          MoveJobSchema,
+          request,
+          AcceptedSchema,
+          context,
+        );
+        return positionOf(backend, accepted);
+      }),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+function positionOf(backend: Backend, { position }: { readonly position: number }) {
+  return { position: String(position || backend.position) };
+}
+
+/** If the scheduler has no waiting run of an experiment, the answer says why: the read model knows its state. */
+async function explaining<Reply extends object>(
+  backend: Backend,
+  jobs: readonly string[],
+  ask: () => Promise<Reply>,
+): Promise<Reply> {
+  for (const job of jobs) if (!isExperimentId(job)) throw notFound("experiment", job);
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Problem) || !absent.has(error.code)) throw error;
+    for (const job of jobs) {
+      const why = absence(await backend.get("experiment", job));
+      if (why !== null) throw new Problem(error.status, error.code, `experiment ${job} ${why}`);
+    }
+    throw error;
+  }
+}
+
+const absent: ReadonlySet<string> = new Set([
+  "not_found",
+  "not_waiting",
+  "experiment_ended",
+  "experiment_not_found",
+]);
+
+/** Null for an experiment that could have runs in the queue. */
+function absence({ state, endedAtMs }: ExperimentDocument): string | null {
+  if (endedAtMs !== undefined) return `has ended: it is ${state}`;
+  return state === "PAUSED" ? "is paused, so none of its runs is in the queue" : null;
+}

@@ -1,0 +1,120 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import { expect, test } from "vitest";
+import { DocumentSet } from "../core/views/documents.ts";
+import { project } from "../core/views/project.ts";
+import { shownAgent } from "./shown.ts";
+
+const slot = (id: string) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 });
+
+function offer(slots: readonly string[], labels: Readonly<Record<string, string>> = {}): AnyEvent {
+  const data = { pool: "default", slots: slots.map(slot), labels, version: "1", address: "" };
+  return { type: "AgentJoined", data };
+}
+
+/** The agent after the events, of which each comes a second after the one before. */
+function agentAfter(...events: readonly (AnyEvent | readonly [string, AnyEvent])[]) {
+  const documents = new DocumentSet();
+  events.forEach((given, index) => {
+    const [stream, event] = "type" in given ? ["agent-rack", given] : given;
+    project(stream, index * 1_000, event, documents);
+  });
+  const doc = documents.get("agent", "rack");
+  if (doc === undefined) throw new Error("no event created the agent");
+  return shownAgent(doc);
+}
+
+const granted = (run: string, ...slots: readonly string[]): readonly [string, AnyEvent] => {
+  const placements = [{ agent: "rack", nodeRank: 0, slots, address: "" }];
+  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  return [`allocation-${run}`, { type: "AllocationGranted", data }];
+};
+const cleared = (run: string, ...slots: readonly string[]): AnyEvent => ({
+  type: "SlotsCleared",
+  data: { allocation: run, slots },
+});
+
+test("an agent has the labels of its last join", () => {
+  const labels = { rack: "r1" };
+  expect(agentAfter(offer(["0"]), offer(["0"], labels)).labels).toEqual(labels);
+  expect(agentAfter(offer(["0"], labels), offer(["0"])).labels).toEqual({});
+});
+
+test("a document of an earlier version of the view has no labels", () => {
+  const doc = { name: "rack", pool: "default", state: "CONNECTED", slots: [], version: "1" };
+  expect(shownAgent(doc)).toEqual({ ...doc, labels: {} });
+});
+
+test("an agent that is disabled stays so until it is enabled", () => {
+  const disabled: AnyEvent = { type: "AgentDisabled", data: { reason: "loud fan" } };
+  const lost: AnyEvent = { type: "AgentLost", data: { reason: "" } };
+  const expected = { state: "DISABLED", reason: "loud fan", sinceMs: 1_000 };
+  expect(agentAfter(offer(["0"]), disabled)).toMatchObject({ state: "CONNECTED" });
+  expect(agentAfter(offer(["0"]), disabled).disabled).toEqual(expected);
+  expect(agentAfter(offer(["0"]), disabled, lost, offer(["0"])).disabled).toEqual(expected);
+  const enabled: AnyEvent = { type: "AgentEnabled", data: {} };
+  expect(agentAfter(offer(["0"]), disabled, enabled)).not.toHaveProperty("disabled");
+});
+
+test("an agent that drains has a deadline until it is drained", () => {
+  const requested: AnyEvent = {
+    type: "AgentDrainRequested",
+    data: { reason: "update", deadlineMs: 60_000 },
+  };
+  const drained: AnyEvent = { type: "AgentDrained", data: {} };
+  const draining = { state: "DRAINING", reason: "update", sinceMs: 1_000 };
+  expect(agentAfter(offer(["0"]), requested).disabled).toEqual({
+    ...draining,
+    deadlineAtMs: 61_000,
+  });
+  expect(agentAfter(offer(["0"]), requested, drained).disabled).toEqual({
+    ...draining,
+    state: "DRAINED",
+  });
+  const endless: AnyEvent = { type: "AgentDrainRequested", data: { reason: "update" } };
+  expect(agentAfter(offer(["0"]), endless).disabled).toEqual(draining);
+});
+
+test("a second drain does not move the deadline of the first one to a later time", () => {
+  const drain = (deadlineMs: number): AnyEvent => ({
+    type: "AgentDrainRequested",
+    data: { reason: "", deadlineMs },
+  });
+  const enabled: AnyEvent = { type: "AgentEnabled", data: {} };
+  expect(agentAfter(offer(["0"]), drain(2_000), drain(1_500)).disabled?.deadlineAtMs).toBe(3_000);
+  expect(agentAfter(offer(["0"]), drain(2_000), drain(500)).disabled?.deadlineAtMs).toBe(2_500);
+  const anew = agentAfter(offer(["0"]), drain(2_000), enabled, drain(2_000));
+  expect(anew.disabled?.deadlineAtMs).toBe(5_000);
+});
+
+test("a drained slot is draining while a run holds it, and drained after that", () => {
+  const drain: AnyEvent = { type: "SlotDisabled", data: { slot: "0", reason: "x", drain: true } };
+  const held = agentAfter(offer(["0", "1"]), granted("5.1#1", "0", "1"), drain);
+  expect(held.slots).toMatchObject([{ disabled: { state: "DRAINING", reason: "x" } }, {}]);
+  expect(held.slots[1]).not.toHaveProperty("disabled");
+  const free = agentAfter(
+    offer(["0", "1"]),
+    granted("5.1#1", "0", "1"),
+    drain,
+    cleared("5.1#1", "0", "1"),
+  );
+  expect(free.slots).toMatchObject([{ run: "", disabled: { state: "DRAINED" } }, { run: "" }]);
+});
+
+test("a disabled slot is still disabled when it returns, until it is enabled", () => {
+  const disabled: AnyEvent = { type: "SlotDisabled", data: { slot: "0" } };
+  const returned = agentAfter(offer(["0", "1"]), disabled, offer(["1"]), offer(["0", "1"]));
+  expect(returned.slots[0]?.disabled).toEqual({
+    state: "DISABLED",
+    reason: "",
+    sinceMs: 1_000,
+  });
+  const enabled: AnyEvent = { type: "SlotEnabled", data: { slot: "0" } };
+  const [first] = agentAfter(
+    offer(["0", "1"]),
+    disabled,
+    offer(["1"]),
+    enabled,
+    offer(["0"]),
+  ).slots;
+  expect(first).not.toHaveProperty("disabled");
+});

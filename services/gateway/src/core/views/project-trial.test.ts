@@ -1,0 +1,45 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import { WaitCode } from "@trainyard/contracts/events";
+import { expect, test } from "vitest";
+import { requested, trialCreated } from "../../testing/example-events.ts";
+import { DocumentSet } from "./documents.ts";
+import { project } from "./project.ts";
+
+function runAfter(...events: readonly (readonly [string, AnyEvent])[]) {
+  const documents = new DocumentSet();
+  project("trial-1.1", 0, trialCreated(1), documents);
+  project("trial-1.1", 0, requested(1, 0), documents);
+  for (const [stream, event] of events) project(stream, 0, event, documents);
+  return documents.get("trial", "1.1")?.runs[0];
+}
+
+function waits(code: WaitCode, detail: string, limit?: string): readonly [string, AnyEvent] {
+  const data = limit === undefined ? { code, detail } : { code, detail, limit };
+  return ["allocation-1.1#1", { type: "WaitExplained", data }];
+}
+
+test("a waiting run has the sentence, the code and the limit of its latest reason", () => {
+  expect(runAfter(waits(WaitCode.QUOTA, "16 of 16 slots", "research"))).toMatchObject({
+    waitsFor: "16 of 16 slots",
+    waitCode: "quota",
+    waitLimit: "research",
+  });
+  const later = waits(WaitCode.NOT_ENOUGH_FREE_SLOTS, "it needs 2 slots");
+  expect(runAfter(waits(WaitCode.QUOTA, "x", "research"), later)).toMatchObject({
+    waitsFor: "it needs 2 slots",
+    waitCode: "not_enough_free",
+    waitLimit: "",
+  });
+  expect(runAfter(waits(99 as WaitCode, "of a later version"))).toMatchObject({
+    waitsFor: "of a later version",
+    waitCode: "",
+  });
+});
+
+test("a run that has a place waits for nothing", () => {
+  const placements = [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "" }];
+  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  const granted: AnyEvent = { type: "AllocationGranted", data };
+  const run = runAfter(waits(WaitCode.QUOTA, "x", "research"), ["allocation-1.1#1", granted]);
+  expect(run).toMatchObject({ state: "STARTING", waitsFor: "", waitCode: "", waitLimit: "" });
+});

@@ -1,0 +1,112 @@
+/** The hazards of stops that the scheduler itself asks for: to make room, to drain an agent, and at a run's time limit. */
+import { AllocationEndCause, StopMode, StopWhy } from "@trainyard/contracts/events";
+import type { Hazard } from "./hazard.ts";
+import type { Scene } from "./scene.ts";
+import {
+  acknowledged,
+  differs,
+  type Ended,
+  endedBy,
+  finish,
+  running,
+  started,
+} from "./scene-steps.ts";
+
+const killed = endedBy(AllocationEndCause.KILLED);
+const checkpoints = [1, 2, 3, 4].map(
+  (n) => `${"abcdef"[n]?.repeat(8)}-0000-4000-8000-00000000000${n}`,
+);
+
+/** The scheduler asks a run to stop; it has completed a checkpoint or not, and ends. */
+async function stopped(
+  scene: Scene,
+  why: StopWhy,
+  { run = 1, step = 0, end = acknowledged }: { run?: number; step?: number; end?: Ended } = {},
+): Promise<void> {
+  const data = { mode: StopMode.GRACEFUL, why, graceMs: 60_000 };
+  await scene.tell(scene.allocation(run), { type: "AllocationStopRequested", data });
+  if (step > 0) {
+    await scene.tell(`checkpoint-${checkpoints[run - 1]}`, {
+      type: "CheckpointCompleted",
+      data: { trial: `${scene.id}.1`, run, step, manifestDigest: "d", files: 1, bytes: 1 },
+    });
+  }
+  await scene.tell(scene.allocation(run), end);
+  await scene.settle();
+}
+
+function ended(scene: Scene): { readonly steps: readonly number[]; readonly restarts: number } {
+  const steps = scene.requests().map(({ fromStep }) => fromStep);
+  const end = scene.events(scene.trial()).findLast(({ type }) => type === "TrialEnded");
+  return { steps, restarts: end?.type === "TrialEnded" ? end.data.restarts : -1 };
+}
+
+export const stopHazards: readonly Hazard[] = [
+  {
+    name: "a run that makes room for another goes on from its checkpoint, and no restart is counted",
+    async script(scene) {
+      await running(scene);
+      await stopped(scene, StopWhy.PREEMPTED, { step: 10 });
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => differs("the runs", ended(scene), { steps: [0, 10], restarts: 0 }),
+  },
+  {
+    name: "a run that is killed because its agent is drained goes on, as often as that happens",
+    async script(scene) {
+      await running(scene);
+      for (let run = 1; run <= 4; run += 1) {
+        if (run > 1) await scene.tell(scene.allocation(run), started);
+        await stopped(scene, StopWhy.DRAIN, { run, end: killed });
+      }
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => differs("the runs", ended(scene), { steps: [0, 0, 0, 0, 0], restarts: 0 }),
+  },
+  {
+    name: "a run that makes room while its experiment is paused goes on when that is activated",
+    async script(scene) {
+      await running(scene);
+      await scene.pause();
+      await stopped(scene, StopWhy.PREEMPTED, { step: 10 });
+      await scene.activate();
+      await scene.until(() => scene.requests().length === 2, "the next run is requested");
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) => differs("the runs", ended(scene), { steps: [0, 10], restarts: 0 }),
+  },
+  {
+    name: "runs that reach their time limit go on for as long as each completes a checkpoint",
+    async script(scene) {
+      await running(scene);
+      for (let run = 1; run <= 4; run += 1) {
+        if (run > 1) await scene.tell(scene.allocation(run), started);
+        await stopped(scene, StopWhy.TIME_LIMIT, { run, step: run * 10 });
+      }
+      await finish(scene);
+    },
+    trial: "completed",
+    experiment: "completed",
+    check: (scene) =>
+      differs("the runs", ended(scene), { steps: [0, 10, 20, 30, 40], restarts: 0 }),
+  },
+  {
+    name: "runs that reach their time limit without a checkpoint use up the restarts",
+    async script(scene) {
+      await running(scene);
+      for (let run = 1; run <= 3; run += 1) {
+        if (run > 1) await scene.tell(scene.allocation(run), started);
+        await stopped(scene, StopWhy.TIME_LIMIT, { run, end: run === 2 ? killed : acknowledged });
+      }
+    },
+    trial: "failed",
+    experiment: "failed",
+    check: (scene) => differs("the runs", ended(scene), { steps: [0, 0, 0], restarts: 2 }),
+  },
+];
