@@ -23,6 +23,15 @@ export type Block = {
   readonly detail: string;
 };
 
+export type Standing = {
+  readonly present: Capacity;
+  readonly freeSlots: number;
+  /** On one agent; -1 without agents. */
+  readonly mostFree: number;
+  /** On agents that may share a run. */
+  readonly mostTogether: number;
+};
+
 /** What decides where a demand can be. */
 export type Wanted = Pick<Demand, "slots" | "singleAgent"> & {
   readonly constraints?: Constraints | undefined;
@@ -207,6 +216,20 @@ export class PoolAgents {
     return this.view(noConditions).largest;
   }
 
+  /** What a demand's constraints leave of the agents that take work, and of their free slots. */
+  standing({ slots, constraints }: Omit<Wanted, "singleAgent">): Standing {
+    const { alone, together, slotless } = conditionsOf(constraints);
+    return this.without(constraints?.excludedAgents ?? [], () => {
+      const { present, freeSlots, mostFree } = this.view(slots === 0 ? slotless : alone);
+      let mostTogether = mostFree;
+      for (const [, tiers] of this.view(together).groups) {
+        const free = tiers.reduce((sum, tier) => sum + tier.freeSlots, 0);
+        mostTogether = Math.max(mostTogether, free);
+      }
+      return { present, freeSlots, mostFree, mostTogether };
+    });
+  }
+
   /** The agents and slots that these conditions admit, as they are until something changes. */
   view(conditions: Conditions): View {
     const view = conditions.key === "" ? this.#all : this.#viewOf(conditions);
@@ -269,9 +292,10 @@ export class PoolAgents {
   #changed(agent: Agent): void {
     this.#changes.push(agent);
     // A view that has not been asked for so long looks at each agent once, which costs less than the list.
-    if (this.#changes.length <= Math.max(1_000, 2 * this.#byOrdinal.length)) return;
-    this.#changesFrom += this.#changes.length;
-    this.#changes = [];
+    const kept = Math.max(1_000, this.#byOrdinal.length);
+    if (this.#changes.length <= 2 * kept) return;
+    this.#changesFrom += this.#changes.length - kept;
+    this.#changes = this.#changes.slice(-kept);
   }
 }
 

@@ -210,6 +210,19 @@ test("an index that was dropped for newer ones is built anew", () => {
   expect(placeOf(agents, demandFor(0))).toBeNull();
 });
 
+test("an index is level with its agents, however many changes ago it was asked for", () => {
+  const agents = agentsOf({ a: { devices: cpu(2) }, b: { devices: cpu(2) } });
+  const demand = asked(1, { device: "cpu" });
+  for (const changes of [1, 10, 900, 1_000, 1_100, 2_100, 5_000, 3, 1_999, 2_001]) {
+    agents.release("b", "y");
+    expect(placeOf(agents, demand)).toBe("a:0");
+    agents.hold("b", "y", ["0"]);
+    for (let change = 0; change < changes; change += 1) agents.hold("a", "x", ["0", "1"]);
+    expect(placeOf(agents, demand), `after ${changes}`).toBe("b:1");
+    agents.release("a", "x");
+  }
+});
+
 describe("what no agent could ever hold", () => {
   const gpus = agentsOf({
     "gpu-1": { devices: cuda(2), labels: { zone: "a" } },

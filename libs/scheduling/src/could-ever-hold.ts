@@ -2,6 +2,7 @@
 import type { PoolAgents, Wanted } from "./agents.ts";
 import { admitsSlot, type Conditions, conditionsOf, isMet, type LabelRule } from "./constraints.ts";
 import type { Offer, Slot } from "./offer.ts";
+import { agentsText, labelTexts, slotsText } from "./texts.ts";
 import { mostSlots } from "./view.ts";
 
 export type PlaceAnswer = {
@@ -44,14 +45,9 @@ function togetherText(agents: PoolAgents, wanted: Wanted, pool: string): string 
       where = value;
     }
     if (most === 0) return null;
-    const labels = [
-      ...labelTexts(together),
-      ...(sameLabel === "" ? [] : [`the same ${sameLabel}`]),
-    ];
-    const which = labels.length === 0 ? "" : ` with ${labels.join(" and ")}`;
     const group = where === "" ? "" : `, those with ${sameLabel} ${where}`;
     const quantity = sameLabel === "" ? "" : "at most ";
-    return `all agents of ${pool}${which} have ${quantity}${slotsText(most, together)} together${group}, and the run needs ${slots}`;
+    return `all agents of ${pool}${agentsText(together)} have ${quantity}${slotsText(most, together)} together${group}, and the run needs ${slots}`;
   });
 }
 
@@ -124,28 +120,4 @@ function missesOf({ required, forbidden }: Conditions, labels: Offer["labels"]):
       .map((rule) => (Object.hasOwn(labels, rule.label) ? own(rule) : `it has no ${rule.label}`)),
     ...forbidden.filter((rule) => isMet(rule, labels)).map(own),
   ];
-}
-
-/** What is asked of the labels of an agent: "zone a or b", "no spot". */
-function labelTexts({ required, forbidden }: Conditions): readonly string[] {
-  const text = ({ label, values }: LabelRule): string =>
-    values.length === 0 ? label : `${label} ${values.join(" or ")}`;
-  return [
-    ...required.map((rule) => (rule.values.length === 0 ? `a ${rule.label}` : text(rule))),
-    ...forbidden.map((rule) => `no ${text(rule)}`),
-  ];
-}
-
-function slotsText(
-  slots: number,
-  { device, deviceMemoryBytes }: Pick<Conditions, "device" | "deviceMemoryBytes">,
-): string {
-  const kind = device === "" ? "" : `${device} `;
-  const memory = deviceMemoryBytes > 0 ? ` with ${gigabytes(deviceMemoryBytes)} GB` : "";
-  return `${slots} ${kind}${slots === 1 ? "slot" : "slots"}${memory}`;
-}
-
-/** As vendors count: 10^9 bytes; to one decimal, cut off. */
-function gigabytes(bytes: number): number {
-  return Math.floor(bytes / 1e8) / 10;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Constraints } from "./constraints.ts";
 import type { Demand } from "./demand.ts";
 import { explainWaits } from "./explain.ts";
 import { Pool } from "./pool.ts";
@@ -88,3 +89,48 @@ test("agents that it avoids are named, and their slots do not count as free", ()
     "a: not_enough_free: it needs 1 slot and 0 of 1 are free; its launch failed on one, where it is not tried again while another agent could take it",
   ]);
 });
+
+test.each<[string, Partial<Demand>, Partial<Constraints>, string]>([
+  [
+    "its devices",
+    { slots: 2 },
+    { device: "cuda", deviceMemoryBytes: 80e9 },
+    "it needs 2 cuda slots with 80 GB and 1 of 2 are free",
+  ],
+  [
+    "labels",
+    { slots: 3 },
+    { required: [{ label: "zone", values: ["a"] }] },
+    "it needs 3 slots on agents with zone a, and 2 of 3 are free",
+  ],
+  [
+    "one agent",
+    { slots: 3, singleAgent: true },
+    { excludedAgents: ["three"] },
+    "it needs 3 slots and at most 2 are free on one agent",
+  ],
+  [
+    "agents with the same label",
+    { slots: 5 },
+    { sameLabel: "zone" },
+    "it needs 5 slots on agents with the same zone, and at most 3 are free there",
+  ],
+])(
+  "of the free slots only those count that its constraints allow: %s",
+  (_name, rest, asked, detail) => {
+    const pool = new Pool();
+    const slot = (id: string) => ({ id, device: "cuda", memoryBytes: 80e9 });
+    const small = [...exampleOffer(3).slots, slot("3"), slot("4")];
+    pool.agents.join("one", { slots: small.slice(0, 3), labels: { zone: "a" } }, true);
+    pool.agents.join("two", { slots: small.slice(3), labels: { zone: "b" } }, true);
+    pool.agents.join("three", { ...exampleOffer(3), labels: { zone: "b" } }, true);
+    pool.agents.hold("one", "x", ["0"]);
+    pool.agents.hold("two", "y", ["3"]);
+    pool.agents.hold("three", "z", ["0"]);
+    const nothing = { required: [], preferred: [], forbidden: [], excludedAgents: [] };
+    const constraints = { device: "", deviceMemoryBytes: 0, sameLabel: "", ...nothing, ...asked };
+    expect(waitingIn(pool, demand("a", 1, { ...rest, constraints }))).toEqual([
+      `a: not_enough_free: ${detail}`,
+    ]);
+  },
+);

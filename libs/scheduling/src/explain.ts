@@ -1,5 +1,6 @@
 /** Why the waiting runs have no place yet, in the words that people see. */
 import type { Block, Capacity } from "./agents.ts";
+import { conditionsOf } from "./constraints.ts";
 import type { Demand } from "./demand.ts";
 import type { Limit } from "./limits-of-runs.ts";
 import { schedulingLimits } from "./limits.ts";
@@ -7,6 +8,7 @@ import type { PlacedRun } from "./placed.ts";
 import { type Claim, type Obstacle, PlacementPass } from "./place.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind, Lane } from "./queue.ts";
+import { agentsText, slotsText } from "./texts.ts";
 import { compareRanks, Walk } from "./walk.ts";
 
 export type WaitReason =
@@ -218,7 +220,9 @@ function limitReason({ workspace }: Demand, limit: Limit): Reason {
 }
 
 function notEnough({ agents }: Pool, demand: Demand): Unavailable {
-  const { freeSlots, mostFree, present, blocked } = agents;
+  const { freeSlots, mostFree, mostTogether, present } = agents.standing(demand);
+  const { alone, together } = conditionsOf(demand.constraints);
+  const { blocked } = agents;
   const besides = [
     ...(blocked.length > 0 ? [blocksText(blocked)] : []),
     ...(demand.avoid === undefined || demand.avoid.length === 0
@@ -231,15 +235,17 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
   if (demand.slots === 0) {
     return {
       reason: "not_enough_free",
-      detail: `every agent runs its maximum number of processes${but}`,
+      detail: `every agent${agentsText(alone)} runs its maximum number of processes${but}`,
     };
   }
-  const free = demand.singleAgent
-    ? `at most ${Math.max(0, mostFree)} are free on one agent`
-    : `${freeSlots} of ${present.slots} are free`;
+  let free = `${freeSlots} of ${present.slots} are free`;
+  if (demand.singleAgent) free = `at most ${Math.max(0, mostFree)} are free on one agent`;
+  else if (together.sameLabel !== "") free = `at most ${Math.max(0, mostTogether)} are free there`;
+  const which = agentsText(demand.singleAgent ? alone : together);
+  const on = which === "" ? "" : ` on agents${which},`;
   return {
     reason: "not_enough_free",
-    detail: `it needs ${slotsText(demand.slots)} and ${free}${but}`,
+    detail: `it needs ${slotsText(demand.slots, alone)}${on} and ${free}${but}`,
   };
 }
 
@@ -289,10 +295,6 @@ function listOf(ids: readonly string[]): string {
   const named = ids.slice(0, schedulingLimits.blockersNamedMax);
   const more = ids.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-
-function slotsText(slots: number): string {
-  return slots === 1 ? "1 slot" : `${slots} slots`;
 }
 
 /** The first few: the others are blocked in the same way. */

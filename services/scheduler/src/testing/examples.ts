@@ -1,14 +1,7 @@
 /** Events of others that a run consists of. */
-import type { AnyEvent, EventOf } from "@trainyard/contracts";
+import type { AnyEvent, EventData, EventOf } from "@trainyard/contracts";
 
-export type AskedResources = {
-  readonly pool?: string;
-  readonly slots?: number;
-  readonly priority?: number;
-  readonly singleAgent?: boolean;
-  readonly timeLimitMs?: number;
-  readonly preemptionTimeoutMs?: number;
-};
+export type AskedResources = Partial<NonNullable<EventData<"RunRequested">["resources"]>>;
 
 export type AskedRun = {
   readonly delayMs?: number;

@@ -33,6 +33,7 @@ export class ScriptedAgent {
   #onLaunch: () => void = () => {};
   address: string;
   pool = "default";
+  labels: Readonly<Record<string, string>> = {};
   /** Neither hears nor says anything. */
   silent = false;
   /** Launched processes stay in preparation until `up`. */
@@ -229,7 +230,7 @@ export class ScriptedAgent {
       probe: 0,
       pool: this.pool,
       slots: this.#slots,
-      labels: {},
+      labels: { ...this.labels },
       agentVersion: "1",
       address: this.address,
       ...(this.diskFreeBytes === null ? {} : { diskFreeBytes: this.diskFreeBytes }),

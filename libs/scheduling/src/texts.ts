@@ -1,0 +1,37 @@
+/** What a run asks of agents and their slots, in words. */
+import { type Conditions, type LabelRule, noConditions } from "./constraints.ts";
+
+/** "2 cuda slots with 80 GB". */
+export function slotsText(
+  slots: number,
+  { device, deviceMemoryBytes }: Pick<Conditions, "device" | "deviceMemoryBytes"> = noConditions,
+): string {
+  const kind = device === "" ? "" : `${device} `;
+  const memory = deviceMemoryBytes > 0 ? ` with ${gigabytes(deviceMemoryBytes)} GB` : "";
+  return `${slots} ${kind}${slots === 1 ? "slot" : "slots"}${memory}`;
+}
+
+/** What is asked of the labels of an agent: "zone a or b", "no spot". */
+export function labelTexts({ required, forbidden }: Conditions): readonly string[] {
+  const text = ({ label, values }: LabelRule): string =>
+    values.length === 0 ? label : `${label} ${values.join(" or ")}`;
+  return [
+    ...required.map((rule) => (rule.values.length === 0 ? `a ${rule.label}` : text(rule))),
+    ...forbidden.map((rule) => `no ${text(rule)}`),
+  ];
+}
+
+/** " with zone a and the same rack", for agents that share a run; empty where nothing is asked of them. */
+export function agentsText(conditions: Conditions): string {
+  const { sameLabel } = conditions;
+  const labels = [
+    ...labelTexts(conditions),
+    ...(sameLabel === "" ? [] : [`the same ${sameLabel}`]),
+  ];
+  return labels.length === 0 ? "" : ` with ${labels.join(" and ")}`;
+}
+
+/** As vendors count: 10^9 bytes; to one decimal, cut off. */
+function gigabytes(bytes: number): number {
+  return Math.floor(bytes / 1e8) / 10;
+}
