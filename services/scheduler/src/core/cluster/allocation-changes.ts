@@ -34,13 +34,17 @@ export function queuedAllocation(
   };
 }
 
-export function grantOf(
+/** The ranks on agents that were away by then are lost. */
+export function grantedAllocation(
   { position, timeMs }: Noted,
   granted: EventData<"AllocationGranted">,
-): Grant {
+  isAway: (agent: string) => boolean,
+): Partial<Allocation> {
   const { placements, masterAddress, masterPort, tokenKey, borrowed = 0 } = granted;
   const rendezvous = { masterAddress, masterPort, tokenKey };
-  return { position, atMs: timeMs, borrowed, placements, ...rendezvous };
+  const grant: Grant = { position, atMs: timeMs, borrowed, placements, ...rendezvous };
+  const lost = placements.filter(({ agent }) => isAway(agent));
+  return { grant, wait: null, lostRanks: lost.map(({ nodeRank }) => nodeRank) };
 }
 
 export function stopAfter(

@@ -8,17 +8,23 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
-import { defaultSettings, type Demand, Pool } from "@trainyard/scheduling";
+import { type Demand, Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
 import { inUse } from "../agent/use.ts";
-import { settingsOfPool } from "../pool/configuration.ts";
 import { agentChange } from "./agent-changes.ts";
-import { ghostsOf, grantOf, lostWith, queuedAllocation, stopAfter } from "./allocation-changes.ts";
+import {
+  ghostsOf,
+  grantedAllocation,
+  lostWith,
+  queuedAllocation,
+  stopAfter,
+} from "./allocation-changes.ts";
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
 import { heldSince } from "./held-since.ts";
-import { changeOf, JobChanges, type SavedJob, withChange } from "./jobs.ts";
+import { changeOf, JobChanges, withChange } from "./jobs.ts";
 import { Members } from "./members.ts";
+import { changeJob, configurePool, removePool } from "./pool-changes.ts";
 import { isDraining, levelSlots } from "./slots.ts";
 import type { Agent, Allocation, Noted } from "./state.ts";
 import { afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
@@ -119,12 +125,12 @@ export class Cluster {
       case "AllocationEnded":
         return this.#ended(noted);
       case "PoolConfigured":
-        return this.setConfigured(id, event.data);
+        return configurePool(this, id, event.data);
       case "PoolRemoved":
-        return this.#poolRemoved(id);
+        return removePool(this, id);
       case "JobUpdated":
       case "JobMoved":
-        return this.setJob({ pool: id, job: event.data.job, change: changeOf(event) });
+        return changeJob(this, { pool: id, job: event.data.job, change: changeOf(event) });
       case "ExperimentEnded":
         for (const pool of this.jobs.forget(id)) this.pool(pool).forgetJob(id);
         return;
@@ -185,37 +191,9 @@ export class Cluster {
     this.setAgent({ ...agent, status: "removed", ghosts: {}, left: {}, refused: null });
   }
 
-  setConfigured(name: string, configured: EventData<"PoolConfigured">): void {
-    this.configured.set(name, configured);
-    this.pool(name).configure(settingsOfPool(configured));
-    this.touchedPools.add(name);
-  }
-
-  /** Runs that are still requested there wait. */
-  #poolRemoved(name: string): void {
-    this.configured.delete(name);
-    const pool = this.pool(name);
-    for (const job of this.jobs.forgetPool(name)) pool.forgetJob(job);
-    if (pool.queue.size === 0 && this.members.of(name).size === 0) this.pools.delete(name);
-    else pool.configure(defaultSettings);
-  }
-
-  /** Of runs that wait, that have a place, and that will be queued. */
-  setJob(saved: SavedJob): void {
-    const { place, ...update } = saved.change;
-    this.jobs.set(saved);
-    const pool = this.pool(saved.pool);
-    if (Object.keys(update).length > 0) pool.updateJob(saved.job, update);
-    if (place !== undefined) pool.moveJob(saved.job, place);
-    this.touchedPools.add(saved.pool);
-  }
-
   #granted(noted: Noted, granted: EventData<"AllocationGranted">): void {
-    const { placements } = granted;
-    const away = placements.filter(({ agent }) => this.agents.get(agent)?.status !== "present");
-    const lostRanks = away.map(({ nodeRank }) => nodeRank);
-    const grant = grantOf(noted, granted);
-    this.#change(noted.id, () => ({ grant, wait: null, lostRanks }));
+    const isAway = (agent: string): boolean => this.agents.get(agent)?.status !== "present";
+    this.#change(noted.id, () => grantedAllocation(noted, granted, isAway));
     this.hold(noted.id);
   }
 

@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import { Cluster } from "./cluster.ts";
 import type { SavedJob } from "./jobs.ts";
+import { changeJob, configurePool } from "./pool-changes.ts";
 import type { Agent, Allocation } from "./state.ts";
 
 /** Raised when what the fold keeps changes its shape: older texts are then ignored. */
@@ -37,8 +38,8 @@ export function readSnapshot(text: string | null): Cluster {
   const { position, timeMs, epochOffset, pools, jobs, agents, allocations } = JSON.parse(
     text,
   ) as Snapshot;
-  for (const [pool, configured] of pools) cluster.setConfigured(pool, configured);
-  for (const job of jobs) cluster.setJob(job);
+  for (const [pool, configured] of pools) configurePool(cluster, pool, configured);
+  for (const job of jobs) changeJob(cluster, job);
   for (const agent of agents) cluster.setAgent(agent);
   const byArrival = [...allocations].sort((a, b) => a.arrival - b.arrival);
   for (const allocation of byArrival) cluster.setAllocation(allocation);
