@@ -5,15 +5,17 @@ import { type Clock, pause } from "@trainyard/kernel";
 const deadlineMs = 2_000;
 const againMs = 500;
 
-/** Asks experiments as the gateway does: one command, one commit id, as often as it takes to get an answer. */
+/** Asks a service as the gateway does: one command, one commit id, as often as it takes to get an answer. */
 export class Asking {
   readonly #bus: Bus;
   readonly #clock: Clock;
+  readonly #service: string;
   #asked = 0;
 
-  constructor(bus: Bus, clock: Clock) {
+  constructor(bus: Bus, clock: Clock, service = "experiments") {
     this.#bus = bus;
     this.#clock = clock;
+    this.#service = service;
   }
 
   async ask(command: string, body: Uint8Array): Promise<CommandReply> {
@@ -23,7 +25,7 @@ export class Asking {
     for (;;) {
       try {
         const reply = await this.#bus.request(
-          "experiments",
+          this.#service,
           command,
           { headers, body },
           deadlineMs,

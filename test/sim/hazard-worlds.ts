@@ -48,7 +48,21 @@ function bystanders({ log, experiments, moments }: World): readonly string[] {
   ];
 }
 
+/** Runs end by their time limit too, after some checkpoints or before the first. */
+function limited(config: Submission["config"]): Submission["config"] {
+  const resources = { ...config.resources, time_limit: 10 };
+  return { ...config, resources, preemption_timeout: 30 };
+}
+
 export const hazardWorlds: readonly HazardWorld[] = [
+  {
+    name: "users who drain, disable and remove agents, and change the pool and experiments",
+    draw: () => ({ operatorsUntilMs: 60_000 }),
+    submissions: Array.from({ length: 6 }, (_, n) => ({
+      config: limited(configOf(random(8, 3), 3)),
+      seed: n + 1,
+    })),
+  },
   {
     name: "a log that goes back",
     draw: (seed) => ({ restores: drawRestores(new Chance(seed, "hazards")) }),

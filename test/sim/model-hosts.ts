@@ -6,10 +6,10 @@ import { type Clock, idOf } from "@trainyard/kernel";
 import { ModelAgent } from "./model-agent.ts";
 import type { TrainingDeps } from "./training.ts";
 
-const agents = 3;
 const slotsEach = 2;
+export const agentNames = ["a1", "a2", "a3"] as const;
 /** Together: a trial may not ask for more. */
-export const slotsOfAll = agents * slotsEach;
+export const slotsOfAll = agentNames.length * slotsEach;
 
 export class ModelHosts {
   readonly #deps: TrainingDeps;
@@ -24,8 +24,7 @@ export class ModelHosts {
   ) {
     this.#deps = deps;
     const graceMs = (allocation: string) => this.#stopping.get(allocation) ?? null;
-    this.#agents = Array.from({ length: agents }, (_, n) => {
-      const name = `a${n + 1}`;
+    this.#agents = agentNames.map((name) => {
       const wall = clockOf(name);
       return new ModelAgent(name, hub.connect(name), slotsEach, {
         ...deps,

@@ -24,6 +24,7 @@ import { ModelHosts, slotsOfAll } from "./model-hosts.ts";
 import { ModelRetention } from "./model-retention.ts";
 import { People } from "./people.ts";
 import { Platform, serviceNames } from "./platform.ts";
+import { Operators } from "./operators.ts";
 import { operate, type Refusals, refusalOf } from "./refusals.ts";
 import { startRelay } from "./relay.ts";
 import type { Moments } from "./rules/deadlines.ts";
@@ -44,6 +45,8 @@ export type Hazards = {
   /** Wall clocks that are wrong, and jump: of every host of a service or an agent, or of the log's server as well. */
   readonly wrongClocks?: "hosts" | "all";
   readonly refusals?: Refusals;
+  /** Users drain, disable, remove and enable agents, and change pool and experiments, until then. Only with the scheduler. */
+  readonly operatorsUntilMs?: number;
 };
 
 export type WorldOptions = {
@@ -115,6 +118,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   if (refusals !== undefined) {
     clock.timer(refusals.untilMs, () => void operate(log, hub.connect("operator"), clock));
   }
+  const operators = Operators.at(hazards.operatorsUntilMs, { clock, hub, seed });
   for (const restore of hazards.restores ?? []) {
     goBack(restore, clock, platform, () => {
       surroundings.rewound();
@@ -127,6 +131,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   const isOver = () =>
     clock.monotonicMs() > lastHazardMs &&
     people.content &&
+    operators.done &&
     log.store.parked(undefined).length === 0 &&
     people.submitted.every((id) => hasEnded(log, id));
   while (!isOver() && clock.monotonicMs() < stuckAfterMs) await clock.step();

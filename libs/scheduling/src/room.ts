@@ -63,7 +63,7 @@ export function* soonest(
   const freest = freestFor(agents, wanted);
   yield* placed.stoppingRuns.filter(isNew);
   const limited = placed.limited.toSorted((a, b) => endsAtMs(a, nowMs) - endsAtMs(b, nowMs));
-  yield* limited.filter(isNew);
+  yield* limited.slice(0, schedulingLimits.limitedLookedAtMax).filter(isNew);
   const runsOn = (agent: string): readonly PlacedRun[] =>
     inOrder([...agents.holdersOf(agent)].flatMap((holder) => placed.get(holder) ?? [])).filter(
       isNew,

@@ -69,7 +69,8 @@ function judge(facts: Facts, event: AnyEvent, now: Time, isCalm: boolean): numbe
     case "AllocationStopRequested": {
       const { mode, why, graceMs } = event.data;
       if (mode === StopMode.GRACEFUL) {
-        facts.kill = earlier(facts.kill, after(now, graceMs));
+        // 0 is for never.
+        if (graceMs > 0) facts.kill = earlier(facts.kill, after(now, graceMs));
         return 0;
       }
       facts.isKilled = true;

@@ -146,12 +146,27 @@ describe("an agent that is drained", () => {
     await world.agent("a1", 1);
     await world.run("1.1#1");
     await disable(world, "a1", { drain: true });
-    await world.advance(600_000);
+    await world.advance(120_000);
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStopRequested");
     await disable(world, "a1", { drain: true, deadlineMs: 5_000 });
     await world.advance(8_000);
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
   }, 20_000);
+
+  test("without a deadline does not put off a time limit, with its grace and its kill", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 1);
+    await world.run("1.1#1", { timeLimitMs: 10_000, preemptionTimeoutMs: 5_000 });
+    await disable(world, "a1", { drain: true });
+    await world.advance(12_000);
+    const stop = world.last("allocation-1.1#1", "AllocationStopRequested");
+    expect(stop).toMatchObject({ why: StopWhy.TIME_LIMIT, graceMs: 5_000 });
+    await world.advance(8_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
+    const stops = world.names("allocation-1.1#1").filter((name) => name.includes("StopReq"));
+    expect(stops).toHaveLength(3);
+  });
 
   test("by a slot ends the run on that slot only", async () => {
     await using world = await World.open();

@@ -91,7 +91,9 @@ export class Deadlines {
 /** Null for a run without a limit, and for one that was asked to stop. */
 function limitAtMs(allocation: Allocation | undefined): number | null {
   const { startedAtMs = null, stop = null, resources } = allocation ?? {};
-  if (startedAtMs === null || stop !== null || resources?.timeLimitMs === undefined) return null;
+  if (startedAtMs === null || resources?.timeLimitMs === undefined) return null;
+  // A stop that never becomes a kill, of a drain without a deadline for example, does not end the run for certain.
+  if (stop !== null && (stop.kill || stop.graceMs !== null)) return null;
   return startedAtMs + resources.timeLimitMs;
 }
 

@@ -1,0 +1,96 @@
+/** Users who look after the cluster while runs continue, as chance has it; in the end every agent and slot is enabled. */
+import type { MemoryHub } from "@trainyard/bus";
+import {
+  ConfigurePoolSchema,
+  DisableAgentSchema,
+  EnableAgentSchema,
+  MoveJobSchema,
+  RemoveAgentSchema,
+  UpdateJobSchema,
+} from "@trainyard/contracts/commands";
+import { pause } from "@trainyard/kernel";
+import { encodeRequest } from "@trainyard/runtime";
+import type { ManualClock } from "@trainyard/testing";
+import { Asking } from "./asking.ts";
+import { Chance } from "./chance.ts";
+import { agentNames } from "./model-hosts.ts";
+
+const slots = ["", "0", "1"] as const;
+const jobs = ["1", "2", "3", "4", "5", "6"] as const;
+
+type OperatorsDeps = {
+  readonly clock: ManualClock;
+  readonly hub: MemoryHub;
+  readonly seed: number;
+};
+
+export class Operators {
+  readonly #clock: ManualClock;
+  readonly #chance: Chance;
+  readonly #asking: Asking;
+  done = true;
+
+  private constructor({ clock, hub, seed }: OperatorsDeps) {
+    this.#clock = clock;
+    this.#chance = new Chance(seed, "operators");
+    this.#asking = new Asking(hub.connect("operators"), clock, "scheduler");
+  }
+
+  /** They work until then; without a time there are none. */
+  static at(untilMs: number | undefined, deps: OperatorsDeps): Operators {
+    const operators = new Operators(deps);
+    if (untilMs !== undefined) void operators.#work(untilMs);
+    return operators;
+  }
+
+  async #work(untilMs: number): Promise<void> {
+    this.done = false;
+    while (this.#clock.monotonicMs() < untilMs) {
+      await pause(this.#clock, this.#chance.between(100, 2_000));
+      await this.#change();
+    }
+    for (const agent of agentNames) await this.#enable(agent);
+    this.done = true;
+  }
+
+  /** What the scheduler refuses is not asked again. */
+  async #change(): Promise<void> {
+    const chance = this.#chance;
+    const agent = chance.pick(agentNames);
+    const [job, anchor] = [chance.pick(jobs), chance.pick(jobs)];
+    switch (chance.between(0, 7)) {
+      case 0:
+      case 1:
+      case 2:
+        return this.#enable(agent);
+      case 3: {
+        const deadlineMs = chance.pick([0, 1_000, 30_000]);
+        const drain = { slot: chance.pick(slots), drain: chance.happens(0.7), deadlineMs };
+        return this.#ask(DisableAgentSchema, { agent, reason: "", ...drain });
+      }
+      case 4:
+        return this.#ask(RemoveAgentSchema, { agent, reason: "" });
+      case 5:
+        return this.#ask(UpdateJobSchema, { job, priority: chance.between(1, 99) });
+      case 6:
+        return this.#ask(MoveJobSchema, { job, anchor, ahead: chance.happens(0.5) });
+      default: {
+        const policy = chance.pick(["priority", "fair_share", "round_robin"]);
+        const settings = { preemption: chance.happens(0.5), quotas: [] };
+        const pool = { pool: "default", policy, settings, create: false };
+        return this.#ask(ConfigurePoolSchema, pool);
+      }
+    }
+  }
+
+  async #enable(agent: string): Promise<void> {
+    for (const slot of slots) await this.#ask(EnableAgentSchema, { agent, slot });
+  }
+
+  async #ask<Request extends Parameters<typeof encodeRequest>[0]>(
+    request: Request,
+    message: Parameters<typeof encodeRequest<Request>>[1],
+  ): Promise<void> {
+    await this.#asking.ask(request.name, encodeRequest(request, message));
+  }
+}
