@@ -51,8 +51,8 @@ afterEach(() => gateway[Symbol.asyncDispose]());
 
 test("jobs are listed in queue order, of one pool or of all", async () => {
   expect((await gateway.yard("job", "list")).lines).toEqual([
-    "EXPERIMENT POOL WORKSPACE OWNER PRIORITY WEIGHT MAX SLOTS SLOTS PLACED WAITING AHEAD",
-    "12 default research ada 42 1 4 2/8 1 1 1",
+    "EXPERIMENT POOL WORKSPACE OWNER PRIORITY WEIGHT MAX SLOTS HELD WANTED PLACED WAITING AHEAD",
+    "12 default research ada 42 1 4 2 8 1 1 1",
   ]);
   await gateway.yard("job", "list", "--pool", "default");
   expect(gateway.requests.map(({ call }) => call)).toEqual([

@@ -62,7 +62,8 @@ async function list(
     { title: "PRIORITY", value: ({ priority }) => String(priority), right: true },
     { title: "WEIGHT", value: ({ weight }) => number(weight), right: true },
     { title: "MAX SLOTS", value: maxSlotsOf, right: true },
-    { title: "SLOTS", value: slotsOf, right: true },
+    { title: "HELD", value: ({ slotsHeld }) => String(slotsHeld), right: true },
+    { title: "WANTED", value: ({ slotsWanted }) => String(slotsWanted), right: true },
     { title: "PLACED", value: ({ runsPlaced }) => String(runsPlaced), right: true },
     { title: "WAITING", value: ({ runsWaiting }) => String(runsWaiting), right: true },
     { title: "AHEAD", value: ({ jobsAhead }) => String(jobsAhead), right: true },
@@ -70,8 +71,6 @@ async function list(
 }
 
 const maxSlotsOf = ({ maxSlots }: Plain<Job>): string => (maxSlots === 0 ? "" : String(maxSlots));
-
-const slotsOf = ({ slotsHeld, slotsWanted }: Plain<Job>): string => `${slotsHeld}/${slotsWanted}`;
 
 async function explain({ client, output }: Context, args: readonly string[]): Promise<void> {
   const answer = await client.call("explainJob", { job: argument(args, 0) });

@@ -112,6 +112,8 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsHeld: number;
 
   /**
+   * Of its waiting runs.
+   *
    * @generated from field: uint32 slots_wanted = 11;
    */
   slotsWanted: number;
