@@ -25,6 +25,7 @@ import { findProcessGroups } from "./shell/process-groups.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
+import { openUsers } from "./users/open-users.ts";
 
 const name = "agent";
 
@@ -66,6 +67,7 @@ export async function createService(
   events.processGroups(mechanism, problems);
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
+  const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
   const identity = { ...identityOf(config), ...start, processGroups: mechanism };
@@ -81,6 +83,7 @@ export async function createService(
     folder,
     contexts,
     inherited,
+    users,
     sdkPath,
     processGroups,
   };

@@ -2,6 +2,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
 import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Gauge } from "prom-client";
+import { experimentsOf, type UserRange } from "./users/run-user.ts";
 
 /** What the agent tells of itself: one function per thing that happens. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
@@ -42,6 +43,14 @@ export function createTelemetry(logger: Logger, registry: Registry) {
       logger.warn({ allocation, problem }, "last_word_unread"),
     forgotten: (allocation: string) => logger.info({ allocation }, "run_forgotten"),
     removed: (allocation: string) => logger.debug({ allocation }, "run_folder_removed"),
+    notRemoved: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_folder_not_removed"),
+    runUsers: (range: UserRange | null) =>
+      range === null
+        ? logger.info("runs_have_the_agents_user")
+        : logger.info({ ...range, experiments: experimentsOf(range) }, "runs_have_users"),
+    storageClosed: (path: string) =>
+      logger.warn({ path }, "checkpoint_folder_closed_to_the_users_of_runs"),
     givenUp: (allocation: string) => logger.error({ allocation }, "run_undelivered_removed"),
     runFailed: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "run_handling_failed"),

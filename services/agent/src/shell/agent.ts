@@ -210,7 +210,8 @@ export class Agent implements AsyncDisposable {
 
   #launch(launch: Plain<Launch>): void {
     try {
-      this.#hold(RunFolder.create(this.#runsFolder, launch, this.#deps.clock));
+      const owner = this.#deps.users.ownerFor(launch.experiment);
+      this.#hold(RunFolder.create(this.#runsFolder, launch, this.#deps.clock, owner));
     } catch (error) {
       this.#deps.events.notLaunched(launch.allocation, error);
       this.#refused.set(
@@ -343,10 +344,19 @@ export class Agent implements AsyncDisposable {
       if (!isHopeless && !(isOld && run.isDelivered)) continue;
       if (!run.isDelivered) this.#deps.events.givenUp(run.allocation);
       await run[Symbol.asyncDispose]();
-      this.#runs.delete(run.allocation);
-      run.folder.remove();
-      this.#deps.events.removed(run.allocation);
       kept -= 1;
+      this.#remove(run);
     }
+  }
+
+  /** One folder that cannot be removed keeps no other; it is tried again. */
+  #remove(run: Run): void {
+    try {
+      run.folder.remove();
+    } catch (error) {
+      return this.#deps.events.notRemoved(run.allocation, error);
+    }
+    this.#runs.delete(run.allocation);
+    this.#deps.events.removed(run.allocation);
   }
 }

@@ -25,6 +25,7 @@ import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
+import type { RunUsers } from "../users/run-users.ts";
 import { checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
@@ -48,6 +49,7 @@ export type RunDeps = {
   readonly sdkPath: string | null;
   /** The variables that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
+  readonly users: RunUsers;
   /** How the processes of a run are held together. */
   readonly processGroups: Mechanism | "auto";
   readonly onChange: () => void;
@@ -214,23 +216,21 @@ export class Run implements AsyncDisposable {
   async #prepare(signal: AbortSignal): Promise<SupervisorProcess | null> {
     if (this.folder.exit !== null) return null;
     const { launch, path, runDir } = this.folder;
-    const { inherited } = this.#deps;
+    const { users, checkpointDir, processGroups: mechanism } = this.#deps;
     this.#deps.events.launching(this.allocation);
     let supervisor: SupervisorProcess | null = null;
     try {
-      supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
+      supervisor = new SupervisorProcess(path, this.#deps.inherited, this.#wake.wake);
       const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
       if (this.#killing.signal.aborted) throw new Error("killed before its start");
-      const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
+      const checkpointRoot = checkpointRootOf(launch, checkpointDir);
       // A device that has left since the place was given: without it the run would train on the CPU and not say so.
       const slots = this.#deps.offer.slotsOf(launch.slots);
-      const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot, slots });
-      supervisor.order({
-        argv: argvOf(launch),
-        environment: { ...environment, PWD: work },
-        work,
-        mechanism: this.#deps.processGroups,
-      });
+      const inherited = users.variables(this.folder, this.#deps.inherited);
+      const surroundings = { ...this.#deps, inherited, runDir, checkpointRoot, slots };
+      const environment = { ...environmentOf(launch, surroundings), PWD: work };
+      const user = users.startAs(this.folder);
+      supervisor.order({ argv: argvOf(launch), environment, work, mechanism, ...user });
       return supervisor;
     } catch (error) {
       supervisor?.[Symbol.dispose]();
@@ -242,13 +242,13 @@ export class Run implements AsyncDisposable {
   /** The folder in which the code is. */
   async #unpack(signal: AbortSignal): Promise<string> {
     const { contextDigest } = this.folder.launch;
-    if (contextDigest === "") return this.folder.newWork();
+    if (contextDigest === "") return this.folder.giveWork(this.folder.newWork());
     for (let attempt = 1; ; attempt += 1) {
       const packed = await this.#deps.contexts.packed(contextDigest, signal);
       const work = this.folder.newWork();
       try {
-        await unpack(packed, work, () => (this.#pieces += 1));
-        return work;
+        await unpack(packed, work, () => (this.#pieces += 1), this.folder.owner);
+        return this.folder.giveWork(work);
       } catch (error) {
         // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
         if (attempt > 1 || !(error instanceof BadArchive)) throw error;
