@@ -26,6 +26,7 @@ export function createTelemetry(logger: Logger, registry: Registry) {
     ...checkpointEvents(logger),
     ...conversationEvents(logger),
     ...deviceEvents(logger),
+    ...userEvents(logger),
     held: (runs: number) => held.set(runs),
     adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
     launching(allocation: string) {
@@ -43,14 +44,6 @@ export function createTelemetry(logger: Logger, registry: Registry) {
       logger.warn({ allocation, problem }, "last_word_unread"),
     forgotten: (allocation: string) => logger.info({ allocation }, "run_forgotten"),
     removed: (allocation: string) => logger.debug({ allocation }, "run_folder_removed"),
-    notRemoved: (allocation: string, error: unknown) =>
-      logger.error({ allocation, err: error }, "run_folder_not_removed"),
-    runUsers: (range: UserRange | null) =>
-      range === null
-        ? logger.info("runs_have_the_agents_user")
-        : logger.info({ ...range, experiments: experimentsOf(range) }, "runs_have_users"),
-    storageClosed: (path: string) =>
-      logger.warn({ path }, "checkpoint_folder_closed_to_the_users_of_runs"),
     givenUp: (allocation: string) => logger.error({ allocation }, "run_undelivered_removed"),
     runFailed: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "run_handling_failed"),
@@ -77,6 +70,19 @@ export function createTelemetry(logger: Logger, registry: Registry) {
     notAdopted: (path: string, error: unknown) =>
       logger.error({ path, err: error }, "run_not_adopted"),
     shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
+  };
+}
+
+function userEvents(logger: Logger) {
+  return {
+    notRemoved: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_folder_not_removed"),
+    runUsers: (range: UserRange | null) =>
+      range === null
+        ? logger.info("runs_have_the_agents_user")
+        : logger.info({ ...range, experiments: experimentsOf(range) }, "runs_have_users"),
+    storageClosed: (path: string) =>
+      logger.warn({ path }, "checkpoint_folder_closed_to_the_users_of_runs"),
   };
 }
 

@@ -29,7 +29,7 @@ export async function unpack(
       cwd: folder,
       strict: true,
       preserveOwner: false,
-      ...(owner ?? {}),
+      ...owner,
       onReadEntry: onProgress,
     });
     // tar's unpacker is a writable stream in all but its type.

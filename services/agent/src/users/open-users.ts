@@ -81,9 +81,12 @@ function refused(why: string): Fault {
   );
 }
 
-/** The lines of passwd(5) and group(5) have the id third. */
-function checkAccounts({ first, last }: UserRange): void {
-  for (const file of ["/etc/passwd", "/etc/group"]) {
+/** The lines of passwd(5) and group(5) have the id third. Throws where an account of this host has an id of the range. */
+export function checkAccounts(
+  { first, last }: UserRange,
+  files: readonly string[] = ["/etc/passwd", "/etc/group"],
+): void {
+  for (const file of files) {
     for (const [name = "", , id = ""] of linesOf(file)) {
       if (id === "" || Number(id) < first || Number(id) > last) continue;
       throw refused(`${name} in ${file} has the id ${id}, which is in the range: choose another`);
