@@ -23,7 +23,10 @@ type Agent = {
 };
 
 /** Why an agent that is present gets nothing, in words. */
-export type Block = { readonly kind: "low_disk" | "distrusted"; readonly detail: string };
+export type Block = {
+  readonly kind: "low_disk" | "distrusted" | "protocol";
+  readonly detail: string;
+};
 
 export type Capacity = { readonly agents: number; readonly slots: number };
 

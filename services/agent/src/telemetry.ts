@@ -81,6 +81,7 @@ function userEvents(logger: Logger) {
       range === null
         ? logger.info("runs_have_the_agents_user")
         : logger.info({ ...range, experiments: experimentsOf(range) }, "runs_have_users"),
+    protocolDiffers: (problem: string) => logger.error({ problem }, "protocol_differs"),
     storageClosed: (path: string) =>
       logger.warn({ path }, "checkpoint_folder_closed_to_the_users_of_runs"),
   };

@@ -15,7 +15,9 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
   type Launch,
+  protocolProblem,
   type Report,
+  spokenProtocol,
   type Wanted,
   WantedSchema,
   WantedState,
@@ -80,6 +82,8 @@ export class Agent implements AsyncDisposable {
   /** Why its slots do not count; null once the scheduler asks something of it. */
   #problem: string | null = "the scheduler has not answered yet";
   #hasNoName = false;
+  /** Why it and the scheduler do not understand each other; null where they do. */
+  #unlike: string | null = null;
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
@@ -175,6 +179,7 @@ export class Agent implements AsyncDisposable {
     }
     this.#raise(epoch);
     if (nameTaken !== undefined) return this.#doWithoutName(wanted, nameTaken);
+    this.#compare(wanted);
     if (this.#hasNoName) this.#deps.events.nameHeld();
     this.#hasNoName = false;
     this.#problem = null;
@@ -189,6 +194,13 @@ export class Agent implements AsyncDisposable {
     this.#epoch = epoch;
     this.#version = version;
     this.#publish();
+  }
+
+  /** Its runs continue whatever the scheduler speaks; a launch that comes all the same is one that the scheduler may send. */
+  #compare(wanted: Plain<Wanted>): void {
+    const problem = protocolProblem(spokenProtocol, wanted);
+    if (problem !== null && problem !== this.#unlike) this.#deps.events.protocolDiffers(problem);
+    this.#unlike = problem;
   }
 
   /** A disk that takes no record takes no launch either, but what is running must be killed all the same. */
@@ -275,6 +287,7 @@ export class Agent implements AsyncDisposable {
       slots: offer.slots,
       labels: { ...identity.labels },
       agentVersion: identity.version,
+      ...spokenProtocol,
       address: identity.address,
       processGroups: identity.processGroups,
       diskFreeBytes: freeBytes(this.#deps.folder),

@@ -1,4 +1,5 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { protocolProblem } from "@trainyard/contracts/agent";
 import { AcceptedSchema, RetryParkedSchema, TrustAgentSchema } from "@trainyard/contracts/commands";
 import { pause } from "@trainyard/kernel";
 import { experimentKey, version } from "@trainyard/runtime";
@@ -7,10 +8,17 @@ import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-c
 import type { Backend } from "../shell/backend.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 import { verifyLog } from "../shell/verify.ts";
+import type { AgentDocument } from "../core/views/documents.ts";
 import { shownEvent } from "./events.ts";
 import { listPage } from "./paging.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { listViews, rebuildView } from "./views.ts";
+
+/** Compared on read: it changes with the version of this service, too. */
+function withProtocol(agent: AgentDocument): AgentDocument {
+  const problem = protocolProblem(agent);
+  return problem === null ? agent : { ...agent, notPlaced: problem };
+}
 
 /** Events read at once for a watcher. */
 const watchPage = 500;
@@ -21,7 +29,8 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
       getVersion: async () => ({ version, api: "v1" }),
       listAgents: async (request) => {
         await backend.reachText(request.minPosition);
-        return listPage(backend, "agent", request);
+        const page = await listPage(backend, "agent", request);
+        return { ...page, items: page.items.map(withProtocol) };
       },
       trustAgent: async (request, context) => {
         if ((await backend.find("agent", request.name)) === undefined) {

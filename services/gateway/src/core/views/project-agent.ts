@@ -6,7 +6,7 @@ import { type Projections } from "./projections.ts";
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
     const before = documents.get("agent", id);
-    const { pool, version, processGroups } = data;
+    const { pool, version, processGroups, protocol = 0, protocolOldest = 0 } = data;
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       ...before,
@@ -15,6 +15,8 @@ export const agentProjections: Projections = {
       state: "CONNECTED",
       slots,
       version,
+      protocol,
+      protocolOldest,
       nameRefused: "",
       ...(processGroups === undefined ? {} : { processGroups }),
     };

@@ -1,9 +1,16 @@
 /** Why an agent that is there gets nothing, in the words that people see. */
+import { protocolProblem } from "@trainyard/contracts/agent";
 import type { Block } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Agent } from "./state.ts";
 
-export function blockOf({ id, trust, diskLowBytes }: Agent, isCooling: boolean): Block | null {
+export function blockOf(
+  { id, joined, trust, diskLowBytes }: Agent,
+  isCooling: boolean,
+): Block | null {
+  const problem = protocolProblem(joined);
+  if (problem !== null)
+    return { kind: "protocol", detail: `nothing is placed on ${id}: ${problem}` };
   if (diskLowBytes !== null) {
     const detail = `${id} has ${megabytes(diskLowBytes)} MB of disk left, and nothing is placed below ${megabytes(limits.diskFloorBytes)} MB`;
     return { kind: "low_disk", detail };

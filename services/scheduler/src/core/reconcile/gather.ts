@@ -205,6 +205,8 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   behind_others: WaitCode.BEHIND_OTHERS,
   low_disk: WaitCode.LOW_DISK,
   distrusted: WaitCode.AGENTS_DISTRUSTED,
+  // As good as away until it is updated; the detail says so.
+  protocol: WaitCode.AGENTS_AWAY,
 };
 
 /** What the first in each queue wait for, where that has changed and is worth saying. */
