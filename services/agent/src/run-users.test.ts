@@ -302,6 +302,18 @@ test.each([
   },
 );
 
+test("an agent does not start with a state folder that others may exchange", async () => {
+  const parent = newFolder();
+  chmodSync(parent, 0o777);
+  const starting = startAgent({ TRAINYARD_AGENT_DIR: join(parent, "agent") });
+  await expect(starting).rejects.toThrow(/others may exchange .*chmod go-w/);
+});
+
+test("an agent does not start with a group for runs whose members have rights of root", async () => {
+  const starting = startAgent({ TRAINYARD_AGENT_USER_GROUPS: "docker" });
+  await expect(starting).rejects.toThrow("rights of root");
+});
+
 test.each(["no-such-group", "root", "0"])(
   "an agent does not start with the group %s for runs",
   async (group) => {

@@ -244,3 +244,40 @@ test("code that is not handed over yet is the agent's to remove", () => {
   run.remove();
   expect(existsSync(run.path)).toBe(false);
 });
+
+test("links of an archive that lead out one through the other are refused, and nothing is unpacked over them", async () => {
+  await startAgent();
+  const contextDigest = platform.addContext(
+    handmade([
+      { path: "here", type: "SymbolicLink", linkpath: "." },
+      { path: "up", type: "SymbolicLink", linkpath: "here/.." },
+      { path: "mine", type: "Link", linkpath: "up/../spec.json" },
+      { path: "up/planted", text: "x" },
+    ]),
+  );
+  const launch = launchOf("true", { contextDigest });
+  platform.run(launch);
+  expect((await platform.ended(launch)).exit).toMatchObject({
+    code: 126,
+    message: expect.stringContaining('the link "up" leads out of it'),
+  });
+  expect(existsSync(join(folderOf(launch), "work/planted"))).toBe(false);
+});
+
+test("a process of another user that says it is of a run does not keep that run from ending", async () => {
+  await startAgent();
+  const victim = launchOf("sleep 1000", { experiment: "1" });
+  platform.run(victim);
+  await platform.up(victim);
+  const run = join(folderOf(victim), "run");
+  const attack = launchOf(
+    `while true; do TRAINYARD_RUN_DIR=${run} sleep 0.01; done & while true; do TRAINYARD_RUN_DIR=${run} setsid sleep 1000; done & echo up; wait`,
+  );
+  platform.run(attack);
+  await vi.waitFor(() => expect(platform.texts(attack)).toEqual(["up"]), patient);
+  platform.kill(victim);
+  expect((await platform.ended(victim)).killed).toBe(true);
+  expect(platform.reported(attack.allocation)?.exit).toBeUndefined();
+  platform.kill(attack);
+  await platform.ended(attack);
+});

@@ -2,8 +2,8 @@
  * Finds out at the agent's start whether its runs can have users of their own, and opens what they have to reach: a range that
  * was asked for and does not work ends the agent, since its runs would have the rights of root.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Fault } from "@trainyard/kernel";
 import { makeFolder, names } from "../state/layout.ts";
@@ -52,6 +52,7 @@ export async function openUsers(
     throw refused(`the agent runs as user ${own}: start it as root on Linux`);
   }
   checkAccounts(range);
+  checkPath(realpathSync(places.folder));
   if (settingsFile !== null) checkClosed(settingsFile);
   const groups = settings.groups.map(groupId);
   for (const folder of [places.folder, makeFolder(join(places.folder, names.runs))])
@@ -94,7 +95,38 @@ export function checkAccounts(
   }
 }
 
+/** A folder that others may exchange is not the agent's, whatever is in it. */
+function checkPath(folder: string): void {
+  for (let path = folder; ; path = dirname(path)) {
+    const { uid, mode } = statSync(path);
+    const isSticky = (mode & 0o1000) !== 0;
+    if (uid !== 0 || ((mode & 0o022) !== 0 && !isSticky)) {
+      throw refused(
+        `others may exchange ${path}, which holds the agent's state: make it root's, and let nobody else write there (chown root, chmod go-w)`,
+      );
+    }
+    if (path === dirname(path)) return;
+  }
+}
+
+/** Their members get root's rights, or its files. */
+const likeRoot = new Set([
+  "docker",
+  "podman",
+  "lxd",
+  "libvirt",
+  "disk",
+  "shadow",
+  "kmem",
+  "sudo",
+  "wheel",
+  "adm",
+]);
+
 function groupId(group: string): number {
+  if (likeRoot.has(group)) {
+    throw refused(`TRAINYARD_AGENT_USER_GROUPS names ${group}, whose members have rights of root`);
+  }
   const id = linesOf("/etc/group").find(([name]) => name === group)?.[2] ?? group;
   if (/^\d+$/.test(id) && Number(id) > 0) return Number(id);
   throw refused(
