@@ -182,7 +182,7 @@ export class Agent implements AsyncDisposable {
     this.#compare(wanted);
     if (this.#hasNoName) this.#deps.events.nameHeld();
     this.#hasNoName = false;
-    this.#problem = null;
+    this.#problem = this.#unlike;
     this.#probe = wanted.probe;
     // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
     if (this.#isShuttingDown) return;
