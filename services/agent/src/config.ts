@@ -8,7 +8,8 @@ import {
 } from "@trainyard/runtime";
 import { z } from "zod";
 import type { OfferSettings } from "./devices/offer.ts";
-import type { Mechanism } from "./state/run-group.ts";
+import { type ContainerConfig, containerConfigOf, containerVariables } from "./container-config.ts";
+import type { ProcessMechanism } from "./state/run-group.ts";
 import type { UserSettings } from "./users/open-users.ts";
 import { parseUserRange, type UserRange } from "./users/run-user.ts";
 
@@ -51,6 +52,7 @@ const schema = z.object({
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
   TRAINYARD_METRICS_URL: z.string().min(1),
+  ...containerVariables,
 });
 
 export type AgentConfig = ProcessConfig & {
@@ -59,7 +61,8 @@ export type AgentConfig = ProcessConfig & {
   readonly offer: OfferSettings;
   readonly address: string;
   readonly pool: string;
-  readonly processGroups: Mechanism | "auto";
+  readonly processGroups: ProcessMechanism | "auto";
+  readonly container: ContainerConfig;
   readonly users: UserSettings;
   readonly checkpointDir: string;
   /** Null where training processes use the installed package. */
@@ -92,6 +95,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     address: env.TRAINYARD_AGENT_ADDRESS ?? (isLocal ? "127.0.0.1" : hostname()),
     pool: env.TRAINYARD_POOL,
     processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
+    container: containerConfigOf(env),
     users: {
       range: env.TRAINYARD_AGENT_USER_IDS,
       groups: listOf(env.TRAINYARD_AGENT_USER_GROUPS),

@@ -9,6 +9,7 @@ import { createTelemetry } from "../telemetry.ts";
 import { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
+import { processRuntime } from "../runtime/processes.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { Uptime } from "../state/uptime.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
@@ -43,10 +44,16 @@ function newAgent(folder: string) {
     deviceLookMs: 1_000,
     ...urls,
     checkpointDir: "",
-    sdkPath: null,
     inherited: {},
     users: new RunUsers(null),
-    processGroups,
+    runtime: processRuntime({
+      ...urls,
+      sdkPath: null,
+      inherited: {},
+      users: new RunUsers(null),
+      asked: "auto",
+      mechanism: processGroups,
+    }),
   });
 }
 

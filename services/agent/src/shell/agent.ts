@@ -31,6 +31,7 @@ import { isDiskFull, makeFolder, names, readRecord, textOf, writeRecord } from "
 import { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { Uptime } from "../state/uptime.ts";
+import type { RunUsers } from "../users/run-users.ts";
 import type { Contexts } from "./contexts.ts";
 import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
@@ -49,6 +50,7 @@ export type AgentIdentity = {
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly identity: AgentIdentity;
+  readonly users: RunUsers;
   /** Between two looks at the devices. */
   readonly deviceLookMs: number;
   readonly folder: string;
@@ -104,7 +106,12 @@ export class Agent implements AsyncDisposable {
     const { bus, identity, events } = this.#deps;
     this.#adopt();
     events.adopted(this.#runs.size);
-    const loops = Promise.all([this.#reportLoop(), this.#cleanUpLoop(), this.#deviceLoop()]);
+    const loops = Promise.all([
+      this.#reportLoop(),
+      this.#cleanUpLoop(),
+      this.#deviceLoop(),
+      this.#orphanLoop(),
+    ]);
     this.#stack.defer(async () => {
       await loops;
     });
@@ -322,6 +329,20 @@ export class Agent implements AsyncDisposable {
         // The next look tries again.
         this.#deps.events.runFailed(run.allocation, error);
       }
+    }
+  }
+
+  /** What a run leaves in its runtime goes with it, also where neither its supervisor nor an agent could see to that. */
+  async #orphanLoop(): Promise<void> {
+    const { clock, runtime, events } = this.#deps;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const running = (): ReadonlySet<string> =>
+        new Set(
+          [...this.#runs.values()].filter((run) => !run.isEnded).map((run) => run.allocation),
+        );
+      await runtime.sweep(running).catch(events.sweepFailed);
+      await pause(clock, limits.orphansMs, signal);
     }
   }
 

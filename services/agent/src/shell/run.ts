@@ -14,18 +14,16 @@ import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { atMost, type Clock, pause } from "@trainyard/kernel";
-import { argvOf, environmentOf } from "../core/environment.ts";
 import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
+import { LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
-import type { Mechanism } from "../state/run-group.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
-import type { RunUsers } from "../users/run-users.ts";
 import { checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
 import { shipLines } from "./log-shipper.ts";
@@ -46,12 +44,10 @@ export type RunDeps = {
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly checkpointDir: string;
-  readonly sdkPath: string | null;
-  /** The variables that training processes inherit. */
+  /** The agent's own variables. */
   readonly inherited: Readonly<Record<string, string>>;
-  readonly users: RunUsers;
-  /** How the processes of a run are held together. */
-  readonly processGroups: Mechanism | "auto";
+  /** What runs launch in. */
+  readonly runtime: Runtime;
   readonly onChange: () => void;
 };
 
@@ -215,22 +211,22 @@ export class Run implements AsyncDisposable {
   /** Starts the supervisor and fetches the code meanwhile; null where the run ended before it began. */
   async #prepare(signal: AbortSignal): Promise<SupervisorProcess | null> {
     if (this.folder.exit !== null) return null;
-    const { launch, path, runDir } = this.folder;
-    const { users, checkpointDir, processGroups: mechanism } = this.#deps;
+    const { launch, path } = this.folder;
+    const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
     let supervisor: SupervisorProcess | null = null;
     try {
-      supervisor = new SupervisorProcess(path, this.#deps.inherited, this.#wake.wake);
-      const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
-      if (this.#killing.signal.aborted) throw new Error("killed before its start");
-      const checkpointRoot = checkpointRootOf(launch, checkpointDir);
+      supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
+      const preparing = AbortSignal.any([signal, this.#killing.signal]);
+      const work = await this.#unpack(preparing);
+      const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
       // A device that has left since the place was given: without it the run would train on the CPU and not say so.
       const slots = this.#deps.offer.slotsOf(launch.slots);
-      const inherited = users.variables(this.folder, this.#deps.inherited);
-      const surroundings = { ...this.#deps, inherited, runDir, checkpointRoot, slots };
-      const environment = { ...environmentOf(launch, surroundings), PWD: work };
-      const user = users.startAs(this.folder);
-      supervisor.order({ argv: argvOf(launch), environment, work, mechanism, ...user });
+      const onProgress = (): void => void (this.#pieces += 1);
+      const launching = { folder: this.folder, work, slots, checkpointRoot, onProgress };
+      const order = await this.#deps.runtime.order(launching, preparing);
+      if (preparing.aborted) throw new Error("killed before its start");
+      supervisor.order(order);
       return supervisor;
     } catch (error) {
       supervisor?.[Symbol.dispose]();
@@ -272,8 +268,8 @@ export class Run implements AsyncDisposable {
     const isOfUser = error instanceof BadArchive;
     const code = isOfUser ? notExecutable : null;
     const kind = isOfUser ? "exited" : "not_launched";
-    const text =
-      error instanceof NoContext || isOfUser ? message : `the agent could not: ${message}`;
+    const isSentence = error instanceof NoContext || error instanceof LaunchProblem || isOfUser;
+    const text = isSentence ? message : `the agent could not: ${message}`;
     this.folder.recordExit({ kind, code, signal: null, message: text });
   }
 

@@ -172,6 +172,7 @@ async function unreachable(
   leader.stderr.resume();
   const said = await text(leader.stdout);
   const end = await leader.end;
-  if (end?.code === 0 || said !== "") return said.split("\n").filter(Boolean);
-  throw refused(`a process of user ${user.uid} ended with ${end?.signal ?? end?.code}`);
+  if (said !== "" || ("code" in end && end.code === 0)) return said.split("\n").filter(Boolean);
+  const how = "code" in end ? (end.signal ?? end.code) : end.lost;
+  throw refused(`a process of user ${user.uid} ended with ${how}`);
 }
