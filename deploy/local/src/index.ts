@@ -11,6 +11,7 @@ export {
 export { ClusterError } from "./cluster-error.ts";
 export type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
 export { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home/home.ts";
+export { clusterDoctor, type Finding } from "./doctor.ts";
 export { type Command, type Launched, launch } from "./processes/launch.ts";
 export { ensurePorts, isFree, type Ports } from "./supervisor/ports.ts";
 export {

@@ -141,7 +141,7 @@ function refusalOfSize(entries: number, bytes: number): string | null {
 function refusalOf(entry: Entry): string | null {
   if (escapes(entry.path)) return `${JSON.stringify(entry.path)} leads out of it`;
   const link = entry.type === "SymbolicLink" || entry.type === "Link";
-  if (link && escapes(targetOf(entry))) {
+  if (link && (escapes(targetOf(entry)) || goesBack(entry.linkpath ?? ""))) {
     return `the link ${JSON.stringify(entry.path)} leads out of it`;
   }
   if (!link && !["File", "OldFile", "Directory"].includes(entry.type)) {
@@ -154,6 +154,13 @@ function refusalOf(entry: Entry): string | null {
 function targetOf({ path, type, linkpath = "" }: Entry): string {
   if (type === "Link" || linkpath.startsWith("/")) return linkpath;
   return [...path.split("/").slice(0, -1), linkpath].join("/");
+}
+
+/** ".." after a folder that may itself be a link: where that leads, the names alone do not say. */
+function goesBack(linkpath: string): boolean {
+  const parts = linkpath.split("/").filter((part) => part !== "" && part !== ".");
+  const first = parts.findIndex((part) => part !== "..");
+  return first >= 0 && parts.includes("..", first);
 }
 
 function escapes(path: string): boolean {

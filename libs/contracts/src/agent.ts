@@ -1,4 +1,5 @@
 /** What scheduler and agents say to each other. */
+export { protocolProblem, type Spoken, spokenProtocol } from "./agent-protocol.ts";
 export {
   type AllocationReport,
   AllocationReportSchema,

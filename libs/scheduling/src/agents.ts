@@ -19,7 +19,7 @@ export type { Capacity } from "./agent-index.ts";
 
 /** Why an agent that is present gets nothing, in words. */
 export type Block = {
-  readonly kind: "low_disk" | "distrusted" | "disabled";
+  readonly kind: "low_disk" | "distrusted" | "disabled" | "protocol";
   readonly detail: string;
 };
 

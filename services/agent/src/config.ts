@@ -11,6 +11,17 @@ import type { OfferSettings } from "./devices/offer.ts";
 import { type ContainerConfig, containerConfigOf, containerVariables } from "./container-config.ts";
 import { readLabels } from "./labels.ts";
 import type { ProcessMechanism } from "./state/run-group.ts";
+import type { UserSettings } from "./users/open-users.ts";
+import { parseUserRange, type UserRange } from "./users/run-user.ts";
+
+function userRange(text: string, context: z.RefinementCtx): UserRange | null {
+  try {
+    return parseUserRange(text);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : String(error));
+    return null;
+  }
+}
 
 const schema = z.object({
   ...processVariables,
@@ -30,6 +41,13 @@ const schema = z.object({
   TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent", "scan"]).default("auto"),
   /** What constraints of experiments ask for, as "zone=a,rack=r3". */
   TRAINYARD_AGENT_LABELS: z.string().default("").transform(readLabels),
+  /** FIRST-LAST: each experiment's runs have a user of their own with an id of this range; empty for the agent's own user. */
+  TRAINYARD_AGENT_USER_IDS: z.string().default("").transform(userRange),
+  /** Groups that such users have besides their own, by name or number, separated by commas: of devices, of a storage. */
+  TRAINYARD_AGENT_USER_GROUPS: z.string().default(""),
+  /** Variables of the agent that such runs have besides the usual ones, separated by commas; NAME* for all that begin so. */
+  TRAINYARD_AGENT_USER_VARIABLES: z.string().default(""),
+  TRAINYARD_ENV_FILE: z.string().min(1).optional(),
   TRAINYARD_POOL: z.string().min(1).default("default"),
   /** Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the registry. */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
@@ -49,6 +67,7 @@ export type AgentConfig = ProcessConfig & {
   readonly labels: Readonly<Record<string, string>>;
   readonly processGroups: ProcessMechanism | "auto";
   readonly container: ContainerConfig;
+  readonly users: UserSettings;
   readonly checkpointDir: string;
   /** Null where training processes use the installed package. */
   readonly sdkPath: string | null;
@@ -82,6 +101,12 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     labels: env.TRAINYARD_AGENT_LABELS,
     processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
     container: containerConfigOf(env),
+    users: {
+      range: env.TRAINYARD_AGENT_USER_IDS,
+      groups: listOf(env.TRAINYARD_AGENT_USER_GROUPS),
+      inherits: listOf(env.TRAINYARD_AGENT_USER_VARIABLES),
+      settingsFile: env.TRAINYARD_ENV_FILE ?? null,
+    },
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     sdkPath: env.TRAINYARD_SDK_PATH ?? null,
     apiUrl: env.TRAINYARD_API_URL,

@@ -134,3 +134,19 @@ test("a restart in its folder keeps the id and the place that it tells, and star
   expect(heard().startedMs).toBeGreaterThan(before?.startedMs ?? 0);
   expect(heard().incarnation).not.toBe(before?.incarnation);
 });
+
+test("an agent that the scheduler finds too old is not ready and says why, and its runs continue", async () => {
+  const launch = launchOf("sleep 1000");
+  platform.run(launch);
+  await platform.up(launch);
+  expect(agent.readiness()).toBeNull();
+  platform.spoken = { protocol: 99, protocolOldest: 98 };
+  platform.run(launch);
+  const said = /too old: it speaks version 1 .* need 98; update the agent/;
+  await vi.waitFor(() => expect(agent.readiness()).toMatch(said), patient);
+  await platform.up(launch);
+  expect(platform.report).toMatchObject({ protocol: 1, protocolOldest: 0 });
+  platform.spoken = {};
+  platform.run(launch);
+  await vi.waitFor(() => expect(agent.readiness()).toBeNull(), patient);
+});

@@ -25,6 +25,7 @@ import { runtimeOf } from "./shell/runtime-choice.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
+import { openUsers } from "./users/open-users.ts";
 
 const name = "agent";
 
@@ -63,9 +64,10 @@ export async function createService(
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
+  const users = await openUsers(config.users, { folder, sdkPath, checkpointDir }, events);
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
-  const runtime = await runtimeOf({ config, folder: start.folder, sdkPath, clock, events });
+  const runtime = await runtimeOf({ config, folder: start.folder, sdkPath, users, clock, events });
   const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const urls = { apiUrl, metricsUrl, checkpointDir };
   const { deviceLookMs = limits.deviceLookMs } = overrides;
@@ -79,6 +81,7 @@ export async function createService(
     contexts,
     inherited,
     runtime,
+    users,
   };
   const agent = stack.use(new Agent(deps));
   const service = serviceOf(

@@ -2,6 +2,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
 import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Gauge } from "prom-client";
+import { experimentsOf, type UserRange } from "./users/run-user.ts";
 
 /** What the agent tells of itself: one function per thing that happens. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
@@ -25,6 +26,7 @@ export function createTelemetry(logger: Logger, registry: Registry) {
     ...checkpointEvents(logger),
     ...conversationEvents(logger),
     ...deviceEvents(logger),
+    ...userEvents(logger),
     held: (runs: number) => held.set(runs),
     adopted: (runs: number) => logger.info({ runs }, "runs_adopted"),
     launching(allocation: string) {
@@ -68,6 +70,20 @@ export function createTelemetry(logger: Logger, registry: Registry) {
     notAdopted: (path: string, error: unknown) =>
       logger.error({ path, err: error }, "run_not_adopted"),
     shuttingDown: (runs: number) => logger.info({ runs }, "runs_shut_down"),
+  };
+}
+
+function userEvents(logger: Logger) {
+  return {
+    notRemoved: (allocation: string, error: unknown) =>
+      logger.error({ allocation, err: error }, "run_folder_not_removed"),
+    runUsers: (range: UserRange | null) =>
+      range === null
+        ? logger.info("runs_have_the_agents_user")
+        : logger.info({ ...range, experiments: experimentsOf(range) }, "runs_have_users"),
+    protocolDiffers: (problem: string) => logger.error({ problem }, "protocol_differs"),
+    storageClosed: (path: string) =>
+      logger.warn({ path }, "checkpoint_folder_closed_to_the_users_of_runs"),
   };
 }
 

@@ -77,6 +77,8 @@ export function agentEnvironment(
     TRAINYARD_AGENT_DIR: folder,
     TRAINYARD_AGENT_SLOT_TYPE: agent.slotType,
     TRAINYARD_AGENT_SLOTS: String(agent.slots ?? availableParallelism()),
+    // Its home and its checkpoints are open to one user only, whatever the caller has set for agents of its own.
+    TRAINYARD_AGENT_USER_IDS: "",
     TRAINYARD_POOL: "default",
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
     TRAINYARD_SDK_PATH: join(checkout, "libs", "sdk-python", "src"),

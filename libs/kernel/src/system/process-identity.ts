@@ -63,6 +63,12 @@ export function carries(pid: number, variable: string, value: string): boolean {
   return `\0${readOrNull(`/proc/${pid}/environ`) ?? ""}`.includes(`\0${variable}=${value}\0`);
 }
 
+/** The real user id of a process; null where that may not be read. */
+export function userOf(pid: number): number | null {
+  const id = /^Uid:\s+(\d+)/m.exec(readOrNull(`/proc/${pid}/status`) ?? "")?.[1];
+  return id === undefined ? null : Number(id);
+}
+
 /** A pid is free for others only once no session has it as its number; so a leader that is merely gone was not. */
 export function wasReused(leader: ProcessIdentity): boolean {
   if (leader.boot !== boot) return true;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { argvOf, environmentOf, type Surroundings } from "../core/environment.ts";
 import { hookName, withHook } from "../core/startup-hook.ts";
 import type { ProcessMechanism } from "../state/run-group.ts";
+import type { RunUsers } from "../users/run-users.ts";
 import type { Runtime } from "./runtime.ts";
 
 export type ProcessSettings = Pick<
@@ -13,6 +14,7 @@ export type ProcessSettings = Pick<
   /** What was asked for; each run finds out anew what it gets. */
   readonly asked: ProcessMechanism | "auto";
   readonly mechanism: ProcessMechanism;
+  readonly users: RunUsers;
 };
 
 export function processRuntime(settings: ProcessSettings): Runtime {
@@ -20,12 +22,15 @@ export function processRuntime(settings: ProcessSettings): Runtime {
     mechanism: settings.mechanism,
     async order({ folder, work, slots, checkpointRoot }) {
       const { launch, runDir } = folder;
-      const environment = environmentOf(launch, { ...settings, runDir, checkpointRoot, slots });
+      const inherited = settings.users.variables(folder, settings.inherited);
+      const surroundings = { ...settings, inherited, runDir, checkpointRoot, slots };
+      const environment = environmentOf(launch, surroundings);
       return {
         argv: commandIn(work, argvOf(launch)),
         environment: { ...environment, PWD: work },
         work,
         mechanism: settings.asked,
+        ...settings.users.startAs(folder),
       };
     },
     // A process has nothing that outlives it.

@@ -4,6 +4,7 @@ import { createMemoryBus } from "@trainyard/bus";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
+import { RunUsers } from "../users/run-users.ts";
 import { createTelemetry } from "../telemetry.ts";
 import { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
@@ -44,10 +45,12 @@ function newAgent(folder: string) {
     ...urls,
     checkpointDir: "",
     inherited: {},
+    users: new RunUsers(null),
     runtime: processRuntime({
       ...urls,
       sdkPath: null,
       inherited: {},
+      users: new RunUsers(null),
       asked: "auto",
       mechanism: processGroups,
     }),

@@ -15,7 +15,9 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
   type Launch,
+  protocolProblem,
   type Report,
+  spokenProtocol,
   type Wanted,
   WantedSchema,
   WantedState,
@@ -29,6 +31,7 @@ import { isDiskFull, makeFolder, names, readRecord, textOf, writeRecord } from "
 import { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { Uptime } from "../state/uptime.ts";
+import type { RunUsers } from "../users/run-users.ts";
 import type { Contexts } from "./contexts.ts";
 import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
@@ -47,6 +50,7 @@ export type AgentIdentity = {
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly identity: AgentIdentity;
+  readonly users: RunUsers;
   /** Between two looks at the devices. */
   readonly deviceLookMs: number;
   readonly folder: string;
@@ -80,6 +84,8 @@ export class Agent implements AsyncDisposable {
   /** Why its slots do not count; null once the scheduler asks something of it. */
   #problem: string | null = "the scheduler has not answered yet";
   #hasNoName = false;
+  /** Why it and the scheduler do not understand each other; null where they do. */
+  #unlike: string | null = null;
 
   constructor(deps: AgentDeps) {
     this.#deps = deps;
@@ -180,9 +186,10 @@ export class Agent implements AsyncDisposable {
     }
     this.#raise(epoch);
     if (nameTaken !== undefined) return this.#doWithoutName(wanted, nameTaken);
+    this.#compare(wanted);
     if (this.#hasNoName) this.#deps.events.nameHeld();
     this.#hasNoName = false;
-    this.#problem = null;
+    this.#problem = this.#unlike;
     this.#probe = wanted.probe;
     // A host that shuts down does not launch; without the echo the scheduler goes on asking, and the next start does.
     if (this.#isShuttingDown) return;
@@ -194,6 +201,13 @@ export class Agent implements AsyncDisposable {
     this.#epoch = epoch;
     this.#version = version;
     this.#publish();
+  }
+
+  /** Its runs continue whatever the scheduler speaks; a launch that comes all the same is one that the scheduler may send. */
+  #compare(wanted: Plain<Wanted>): void {
+    const problem = protocolProblem(spokenProtocol, wanted);
+    if (problem !== null && problem !== this.#unlike) this.#deps.events.protocolDiffers(problem);
+    this.#unlike = problem;
   }
 
   /** A disk that takes no record takes no launch either, but what is running must be killed all the same. */
@@ -215,7 +229,8 @@ export class Agent implements AsyncDisposable {
 
   #launch(launch: Plain<Launch>): void {
     try {
-      this.#hold(RunFolder.create(this.#runsFolder, launch, this.#deps.clock));
+      const owner = this.#deps.users.ownerFor(launch.experiment);
+      this.#hold(RunFolder.create(this.#runsFolder, launch, this.#deps.clock, owner));
     } catch (error) {
       this.#deps.events.notLaunched(launch.allocation, error);
       this.#refused.set(
@@ -279,6 +294,7 @@ export class Agent implements AsyncDisposable {
       slots: offer.slots,
       labels: { ...identity.labels },
       agentVersion: identity.version,
+      ...spokenProtocol,
       address: identity.address,
       processGroups: identity.processGroups,
       diskFreeBytes: freeBytes(this.#deps.folder),
@@ -362,10 +378,19 @@ export class Agent implements AsyncDisposable {
       if (!isHopeless && !(isOld && run.isDelivered)) continue;
       if (!run.isDelivered) this.#deps.events.givenUp(run.allocation);
       await run[Symbol.asyncDispose]();
-      this.#runs.delete(run.allocation);
-      run.folder.remove();
-      this.#deps.events.removed(run.allocation);
       kept -= 1;
+      this.#remove(run);
     }
+  }
+
+  /** One folder that cannot be removed keeps no other; it is tried again. */
+  #remove(run: Run): void {
+    try {
+      run.folder.remove();
+    } catch (error) {
+      return this.#deps.events.notRemoved(run.allocation, error);
+    }
+    this.#runs.delete(run.allocation);
+    this.#deps.events.removed(run.allocation);
   }
 }

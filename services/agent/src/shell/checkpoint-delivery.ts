@@ -11,6 +11,7 @@ import {
   checkpointRoot,
   checkpointStorage,
   markStorage,
+  readStorageMarker,
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -19,6 +20,7 @@ import { Backoff, type Clock } from "@trainyard/kernel";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
+import { removeAs } from "../users/remove-as.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 
 export type CheckpointDeps = {
@@ -107,7 +109,10 @@ function removeBegun(deps: CheckpointDeps): void {
 function removeFiles({ folder, checkpointDir, events }: CheckpointDeps, checkpoint: string): void {
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
-    if (path !== null) rmSync(path, { recursive: true, force: true });
+    if (path === null) return;
+    // The place and the id are the run's words: as its user, nothing goes that the run could not remove itself.
+    if (folder.owner !== null) removeAs(folder.owner, path);
+    else rmSync(path, { recursive: true, force: true });
   } catch (error) {
     // A storage that does not let go of files must not keep the run's end from being told.
     events.checkpointNotRemoved(folder.launch.allocation, checkpoint, error);
@@ -149,7 +154,13 @@ async function storageIdOf(
 ): Promise<string | undefined> {
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   if (path === null || !existsSync(path)) return undefined;
-  return markStorage(dirname(path)).catch(() => undefined); // Nobody judges it then until it is adopted.
+  const root = dirname(path);
+  // A marker is a file in a folder that the run has named: the agent writes none there for a run with a user of its own.
+  if (folder.owner !== null) {
+    const seen = await readStorageMarker(root);
+    return seen.kind === "marked" ? seen.id : undefined;
+  }
+  return markStorage(root).catch(() => undefined); // Nobody judges it then until it is adopted.
 }
 
 async function call(

@@ -2,14 +2,13 @@
  * Delivers the metric reports that an ended process left in its spool, by the rules of the SDK's README ("The run's
  * folder"): from the acknowledged offset, in file order, moving it only after an answer. To send a line twice is harmless.
  */
-import { closeSync, fstatSync, readSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { Backoff, type Clock } from "@trainyard/kernel";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { openRunFile, readRunFile } from "../state/run-file.ts";
+import { openRunFile, readRunFile, writeRunFile } from "../state/run-file.ts";
 
 export type DeliveryDeps = {
   readonly folder: RunFolder;
@@ -35,13 +34,13 @@ export async function deliverReports(
   deps: DeliveryDeps,
   signal: AbortSignal,
 ): Promise<"delivered" | "refused" | null> {
-  const spool = join(deps.folder.runDir, "spool");
+  const { runDir } = deps.folder;
   const backoff = new Backoff(limits.retry, deps.clock, signal);
-  let offset = acknowledged(spool);
+  let offset = acknowledged(runDir);
   let reportsMax: number = limits.reportsPerRequest;
   let whole = true;
   while (!signal.aborted) {
-    const piece = readPiece(join(spool, "reports.ndjson"), offset, reportsMax);
+    const piece = readPiece(runDir, offset, reportsMax);
     if (piece.end === offset) return whole ? "delivered" : "refused";
     const answer = piece.lines.length === 0 ? taken : await post(deps, piece.lines, signal);
     if (answer.kind === "split" && piece.lines.length > 1) {
@@ -55,7 +54,7 @@ export async function deliverReports(
         whole = false;
       }
       offset = piece.end;
-      acknowledge(spool, offset);
+      acknowledge(runDir, offset);
       reportsMax = Math.min(reportsMax * 2, limits.reportsPerRequest);
       backoff.reset();
     } else if (answer.kind === "refused") {
@@ -69,6 +68,7 @@ export async function deliverReports(
   return null;
 }
 
+const acknowledgedName = "spool/reports.acked";
 const taken: Answer = { kind: "taken" };
 /** A later run does again what some of these measured; the others were taken. */
 const supersededStatus = 409;
@@ -107,8 +107,8 @@ function answerOf({ status, headers }: Response): Answer {
   return { kind: "later", retryAfterMs, why: `the metrics service answered ${status}` };
 }
 
-function acknowledged(spool: string): number {
-  const written = readRunFile(join(spool, "reports.acked"), limits.acknowledgedBytesMax);
+function acknowledged(runDir: string): number {
+  const written = readRunFile(runDir, acknowledgedName, limits.acknowledgedBytesMax);
   // Nothing was acknowledged yet, or there is no spool at all.
   if (!Buffer.isBuffer(written)) return 0;
   const offset = Number(written.toString("utf8").trim());
@@ -116,19 +116,17 @@ function acknowledged(spool: string): number {
 }
 
 /** On a full disk not: what is sent again then is known there by its keys. */
-function acknowledge(spool: string, offset: number): void {
-  const draft = join(spool, ".reports.acked.agent.new");
+function acknowledge(runDir: string, offset: number): void {
   try {
-    writeFileSync(draft, String(offset));
-    renameSync(draft, join(spool, "reports.acked"));
+    writeRunFile(runDir, acknowledgedName, String(offset));
   } catch (error) {
     if (!isDiskFull(error)) throw error;
   }
 }
 
 /** Complete lines; a torn last one is of a report whose call never returned. */
-function readPiece(path: string, offset: number, reportsMax: number): Piece {
-  const file = openRunFile(path);
+function readPiece(runDir: string, offset: number, reportsMax: number): Piece {
+  const file = openRunFile(runDir, "spool/reports.ndjson");
   // A process that reported nothing, or never used the SDK.
   if (file === null) return { lines: [], end: offset };
   try {

@@ -238,13 +238,13 @@ export class Run implements AsyncDisposable {
   /** The folder in which the code is. */
   async #unpack(signal: AbortSignal): Promise<string> {
     const { contextDigest } = this.folder.launch;
-    if (contextDigest === "") return this.folder.newWork();
+    if (contextDigest === "") return this.folder.giveWork(this.folder.newWork());
     for (let attempt = 1; ; attempt += 1) {
       const packed = await this.#deps.contexts.packed(contextDigest, signal);
       const work = this.folder.newWork();
       try {
-        await unpack(packed, work, () => (this.#pieces += 1));
-        return work;
+        await unpack(packed, work, () => (this.#pieces += 1), this.folder.owner);
+        return this.folder.giveWork(work);
       } catch (error) {
         // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
         if (attempt > 1 || !(error instanceof BadArchive)) throw error;

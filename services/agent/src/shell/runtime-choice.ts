@@ -6,6 +6,7 @@ import type { EngineKind } from "../core/container-body.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { processRuntime } from "../runtime/processes.ts";
 import type { Telemetry } from "../telemetry.ts";
+import type { RunUsers } from "../users/run-users.ts";
 import { findProcessGroups } from "./process-groups.ts";
 
 export type RuntimeDeps = {
@@ -13,6 +14,7 @@ export type RuntimeDeps = {
   /** Of the state folder. */
   readonly folder: string;
   readonly sdkPath: string | null;
+  readonly users: RunUsers;
   readonly clock: Clock;
   readonly events: Telemetry;
 };
@@ -32,16 +34,23 @@ export async function runtimeOf(deps: RuntimeDeps): Promise<Runtime> {
   return await containers(deps, engine, socket);
 }
 
-function processes({ config, sdkPath, events }: RuntimeDeps): Runtime {
+function processes({ config, sdkPath, users, events }: RuntimeDeps): Runtime {
   const { apiUrl, metricsUrl, inherited, processGroups: asked } = config;
   // Each run finds out anew what it gets; this is what is told, and where less is allowed than was asked for, the end.
   const { mechanism, problems } = findProcessGroups(asked);
   events.processGroups(mechanism, problems);
-  return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, asked, mechanism });
+  return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, asked, mechanism, users });
 }
 
 async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string): Promise<Runtime> {
   const { config, folder, sdkPath, clock, events } = deps;
+  if (config.users.range !== null) {
+    throw new Fault(
+      "no_run_users",
+      `TRAINYARD_AGENT_USER_IDS is set, and this agent runs containers (${engine}), which have the user of TRAINYARD_AGENT_CONTAINER_USER: unset it, or set TRAINYARD_AGENT_RUNTIME to process`,
+      { retry: "never" },
+    );
+  }
   const container = config.container;
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   events.containers(engine, socket);

@@ -5,17 +5,19 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { refusalOfModelCode } from "@trainyard/blob";
 import { extract } from "tar";
+import type { Owner } from "../users/run-user.ts";
 
 /** The archive is not what can be unpacked, with the reason for its owner. */
 export class BadArchive extends Error {
   override readonly name = "BadArchive";
 }
 
-/** `onProgress` is called for every piece that was looked at or written. */
+/** `onProgress` is called for every piece that was looked at or written. With an owner all of it is that user's. */
 export async function unpack(
   packed: string,
   folder: string,
   onProgress: () => void = () => {},
+  owner: Owner | null = null,
 ): Promise<void> {
   const refusal = await refusalOfModelCode(
     Readable.from(counted(createReadStream(packed), onProgress)),
@@ -27,6 +29,7 @@ export async function unpack(
       cwd: folder,
       strict: true,
       preserveOwner: false,
+      ...owner,
       onReadEntry: onProgress,
     });
     // tar's unpacker is a writable stream in all but its type.

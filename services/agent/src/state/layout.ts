@@ -41,6 +41,10 @@
  *                               while it unpacked. Removed when the run is forgotten
  *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell is up
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json
+ *     home/, tmp/                 HOME and TMPDIR of a run with a user of its own; other runs have neither
+ *
+ * A run has a user of its own where its run/ belongs to another than the agent's (ADR 30). Then run/, home/, tmp/ and work/<n>/
+ * are that user's, and the folders that lead to them have mode 0711; all else is the agent's, in files of mode 0600.
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was
  * used again is not taken for ours. Files are replaced by rename and not synced: they survive the death of any process,
@@ -87,6 +91,8 @@ export const names = {
   supervisorLog: "supervisor.log",
   work: "work",
   run: "run",
+  home: "home",
+  tmp: "tmp",
 } as const;
 
 export type ShippedRecord = {

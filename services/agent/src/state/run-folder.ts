@@ -1,5 +1,13 @@
 /** One run's folder, read and written by the agent (see layout.ts). */
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -23,7 +31,10 @@ import {
   writeRecord,
 } from "./layout.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
-import { readRunFile } from "./run-file.ts";
+import { readRunFile, writeRunFile } from "./run-file.ts";
+import { removeAs } from "../users/remove-as.ts";
+import { give, giveFolders, letPass, ownerOfFolder, variablesOf } from "../users/run-folders.ts";
+import type { Owner } from "../users/run-user.ts";
 import type { ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 
@@ -81,11 +92,18 @@ export class RunFolder {
     this.launch = launch;
   }
 
-  static create(runs: string, launch: Plain<Launch>, clock: Clock): RunFolder {
+  /** With an owner its processes start as that user. */
+  static create(
+    runs: string,
+    launch: Plain<Launch>,
+    clock: Clock,
+    owner: Owner | null = null,
+  ): RunFolder {
     const path = makeFolder(join(runs, folderNameOf(launch.allocation)));
     const folder = new RunFolder(path, launch, clock);
     try {
       makeFolder(folder.runDir);
+      if (owner !== null) giveFolders(path, owner);
       makeFolder(join(path, names.output));
       for (const name of reservedNames) reserveRecord(path, name);
       writeFileSync(folder.#claimDraft, claimOfNobody, { mode: 0o600 });
@@ -93,7 +111,7 @@ export class RunFolder {
       return folder;
     } catch (error) {
       // What was made of it would keep from others the little room that there is.
-      rmSync(path, { recursive: true, force: true });
+      folder.remove();
       throw error;
     }
   }
@@ -146,7 +164,7 @@ export class RunFolder {
 
   /** The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is. */
   get lastWord(): LastWord {
-    const written = readRunFile(join(this.runDir, "end.json"), limits.endRecordBytesMax);
+    const written = readRunFile(this.runDir, "end.json", limits.endRecordBytesMax);
     if (written === null) return { endRecord: null, problem: "" };
     if (typeof written === "number") {
       const problem = `its end.json has ${written} bytes and may have ${limits.endRecordBytesMax}, so it was not read`;
@@ -160,7 +178,7 @@ export class RunFolder {
     const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: this.#clock.nowMs() };
     this.#record(names.stop, stop);
     try {
-      writeRecord(this.runDir, names.stop, stop);
+      writeRunFile(this.runDir, names.stop, `${JSON.stringify(stop)}\n`);
       return true;
     } catch (error) {
       if (!isDiskFull(error)) throw error;
@@ -262,19 +280,49 @@ export class RunFolder {
     }
   }
 
+  /** The user of its processes; null for the agent's own. */
+  get owner(): Owner | null {
+    return ownerOfFolder(this.runDir);
+  }
+
+  /** The variables that are its user's; none of a run without one. */
+  get userVariables(): Readonly<Record<string, string>> {
+    return this.owner === null ? {} : variablesOf(this.path, this.launch.experiment);
+  }
+
   /** A new one for each attempt: a supervisor of an earlier agent may yet start the process in the one before. */
   newWork(): string {
     makeFolder(this.work);
+    if (this.owner !== null) letPass(this.work);
     const path = join(this.work, String(readdirSync(this.work).length + 1));
     mkdirSync(path, { mode: 0o700 });
     return path;
   }
 
+  /** Makes the code the run's, once all of it is there: before that nobody else gets into its folder. */
+  giveWork(path: string): string {
+    const { owner } = this;
+    if (owner !== null) give(path, owner);
+    return path;
+  }
+
   removeWork(): void {
+    const { owner } = this;
+    if (owner !== null && existsSync(this.work)) {
+      // What was not handed over is the agent's still: nobody else has been in it.
+      const given = readdirSync(this.work).map((name) => join(this.work, name));
+      for (const path of given) if (lstatSync(path).uid === owner.uid) removeAs(owner, path);
+    }
     rmSync(this.work, { recursive: true, force: true });
   }
 
+  /** Throws where the run has left what its user cannot remove. */
   remove(): void {
+    const { owner } = this;
+    if (owner !== null) {
+      this.removeWork();
+      for (const name of [names.home, names.tmp, names.run]) removeAs(owner, join(this.path, name));
+    }
     // First what makes it a run, so that one that is half removed is nothing.
     rmSync(join(this.path, names.spec), { force: true });
     rmSync(this.path, { recursive: true, force: true });

@@ -25,7 +25,9 @@ import {
   type ProcessIdentity,
   sendSignal,
   wasReused,
+  userOf,
 } from "@trainyard/kernel/process-identity";
+import { ownerOfFolder } from "../users/run-folders.ts";
 
 /** group.json: how the run's processes are held together. */
 export type GroupRecord =
@@ -115,13 +117,19 @@ class Found {
       const isOurs =
         (session !== null && (one.session === session || one.group === session)) ||
         this.#seen.get(one.pid) === one.started ||
-        carries(one.pid, "TRAINYARD_RUN_DIR", this.#runDir);
+        (carries(one.pid, "TRAINYARD_RUN_DIR", this.#runDir) && this.#mayBeOurs(one.pid));
       if (isOurs) ours.set(one.pid, one);
     }
     const root = this.#isParentThere() ? (this.#parent?.pid ?? null) : null;
     addDescendants(processes, ours, root);
     this.#seen = new Map([...ours.values()].map(({ pid, started }) => [pid, started]));
     return [...ours.values()];
+  }
+
+  /** Anyone may name this run's folder in a process of their own, which would keep the run from ending. */
+  #mayBeOurs(pid: number): boolean {
+    const owner = ownerOfFolder(this.#runDir);
+    return owner === null || userOf(pid) === owner.uid;
   }
 
   signal(name: NodeJS.Signals, besides: ReadonlySet<number>): boolean {

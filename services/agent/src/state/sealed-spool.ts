@@ -3,13 +3,13 @@
  * `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the training
  * process's: what is no record of the SDK's is passed over.
  */
-import { lstatSync, opendirSync, rmSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { lstatSync, opendirSync } from "node:fs";
+import { basename } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { SealedCheckpoint, SealedCheckpoints } from "@trainyard/contracts/events";
 import { isCheckpointId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
-import { readRunFile } from "./run-file.ts";
+import { readRunFile, removeRunFile, withinRun } from "./run-file.ts";
 
 /** What the SDK wrote of a checkpoint whose folder is whole. */
 export type Sealed = {
@@ -25,13 +25,15 @@ export type Sealed = {
 /** Not all where the look came to its end before the folder did. */
 type Names = { readonly names: readonly string[]; readonly isAll: boolean };
 
+const place = "spool/checkpoints";
+
 export class SealedSpool {
-  readonly #path: string;
+  readonly #runDir: string;
   /** What is told of a record, which never changes; null of a file that is no record. */
   readonly #read = new Map<string, Plain<SealedCheckpoint> | null>();
 
   constructor(runDir: string) {
-    this.#path = join(runDir, "spool", "checkpoints");
+    this.#runDir = runDir;
   }
 
   /** The sealed ones, the earliest first. */
@@ -50,8 +52,10 @@ export class SealedSpool {
   /** Asked of the file itself: a list of names may be cut. A record that cannot be looked at counts. */
   #mayBeSealed(checkpoint: string): boolean {
     try {
-      const path = join(this.#path, `${checkpoint}.json`);
-      return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+      const found = withinRun(this.#runDir, place, (path) =>
+        lstatSync(`${path}/${checkpoint}.json`, { throwIfNoEntry: false }),
+      );
+      return found !== null && found !== undefined;
     } catch {
       return true;
     }
@@ -59,13 +63,13 @@ export class SealedSpool {
 
   /** The folder of one that was never whole is gone. */
   forgetBegun(checkpoint: string): void {
-    rmSync(join(this.#path, `${checkpoint}.begun`), { force: true });
+    removeRunFile(this.#runDir, `${place}/${checkpoint}.begun`);
   }
 
   /** The platform has decided on it. */
   settle(checkpoint: string): void {
     this.forgetBegun(checkpoint);
-    rmSync(join(this.#path, `${checkpoint}.json`), { force: true });
+    removeRunFile(this.#runDir, `${place}/${checkpoint}.json`);
   }
 
   /** What a report names: those with the most steps first, as many as are named; undefined for none. */
@@ -89,11 +93,13 @@ export class SealedSpool {
 
   /** The checkpoints with a file of this ending; files of other names are passed over, and do not count. */
   #names(ending: string): Names {
-    // A file of that name is not the SDK's.
-    if (statSync(this.#path, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      return { names: [], isAll: true };
-    }
-    using folder = opendirSync(this.#path);
+    const found = withinRun(this.#runDir, place, (path) => this.#namesIn(path, ending));
+    // A file or a link of that name is not the SDK's.
+    return found ?? { names: [], isAll: true };
+  }
+
+  #namesIn(path: string, ending: string): Names {
+    using folder = opendirSync(path);
     const names: string[] = [];
     for (let looks = 0; looks < limits.spoolLooksMax; looks += 1) {
       const entry = folder.readSync();
@@ -108,7 +114,11 @@ export class SealedSpool {
 
   #record(checkpoint: string): Sealed | null {
     try {
-      const written = readRunFile(join(this.#path, `${checkpoint}.json`), limits.sealedBytesMax);
+      const written = readRunFile(
+        this.#runDir,
+        `${place}/${checkpoint}.json`,
+        limits.sealedBytesMax,
+      );
       if (!Buffer.isBuffer(written)) return null;
       const sealed = JSON.parse(written.toString("utf8")) as Sealed;
       const { manifest, sealedMs, stepsCompleted } = sealed;

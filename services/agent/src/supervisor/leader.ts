@@ -8,16 +8,19 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
 import { createCgroup, within } from "../state/cgroup.ts";
 import { identityOfChild, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import type { GroupRecord, ProcessMechanism } from "../state/run-group.ts";
+import type { RunUser } from "../users/run-user.ts";
 
 export type Command = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** The folder in which the process runs. */
   readonly work: string;
+  /** The user as which it runs; absent for the supervisor's own. */
+  readonly user?: RunUser;
 };
 
 export type LeaderEnd = {
@@ -86,7 +89,7 @@ export async function startLeader(
     }
   }
   record({ mechanism: "scan" });
-  return await childOf(() => spawnLeader(command));
+  return await childOf(command, () => spawnLeader(command));
 }
 
 async function inCgroup(
@@ -103,7 +106,7 @@ async function inCgroup(
     return made;
   });
   record({ mechanism: "cgroup", path: leaf.path });
-  return await childOf(() => within(leaf, () => spawnLeader(command)));
+  return await childOf(command, () => within(leaf, () => spawnLeader(command)));
 }
 
 function orNotHere<T>(work: () => T): T {
@@ -114,7 +117,14 @@ function orNotHere<T>(work: () => T): T {
   }
 }
 
-function spawnLeader({ argv, environment, work }: Command): ChildProcess {
+/** As another user it becomes the command once it has its order: nothing of the run's is in a process of the supervisor's user. */
+function spawnLeader({ argv, environment, work, user }: Command): ChildProcess {
+  if (user !== undefined) {
+    return spawn(python(), [...parentArguments, "become"], {
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+    });
+  }
   return spawn(argv[0] ?? "", argv.slice(1), {
     cwd: work,
     env: { ...environment },
@@ -123,7 +133,7 @@ function spawnLeader({ argv, environment, work }: Command): ChildProcess {
   });
 }
 
-async function childOf(start: () => ChildProcess): Promise<Leader> {
+async function childOf(command: Command, start: () => ChildProcess): Promise<Leader> {
   let child: ChildProcess;
   try {
     child = start();
@@ -140,7 +150,17 @@ async function childOf(start: () => ChildProcess): Promise<Leader> {
   if (child.pid === undefined || stdout === null || stderr === null) {
     throw new StartFailure("", "it has no process");
   }
+  if (command.user !== undefined) await becomes(child, command);
   return { identity: identityOfChild(child.pid), stdout, stderr, end, recorded: () => {} };
+}
+
+/** Resolves once the child is the command; throws why it is not. */
+async function becomes(child: ChildProcess, command: Command): Promise<void> {
+  const control = child.stdio[3] as Duplex;
+  const said = linesOf(control);
+  control.write(`${JSON.stringify(command)}\n`);
+  const failure = await said.next();
+  if (failure !== null) throw new StartFailure(failure.error ?? "", failure.message ?? "");
 }
 
 function failureOf({ code, message }: NodeJS.ErrnoException): StartFailure {

@@ -9,6 +9,12 @@ reports on descriptor 3, a line of JSON each, and ends when none of its descenda
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
 
+With the argument "become" it adopts nothing: it reads its order from descriptor 3 and becomes the command itself, or reports why
+it cannot.
+
+An order with {"user": {"uid", "gid", "groups"}} is for a process of that user, which can get no other rights again. Until it is
+that user's, nothing that the order says has any effect: its variables, its program and its folder are the run's own word.
+
 Only the standard library, and nothing newer than Python 3.6. When the supervisor dies the run continues, and the
 next supervisor ends it. When this process dies the run is found by /proc alone.
 """
@@ -22,6 +28,9 @@ import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+# What the run writes is its user's and its group's: in a folder with setgid that is the group of the storage.
+USER_UMASK = 0o007
 CONTROL = 3
 ORDER = 0
 # As the supervisor itself: what tells everybody to leave must not keep it from seeing the run's end.
@@ -49,20 +58,15 @@ def line_of(descriptor):
 
 def start(order):
     """The leader's pid, once it is another program; raises OSError with what exec or chdir said."""
-    environment = {text(key): text(value) for key, value in order["environment"].items()}
-    arguments = [text(part) for part in order["argv"]]
     said, told = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.setsid()
-            for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
-                signal.signal(number, signal.SIG_DFL)
-            os.chdir(text(order["work"]))
             nothing = os.open(os.devnull, os.O_RDONLY)
             os.dup2(nothing, 0)
             os.close(CONTROL)
-            os.execvpe(arguments[0], arguments, environment)
+            become(order)
         except OSError as problem:
             os.write(told, str(problem.errno).encode("ascii"))
         finally:
@@ -74,6 +78,35 @@ def start(order):
         os.waitpid(pid, 0)
         raise OSError(int(problem), os.strerror(int(problem)))
     return pid
+
+
+def become(order):
+    """Does not return; raises OSError with what setgroups, chdir or exec said."""
+    environment = {text(key): text(value) for key, value in order["environment"].items()}
+    arguments = [text(part) for part in order["argv"]]
+    for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    user = order.get("user")
+    if user is not None:
+        become_user(user["uid"], user["gid"], user["groups"])
+    os.chdir(text(order["work"]))
+    os.execvpe(arguments[0], arguments, environment)
+
+
+def become_user(uid, gid, groups):
+    os.setgroups(groups)
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+    # A program with setuid, sudo for example, gives no rights either.
+    control_process(PR_SET_NO_NEW_PRIVS)
+    os.umask(USER_UMASK)
+
+
+def control_process(option):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, 1, 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, "prctl: " + os.strerror(number))
 
 
 def text(value):
@@ -170,12 +203,12 @@ def main():
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     os.set_inheritable(CONTROL, False)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        tell(
-            error=errno.errorcode.get(number, str(number)), message="prctl: " + os.strerror(number)
-        )
+    if sys.argv[1:] == ["become"]:
+        return become_or_tell()
+    try:
+        control_process(PR_SET_CHILD_SUBREAPER)
+    except OSError as problem:
+        tell_failure(problem)
         return 1
     tell(ready=True)
     order = line_of(ORDER)
@@ -184,8 +217,7 @@ def main():
     try:
         leader = start(json.loads(order.decode("utf-8")))
     except (OSError, ValueError) as problem:
-        number = getattr(problem, "errno", None) or errno.EINVAL
-        tell(error=errno.errorcode.get(number, "EINVAL"), message=str(problem))
+        tell_failure(problem)
         return 0
     # Its output belongs to the run: it ends when the run has let go of it.
     nothing = os.open(os.devnull, os.O_WRONLY)
@@ -197,6 +229,24 @@ def main():
     line_of(ORDER)
     wait_for_all(leader)
     return 0
+
+
+def become_or_tell():
+    order = line_of(CONTROL)
+    if order is None:
+        return 0
+    try:
+        become(json.loads(order.decode("utf-8")))
+    except (OSError, ValueError) as problem:
+        tell_failure(problem)
+    return 127
+
+
+def tell_failure(problem):
+    number = getattr(problem, "errno", None) or errno.EINVAL
+    # The text of the system: what exec adds is the name of the program, which the reader knows.
+    message = getattr(problem, "strerror", None) or str(problem)
+    tell(error=errno.errorcode.get(number, "EINVAL"), message=message)
 
 
 if __name__ == "__main__":

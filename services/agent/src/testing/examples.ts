@@ -87,12 +87,13 @@ type Entry = {
   readonly type?: "File" | "SymbolicLink" | "Link";
   readonly linkpath?: string;
   readonly text?: string;
+  readonly mode?: number;
 };
 
 /** Archives that no packer makes. */
 export function handmade(entries: readonly Entry[]): Buffer {
-  const blocks = entries.map(({ path, type = "File", linkpath = "", text = "" }) => {
-    const header = new Header({ path, type, linkpath, size: text.length, mode: 0o644 });
+  const blocks = entries.map(({ path, type = "File", linkpath = "", text = "", mode = 0o644 }) => {
+    const header = new Header({ path, type, linkpath, size: text.length, mode });
     const block = Buffer.alloc(512);
     header.encode(block);
     const body = Buffer.alloc(Math.ceil(text.length / 512) * 512);

@@ -59,6 +59,8 @@ export class ScriptedPlatform implements AsyncDisposable {
   version = 0;
   /** For which start of the agent the lists are, and whether it has its name. */
   address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
+  /** The versions of the protocol that it tells. */
+  spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
   report: Plain<Report> | null = null;
   logsAway = false;
   /** Whether ended runs that nobody wants any more are forgotten. */
@@ -248,8 +250,8 @@ export class ScriptedPlatform implements AsyncDisposable {
         ? { allocation, state, launch }
         : { allocation, state },
     );
-    const { epoch, version, address } = this;
-    const wanted = { epoch, version, allocations, forget, probe: 7, ...address };
+    const { epoch, version, address, spoken } = this;
+    const wanted = { epoch, version, allocations, forget, probe: 7, ...address, ...spoken };
     const text = codecOf<object>(WantedSchema).encode(wanted);
     this.#bus.publish(agentDoSubject(this.#agent), new TextEncoder().encode(text));
   }

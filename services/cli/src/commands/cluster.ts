@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { outputOf } from "../context.ts";
 import type { Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
+import { doctor } from "./cluster-doctor.ts";
 
 type UpOptions = {
   readonly agents?: number;
@@ -28,6 +29,12 @@ export function addClusterCommands(program: Command): void {
     .command("status")
     .description("its processes and their addresses")
     .action(async (_options: object, command: Command) => status(outputOf(command)));
+  group
+    .command("doctor")
+    .description(
+      "what training code can reach on this machine, and whether others reach its secrets",
+    )
+    .action(async (_options: object, command: Command) => doctor(outputOf(command)));
   group
     .command("logs")
     .argument("<name>", "a process of cluster status")

@@ -138,6 +138,15 @@ test("an agent is told with what keeps it from getting runs", async () => {
   expect(await after("agent-rack", trusted)).not.toHaveProperty("distrust");
 });
 
+test("an agent without a version of the protocol in common is told with what to update", async () => {
+  const tooNew = { ...joined, data: { ...joined.data, protocol: 9, protocolOldest: 8 } } as const;
+  expect(await after("agent-rack", tooNew)).toMatchObject({
+    notPlaced: expect.stringMatching(/too new: it needs version 8 .*update the services/),
+  });
+  const mended = (await after("agent-rack", joined)) as { notPlaced?: string };
+  expect(mended.notPlaced ?? "").toBe("");
+});
+
 test("agents are listed in pages, each of them once", async () => {
   await gateway.append("agent-second", joined);
   const position = await gateway.append("agent-third", joined);

@@ -7,6 +7,8 @@ import {
   RemoveAgentSchema,
   TrustAgentSchema,
 } from "@trainyard/contracts/commands";
+import { protocolProblem } from "@trainyard/contracts/agent";
+import type { AgentDocument } from "../core/views/documents.ts";
 import { notFound } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -18,7 +20,7 @@ export function agentHandlers(backend: Backend) {
     listAgents: async (request) => {
       await backend.reachText(request.minPosition);
       const page = await listPage(backend, "agent", request);
-      return { ...page, items: page.items.map(shownAgent) };
+      return { ...page, items: page.items.map(withProtocol).map(shownAgent) };
     },
     trustAgent: async (request, context) => {
       if ((await backend.find("agent", request.name)) === undefined) {
@@ -47,6 +49,12 @@ export function agentHandlers(backend: Backend) {
     removeAgent: ({ name, reason }, context) =>
       changeAgent(backend, RemoveAgentSchema, { agent: name, reason }, context),
   } satisfies Partial<UnaryHandlers>;
+}
+
+/** Compared on read: it changes with the version of this service, too. */
+function withProtocol(agent: AgentDocument): AgentDocument {
+  const problem = protocolProblem(agent);
+  return problem === null ? agent : { ...agent, notPlaced: problem };
 }
 
 /** Asks the scheduler for a change of an agent, and returns the agent with the change. */

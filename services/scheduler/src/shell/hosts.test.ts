@@ -1,4 +1,5 @@
 /** What the scheduler makes of the state of hosts: full disks, launches that fail or are silent, what cannot be killed. */
+import { spokenProtocol } from "@trainyard/contracts/agent";
 import { TrustAgentSchema } from "@trainyard/contracts/commands";
 import { AllocationEndCause, WaitCode } from "@trainyard/contracts/events";
 import { AcceptedSchema, decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
@@ -58,6 +59,27 @@ describe("an agent whose disk is full", () => {
     await world.run("1.2#1");
     expect(placeOf(world, "1.2#1")).toEqual(["a2"]);
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+  });
+});
+
+describe("an agent that needs a newer scheduler", () => {
+  const tooNew = { protocol: 99, protocolOldest: 98 };
+
+  test("gets nothing until it is another, keeps what it runs, and the run that waits is told", async () => {
+    await using world = await openWorld();
+    const agent = await world.agent("a1", 2);
+    await world.run("1.1#1");
+    agent.spoken = tooNew;
+    await world.advance(1_000);
+    expect(world.last("agent-a1", "AgentJoined")).toMatchObject(tooNew);
+    await world.run("1.2#1");
+    await world.advance(5_000);
+    const { detail } = world.last("allocation-1.2#1", "WaitExplained");
+    expect(detail).toMatch(/nothing is placed on a1: the agent is too new: it needs version 98/);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    agent.spoken = spokenProtocol;
+    await world.advance(2_000);
+    expect(world.names("allocation-1.2#1")).toContain("AllocationStarted");
   });
 });
 

@@ -7,7 +7,7 @@
  */
 import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
+import { type Report, spokenProtocol, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
 import { endsTerm, type Executor, type Logger, runtimeLimits } from "@trainyard/runtime";
@@ -287,7 +287,10 @@ export class Reconciler {
   }
 
   #send(agent: string, wanted: Plain<Wanted>): void {
-    this.#deps.bus.publish(agentDoSubject(agent), utf8.encode(wantedCodec.encode(wanted)));
+    this.#deps.bus.publish(
+      agentDoSubject(agent),
+      utf8.encode(wantedCodec.encode({ ...wanted, ...spokenProtocol })),
+    );
   }
 
   async #sendWanted(): Promise<void> {

@@ -46,6 +46,8 @@ export class ScriptedAgent {
   failing: string | null = null;
   /** What is left of its disk; absent in the reports of an older agent. */
   diskFreeBytes: number | null = null;
+  /** The versions of the protocol that it tells; an agent of an earlier version tells none. */
+  spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
   /** What it tells of its folder and its start; null for an agent of an earlier version. */
   identity: { readonly folder: string; readonly place: string; readonly startedMs: number } | null =
     null;
@@ -232,6 +234,7 @@ export class ScriptedAgent {
       slots: this.#slots,
       labels: { ...this.labels },
       agentVersion: "1",
+      ...this.spoken,
       address: this.address,
       ...(this.diskFreeBytes === null ? {} : { diskFreeBytes: this.diskFreeBytes }),
       allocations,

@@ -7,7 +7,7 @@ import { type Projections } from "./projections.ts";
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
     const before = documents.get("agent", id);
-    const { pool, version, labels, processGroups } = data;
+    const { pool, version, labels, processGroups, protocol = 0, protocolOldest = 0 } = data;
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       ...before,
@@ -17,6 +17,8 @@ export const agentProjections: Projections = {
       slots,
       version,
       labels,
+      protocol,
+      protocolOldest,
       nameRefused: "",
       ...(processGroups === undefined ? {} : { processGroups }),
     };

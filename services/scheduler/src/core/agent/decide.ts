@@ -151,7 +151,8 @@ export function offerText(joined: Joined): string {
     return [id, device, uuid, memoryBytes, name, numaNode, nvlinkGroup];
   });
   const groups = joined.processGroups ?? "";
-  return JSON.stringify([pool, offered, sorted, version, address, folder, place, groups]);
+  const spoken = [joined.protocol ?? 0, joined.protocolOldest ?? 0];
+  return JSON.stringify([pool, offered, sorted, version, address, folder, place, groups, spoken]);
 }
 
 function sameOffer(a: Joined, b: Joined): boolean {

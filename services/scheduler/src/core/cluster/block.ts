@@ -1,10 +1,15 @@
 /** Why an agent that is there gets nothing, in the words that people see. */
+import { protocolProblem } from "@trainyard/contracts/agent";
 import type { Block } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Agent } from "./state.ts";
 
 export function blockOf(agent: Agent, isCooling: boolean): Block | null {
-  const { id, trust, diskLowBytes, out } = agent;
+  const { id, joined, trust, diskLowBytes, out } = agent;
+  const problem = protocolProblem(joined);
+  if (problem !== null) {
+    return { kind: "protocol", detail: `nothing is placed on ${id}: ${problem}` };
+  }
   if (out !== null) {
     const state = out.state === "disabled" ? "disabled" : "draining";
     const why = out.reason === "" ? "" : ` (${out.reason})`;

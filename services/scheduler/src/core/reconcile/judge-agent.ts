@@ -43,6 +43,7 @@ export function heldOf(agent: Agent | undefined): Holder | null {
 
 function offerOf(report: Plain<Report>) {
   const { pool, slots, labels, agentVersion: version, address, processGroups } = report;
+  const { protocol, protocolOldest } = report;
   return {
     pool,
     slots,
@@ -51,6 +52,8 @@ function offerOf(report: Plain<Report>) {
     address,
     ...holderOf(report),
     ...(processGroups === undefined ? {} : { processGroups }),
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(protocolOldest === undefined ? {} : { protocolOldest }),
   } satisfies EventData<"AgentJoined">;
 }
 

@@ -1,0 +1,26 @@
+/** Versions of the protocol between scheduler and agents (agent.proto, "Versions"). */
+
+/** What one side of it sends: absent from those that are older than the fields. */
+export type Spoken = {
+  readonly protocol?: number | undefined;
+  readonly protocolOldest?: number | undefined;
+};
+
+/**
+ * Of this version of Trainyard, agent and services alike. `protocol` rises with a change that the other side has to know of,
+ * `protocolOldest` when it is not worked with any more.
+ */
+export const spokenProtocol = { protocol: 1, protocolOldest: 0 } as const;
+
+/** Why an agent and the services do not understand each other, as a sentence; null where they do. */
+export function protocolProblem(agent: Spoken, services: Spoken = spokenProtocol): string | null {
+  const { protocol: ofAgent = 0, protocolOldest: oldestOfAgent = 0 } = agent;
+  const { protocol: ofServices = 0, protocolOldest: oldestOfServices = 0 } = services;
+  if (ofAgent < oldestOfServices) {
+    return `the agent is too old: it speaks version ${ofAgent} of the agents' protocol, and the services need ${oldestOfServices}; update the agent`;
+  }
+  if (ofServices < oldestOfAgent) {
+    return `the agent is too new: it needs version ${oldestOfAgent} of the agents' protocol, and the services speak ${ofServices}; update the services`;
+  }
+  return null;
+}

@@ -1,0 +1,338 @@
+/** Training code with a user of its own: what it reaches, and what it does not. Real processes, as root. */
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { parseConfig } from "./config.ts";
+import { type AgentService, createService } from "./service.ts";
+import { cgroupProblem } from "./state/cgroup.ts";
+import { folderNameOf } from "./state/layout.ts";
+import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { notRun } from "./testing/needs.ts";
+import { checkAccounts } from "./users/open-users.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+vi.setConfig({ testTimeout: 60_000 });
+const patient = { timeout: 20_000, interval: 10 };
+
+const isRoot = process.getuid?.() === 0;
+const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
+const password = "the-password-of-the-bus";
+/** Experiment n has the user first + n. */
+const first = 1_900_000_000;
+/** The system's Python: the user's own may be where only the user gets. */
+const path = "/usr/local/bin:/usr/bin:/bin";
+
+let hub: MemoryHub;
+let platform: ScriptedPlatform;
+let agent: AgentService | null = null;
+let folder: string;
+let storage: string;
+
+async function startAgent(more: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { TY_TEST_RUN } = process.env;
+  const config = parseConfig({
+    PATH: path,
+    AWS_SECRET_ACCESS_KEY: "the-key-of-the-cloud",
+    ...(TY_TEST_RUN === undefined ? {} : { TY_TEST_RUN }),
+    TRAINYARD_NATS_URL: "unused",
+    TRAINYARD_NATS_PASSWORD: password,
+    TRAINYARD_AGENT_NAME: "rack",
+    TRAINYARD_AGENT_DIR: folder,
+    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
+    TRAINYARD_AGENT_SLOTS: "2",
+    TRAINYARD_AGENT_USER_IDS: `${first}-${first + 99}`,
+    TRAINYARD_API_URL: platform.url,
+    TRAINYARD_METRICS_URL: platform.url,
+    TRAINYARD_CHECKPOINT_DIR: storage,
+    TRAINYARD_SDK_PATH: sdk,
+    ...more,
+  });
+  agent = await createService(config, {
+    bus: hub.connect("agent-rack"),
+    logger: createLogger("agent", "silent"),
+  });
+  await agent.start();
+}
+
+beforeEach(async ({ skip }) => {
+  if (!isRoot) notRun(skip, "root, who may start processes of other users");
+  hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  folder = newFolder();
+  const parent = newFolder();
+  chmodSync(parent, 0o711);
+  storage = join(parent, "checkpoints");
+});
+
+afterEach(async () => {
+  await agent?.shutDownRuns();
+  await agent?.[Symbol.asyncDispose]();
+  agent = null;
+  await platform?.[Symbol.asyncDispose]();
+});
+
+const folderOf = (launch: { allocation: string }): string =>
+  join(folder, "runs", folderNameOf(launch.allocation));
+
+/** A run of another experiment than `launchOf`'s 7. */
+const ofExperiment = (experiment: number, script: string, more = {}) =>
+  launchOf(script, { experiment: String(experiment), token: `token-of-${experiment}`, ...more });
+
+/** Ends when the run has: its lines. */
+async function linesOf(launch: ReturnType<typeof launchOf>): Promise<readonly string[]> {
+  platform.run(launch);
+  await platform.ended(launch);
+  return platform.texts(launch);
+}
+
+const mechanisms = cgroupProblem() === null ? ["cgroup", "parent", "scan"] : ["parent", "scan"];
+
+describe.each(mechanisms)("with %s", (processGroups) => {
+  test("a run is its experiment's user in all of its ids, without groups and without a way to more rights", async () => {
+    await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
+    const lines = await linesOf(
+      ofExperiment(
+        12,
+        "grep -E '^(Uid|Gid|Groups|CapEff|CapPrm|NoNewPrivs):' /proc/self/status; umask",
+      ),
+    );
+    const id = first + 12;
+    const ids = [id, id, id, id].join("\t");
+    expect(lines).toEqual([
+      `Uid:\t${ids}`,
+      `Gid:\t${ids}`,
+      "Groups:\t ",
+      "CapPrm:\t0000000000000000",
+      "CapEff:\t0000000000000000",
+      "NoNewPrivs:\t1",
+      "0007",
+    ]);
+  });
+
+  test("a program that is not there, or may not be run, is told as for every run", async () => {
+    await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
+    const missing = launchOf(["no-such-program"]);
+    platform.run(missing);
+    expect((await platform.ended(missing)).exit).toMatchObject({
+      code: 127,
+      message: expect.stringContaining('"no-such-program" was not found'),
+    });
+    const contextDigest = platform.addContext(await packed({ "train.py": "" }));
+    const closed = launchOf(["./train.py"], { contextDigest });
+    platform.run(closed);
+    expect((await platform.ended(closed)).exit).toMatchObject({
+      code: 126,
+      message: expect.stringContaining("is it executable"),
+    });
+  });
+
+  test("what the configuration puts into the environment has no effect before the run is its user's", async () => {
+    await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
+    const trap = newFolder();
+    chmodSync(trap, 0o777);
+    // The loader of the C library writes a file for each program that it loads with these.
+    const environmentVariables = ["LD_DEBUG=files", `LD_DEBUG_OUTPUT=${trap}/loaded`];
+    await linesOf(launchOf("true", { environmentVariables }));
+    const loadedBy = readdirSync(trap).map((name) => lstatSync(join(trap, name)).uid);
+    expect(new Set(loadedBy)).toEqual(new Set([first + 7]));
+  });
+});
+
+test("code, SDK, home, temporary files and spool are the run's, and its checkpoint's group is the storage's", async () => {
+  await startAgent();
+  const script = `
+import getpass, os, pathlib, tempfile, trainyard
+assert pathlib.Path.home() == pathlib.Path(os.environ["HOME"]), pathlib.Path.home()
+(pathlib.Path.home() / "cache").write_text("x")
+tempfile.NamedTemporaryFile().write(b"x")
+pathlib.Path("made").write_text("x")
+print(getpass.getuser(), oct(os.stat(os.environ["TRAINYARD_RUN_DIR"]).st_mode))
+with trainyard.init() as ctx:
+    with ctx.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
+        (path / "model").write_text("weights")
+    print(ctx.tensorboard.path.is_dir())
+print("stored", uuid)
+`;
+  const contextDigest = platform.addContext(await packed({ "train.py": script, "data/x": "y" }));
+  const launch = launchOf("exec python3 train.py", { contextDigest });
+  const lines = await linesOf(launch);
+  expect(lines).toEqual(
+    expect.arrayContaining(["trainyard-7 0o40700", "True", expect.stringMatching(/^stored /)]),
+  );
+  const checkpoint = lines.find((line) => line.startsWith("stored "))?.slice(7) ?? "";
+  const made = lstatSync(join(storage, checkpoint));
+  expect([made.uid, made.gid, (made.mode & 0o7777).toString(8)]).toEqual([first + 7, 0, "2770"]);
+  expect(lstatSync(join(storage, checkpoint, "model")).mode & 0o777).toBe(0o660);
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(existsSync(join(folderOf(launch), "work"))).toBe(false), patient);
+});
+
+test("after a restart on a second agent a run reads its own checkpoint, and another experiment's code does not", async () => {
+  await startAgent();
+  const id = "00000000-0000-4000-8000-00000000000c";
+  await linesOf(
+    launchOf(
+      `mkdir "$TRAINYARD_CHECKPOINT_ROOT/${id}"; echo weights > "$TRAINYARD_CHECKPOINT_ROOT/${id}/model"`,
+    ),
+  );
+  await agent?.[Symbol.asyncDispose]();
+  folder = newFolder();
+  await startAgent();
+  const read = `cat "$TRAINYARD_CHECKPOINT_ROOT/${id}/model"; ls "$TRAINYARD_CHECKPOINT_ROOT/${id}"; rm -rf "$TRAINYARD_CHECKPOINT_ROOT/${id}"`;
+  const others = await linesOf(ofExperiment(8, read));
+  expect(others).toHaveLength(3);
+  for (const line of others) expect(line).toMatch(/[Pp]ermission denied|not permitted/);
+  expect((await linesOf(launchOf(read)))[0]).toBe("weights");
+});
+
+test("training code reads neither the agent's password nor another run's token, files or lines", async () => {
+  const settings = join(newFolder(), "agent.env");
+  writeFileSync(settings, `TRAINYARD_NATS_PASSWORD=${password}\n`, { mode: 0o600 });
+  await startAgent({ TRAINYARD_ENV_FILE: settings });
+  const contextDigest = platform.addContext(await packed({ "secret.py": "mine = 1\n" }));
+  const victim = ofExperiment(
+    1,
+    'mkdir "$TRAINYARD_RUN_DIR/spool"; echo x > "$TRAINYARD_RUN_DIR/spool/reports.ndjson"; echo up; sleep 1000',
+    { contextDigest },
+  );
+  platform.run(victim);
+  const { pid } = await platform.up(victim);
+  await vi.waitFor(() => expect(platform.texts(victim)).toEqual(["up"]), patient);
+  const there = folderOf(victim);
+  const supervisor = JSON.parse(readFileSync(join(there, "supervisor.json"), "utf8")) as {
+    pid: number;
+  };
+  const targets = [
+    settings,
+    `/proc/${process.pid}/environ`,
+    `/proc/${supervisor.pid}/environ`,
+    `/proc/${pid}/environ`,
+    `/proc/${pid}/cwd/secret.py`,
+    `/proc/${pid}/mem`,
+    ...["agent.json", "folder.json", "contexts"].map((name) => join(folder, name)),
+    folder,
+    join(folder, "runs"),
+    there,
+    ...["spec.json", "process.json", "supervisor.log", "output", "output/000000000001.ndjson"].map(
+      (name) => join(there, name),
+    ),
+    ...["run", "run/spool/reports.ndjson", "home", "tmp", "work", "work/1", "work/1/secret.py"].map(
+      (name) => join(there, name),
+    ),
+  ];
+  const script = `
+import os, sys
+for path in ${JSON.stringify(targets)}:
+    try:
+        os.listdir(path) if os.path.isdir(path) else open(path, "rb").read(64)
+        print("read", path)
+    except PermissionError:
+        pass
+    except OSError as error:
+        print(type(error).__name__, path)
+for path in ${JSON.stringify([there, join(there, "run"), join(folder, "runs"), folder])}:
+    try:
+        open(path + "/planted", "w")
+        print("wrote", path)
+    except PermissionError:
+        pass
+for pid in ${JSON.stringify([process.pid, supervisor.pid, pid])}:
+    try:
+        os.kill(pid, 0)
+        print("may signal", pid)
+    except PermissionError:
+        pass
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        environment = open("/proc/" + pid + "/environ", "rb").read()
+    except OSError:
+        continue
+    for secret in (b"${password}", b"token-of-1", b"the-key-of-the-cloud"):
+        if secret in environment: print("found", secret, "in", pid)
+print("tried", len(sys.argv))
+`;
+  const attack = platform.addContext(await packed({ "train.py": script }));
+  expect(
+    await linesOf(ofExperiment(2, "exec python3 train.py", { contextDigest: attack })),
+  ).toEqual(["tried 1"]);
+  platform.kill(victim);
+  await platform.ended(victim);
+});
+
+test("a record of its end, its log and its launch are not the run's to read, write or remove", async () => {
+  await startAgent();
+  const launch = launchOf(
+    'cd "$TRAINYARD_RUN_DIR/.." && { cat spec.json; echo x > exit.json; rm -rf output; mv run gone; ln -s /etc run; } 2>&1 | grep -vi "permission denied"; exit 3',
+  );
+  expect(await linesOf(launch)).toEqual([]);
+  expect(platform.reported(launch.allocation)?.exit?.code).toBe(3);
+});
+
+test("an experiment beyond the range is not launched, and the reason names the setting", async () => {
+  await startAgent();
+  const launch = ofExperiment(100, "true");
+  platform.run(launch);
+  const ended = await platform.ended(launch);
+  expect(ended.launchFailed).toBe(true);
+  expect(ended.exit?.message).toMatch(/experiment 100 has no user.*experiments 1 to 99/);
+});
+
+test.each([
+  ["TRAINYARD_AGENT_DIR", "agent", /cannot reach .*chmod o\+x/],
+  ["TRAINYARD_SDK_PATH", "", /cannot read the package trainyard/],
+  ["TRAINYARD_ENV_FILE", "open", /others may read it/],
+])(
+  "an agent does not start with %s where the users of runs do not get, or others do",
+  async (name, below, said) => {
+    const closed = newFolder();
+    mkdirSync(join(closed, "trainyard"));
+    for (const file of ["trainyard/__init__.py", "open"]) writeFileSync(join(closed, file), "");
+    await expect(startAgent({ [name]: join(closed, below) })).rejects.toThrow(said);
+  },
+);
+
+test("an agent does not start with a state folder that others may exchange", async () => {
+  const parent = newFolder();
+  chmodSync(parent, 0o777);
+  const starting = startAgent({ TRAINYARD_AGENT_DIR: join(parent, "agent") });
+  await expect(starting).rejects.toThrow(/others may exchange .*chmod go-w/);
+});
+
+test("an agent does not start with a group for runs whose members have rights of root", async () => {
+  const starting = startAgent({ TRAINYARD_AGENT_USER_GROUPS: "docker" });
+  await expect(starting).rejects.toThrow("rights of root");
+});
+
+test.each(["no-such-group", "root", "0"])(
+  "an agent does not start with the group %s for runs",
+  async (group) => {
+    const starting = startAgent({ TRAINYARD_AGENT_USER_GROUPS: group });
+    await expect(starting).rejects.toThrow("no such group that runs may have");
+  },
+);
+
+test("a range that contains an account of the host is refused", () => {
+  const accounts = join(newFolder(), "passwd");
+  writeFileSync(accounts, "root:x:0:0::/root:/bin/sh\nannie:x:50001:50001::/home/annie:/bin/sh\n");
+  expect(() => checkAccounts({ first: 50_000, last: 50_010 }, [accounts])).toThrow(
+    /annie in .* has the id 50001/,
+  );
+  expect(() => checkAccounts({ first: 50_002, last: 50_010 }, [accounts])).not.toThrow();
+});
+
+test("groups that the agent names are a run's, and no others", async () => {
+  await startAgent({ TRAINYARD_AGENT_USER_GROUPS: "daemon,1234" });
+  const [groups] = await linesOf(launchOf("grep ^Groups: /proc/self/status"));
+  expect(groups?.trim().split(/\s+/)).toEqual(["Groups:", "1", "1234"]);
+});

@@ -1,0 +1,283 @@
+/** The agent is root, and a run with a user of its own plants what it can in its folder: nothing outside is read, written or removed. */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { parseConfig } from "../config.ts";
+import { type AgentService, createService } from "../service.ts";
+import { folderNameOf } from "../state/layout.ts";
+import { readRunFile, removeRunFile, writeRunFile } from "../state/run-file.ts";
+import { RunFolder } from "../state/run-folder.ts";
+import { handmade, launchOf, newFolder, removeFolders } from "../testing/examples.ts";
+import { notRun } from "../testing/needs.ts";
+import { ScriptedPlatform } from "../testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+vi.setConfig({ testTimeout: 60_000 });
+const patient = { timeout: 20_000, interval: 10 };
+
+const first = 1_900_000_000;
+const owner = { uid: first + 7, gid: first + 7 };
+const id = "00000000-0000-4000-8000-00000000000d";
+
+let hub: MemoryHub;
+let platform: ScriptedPlatform;
+let agent: AgentService | null = null;
+let folder: string;
+let storage: string;
+/** A folder that is root's alone, with a file. */
+let outside: string;
+let precious: string;
+
+beforeEach(async ({ skip }) => {
+  if (process.getuid?.() !== 0) notRun(skip, "root, who may give files to other users");
+  hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  folder = newFolder();
+  outside = newFolder();
+  precious = join(outside, "precious");
+  writeFileSync(precious, "precious\n", { mode: 0o600 });
+  const parent = newFolder();
+  chmodSync(parent, 0o711);
+  storage = join(parent, "checkpoints");
+});
+
+afterEach(async () => {
+  await agent?.shutDownRuns();
+  await agent?.[Symbol.asyncDispose]();
+  agent = null;
+  await platform?.[Symbol.asyncDispose]();
+});
+
+async function startAgent(): Promise<AgentService> {
+  const config = parseConfig({
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    TRAINYARD_NATS_URL: "unused",
+    TRAINYARD_AGENT_NAME: "rack",
+    TRAINYARD_AGENT_DIR: folder,
+    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
+    TRAINYARD_AGENT_SLOTS: "2",
+    TRAINYARD_AGENT_USER_IDS: `${first}-${first + 99}`,
+    TRAINYARD_API_URL: platform.url,
+    TRAINYARD_METRICS_URL: platform.url,
+    TRAINYARD_CHECKPOINT_DIR: storage,
+  });
+  agent = await createService(config, {
+    bus: hub.connect("agent-rack"),
+    logger: createLogger("agent", "silent"),
+  });
+  await agent.start();
+  return agent;
+}
+
+const folderOf = (launch: { allocation: string }): string =>
+  join(folder, "runs", folderNameOf(launch.allocation));
+
+/** A run's folder as it is when its process has ended. */
+function newRun(): RunFolder {
+  const runs = newFolder();
+  chmodSync(runs, 0o711);
+  return RunFolder.create(runs, launchOf("unused"), systemClock, owner);
+}
+
+/** As the run itself would have made it. */
+function own(path: string): string {
+  chownSync(path, owner.uid, owner.gid);
+  return path;
+}
+
+test("a link in the place of the spool shows the agent no other run's reports, and moves no other's offset", async () => {
+  await startAgent();
+  const victim = launchOf("sleep 1000", { experiment: "1" });
+  platform.run(victim);
+  await platform.up(victim);
+  const spool = join(folderOf(victim), "run/spool");
+  mkdirSync(join(spool, "checkpoints"), { recursive: true });
+  writeFileSync(join(spool, "reports.ndjson"), '{"key":"0-1","metrics":{"loss":1}}\n');
+  const attack = launchOf(`ln -s ${spool} "$TRAINYARD_RUN_DIR/spool"; exit 4`);
+  const deeper = launchOf(
+    `mkdir "$TRAINYARD_RUN_DIR/spool"; ln -s ${spool}/checkpoints "$TRAINYARD_RUN_DIR/spool/checkpoints"; exit 5`,
+  );
+  writeFileSync(join(spool, "checkpoints", `${id}.begun`), "");
+  platform.run(attack);
+  platform.run(deeper);
+  expect((await platform.ended(attack)).exit?.code).toBe(4);
+  expect((await platform.ended(deeper)).exit?.code).toBe(5);
+  expect(platform.received).toEqual([]);
+  expect(existsSync(join(spool, "reports.acked"))).toBe(false);
+  expect(existsSync(join(spool, "checkpoints", `${id}.begun`))).toBe(true);
+  platform.kill(victim);
+  await platform.ended(victim);
+});
+
+test("links in the places of what the agent writes are replaced, and not written through", async () => {
+  const service = await startAgent();
+  const launch = launchOf(
+    `cd "$TRAINYARD_RUN_DIR"; mkdir spool; echo '{"key":"0-1","metrics":{}}' > spool/reports.ndjson
+     for name in stop.json .stop.json.agent.new .stop.json.${process.pid}.new spool/reports.acked spool/.reports.acked.agent.new; do ln -s ${precious} "$name"; done
+     trap '' TERM; echo up; while [ ! -s stop.json ] || [ -L stop.json ]; do sleep 0.05; done; cat stop.json`,
+  );
+  platform.run(launch);
+  await platform.up(launch);
+  const run = join(folderOf(launch), "run");
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  await service.shutDownRuns();
+  await platform.ended(launch);
+  expect(platform.texts(launch)[1]).toMatch(/^\{"why":"shutdown"/);
+  await vi.waitFor(() => expect(platform.received).toHaveLength(1), patient);
+  await vi.waitFor(
+    () => expect(readFileSync(join(run, "spool/reports.acked"), "utf8")).toBe("27"),
+    patient,
+  );
+  expect(lstatSync(join(run, "spool/reports.acked")).uid).toBe(owner.uid);
+  expect(readFileSync(precious, "utf8")).toBe("precious\n");
+});
+
+test("a checkpoint that a run calls begun is removed only if it is that run's", async () => {
+  await startAgent();
+  const checkpoints = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
+  const [others = "", link = "", mine = ""] = checkpoints;
+  const writer = launchOf(`mkdir ${storage}/${others}; echo weights > ${storage}/${others}/model`, {
+    experiment: "1",
+  });
+  platform.run(writer);
+  await platform.ended(writer);
+  const attack = launchOf(
+    `mkdir -p "$TRAINYARD_RUN_DIR/spool/checkpoints"; cd "$TRAINYARD_RUN_DIR/spool/checkpoints"
+     touch ${checkpoints.map((one) => `${one}.begun`).join(" ")}
+     ln -s ${outside} ${storage}/${link}; mkdir -p ${storage}/${mine}/locked; ln -s ${outside} ${storage}/${mine}/out; chmod 0 ${storage}/${mine}/locked; exit 7`,
+  );
+  platform.run(attack);
+  expect((await platform.ended(attack)).exit?.code).toBe(7);
+  const left = checkpoints.map((one) => lstatSync(join(storage, one), { throwIfNoEntry: false }));
+  expect(left.map((one) => one !== undefined)).toEqual([true, false, false]);
+  expect(readFileSync(join(storage, others, "model"), "utf8")).toBe("weights\n");
+  expect(readFileSync(precious, "utf8")).toBe("precious\n");
+});
+
+test("the folders of a run go with all that it left in them, and nothing to which its links lead", () => {
+  const run = newRun();
+  const work = run.giveWork(run.newWork());
+  for (const place of [work, run.runDir, join(run.path, "home"), join(run.path, "tmp")]) {
+    symlinkSync(outside, join(place, "link"));
+    const locked = join(place, ".locked");
+    mkdirSync(locked);
+    symlinkSync(precious, join(locked, "link"));
+    writeFileSync(join(locked, "sudo"), "", { mode: 0o4755 });
+    chmodSync(own(locked), 0o000);
+  }
+  run.remove();
+  expect(existsSync(run.path)).toBe(false);
+  expect(readFileSync(precious, "utf8")).toBe("precious\n");
+});
+
+test("what another user left in a run's folder stays, the removal says so, and it is done again later", () => {
+  const run = newRun();
+  const theirs = join(run.runDir, "theirs");
+  mkdirSync(theirs);
+  writeFileSync(join(theirs, "file"), "");
+  expect(() => run.remove()).toThrow(/ENOTEMPTY/);
+  expect(existsSync(join(theirs, "file"))).toBe(true);
+  expect(RunFolder.open(run.path, systemClock)).not.toBeNull();
+  for (const path of [theirs, join(theirs, "file")]) own(path);
+  run.remove();
+  expect(existsSync(run.path)).toBe(false);
+});
+
+test("a hard link to another user's file is no file of the run's", () => {
+  const { runDir } = newRun();
+  linkSync(precious, join(runDir, "end.json"));
+  expect(readRunFile(runDir, "end.json", 100)).toBeNull();
+  own(precious);
+  expect(readRunFile(runDir, "end.json", 100)?.toString()).toBe("precious\n");
+});
+
+test("files below a link are neither read, written nor removed", () => {
+  const { runDir } = newRun();
+  symlinkSync(outside, join(runDir, "spool"));
+  own(precious);
+  expect(readRunFile(runDir, "spool/precious", 100)).toBeNull();
+  expect(() => writeRunFile(runDir, "spool/precious", "x")).toThrow(/has no folder/);
+  removeRunFile(runDir, "spool/precious");
+  expect(readFileSync(precious, "utf8")).toBe("precious\n");
+});
+
+test("unpacked code is its user's, links and hard links included, and has no setuid of root", async () => {
+  await startAgent();
+  const contextDigest = platform.addContext(
+    handmade([
+      { path: "sh", text: "x", mode: 0o6755 },
+      { path: "hard", type: "Link", linkpath: "sh" },
+      { path: "soft", type: "SymbolicLink", linkpath: "sh" },
+      { path: "sub/file", text: "y" },
+    ]),
+  );
+  const launch = launchOf("stat -c '%n %u %a' . sh hard sub sub/file; sleep 1000", {
+    contextDigest,
+  });
+  platform.run(launch);
+  await platform.up(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toHaveLength(5), patient);
+  for (const line of platform.texts(launch)) {
+    expect(line).toMatch(new RegExp(`^\\S+ ${owner.uid} [0-7]{3}$`));
+  }
+  platform.kill(launch);
+  await platform.ended(launch);
+});
+
+test("code that is not handed over yet is the agent's to remove", () => {
+  const run = newRun();
+  const work = run.newWork();
+  writeFileSync(join(work, "half"), "");
+  run.remove();
+  expect(existsSync(run.path)).toBe(false);
+});
+
+test("links of an archive that lead out one through the other are refused, and nothing is unpacked over them", async () => {
+  await startAgent();
+  const contextDigest = platform.addContext(
+    handmade([
+      { path: "here", type: "SymbolicLink", linkpath: "." },
+      { path: "up", type: "SymbolicLink", linkpath: "here/.." },
+      { path: "mine", type: "Link", linkpath: "up/../spec.json" },
+      { path: "up/planted", text: "x" },
+    ]),
+  );
+  const launch = launchOf("true", { contextDigest });
+  platform.run(launch);
+  expect((await platform.ended(launch)).exit).toMatchObject({
+    code: 126,
+    message: expect.stringContaining('the link "up" leads out of it'),
+  });
+  expect(existsSync(join(folderOf(launch), "work/planted"))).toBe(false);
+});
+
+test("a process of another user that says it is of a run does not keep that run from ending", async () => {
+  await startAgent();
+  const victim = launchOf("sleep 1000", { experiment: "1" });
+  platform.run(victim);
+  await platform.up(victim);
+  const run = join(folderOf(victim), "run");
+  const attack = launchOf(
+    `while true; do TRAINYARD_RUN_DIR=${run} sleep 0.01; done & while true; do TRAINYARD_RUN_DIR=${run} setsid sleep 1000; done & echo up; wait`,
+  );
+  platform.run(attack);
+  await vi.waitFor(() => expect(platform.texts(attack)).toEqual(["up"]), patient);
+  platform.kill(victim);
+  expect((await platform.ended(victim)).killed).toBe(true);
+  expect(platform.reported(attack.allocation)?.exit).toBeUndefined();
+  platform.kill(attack);
+  await platform.ended(attack);
+});

@@ -1,0 +1,178 @@
+/**
+ * Finds out at the agent's start whether its runs can have users of their own, and opens what they have to reach: a range that
+ * was asked for and does not work ends the agent, since its runs would have the rights of root.
+ */
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { Fault } from "@trainyard/kernel";
+import { makeFolder, names } from "../state/layout.ts";
+import { startLeader } from "../supervisor/leader.ts";
+import type { Telemetry } from "../telemetry.ts";
+import { letPass } from "./run-folders.ts";
+import type { RunUser, UserRange } from "./run-user.ts";
+import { RunUsers } from "./run-users.ts";
+
+export type UserSettings = {
+  /** Null for the agent's own user. */
+  readonly range: UserRange | null;
+  /** Names or numbers. */
+  readonly groups: readonly string[];
+  /** Further variables of the agent that runs have; with * at the end all that begin so. */
+  readonly inherits: readonly string[];
+  /** The file from which the agent has its settings; null where they are all in its environment. */
+  readonly settingsFile: string | null;
+};
+
+export type Places = {
+  /** The agent's state folder. */
+  readonly folder: string;
+  readonly sdkPath: string | null;
+  /** Empty where this host does not know it. */
+  readonly checkpointDir: string;
+};
+
+/**
+ * The mode of a storage folder: everyone may add a folder, which has the storage's group, and nobody removes another's. The SDK
+ * flushes the folder after it has added one, for which it must be able to open it.
+ */
+const storageMode = 0o3777;
+
+/** Throws a Fault that says why runs cannot have users here. */
+export async function openUsers(
+  settings: UserSettings,
+  places: Places,
+  events: Pick<Telemetry, "runUsers" | "storageClosed">,
+): Promise<RunUsers> {
+  const { range, inherits, settingsFile } = settings;
+  events.runUsers(range);
+  if (range === null) return new RunUsers(null);
+  const own = process.getuid?.();
+  if (process.platform !== "linux" || own !== 0) {
+    throw refused(`the agent runs as user ${own}: start it as root on Linux`);
+  }
+  checkAccounts(range);
+  checkPath(realpathSync(places.folder));
+  if (settingsFile !== null) checkClosed(settingsFile);
+  const groups = settings.groups.map(groupId);
+  for (const folder of [places.folder, makeFolder(join(places.folder, names.runs))])
+    letPass(folder);
+  makeStorage(places.checkpointDir);
+  const probe: RunUser = { uid: range.first, gid: range.first, groups };
+  const problems = await unreachable(probe, places);
+  if (problems.includes("storage")) events.storageClosed(places.checkpointDir);
+  if (problems.includes("folder")) {
+    throw refused(
+      `user ${probe.uid} cannot reach ${places.folder}: let others pass through each folder that leads there (chmod o+x), or set TRAINYARD_AGENT_DIR to another place`,
+    );
+  }
+  if (problems.includes("sdk")) {
+    throw refused(
+      `user ${probe.uid} cannot read the package trainyard in ${places.sdkPath}: let others read it, or set TRAINYARD_SDK_PATH to another place`,
+    );
+  }
+  return new RunUsers(range, groups, inherits);
+}
+
+function refused(why: string): Fault {
+  return new Fault(
+    "no_run_users",
+    `TRAINYARD_AGENT_USER_IDS is set, but runs cannot have users of their own: ${why}; without this setting runs have the agent's user`,
+    { retry: "never" },
+  );
+}
+
+/** The lines of passwd(5) and group(5) have the id third. Throws where an account of this host has an id of the range. */
+export function checkAccounts(
+  { first, last }: UserRange,
+  files: readonly string[] = ["/etc/passwd", "/etc/group"],
+): void {
+  for (const file of files) {
+    for (const [name = "", , id = ""] of linesOf(file)) {
+      if (id === "" || Number(id) < first || Number(id) > last) continue;
+      throw refused(`${name} in ${file} has the id ${id}, which is in the range: choose another`);
+    }
+  }
+}
+
+/** A folder that others may exchange is not the agent's, whatever is in it. */
+function checkPath(folder: string): void {
+  for (let path = folder; ; path = dirname(path)) {
+    const { uid, mode } = statSync(path);
+    const isSticky = (mode & 0o1000) !== 0;
+    if (uid !== 0 || ((mode & 0o022) !== 0 && !isSticky)) {
+      throw refused(
+        `others may exchange ${path}, which holds the agent's state: make it root's, and let nobody else write there (chown root, chmod go-w)`,
+      );
+    }
+    if (path === dirname(path)) return;
+  }
+}
+
+/** Their members get root's rights, or its files. */
+const likeRoot = new Set([
+  "docker",
+  "podman",
+  "lxd",
+  "libvirt",
+  "disk",
+  "shadow",
+  "kmem",
+  "sudo",
+  "wheel",
+  "adm",
+]);
+
+function groupId(group: string): number {
+  if (likeRoot.has(group)) {
+    throw refused(`TRAINYARD_AGENT_USER_GROUPS names ${group}, whose members have rights of root`);
+  }
+  const id = linesOf("/etc/group").find(([name]) => name === group)?.[2] ?? group;
+  if (/^\d+$/.test(id) && Number(id) > 0) return Number(id);
+  throw refused(
+    `TRAINYARD_AGENT_USER_GROUPS names ${JSON.stringify(group)}, and /etc/group has no such group that runs may have`,
+  );
+}
+
+function linesOf(file: string): readonly (readonly string[])[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
+}
+
+function checkClosed(file: string): void {
+  const { uid, mode } = statSync(file);
+  if (uid === 0 && (mode & 0o077) === 0) return;
+  throw refused(
+    `${file} holds the agent's password, and others may read it: chown root and chmod 600`,
+  );
+}
+
+/** Only where there is none yet: nobody but the agent has been in it. */
+function makeStorage(path: string): void {
+  if (path === "" || existsSync(path)) return;
+  const shared = join("tensorboard", "experiment");
+  mkdirSync(join(path, shared), { recursive: true, mode: 0o700 });
+  for (const folder of [shared, "tensorboard", "."]) chmodSync(join(path, folder), storageMode);
+}
+
+const script = `cd "$1/${names.runs}" 2>/dev/null || echo folder
+[ -z "$2" ] || [ -r "$2/trainyard/__init__.py" ] || echo sdk
+[ -z "$3" ] || { [ -w "$3" ] && [ -x "$3" ]; } || echo storage`;
+
+/** What a process of the user does not get at, started as runs are. */
+async function unreachable(
+  user: RunUser,
+  { folder, sdkPath, checkpointDir }: Places,
+): Promise<readonly string[]> {
+  const argv = ["/bin/sh", "-c", script, "sh", folder, sdkPath ?? "", checkpointDir];
+  const command = { argv, environment: {}, work: "/", user };
+  const leader = await startLeader(command, "scan", folder, () => {});
+  leader.stderr.resume();
+  const said = await text(leader.stdout);
+  const end = await leader.end;
+  if (said !== "" || ("code" in end && end.code === 0)) return said.split("\n").filter(Boolean);
+  const how = "code" in end ? (end.signal ?? end.code) : end.lost;
+  throw refused(`a process of user ${user.uid} ended with ${how}`);
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { inheritedByUser } from "./inherited.ts";
+import { experimentsOf, ownerOf, parseUserRange } from "./run-user.ts";
+
+const range = { first: 20_000, last: 20_099 };
+
+test("no two experiments share a user, and none has the first id, which is the probe's", () => {
+  const ids = Array.from({ length: experimentsOf(range) }, (_, n) => ownerOf(range, String(n + 1)));
+  expect(new Set(ids.map(({ uid }) => uid)).size).toBe(99);
+  expect(ids[0]).toEqual({ uid: 20_001, gid: 20_001 });
+  expect(ids.at(-1)).toEqual({ uid: 20_099, gid: 20_099 });
+});
+
+test.each(["100", "9999999999999999", "0", "-1", "1e3", "", "7; id"])(
+  "experiment %j, beyond the range or no experiment's number, has no user",
+  (experiment) => {
+    expect(() => ownerOf(range, experiment)).toThrow(/has no user/);
+  },
+);
+
+test.each([
+  ["", null],
+  ["20000-29999", { first: 20_000, last: 29_999 }],
+  ["1900000000-4294967294", { first: 1_900_000_000, last: 4_294_967_294 }],
+])("the range %j is read", (text, expected) => {
+  expect(parseUserRange(text)).toEqual(expected);
+});
+
+test.each([
+  ["20000", "FIRST-LAST"],
+  ["0-100", "below 1000"],
+  ["20000-4294967295", "highest user id"],
+  ["20000-20000", "above the first"],
+  ["60000-70000", "nobody"],
+  ["-5-10", "FIRST-LAST"],
+])("the range %j is refused", (text, said) => {
+  expect(() => parseUserRange(text)).toThrow(said);
+});
+
+test("a run with a user inherits what is named, and of the rest what the agent names", () => {
+  const inherited = {
+    PATH: "/bin",
+    LC_ALL: "C",
+    https_proxy: "http://proxy",
+    CUDA_HOME: "/cuda",
+    HOME: "/root",
+    SSH_AUTH_SOCK: "/run/agent",
+    AWS_SECRET_ACCESS_KEY: "hush",
+    HF_HOME: "/cache",
+    TRAINYARD_NATS_PASSWORD: "hush",
+  };
+  const usual = ["PATH", "LC_ALL", "https_proxy", "CUDA_HOME"];
+  expect(Object.keys(inheritedByUser(inherited, []))).toEqual(usual);
+  expect(Object.keys(inheritedByUser(inherited, ["HF_HOME", "AWS_*"]))).toEqual([
+    ...usual,
+    "AWS_SECRET_ACCESS_KEY",
+    "HF_HOME",
+  ]);
+});

@@ -1,0 +1,40 @@
+/** As whom runs start on this host: users of their own, or the agent's. */
+import type { RunFolder } from "../state/run-folder.ts";
+import { inheritedByUser } from "./inherited.ts";
+import { type Owner, ownerOf, type RunUser, type UserRange } from "./run-user.ts";
+
+export class RunUsers {
+  readonly #range: UserRange | null;
+  readonly #groups: readonly number[];
+  readonly #inherits: readonly string[];
+
+  /** Without a range every run is the agent's own user. `inherits` names variables of the agent that runs have as well. */
+  constructor(
+    range: UserRange | null,
+    groups: readonly number[] = [],
+    inherits: readonly string[] = [],
+  ) {
+    this.#range = range;
+    this.#groups = groups;
+    this.#inherits = inherits;
+  }
+
+  /** Null for the agent's own; throws a Fault for an experiment beyond the range. */
+  ownerFor(experiment: string): Owner | null {
+    return this.#range === null ? null : ownerOf(this.#range, experiment);
+  }
+
+  /** By its folder, not by today's range: a run keeps its user. */
+  startAs({ owner }: RunFolder): { readonly user?: RunUser } {
+    return owner === null ? {} : { user: { ...owner, groups: this.#groups } };
+  }
+
+  /** Of the agent's variables, those that the run has, with its user's over them. */
+  variables(
+    folder: RunFolder,
+    inherited: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, string>> {
+    if (folder.owner === null) return inherited;
+    return { ...inheritedByUser(inherited, this.#inherits), ...folder.userVariables };
+  }
+}

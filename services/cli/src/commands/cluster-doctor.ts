@@ -1,0 +1,13 @@
+import type { Output } from "../output.ts";
+import { Failure } from "../usage-error.ts";
+
+/** Fails where something can be mended. */
+export async function doctor(output: Output): Promise<void> {
+  const { clusterDoctor } = await import("@trainyard/local-cluster");
+  const findings = clusterDoctor();
+  if (output.json) output.line(JSON.stringify({ findings }));
+  else
+    for (const { check, state, detail } of findings) output.line(`${state}  ${check}: ${detail}`);
+  const problems = findings.filter(({ state }) => state === "problem").length;
+  if (problems > 0) throw new Failure(`The cluster has ${problems} of these to mend.`);
+}
