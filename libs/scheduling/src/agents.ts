@@ -1,60 +1,98 @@
 /**
- * The agents of a pool and who holds their slots, indexed by how much is free.
+ * The agents of a pool and who holds their slots.
  *
  * Invariants: a slot is free when no holder has it, it is not disabled, and its agent is present (joined, not away, not
- * draining) and not blocked; an agent that is not present, or blocked, is in no index, and whoever holds slots there goes on holding them.
+ * draining) and not blocked; an agent that is not present, or blocked, takes no work, and whoever holds slots there keeps them.
  * Mutable: a fold drives it, and a placement pass takes and gives back.
+ *
+ * Questions about agents go to views (view.ts), one for each set of conditions that is asked for: one of all agents, and
+ * the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is asked.
  */
-import { OrdinalGroups } from "./ordinals.ts";
+import type { Capacity } from "./agent-index.ts";
+import { type Conditions, conditionsOf, noConditions } from "./constraints.ts";
+import type { Demand, Share } from "./demand.ts";
+import { schedulingLimits } from "./limits.ts";
+import type { Offer, Slot } from "./offer.ts";
+import { couldTake, freeSlotsOf, View, type ViewedAgent } from "./view.ts";
 
-type Agent = {
-  readonly ordinal: number;
-  readonly id: string;
-  slots: readonly string[];
-  present: boolean;
-  block: Block | null;
-  readonly disabled: Set<string>;
-  readonly holders: Map<string, readonly string[]>;
-  /** How many hold each slot: an agent that returns may report what the fold had given to another. */
-  readonly held: Map<string, number>;
-  free: number;
-  slotless: number;
-  indexed: { readonly free: number; readonly slotless: number; readonly whole: number } | null;
-};
+export type { Capacity } from "./agent-index.ts";
 
 /** Why an agent that is present gets nothing, in words. */
-export type Block = { readonly kind: "low_disk" | "distrusted"; readonly detail: string };
+export type Block = {
+  readonly kind: "low_disk" | "distrusted" | "disabled";
+  readonly detail: string;
+};
 
-export type Capacity = { readonly agents: number; readonly slots: number };
+/** What decides where a demand can be. */
+export type Wanted = Pick<Demand, "slots" | "singleAgent" | "constraints">;
+
+class Agent implements ViewedAgent {
+  readonly ordinal: number;
+  readonly id: string;
+  slots: readonly Slot[] = [];
+  labels: Offer["labels"] = {};
+  present = false;
+  removed = false;
+  /** Left out of what is being looked for. */
+  left = false;
+  block: Block | null = null;
+  readonly disabled = new Set<string>();
+  readonly holders = new Map<string, readonly string[]>();
+  /** How many hold each slot: an agent that returns may report what the fold had given to another. */
+  readonly held = new Map<string, number>();
+  slotless = 0;
+
+  constructor(ordinal: number, id: string) {
+    this.ordinal = ordinal;
+    this.id = id;
+  }
+
+  get hidden(): boolean {
+    return this.removed || this.left;
+  }
+
+  get takesWork(): boolean {
+    return this.present && this.block === null;
+  }
+}
 
 export class PoolAgents {
+  /** The most runs without slots on one agent. */
+  slotlessMax: number = schedulingLimits.slotlessPerAgentMax;
   readonly #byId = new Map<string, Agent>();
   readonly #byOrdinal: Agent[] = [];
-  readonly #byFree = new OrdinalGroups();
-  readonly #bySlotless = new OrdinalGroups();
-  readonly #wholeBySize = new OrdinalGroups();
-  #freeSlots = 0;
+  /** The agents of each holder. */
+  readonly #places = new Map<string, Set<string>>();
+  readonly #all = new View(noConditions);
+  /** By their conditions, the latest asked for last. */
+  readonly #views = new Map<string, View>();
+  /** The agents that changed, in order; those before `#changesFrom` are forgotten. */
+  #changes: Agent[] = [];
+  #changesFrom = 0;
   #blocks = 0;
-  #present: Capacity = { agents: 0, slots: 0 };
-  #known: Capacity = { agents: 0, slots: 0 };
 
   /** Joins an agent, or changes what it offers. */
-  join(id: string, slots: readonly string[], present: boolean): void {
-    const known = this.#byId.get(id);
-    const agent = known ?? newAgent(id, this.#byOrdinal.length);
-    if (known === undefined) {
+  join(id: string, { slots, labels }: Offer, present: boolean): void {
+    let agent = this.#byId.get(id);
+    if (agent === undefined) {
+      agent = new Agent(this.#byOrdinal.length, id);
       this.#byId.set(id, agent);
       this.#byOrdinal.push(agent);
-      this.#known = { agents: this.#known.agents + 1, slots: this.#known.slots };
     }
-    this.#change(agent, () => {
-      this.#known = {
-        agents: this.#known.agents,
-        slots: this.#known.slots - agent.slots.length + slots.length,
-      };
-      agent.slots = [...slots];
-      agent.present = present;
-    });
+    agent.slots = [...slots];
+    agent.labels = labels;
+    agent.present = present;
+    agent.removed = false;
+    this.#changed(agent);
+  }
+
+  /** The agent is no part of the pool until it joins again; whoever holds slots there keeps them. */
+  remove(id: string): void {
+    const agent = this.#byId.get(id);
+    if (agent === undefined) return;
+    agent.present = false;
+    agent.removed = true;
+    this.#changed(agent);
   }
 
   /** One that is present and blocked takes no work; null lifts it. */
@@ -62,202 +100,177 @@ export class PoolAgents {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
     this.#blocks += (block === null ? 0 : 1) - (agent.block === null ? 0 : 1);
-    this.#change(agent, () => {
-      agent.block = block;
-    });
+    agent.block = block;
+    this.#changed(agent);
   }
 
   /** Those that would take work if nothing blocked them. */
   get blocked(): readonly { readonly slots: number; readonly block: Block }[] {
     if (this.#blocks === 0) return [];
-    return this.#byOrdinal.flatMap(({ present, block, slots }) =>
-      present && block !== null ? [{ slots: slots.length, block }] : [],
+    return this.#byOrdinal.flatMap(({ present, hidden, block, slots }) =>
+      present && !hidden && block !== null ? [{ slots: slots.length, block }] : [],
     );
   }
 
-  /** What the work finds while these take none. */
+  /** What the work finds as if these were not there. */
   without<T>(ids: readonly string[], work: () => T): T {
-    const left = ids.filter((id) => this.#byId.get(id)?.present === true);
-    for (const id of left) this.#setPresent(id, false);
+    if (ids.length === 0) return work();
+    const agents = ids.flatMap((id) => this.#byId.get(id) ?? []).filter(({ hidden }) => !hidden);
+    for (const agent of agents) this.#leaveOut(agent, true);
     try {
       return work();
     } finally {
-      for (const id of left) this.#setPresent(id, true);
+      for (const agent of agents) this.#leaveOut(agent, false);
     }
   }
 
   /** Whether those that take work could take this if they were empty. */
-  couldHold({ slots, singleAgent }: { slots: number; singleAgent: boolean }): boolean {
-    if (slots === 0) return this.#present.agents > 0;
-    if (!singleAgent) return this.#present.slots >= slots;
-    return this.#byOrdinal.some((agent) => agent.indexed !== null && agent.slots.length >= slots);
+  couldHold(wanted: Wanted): boolean {
+    return this.#could(wanted, "present");
+  }
+
+  /** Whether all that joined, also those that are away now, could take this if they were empty. */
+  couldEverHold(wanted: Wanted): boolean {
+    return this.#could(wanted, "known");
   }
 
   setSlotDisabled(id: string, slot: string, disabled: boolean): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
-    this.#change(agent, () => {
-      if (disabled) agent.disabled.add(slot);
-      else agent.disabled.delete(slot);
-    });
+    if (disabled) agent.disabled.add(slot);
+    else agent.disabled.delete(slot);
+    this.#changed(agent);
   }
 
   /** The holder has these slots there, and no others; none at all for a run of no slots. */
   hold(id: string, holder: string, slots: readonly string[]): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
-    this.#change(agent, () => {
-      drop(agent, holder);
-      agent.holders.set(holder, slots);
-      if (slots.length === 0) agent.slotless += 1;
-      for (const slot of slots) agent.held.set(slot, (agent.held.get(slot) ?? 0) + 1);
-    });
+    this.#places.set(holder, (this.#places.get(holder) ?? new Set<string>()).add(id));
+    drop(agent, holder);
+    agent.holders.set(holder, slots);
+    if (slots.length === 0) agent.slotless += 1;
+    for (const slot of slots) agent.held.set(slot, (agent.held.get(slot) ?? 0) + 1);
+    this.#changed(agent);
   }
 
   release(id: string, holder: string): void {
     const agent = this.#byId.get(id);
-    if (agent !== undefined) this.#change(agent, () => drop(agent, holder));
+    if (agent === undefined) return;
+    drop(agent, holder);
+    const places = this.#places.get(holder);
+    places?.delete(id);
+    if (places?.size === 0) this.#places.delete(holder);
+    this.#changed(agent);
+  }
+
+  /** What a holder has, agent by agent. */
+  sharesOf(holder: string): readonly Share[] {
+    return [...(this.#places.get(holder) ?? [])].flatMap((agent) => {
+      const slots = this.#byId.get(agent)?.holders.get(holder);
+      return slots === undefined ? [] : [{ agent, slots }];
+    });
+  }
+
+  /** Those that have slots of an agent, or run there without. */
+  holdersOf(id: string): Iterable<string> {
+    return this.#byId.get(id)?.holders.keys() ?? [];
+  }
+
+  idOf(ordinal: number): string {
+    return (this.#byOrdinal[ordinal] as Agent).id;
   }
 
   /** All agents that ever joined, and their slots. */
   get known(): Capacity {
-    return this.#known;
+    return this.view(noConditions).known;
   }
 
   /** Those that take work now. */
   get present(): Capacity {
-    return this.#present;
+    return this.view(noConditions).present;
   }
 
   get freeSlots(): number {
-    return this.#freeSlots;
+    return this.view(noConditions).freeSlots;
   }
 
   /** The most slots that one present agent has free; -1 without agents. */
   get mostFree(): number {
-    return this.#byFree.highest;
+    return this.view(noConditions).mostFree;
   }
 
   /** The most slots that one agent has, present or not. */
   get largest(): number {
-    let largest = 0;
-    for (const agent of this.#byOrdinal) largest = Math.max(largest, agent.slots.length);
-    return largest;
+    return this.view(noConditions).largest;
   }
 
-  /** Of the agents with at least this many free slots one with the fewest, the earliest joined first. */
-  tightest(slots: number): string | undefined {
-    return this.#idOf(this.#byFree.firstFrom(slots));
-  }
-
-  /** The agent with the fewest runs of no slots, if it has fewer than the limit. */
-  leastSlotless(below: number): string | undefined {
-    const ordinal = this.#bySlotless.firstFrom(0);
-    const agent = ordinal === undefined ? undefined : this.#byOrdinal[ordinal];
-    return agent !== undefined && agent.slotless < below ? agent.id : undefined;
-  }
-
-  /** Agents of which no slot is taken, by their size, the largest first. */
-  wholeSizes(): readonly number[] {
-    return this.#wholeBySize.descending();
-  }
-
-  wholeOf(size: number, count: number): readonly string[] {
-    return this.#wholeBySize
-      .members(size)
-      .slice(0, count)
-      .flatMap((ordinal) => this.#idOf(ordinal) ?? []);
-  }
-
-  wholeCount(size: number): number {
-    return this.#wholeBySize.members(size).length;
-  }
-
-  /** Agents with free slots, those with the most first. */
-  *byMostFree(): Generator<{ readonly id: string; readonly free: number }> {
-    for (const free of this.#byFree.descending()) {
-      if (free === 0) return;
-      for (const ordinal of this.#byFree.members(free)) {
-        const id = this.#idOf(ordinal);
-        if (id !== undefined) yield { id, free };
+  /** The agents and slots that these conditions admit, as they are until something changes. */
+  view(conditions: Conditions): View {
+    const view = conditions.key === "" ? this.#all : this.#viewOf(conditions);
+    const next = this.#changesFrom + this.#changes.length;
+    if (view.seen < this.#changesFrom) for (const agent of this.#byOrdinal) view.level(agent);
+    else {
+      for (let at = view.seen - this.#changesFrom; at < this.#changes.length; at += 1) {
+        view.level(this.#changes[at] as Agent);
       }
     }
+    view.seen = next;
+    return view;
+  }
+
+  /** An agent of a view; its first free slots that the conditions admit, in its own order. */
+  share(ordinal: number, conditions: Conditions, count: number): Share {
+    const agent = this.#byOrdinal[ordinal] as Agent;
+    return { agent: agent.id, slots: freeSlotsOf(conditions, agent, count) };
   }
 
   /** The first free slots of an agent, in its own order. */
   freeOf(id: string, count: number): readonly string[] {
     const agent = this.#byId.get(id);
-    if (agent === undefined || agent.indexed === null) return [];
-    const free: string[] = [];
-    for (const slot of agent.slots) {
-      if (free.length === count) break;
-      if (!agent.held.has(slot) && !agent.disabled.has(slot)) free.push(slot);
+    if (agent === undefined || agent.hidden || !agent.takesWork) return [];
+    return freeSlotsOf(noConditions, agent, count);
+  }
+
+  /** What all agents of the pool offer, for a sentence about them. */
+  *offers(): Generator<Offer & { readonly id: string }> {
+    for (const agent of this.#byOrdinal) if (!agent.removed) yield agent;
+  }
+
+  #could({ slots, singleAgent, constraints }: Wanted, which: "present" | "known"): boolean {
+    const { alone, together, slotless } = conditionsOf(constraints);
+    return this.without(constraints?.excludedAgents ?? [], () =>
+      couldTake(
+        { alone: this.view(slots === 0 ? slotless : alone), together: this.view(together) },
+        { slots, singleAgent },
+        (index) => index[which],
+      ),
+    );
+  }
+
+  #viewOf(conditions: Conditions): View {
+    const view = this.#views.get(conditions.key) ?? new View(conditions);
+    this.#views.delete(conditions.key);
+    this.#views.set(conditions.key, view);
+    if (this.#views.size > schedulingLimits.viewsMax) {
+      const [oldest = ""] = this.#views.keys();
+      this.#views.delete(oldest);
     }
-    return free;
+    return view;
   }
 
-  #setPresent(id: string, present: boolean): void {
-    const agent = this.#byId.get(id);
-    if (agent !== undefined) this.#change(agent, () => (agent.present = present));
+  #leaveOut(agent: Agent, left: boolean): void {
+    agent.left = left;
+    this.#changed(agent);
   }
 
-  #idOf(ordinal: number | undefined): string | undefined {
-    return ordinal === undefined ? undefined : this.#byOrdinal[ordinal]?.id;
+  #changed(agent: Agent): void {
+    this.#changes.push(agent);
+    // A view that has not been asked for so long looks at each agent once, which costs less than the list.
+    if (this.#changes.length <= Math.max(1_000, 2 * this.#byOrdinal.length)) return;
+    this.#changesFrom += this.#changes.length;
+    this.#changes = [];
   }
-
-  #change(agent: Agent, change: () => void): void {
-    this.#unindex(agent);
-    change();
-    agent.free = 0;
-    for (const slot of agent.slots) {
-      if (!agent.held.has(slot) && !agent.disabled.has(slot)) agent.free += 1;
-    }
-    this.#index(agent);
-  }
-
-  #unindex(agent: Agent): void {
-    if (agent.indexed === null) return;
-    const { free, slotless, whole } = agent.indexed;
-    this.#byFree.remove(free, agent.ordinal);
-    this.#bySlotless.remove(slotless, agent.ordinal);
-    if (whole > 0) this.#wholeBySize.remove(whole, agent.ordinal);
-    this.#freeSlots -= free;
-    this.#present = {
-      agents: this.#present.agents - 1,
-      slots: this.#present.slots - agent.slots.length,
-    };
-    agent.indexed = null;
-  }
-
-  #index(agent: Agent): void {
-    if (!agent.present || agent.block !== null) return;
-    const whole = agent.held.size === 0 ? agent.free : 0;
-    agent.indexed = { free: agent.free, slotless: agent.slotless, whole };
-    this.#byFree.add(agent.free, agent.ordinal);
-    this.#bySlotless.add(agent.slotless, agent.ordinal);
-    if (whole > 0) this.#wholeBySize.add(whole, agent.ordinal);
-    this.#freeSlots += agent.free;
-    this.#present = {
-      agents: this.#present.agents + 1,
-      slots: this.#present.slots + agent.slots.length,
-    };
-  }
-}
-
-function newAgent(id: string, ordinal: number): Agent {
-  return {
-    ordinal,
-    id,
-    slots: [],
-    present: false,
-    block: null,
-    disabled: new Set(),
-    holders: new Map(),
-    held: new Map(),
-    free: 0,
-    slotless: 0,
-    indexed: null,
-  };
 }
 
 function drop(agent: Agent, holder: string): void {

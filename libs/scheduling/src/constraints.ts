@@ -1,3 +1,5 @@
+import type { Offer, Slot } from "./offer.ts";
+
 /** Conditions on the agents and devices of a run; all of them hold for each of its agents. */
 export type Constraints = {
   /** cpu, cuda or rocm; empty for any. */
@@ -9,7 +11,10 @@ export type Constraints = {
   readonly preferred: readonly LabelRule[];
   readonly forbidden: readonly LabelRule[];
   readonly excludedAgents: readonly string[];
-  /** The agents of the run have the same value of this label; empty for no such condition. */
+  /**
+   * The agents of the run have the same value of this label; empty for no such condition. A run on one agent always
+   * satisfies it, and an agent without the label shares a run with no other.
+   */
   readonly sameLabel: string;
 };
 
@@ -18,3 +23,78 @@ export type LabelRule = {
   /** One of these; none for any value. */
   readonly values: readonly string[];
 };
+
+/** The part of constraints that decides for each agent by itself whether an index has it, and which of its slots. */
+export type Conditions = Omit<Constraints, "excludedAgents"> & {
+  /** Equal for equal conditions; empty where there are none. */
+  readonly key: string;
+};
+
+/** What one run's constraints ask of agents, by what is looked for. */
+export type ConditionSet = {
+  /** Of an agent that holds the whole run. */
+  readonly alone: Conditions;
+  /** Of agents that share it: grouped by `sameLabel`. */
+  readonly together: Conditions;
+  /** Of an agent for a run without slots, which has no devices. */
+  readonly slotless: Conditions;
+  /** All that the constraints say, excluded agents included, as a text that is equal for equal constraints. */
+  readonly shape: string;
+};
+
+const nothing = { device: "", deviceMemoryBytes: 0, required: [], preferred: [], forbidden: [] };
+export const noConditions: Conditions = { ...nothing, sameLabel: "", key: "" };
+const unconstrained: ConditionSet = {
+  alone: noConditions,
+  together: noConditions,
+  slotless: noConditions,
+  shape: "",
+};
+
+export function conditionsOf(constraints: Constraints | undefined): ConditionSet {
+  if (constraints === undefined) return unconstrained;
+  const { excludedAgents, ...rest } = constraints;
+  const { device, deviceMemoryBytes, sameLabel, required, preferred, forbidden } = rest;
+  const hasRules = required.length > 0 || preferred.length > 0 || forbidden.length > 0;
+  const rules = hasRules ? JSON.stringify([required, preferred, forbidden]) : "";
+  const devices = device !== "" || deviceMemoryBytes > 0 ? `${device} ${deviceMemoryBytes}` : "";
+  const own = devices === "" ? rules : `${devices}\n${rules}`;
+  const key = sameLabel === "" ? own : `${own}\n\n${sameLabel}`;
+  const excluded = excludedAgents.length === 0 ? "" : `\n\n\n${JSON.stringify(excludedAgents)}`;
+  return {
+    alone: { ...rest, sameLabel: "", key: own },
+    together: { ...rest, key },
+    slotless: { ...rest, device: "", deviceMemoryBytes: 0, sameLabel: "", key: rules },
+    shape: `${key}${excluded}`,
+  };
+}
+
+export function admitsAgent({ required, forbidden }: Conditions, labels: Offer["labels"]): boolean {
+  return (
+    required.every((rule) => isMet(rule, labels)) && !forbidden.some((rule) => isMet(rule, labels))
+  );
+}
+
+/** Whether some slots of an admitted agent may be admitted and others not. */
+export function asksForDevices({ device, deviceMemoryBytes }: Conditions): boolean {
+  return device !== "" || deviceMemoryBytes > 0;
+}
+
+export function admitsSlot(
+  { device, deviceMemoryBytes }: Conditions,
+  { device: kind, memoryBytes }: Slot,
+): boolean {
+  return (device === "" || device === kind) && memoryBytes >= deviceMemoryBytes;
+}
+
+/** How many of the preferred labels an agent has. */
+export function preferenceOf({ preferred }: Conditions, labels: Offer["labels"]): number {
+  let met = 0;
+  for (const rule of preferred) if (isMet(rule, labels)) met += 1;
+  return met;
+}
+
+export function isMet({ label, values }: LabelRule, labels: Offer["labels"]): boolean {
+  if (!Object.hasOwn(labels, label)) return false;
+  return values.length === 0 || values.includes(labels[label] as string);
+}

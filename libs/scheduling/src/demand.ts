@@ -1,4 +1,4 @@
-import type { Constraints } from "./constraints.ts";
+import { type Constraints, conditionsOf } from "./constraints.ts";
 
 /** A run that waits for a place, or has one. */
 export type Demand = {
@@ -24,16 +24,44 @@ export type Demand = {
   readonly singleAgent: boolean;
   /** Rises with every arrival: the log position at which it was queued. */
   readonly arrival: number;
+  /** Where it is among those of its priority, on the scale of arrivals; its arrival unless a user has moved its job. */
+  readonly place?: number;
+  /** The time of its arrival; one without it does not age. */
+  readonly queuedAtMs?: number;
   /** Agents that it does not go to while another could take it: its launches failed there. */
   readonly avoid?: readonly string[];
 };
 
 /** Demands that are equal in this fit or do not fit together. */
-export function shapeOf({ slots, singleAgent, avoid = [] }: Demand): string {
-  return `${slots}/${singleAgent}/${avoid.join(" ")}`;
+export function shapeOf({ slots, singleAgent, avoid = [], constraints }: Demand): string {
+  return `${slots}/${singleAgent}/${avoid.join(" ")}${conditionsOf(constraints).shape}`;
 }
 
 /** The part of an allocation on one agent. The order of a grant's placements is the order of node ranks. */
 export type Share = { readonly agent: string; readonly slots: readonly string[] };
 
-export type Grant = { readonly id: string; readonly shares: readonly Share[] };
+export type Grant = {
+  readonly id: string;
+  readonly shares: readonly Share[];
+  /** So many of its slots are beyond the quota of its workspace: it is stopped when others need them. */
+  readonly borrowed: number;
+};
+
+/** A run that has to make room for another one. */
+export type Stop = { readonly id: string; readonly by: string };
+
+/** Slots that are kept for the first run that has no place. */
+export type Reservation = {
+  readonly id: string;
+  readonly slots: number;
+  readonly agents: readonly string[];
+};
+
+/** The outcome of a placement pass. */
+export type Pass = {
+  readonly grants: readonly Grant[];
+  readonly stops: readonly Stop[];
+  readonly reservation: Reservation | null;
+  /** The time at which the order of the queue changes without any event; null for never. */
+  readonly againAtMs: number | null;
+};

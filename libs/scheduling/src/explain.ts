@@ -1,47 +1,169 @@
-/** Why what waits has no place yet, in the words that people see. */
+/** Why the waiting runs have no place yet, in the words that people see. */
 import type { Block, Capacity } from "./agents.ts";
-import { type Demand, shapeOf } from "./demand.ts";
+import type { Demand } from "./demand.ts";
+import type { Limit } from "./limits-of-runs.ts";
 import { schedulingLimits } from "./limits.ts";
+import type { PlacedRun } from "./placed.ts";
+import { type Claim, type Obstacle, PlacementPass } from "./place.ts";
 import type { Pool } from "./pool.ts";
-import type { Kind } from "./queue.ts";
+import type { Kind, Lane } from "./queue.ts";
+import { compareRanks, Walk } from "./walk.ts";
 
 export type WaitReason =
   | "no_agents"
   | "agents_away"
   | "not_enough_free"
   | "behind_others"
+  | "reserved"
+  | "quota"
+  | "max_slots"
+  | "fair_share"
+  | "constraints"
+  | "preempting"
   | Block["kind"];
 
-export type Wait = { readonly id: string; readonly reason: WaitReason; readonly detail: string };
+type Reason = {
+  readonly reason: WaitReason;
+  readonly detail: string;
+  /** The limit that holds it back; null if there is none. */
+  readonly limit: string | null;
+};
 
-/** The reasons of the first that wait, in the order of the queue. Right after a pass: what fits is placed by then. */
-export function explainWaits(pool: Pool, waitsMax: number): readonly Wait[] {
+export type Wait = Reason & { readonly id: string };
+
+export type Explanation = Reason & {
+  /** The number of waiting runs that go first. */
+  readonly ahead: number;
+  /** The first few runs that have to end or start before. */
+  readonly blockers: readonly string[];
+  /** The condition under which it starts, as half a sentence. */
+  readonly startsWhen: string;
+};
+
+/** The first that wait, in the order of the queue. A run that the next pass places is not among them. */
+export function explainWaits(pool: Pool, waitsMax: number, nowMs: number): readonly Wait[] {
+  const pass = lookAt(pool, nowMs);
   const waits: Wait[] = [];
-  for (const kind of ["slotless", "slotted"] as const) explainKind(pool, kind, waitsMax, waits);
+  for (const kind of ["slotless", "slotted"] as const) {
+    const lanes = pool.queue.lanes(kind).map((lane) => ({ lane, from: 0 }));
+    const walk = new Walk(lanes, (demand) => pass.ranking.rankOf(demand));
+    const seen = new Set<Lane>();
+    for (let turn = walk.next(); turn !== null; turn = walk.next()) {
+      if (waits.length >= waitsMax) return waits;
+      const { demand, lane } = turn;
+      turn.take();
+      if (pass.isGranted(demand.id)) continue;
+      const leads = !seen.has(lane);
+      seen.add(lane);
+      waits.push({ id: demand.id, ...reasonOf(pool, pass, { demand, lane, leads }) });
+    }
+  }
   return waits;
 }
 
-function explainKind(pool: Pool, kind: Kind, waitsMax: number, waits: Wait[]): void {
-  let first = true;
-  for (const priority of pool.queue.priorities(kind)) {
-    const seenShapes = new Set<string>();
-    const walk = pool.queue.walk(kind, priority);
-    for (let next = walk.next(); next !== null; next = walk.next()) {
-      if (waits.length >= waitsMax) return;
-      const shape = shapeOf(next.demand);
-      const leads = first && !seenShapes.has(shape);
-      seenShapes.add(shape);
-      waits.push({ id: next.demand.id, ...reasonOf(pool, next.demand, leads) });
-      next.take();
-    }
-    first = false;
-  }
+/** Null for a run that does not wait. */
+export function explainOne(pool: Pool, id: string, nowMs: number): Explanation | null {
+  const found = pool.queue.find(id);
+  if (found === undefined) return null;
+  const { demand, lane } = found;
+  const pass = lookAt(pool, nowMs);
+  const obstacle = pass.obstacles.get(lane.key);
+  const first = firstOf(lane, pass);
+  const reason = reasonOf(pool, pass, { demand, lane, leads: first === id });
+  const isBehind = reason.reason === "behind_others" && first !== undefined && first !== id;
+  const blockers = isBehind ? [first] : blockersOf(obstacle, pass, demand);
+  return {
+    ...reason,
+    ahead: aheadOf(pool, demand, lane.kind, pass),
+    blockers: blockers.slice(0, schedulingLimits.blockersNamedMax),
+    startsWhen: startsWhen(demand, reason.reason, obstacle, nowMs),
+  };
 }
 
-type Reason = Omit<Wait, "id">;
+function lookAt(pool: Pool, nowMs: number): PlacementPass {
+  const pass = new PlacementPass(pool, { nowMs, grantsMax: Number.POSITIVE_INFINITY });
+  pass.look();
+  return pass;
+}
 
-function reasonOf(pool: Pool, demand: Demand, leads: boolean): Reason {
-  const { known, present, blocked } = pool.agents;
+/** The first of a lane that a pass would not place. */
+function firstOf(lane: Lane, pass: PlacementPass): string | undefined {
+  for (let next = lane.from(0); next !== null; next = lane.from(next.index + 1)) {
+    if (!pass.isGranted(next.demand.id)) return next.demand.id;
+  }
+  return undefined;
+}
+
+function aheadOf({ queue }: Pool, demand: Demand, kind: Kind, { ranking }: PlacementPass): number {
+  const rank = ranking.rankOf(demand);
+  let ahead = 0;
+  for (const lane of queue.lanes(kind)) {
+    for (let next = lane.from(0); next !== null; next = lane.from(next.index + 1)) {
+      if (compareRanks(ranking.rankOf(next.demand), rank) >= 0) break;
+      ahead += 1;
+    }
+  }
+  return ahead;
+}
+
+function blockersOf(
+  obstacle: Obstacle | undefined,
+  pass: PlacementPass,
+  demand: Demand,
+): readonly string[] {
+  if (obstacle?.kind === "claim") return idsOf(obstacle.claim.blockers);
+  if (obstacle?.kind === "reserved") return [obstacle.by];
+  return obstacle?.kind === "full" ? idsOf(pass.blockersOf(demand)) : [];
+}
+
+function idsOf(runs: readonly PlacedRun[]): readonly string[] {
+  return runs.map(({ demand }) => demand.id);
+}
+
+function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Waiting): Reason {
+  const obstacle = pass.obstacles.get(lane.key);
+  const unavailable = unavailableOf(pool, demand);
+  if (unavailable !== null) return { ...unavailable, limit: null };
+  if (obstacle?.kind === "limit") return limitReason(demand, obstacle.limit);
+  if (obstacle === undefined || !leads) {
+    return {
+      reason: "behind_others",
+      detail: "others are ahead of it in the queue",
+      limit: null,
+    };
+  }
+  if (obstacle.kind === "reserved") {
+    const detail = `the free slots are reserved for ${obstacle.by}, which is ahead of it in the queue`;
+    return { reason: "reserved", detail, limit: null };
+  }
+  if (obstacle.kind === "claim" && !obstacle.claim.isLent) {
+    const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for it`;
+    return { reason: "preempting", detail, limit: null };
+  }
+  const share = pass.ranking.shareOf(demand.job);
+  const held = pool.placed.slotsOf(demand.job);
+  if (share !== null && held >= share && pool.placed.slots > held) {
+    const detail = `its experiment holds ${held} slots, and its fair share of the pool is ${share}`;
+    return { reason: "fair_share", detail, limit: `fair share: ${share}` };
+  }
+  return {
+    ...pool.agents.without(demand.avoid ?? [], () => notEnough(pool, demand)),
+    limit: null,
+  };
+}
+
+type Waiting = {
+  readonly demand: Demand;
+  readonly lane: Lane;
+  /** It is the first of its lane. */
+  readonly leads: boolean;
+};
+
+type Unavailable = Omit<Reason, "limit">;
+
+/** What keeps it from starting even if nothing else ran; null if there is nothing. */
+function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
+  const { known, present, blocked } = agents;
   if (known.agents === 0) {
     return { reason: "no_agents", detail: "no agent has joined the pool yet" };
   }
@@ -56,15 +178,34 @@ function reasonOf(pool: Pool, demand: Demand, leads: boolean): Reason {
       detail: `${away} of the pool's ${known.agents} agents are away, with ${known.slots - there.slots} of its ${known.slots} slots`,
     };
   }
+  if (agents.couldHold(demand)) return null;
   const [first] = blocked;
-  if (first !== undefined && there.slots >= demand.slots && !pool.agents.couldHold(demand)) {
+  if (first !== undefined && there.slots >= demand.slots) {
     return { reason: first.block.kind, detail: blocksText(blocked) };
   }
-  if (!leads) return { reason: "behind_others", detail: "others are ahead of it in the queue" };
-  return pool.agents.without(demand.avoid ?? [], () => notEnough(pool, demand));
+  if (demand.constraints === undefined) return null;
+  const detail = "the agents that satisfy its constraints are away, disabled or draining";
+  return { reason: "constraints", detail };
 }
 
-function notEnough({ agents }: Pool, demand: Demand): Reason {
+function limitReason({ workspace }: Demand, limit: Limit): Reason {
+  if (limit.kind === "max_slots") {
+    return {
+      reason: "max_slots",
+      detail: `its experiment holds ${limit.held} of at most ${limit.slots} slots`,
+      limit: `max_slots: ${limit.slots}`,
+    };
+  }
+  const { held, quota, borrows } = limit;
+  const but = borrows === null ? "" : ", and all slots beyond it are used or needed by others";
+  return {
+    reason: "quota",
+    detail: `the workspace ${workspace} holds ${held} slots of its quota of ${quota.slots}${but}`,
+    limit: `quota of ${workspace}: ${quota.slots}`,
+  };
+}
+
+function notEnough({ agents }: Pool, demand: Demand): Unavailable {
   const { freeSlots, mostFree, present, blocked } = agents;
   const besides = [
     ...(blocked.length > 0 ? [blocksText(blocked)] : []),
@@ -84,8 +225,62 @@ function notEnough({ agents }: Pool, demand: Demand): Reason {
   const free = demand.singleAgent
     ? `at most ${Math.max(0, mostFree)} are free on one agent`
     : `${freeSlots} of ${present.slots} are free`;
-  const needed = demand.slots === 1 ? "1 slot" : `${demand.slots} slots`;
-  return { reason: "not_enough_free", detail: `it needs ${needed} and ${free}${but}` };
+  return {
+    reason: "not_enough_free",
+    detail: `it needs ${slotsText(demand.slots)} and ${free}${but}`,
+  };
+}
+
+function startsWhen(
+  demand: Demand,
+  reason: WaitReason,
+  obstacle: Obstacle | undefined,
+  nowMs: number,
+): string {
+  const needed = `${slotsText(demand.slots)}${demand.singleAgent ? " of one agent" : ""}`;
+  switch (reason) {
+    case "no_agents":
+      return "when an agent has joined the pool";
+    case "agents_away":
+    case "constraints":
+      return "when such an agent is back";
+    case "low_disk":
+    case "distrusted":
+    case "disabled":
+      return "when the agent takes runs again";
+    case "quota":
+      return `when runs of the workspace ${demand.workspace} end, or its quota is raised`;
+    case "max_slots":
+      return "when runs of its experiment end, or its max_slots is raised";
+    case "fair_share":
+      return `when its experiment holds less than its share, or ${needed} are left over`;
+    case "behind_others":
+      return "when the runs ahead of it have started";
+    case "reserved":
+      return `when ${needed} are free beyond those that are reserved`;
+    case "preempting":
+    case "not_enough_free":
+      if (obstacle?.kind === "claim") return claimText(obstacle.claim, nowMs);
+      return demand.slots === 0 ? "when a run without slots ends" : `when ${needed} are free`;
+  }
+}
+
+function claimText({ blockers, startsAtMs }: Claim, nowMs: number): string {
+  if (blockers.length === 0) return "at the next placement";
+  const latest = Number.isFinite(startsAtMs)
+    ? `, in ${Math.ceil((startsAtMs - nowMs) / 1_000)} s by their time limits`
+    : "";
+  return `when ${listOf(idsOf(blockers))} have ended${latest}`;
+}
+
+function listOf(ids: readonly string[]): string {
+  const named = ids.slice(0, schedulingLimits.blockersNamedMax);
+  const more = ids.length - named.length;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function slotsText(slots: number): string {
+  return slots === 1 ? "1 slot" : `${slots} slots`;
 }
 
 /** The first few: the others are blocked in the same way. */

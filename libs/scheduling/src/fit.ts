@@ -1,86 +1,185 @@
 /**
  * Where a demand goes, all or nothing. In this order:
  *
- * 1. One agent: of those with enough free slots, the one that keeps the fewest free (best fit), so that large agents
- *    stay whole for large runs. A run of no slots goes to the agent with the fewest of its kind.
+ * 1. One agent. Packing takes, of those with enough free slots, the one that keeps the fewest free (best fit), so that
+ *    large agents stay whole for large runs; spreading takes the one with the most. A run of no slots goes to the agent
+ *    with the fewest of its kind.
  * 2. Equal shares of whole agents of one size, the largest size that divides the demand: what distributed training
  *    likes best.
- * 3. Unequal shares: the agents with the most free slots, and for the last share the tightest one that holds it.
+ * 3. Unequal shares: the agents with the most free slots. Packing takes for the last share the tightest one that holds it.
+ *
+ * In each step agents with more of the preferred labels come first. Where the agents of a run must have the same value of
+ * a label, steps 2 and 3 look at the agents of one value: those with the fewest free slots that suffice (spreading: the
+ * most), or, where labels are preferred, those with the most of these.
  *
  * Steps 1 and 2 are Determined's shared and dedicated fit; step 3 is wider than its heterogeneous fit, which misses
  * splits that exist (12 slots over agents of 8, 6 and 4).
  *
  * Agents that a demand avoids are left out of all this while the others, were they empty, could take it.
  */
+import type { AgentIndex } from "./agent-index.ts";
 import type { PoolAgents } from "./agents.ts";
+import { type ConditionSet, type Conditions, conditionsOf } from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
+import type { PoolSettings } from "./settings.ts";
+import type { Tiers } from "./view.ts";
 
-type Shape = Pick<Demand, "slots" | "singleAgent" | "avoid">;
+type Shape = Pick<Demand, "slots" | "singleAgent" | "avoid" | "constraints">;
+type How = PoolSettings["fit"];
+/** The slots of one agent, by its ordinal in the pool. */
+type Part = { readonly ordinal: number; readonly slots: number; readonly tier: number };
 
 /** The shares in node rank order; null when it does not fit now. */
-export function fit(agents: PoolAgents, demand: Shape): readonly Share[] | null {
-  const { avoid = [] } = demand;
-  if (avoid.length === 0) return fitAnywhere(agents, demand);
-  const elsewhere = agents.without(avoid, () => {
-    return { shares: fitAnywhere(agents, demand), isPossible: agents.couldHold(demand) };
+export function fit(agents: PoolAgents, demand: Shape, how: How = "pack"): readonly Share[] | null {
+  const { avoid = [], constraints } = demand;
+  const conditions = conditionsOf(constraints);
+  return agents.without(constraints?.excludedAgents ?? [], () => {
+    if (avoid.length === 0) return fitAnywhere(agents, demand, conditions, how);
+    const elsewhere = agents.without(avoid, () => {
+      const shares = fitAnywhere(agents, demand, conditions, how);
+      return { shares, isPossible: shares !== null || agents.couldHold(demand) };
+    });
+    // Where none of the others could ever take it, one that failed is better than none.
+    if (elsewhere.isPossible) return elsewhere.shares;
+    return fitAnywhere(agents, demand, conditions, how);
   });
-  // Where none of the others could ever take it, one that failed is better than none.
-  if (elsewhere.shares !== null || elsewhere.isPossible) return elsewhere.shares;
-  return fitAnywhere(agents, demand);
 }
 
-function fitAnywhere(agents: PoolAgents, demand: Shape): readonly Share[] | null {
-  if (demand.slots === 0) return fitSlotless(agents);
-  const one = agents.tightest(demand.slots);
-  if (one !== undefined) return [share(agents, one, demand.slots)];
-  if (demand.singleAgent || agents.freeSlots < demand.slots) return null;
-  return fitEqual(agents, demand.slots) ?? fitUnequal(agents, demand.slots);
+function fitAnywhere(
+  agents: PoolAgents,
+  { slots, singleAgent }: Shape,
+  { alone, together, slotless }: ConditionSet,
+  how: How,
+): readonly Share[] | null {
+  if (slots === 0) {
+    const below = agents.slotlessMax;
+    const one = firstOf(tiersOf(agents, slotless), (tier) => tier.leastSlotless(below));
+    return one === undefined ? null : sharesOf(agents, slotless, [{ ...one, slots: 0 }]);
+  }
+  const one = firstOf(tiersOf(agents, alone), (tier) =>
+    how === "pack" ? tier.tightest(slots) : tier.roomiest(slots),
+  );
+  if (one !== undefined) return sharesOf(agents, alone, [{ ...one, slots }]);
+  if (singleAgent) return null;
+  const groups = groupsFor(agents, together, slots, how);
+  const parts =
+    best(groups, (tiers) => equalParts(tiers, slots)) ??
+    best(groups, (tiers) => unequalParts(tiers, slots, how));
+  return parts === null ? null : sharesOf(agents, together, parts);
 }
 
-function fitSlotless(agents: PoolAgents): readonly Share[] | null {
-  const agent = agents.leastSlotless(schedulingLimits.slotlessPerAgentMax);
-  return agent === undefined ? null : [{ agent, slots: [] }];
+/** The tiers of conditions without groups. */
+function tiersOf(agents: PoolAgents, conditions: Conditions): Tiers {
+  for (const [, tiers] of agents.view(conditions).groups) return tiers;
+  return [];
 }
 
-function fitEqual(agents: PoolAgents, slots: number): readonly Share[] | null {
-  for (const size of agents.wholeSizes()) {
+function firstOf(
+  tiers: Tiers,
+  find: (tier: AgentIndex) => number | undefined,
+): { readonly ordinal: number; readonly tier: number } | undefined {
+  for (const [tier, index] of tiers.entries()) {
+    const ordinal = find(index);
+    if (ordinal !== undefined) return { ordinal, tier };
+  }
+  return undefined;
+}
+
+/** The groups with enough free slots, in the order in which they are tried. */
+function groupsFor(
+  agents: PoolAgents,
+  conditions: Conditions,
+  slots: number,
+  how: How,
+): readonly Tiers[] {
+  const groups: { readonly tiers: Tiers; readonly free: number }[] = [];
+  for (const [, tiers] of agents.view(conditions).groups) {
+    const free = tiers.reduce((sum, tier) => sum + tier.freeSlots, 0);
+    if (free >= slots) groups.push({ tiers, free });
+  }
+  const order = how === "pack" ? 1 : -1;
+  return groups.sort((a, b) => order * (a.free - b.free)).map(({ tiers }) => tiers);
+}
+
+/** The parts with the most slots on preferred agents; of equal ones those of the first group. */
+function best(
+  groups: readonly Tiers[],
+  partsOn: (tiers: Tiers) => readonly Part[] | null,
+): readonly Part[] | null {
+  let found: { readonly parts: readonly Part[]; readonly cost: number } | null = null;
+  for (const tiers of groups) {
+    const parts = partsOn(tiers);
+    if (parts === null) continue;
+    const cost = parts.reduce((sum, { slots, tier }) => sum + slots * tier, 0);
+    if (found === null || cost < found.cost) found = { parts, cost };
+    if (cost === 0) break;
+  }
+  return found?.parts ?? null;
+}
+
+function equalParts(tiers: Tiers, slots: number): readonly Part[] | null {
+  const sizes = new Set(tiers.flatMap((tier) => tier.wholeSizes()));
+  for (const size of [...sizes].sort((a, b) => b - a)) {
     const nodes = slots / size;
     if (!Number.isInteger(nodes) || nodes > schedulingLimits.nodesPerAllocationMax) continue;
-    if (agents.wholeCount(size) < nodes) continue;
-    return agents.wholeOf(size, nodes).map((agent) => share(agents, agent, size));
+    const whole = tiers.map((tier) => tier.wholeOf(size));
+    if (whole.reduce((sum, { length }) => sum + length, 0) < nodes) continue;
+    const parts: Part[] = [];
+    for (const [tier, ordinals] of whole.entries()) {
+      const here = ordinals.slice(0, nodes - parts.length);
+      parts.push(...here.map((ordinal) => ({ ordinal, slots: size, tier })));
+    }
+    return parts;
   }
   return null;
 }
 
-function fitUnequal(agents: PoolAgents, slots: number): readonly Share[] | null {
-  const shares: Share[] = [];
-  const taken = new Set<string>();
+/** By preference; if that takes more agents than a run may have, the largest whatever their labels. */
+function unequalParts(tiers: Tiers, slots: number, how: How): readonly Part[] | null {
+  const parts = unequalOf(tiers, byMostFree(tiers), slots, how);
+  if (parts !== null || tiers.length === 1) return parts;
+  const largestFirst = [...byMostFree(tiers)].sort((a, b) => b.free - a.free);
+  return unequalOf(tiers, largestFirst, slots, how);
+}
+
+type Free = { readonly ordinal: number; readonly free: number; readonly tier: number };
+
+function unequalOf(
+  tiers: Tiers,
+  agents: Iterable<Free>,
+  slots: number,
+  how: How,
+): readonly Part[] | null {
+  const parts: Part[] = [];
+  const taken = new Set<number>();
   let missing = slots;
-  for (const { id, free } of agents.byMostFree()) {
+  for (const { ordinal, free, tier } of agents) {
     if (free >= missing) {
-      const last = tightestBesides(agents, missing, taken) ?? id;
-      shares.push(share(agents, last, missing));
-      return shares;
+      const tightest = how === "pack" ? tiers[tier]?.tightest(missing) : undefined;
+      // Of the agents that have a part already, none was large enough for the rest.
+      const last = tightest === undefined || taken.has(tightest) ? ordinal : tightest;
+      parts.push({ ordinal: last, slots: missing, tier });
+      return parts;
     }
-    if (shares.length + 1 >= schedulingLimits.nodesPerAllocationMax) return null;
-    shares.push(share(agents, id, free));
-    taken.add(id);
+    if (parts.length + 1 >= schedulingLimits.nodesPerAllocationMax) return null;
+    parts.push({ ordinal, slots: free, tier });
+    taken.add(ordinal);
     missing -= free;
   }
   return null;
 }
 
-/** The tightest agent for the last share; those that already have one hold less than what was missing then. */
-function tightestBesides(
-  agents: PoolAgents,
-  slots: number,
-  taken: ReadonlySet<string>,
-): string | undefined {
-  const candidate = agents.tightest(slots);
-  return candidate !== undefined && !taken.has(candidate) ? candidate : undefined;
+function* byMostFree(tiers: Tiers): Generator<Free> {
+  for (const [tier, index] of tiers.entries()) {
+    for (const entry of index.byMostFree()) yield { ...entry, tier };
+  }
 }
 
-function share(agents: PoolAgents, agent: string, slots: number): Share {
-  return { agent, slots: agents.freeOf(agent, slots) };
+function sharesOf(
+  agents: PoolAgents,
+  conditions: Conditions,
+  parts: readonly Part[],
+): readonly Share[] {
+  return parts.map(({ ordinal, slots }) => agents.share(ordinal, conditions, slots));
 }

@@ -1,11 +1,19 @@
 export { type Block, type Capacity, PoolAgents } from "./agents.ts";
 export type { Constraints, LabelRule } from "./constraints.ts";
-export type { Demand, Grant, Share } from "./demand.ts";
-export { explainWaits, type Wait, type WaitReason } from "./explain.ts";
+export { couldEverHold, type PlaceAnswer } from "./could-ever-hold.ts";
+export type { Demand, Grant, Pass, Reservation, Share, Stop } from "./demand.ts";
+export {
+  type Explanation,
+  explainOne,
+  explainWaits,
+  type Wait,
+  type WaitReason,
+} from "./explain.ts";
 export { fit } from "./fit.ts";
 export { schedulingLimits } from "./limits.ts";
-export { place } from "./place.ts";
-export { Pool } from "./pool.ts";
+export type { Offer, Slot } from "./offer.ts";
+export { type PassOptions, place } from "./place.ts";
+export { type JobUpdate, Pool } from "./pool.ts";
 export {
   defaultSettings,
   type PolicyName,

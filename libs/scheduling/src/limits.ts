@@ -5,6 +5,17 @@ export const schedulingLimits = {
   nodesPerAllocationMax: 1_024,
   /** Grants of one pass: what follows is the next pass's, so that reports are heard in between. */
   grantsPerPassMax: 128,
+  /** The best priority: ageing ends there. */
+  bestPriority: 1,
+  /** Agents that a reservation considers because they have free slots: beyond these the oldest runs decide. */
+  freestLookedAtMax: 64,
+  /** Runs that one explanation names. */
+  blockersNamedMax: 16,
   /** Agents that one explanation names: it is read in a line of a table. */
   blocksNamedMax: 3,
+  /**
+   * Sets of constraints whose agents are kept in an index. Each index is about 200 bytes an agent; one that is built anew
+   * looks at each agent once.
+   */
+  viewsMax: 128,
 } as const;

@@ -4,6 +4,7 @@ import { schedulingLimits } from "./limits.ts";
 import { place } from "./place.ts";
 import { Pool } from "./pool.ts";
 import { exampleDemand } from "./testing/example-demand.ts";
+import { exampleOffer } from "./testing/example-offer.ts";
 
 let arrivals = 0;
 function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
@@ -14,15 +15,14 @@ function demand(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
 function poolOf(sizes: Readonly<Record<string, number>>): Pool {
   const pool = new Pool();
   for (const [id, size] of Object.entries(sizes)) {
-    const slots = Array.from({ length: size }, (_, n) => String(n));
-    pool.agents.join(id, slots, true);
+    pool.agents.join(id, exampleOffer(size), true);
   }
   return pool;
 }
 
 /** What a pass grants, as "a:2+b:1" for each id in order. */
 function placed(pool: Pool): Record<string, string> {
-  const entries = place(pool).map(({ id, shares }) => [
+  const entries = place(pool, { nowMs: 0 }).grants.map(({ id, shares }) => [
     id,
     shares.map(({ agent, slots }) => `${agent}:${slots.length}`).join("+"),
   ]);
@@ -103,19 +103,21 @@ describe("where a run goes", () => {
     const pool = poolOf({ a: 1, b: 1 });
     const fills = schedulingLimits.slotlessPerAgentMax * 2;
     for (let n = 0; n < fills + 1; n += 1) pool.queue.add(demand(`run-${n}`, 0));
-    const grants = place(pool, fills + 10);
+    const { grants } = place(pool, { nowMs: 0, grantsMax: fills + 10 });
     expect(grants).toHaveLength(fills);
     expect(grants.slice(0, 4).map((grant) => grant.shares[0]?.agent)).toEqual(["a", "b", "a", "b"]);
   });
 
   test("no slot of an agent that is away, draining or disabled is used", () => {
     const pool = poolOf({ a: 2, b: 2 });
-    pool.agents.join("a", ["0", "1"], false);
+    pool.agents.join("a", exampleOffer(2), false);
     pool.agents.setSlotDisabled("b", "0", true);
     pool.queue.add(demand("one", 1));
     pool.queue.add(demand("two", 1));
-    expect(place(pool)).toEqual([{ id: "one", shares: [{ agent: "b", slots: ["1"] }] }]);
-    pool.agents.join("a", ["0", "1"], true);
+    expect(place(pool, { nowMs: 0 }).grants).toEqual([
+      { id: "one", shares: [{ agent: "b", slots: ["1"] }], borrowed: 0 },
+    ]);
+    pool.agents.join("a", exampleOffer(2), true);
     expect(placed(pool)).toEqual({ one: "b:1", two: "a:1" });
   });
 
@@ -141,21 +143,22 @@ describe("who goes first", () => {
     expect(Object.keys(placed(pool))).toEqual(["first", "second"]);
   });
 
-  test("a smaller later run of the same priority goes where the first does not fit", () => {
+  test("a smaller later run leaves the slots alone that the first waits for", () => {
     const pool = poolOf({ a: 2 });
     pool.agents.hold("a", "other", ["0"]);
-    pool.queue.add(demand("large", 2));
-    pool.queue.add(demand("small", 1));
-    expect(placed(pool)).toEqual({ small: "a:1" });
-  });
-
-  test("a worse priority waits while something better does not fit", () => {
-    const pool = poolOf({ a: 2 });
-    pool.agents.hold("a", "other", ["0"]);
+    pool.start(demand("other", 1), { atMs: 0, startedAtMs: 0 });
     pool.queue.add(demand("large", 2, { priority: 10 }));
-    pool.queue.add(demand("small", 1, { priority: 20 }));
+    for (const priority of [10, 20]) pool.queue.add(demand(`small-${priority}`, 1, { priority }));
     expect(placed(pool)).toEqual({});
     pool.queue.remove("large");
+    expect(placed(pool)).toEqual({ "small-10": "a:1" });
+  });
+
+  test("a smaller later run passes one for which nothing can be reserved", () => {
+    const pool = poolOf({ a: 2 });
+    pool.agents.hold("a", "one that a lost agent brought back", ["0"]);
+    pool.queue.add(demand("large", 2, { priority: 10 }));
+    pool.queue.add(demand("small", 1, { priority: 20 }));
     expect(placed(pool)).toEqual({ small: "a:1" });
   });
 
@@ -186,7 +189,10 @@ describe("who goes first", () => {
   test("a pass stops at its limit", () => {
     const pool = poolOf({ a: 4 });
     for (const id of ["one", "two", "three"]) pool.queue.add(demand(id, 1));
-    expect(place(pool, 2).map((grant) => grant.id)).toEqual(["one", "two"]);
+    expect(place(pool, { nowMs: 0, grantsMax: 2 }).grants.map(({ id }) => id)).toEqual([
+      "one",
+      "two",
+    ]);
   });
 });
 
@@ -218,7 +224,7 @@ describe("a run whose launch failed on an agent", () => {
     expect(placedIn(poolOf({ a: 2, b: 1 }), avoiding(2, "a"))).toBe("a:2");
     expect(placedIn(poolOf({ a: 2, b: 2 }), avoiding(2, "a", "b"))).toBe("a:2");
     const lost = poolOf({ a: 1, b: 1 });
-    lost.agents.join("b", ["0"], false);
+    lost.agents.join("b", exampleOffer(1), false);
     expect(placedIn(lost, avoiding(1, "a"))).toBe("a:1");
   });
 

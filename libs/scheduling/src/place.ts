@@ -1,54 +1,323 @@
 /**
- * A placement pass: which of what waits gets which slots now.
+ * A placement pass: which of the waiting runs get which slots now, and which runs have to make room.
  *
- * Priorities are looked at from the lowest number; within one, by arrival, and what fits is placed even when an earlier
- * one of the same priority does not fit. As soon as something of a priority does not fit, everything of worse priority
- * waits: it could only take what that one is waiting for. Runs with and without slots do not wait for each other. This
- * is Determined's priority scheduler without preemption. A large run can therefore starve behind small ones of its own
- * priority; a better priority is what helps it.
+ * The policy gives the order. A run that does not fit, in this order:
+ * 1. claims slots that are free soon, because runs that were asked to stop hold them;
+ * 2. stops runs, where the policy or a quota says that they make room, and claims the slots;
+ * 3. is the head of the queue, if it is the first: the slots where it fits soonest are reserved for it, and the next pass
+ *    keeps them. Other runs may take reserved slots when the pool preempts and they are preemptible (they make room as
+ *    soon as the head fits without them), or when their time limit ends before the head can start.
+ * What is claimed or reserved counts as held for the runs behind. Runs with and without slots do not wait for each other.
+ * Runs beyond a quota that may borrow come last. A pass without preemption, quotas and reservation is Determined's
+ * priority scheduler, but that smaller runs of a worse priority may pass.
  *
- * The pass leaves the pool as it was: what it takes to see what still fits it gives back. The grants take effect when
- * they are recorded and folded in.
+ * The pass leaves the pool as it was, but for the note where the head's slots are. Grants and stops take effect when they
+ * are recorded and folded in.
  */
-import type { Grant } from "./demand.ts";
+import type { Demand, Grant, Pass, Reservation, Share, Stop } from "./demand.ts";
 import { fit } from "./fit.ts";
+import { type Limit, limitOf, loans } from "./limits-of-runs.ts";
 import { schedulingLimits } from "./limits.ts";
+import { endsAtMs, type PlacedRun } from "./placed.ts";
+import { nextAgeingMs } from "./policies/ageing.ts";
+import { policies } from "./policies/policies.ts";
+import type { Ranking } from "./policies/policy.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind } from "./queue.ts";
+import { holdersIn, makeRoom, type Room, soonest } from "./room.ts";
+import { Standing } from "./standing.ts";
+import { Trial } from "./trial.ts";
+import { type Turn, Walk } from "./walk.ts";
 
-export function place(
-  pool: Pool,
-  grantsMax: number = schedulingLimits.grantsPerPassMax,
-): readonly Grant[] {
-  const grants: Grant[] = [];
-  try {
-    placeKind(pool, "slotless", grants, grantsMax);
-    placeKind(pool, "slotted", grants, grantsMax);
-  } finally {
-    for (const { id, shares } of grants) {
-      for (const { agent } of shares) pool.agents.release(agent, id);
-    }
-  }
-  return grants;
+/** Slots that nobody behind the run takes; `isLent` slots may be taken for a while. */
+export type Claim = {
+  readonly demand: Demand;
+  readonly shares: readonly Share[];
+  readonly isLent: boolean;
+  /** The runs that have to end first. */
+  readonly blockers: readonly PlacedRun[];
+  /** The latest end of these by their time limits; infinite if one has none. */
+  readonly startsAtMs: number;
+};
+
+/** Why the first run of a lane got no place. */
+export type Obstacle =
+  | { readonly kind: "limit"; readonly limit: Limit }
+  | { readonly kind: "claim"; readonly claim: Claim }
+  /** It would fit without what is claimed for this run. */
+  | { readonly kind: "reserved"; readonly by: string }
+  | { readonly kind: "full" };
+
+export type PassOptions = {
+  /** On the clock of the runs' times. */
+  readonly nowMs: number;
+  readonly grantsMax?: number;
+};
+
+/** Which rules a pool follows. */
+const rules: Readonly<
+  Record<Pool["settings"]["compat"], (pool: Pool, options: PassOptions) => Pass>
+> = {
+  "": (pool, options) => new PlacementPass(pool, options).run(),
+  determined: (pool, options) => new PlacementPass(pool, options).run(),
+};
+
+export function place(pool: Pool, options: PassOptions): Pass {
+  return rules[pool.settings.compat](pool, options);
 }
 
-function placeKind(pool: Pool, kind: Kind, grants: Grant[], grantsMax: number): void {
-  for (const priority of pool.queue.priorities(kind)) {
-    const walk = pool.queue.walk(kind, priority);
-    let somethingWaits = false;
-    for (let next = walk.next(); next !== null; next = walk.next()) {
-      if (grants.length >= grantsMax) return;
-      const shares = fit(pool.agents, next.demand);
-      if (shares === null) {
-        somethingWaits = true;
-        next.close();
-        continue;
-      }
-      const { id } = next.demand;
-      for (const { agent, slots } of shares) pool.agents.hold(agent, id, slots);
-      grants.push({ id, shares });
-      next.take();
-    }
-    if (somethingWaits) return;
+export class PlacementPass {
+  readonly #pool: Pool;
+  readonly #nowMs: number;
+  readonly #grantsMax: number;
+  readonly #trial: Trial;
+  readonly #standing: Standing;
+  readonly ranking: Ranking;
+  readonly #grants = new Map<string, Grant>();
+  readonly #stops: Stop[] = [];
+  readonly #claims: Claim[] = [];
+  /** By lane. */
+  readonly obstacles = new Map<string, Obstacle>();
+  /** Runs whose slots are free soon. */
+  readonly #leaving: PlacedRun[];
+  #againAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(pool: Pool, { nowMs, grantsMax = schedulingLimits.grantsPerPassMax }: PassOptions) {
+    const { settings, agents, placed, queue } = pool;
+    this.#pool = pool;
+    this.#nowMs = nowMs;
+    this.#grantsMax = grantsMax;
+    this.#trial = new Trial(agents);
+    this.#standing = new Standing(placed);
+    this.#leaving = [...placed.stoppingRuns];
+    const standing = this.#standing;
+    this.ranking = policies[settings.policy].open({
+      settings,
+      agents,
+      placed,
+      queue,
+      standing,
+      nowMs,
+    });
   }
+
+  isGranted(id: string): boolean {
+    return this.#grants.has(id);
+  }
+
+  run(): Pass {
+    this.look();
+    const head = this.#claims.find(({ isLent }) => isLent);
+    const { kept, placed } = this.#pool;
+    if (head === undefined) this.#pool.kept = null;
+    else if (head.demand.id !== kept?.id || head.shares !== kept.shares) {
+      const { demand, shares } = head;
+      this.#pool.kept = { id: demand.id, shares, order: placed.nextOrder };
+    }
+    const [first] = this.#claims;
+    return {
+      grants: [...this.#grants.values()],
+      stops: this.#stops,
+      reservation: first === undefined ? null : reservationOf(first),
+      againAtMs: Number.isFinite(this.#againAtMs) ? this.#againAtMs : null,
+    };
+  }
+
+  /** Decides without a note in the pool: for the obstacles. */
+  look(): void {
+    this.#trial.attempt(() => {
+      for (const kind of ["slotless", "slotted"] as const) this.#placeKind(kind);
+    });
+  }
+
+  #placeKind(kind: Kind): void {
+    const lanes = this.#pool.queue.lanes(kind);
+    this.#noteAgeing(lanes);
+    const rankOf = (demand: Demand) => this.ranking.rankOf(demand);
+    const borrowers: Turn[] = [];
+    const walk = new Walk(
+      lanes.map((lane) => ({ lane, from: 0 })),
+      rankOf,
+    );
+    for (let turn = walk.next(); turn !== null; turn = walk.next()) {
+      if (this.#grants.size >= this.#grantsMax) return;
+      const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
+      if (limit?.kind === "quota" && limit.borrows !== null) borrowers.push(turn);
+      if (limit !== null) this.obstacles.set(turn.lane.key, { kind: "limit", limit });
+      else if (this.#start(turn.demand)) turn.take();
+      else if (!this.#block(turn)) return;
+    }
+    this.#lend(
+      new Walk(
+        borrowers.map(({ lane, index }) => ({ lane, from: index })),
+        rankOf,
+      ),
+    );
+  }
+
+  /** An order that ageing changes is worth a pass at that time. */
+  #noteAgeing(lanes: readonly { from(index: number): { readonly demand: Demand } | null }[]): void {
+    const { ageingMs } = this.#pool.settings;
+    if (ageingMs <= 0 || lanes.length < 2) return;
+    for (const lane of lanes) {
+      const head = lane.from(0);
+      const atMs = head && nextAgeingMs(head.demand, ageingMs, this.#nowMs);
+      if (atMs !== null) this.#againAtMs = Math.min(this.#againAtMs, atMs);
+    }
+  }
+
+  #start(demand: Demand): boolean {
+    const shares = this.#fit(demand) ?? this.#fitOnLoan(demand);
+    if (shares === null) return false;
+    this.#grant(demand, shares, 0);
+    return true;
+  }
+
+  #grant(demand: Demand, shares: readonly Share[], borrowed: number): void {
+    this.#trial.hold(demand.id, shares);
+    this.#standing.grant(demand);
+    this.#grants.set(demand.id, { id: demand.id, shares, borrowed });
+  }
+
+  #fit(demand: Demand): readonly Share[] | null {
+    const { agents, settings } = this.#pool;
+    return fit(agents, demand, settings.fit);
+  }
+
+  /** On slots that are reserved for another run, where that one starts no later because of it. */
+  #fitOnLoan(demand: Demand): readonly Share[] | null {
+    const lent = this.#claims.find(({ isLent }) => isLent);
+    if (lent === undefined) return null;
+    const makesRoom = this.#pool.settings.preemption && demand.preemptible;
+    const isKnown = demand.timeLimitMs !== null && Number.isFinite(lent.startsAtMs);
+    const endsBefore = isKnown && this.#nowMs + (demand.timeLimitMs ?? 0) <= lent.startsAtMs;
+    if (!makesRoom && !endsBefore) return null;
+    return this.#without([lent], () => this.#fit(demand));
+  }
+
+  #without<T>(claims: readonly Claim[], work: () => T): T {
+    return this.#trial.attempt(() => {
+      for (const { demand } of claims) this.#trial.release(holderOf(demand));
+      return work();
+    });
+  }
+
+  /** Notes why a run has no place, and what is kept for it; false when nobody may pass it. */
+  #block({ demand, lane }: Turn): boolean {
+    const claim = this.#claimSoon(demand) ?? this.#claimByStops(demand) ?? this.#reserve(demand);
+    if (claim !== null) {
+      this.#claims.push(claim);
+      this.#trial.hold(holderOf(demand), claim.shares);
+      this.obstacles.set(lane.key, { kind: "claim", claim });
+      return this.#pool.settings.backfill !== "none";
+    }
+    const [first] = this.#claims;
+    const isReserved =
+      first !== undefined && this.#without(this.#claims, () => this.#fit(demand)) !== null;
+    const obstacle = isReserved
+      ? ({ kind: "reserved", by: first.demand.id } as const)
+      : ({ kind: "full" } as const);
+    this.obstacles.set(lane.key, obstacle);
+    return true;
+  }
+
+  #claimSoon(demand: Demand): Claim | null {
+    if (this.#leaving.length === 0) return null;
+    const shares = this.#trial.attempt(() => {
+      for (const run of this.#leaving) this.#trial.release(run.demand.id);
+      return this.#fit(demand);
+    });
+    return shares === null ? null : this.#claimOf(demand, shares, false);
+  }
+
+  #claimByStops(demand: Demand): Claim | null {
+    if (demand.slots === 0) return null;
+    const room = this.#trial.attempt(() => {
+      for (const run of this.#leaving) this.#trial.release(run.demand.id);
+      return makeRoom(this.#trial, this.#victimsFor(demand), () => this.#fit(demand));
+    });
+    if (room === null) return null;
+    for (const run of room.runs) {
+      this.#stops.push({ id: run.demand.id, by: demand.id });
+      this.#standing.stop(run);
+      this.#leaving.push(run);
+    }
+    return this.#claimOf(demand, room.shares, false);
+  }
+
+  *#victimsFor(demand: Demand): Generator<PlacedRun> {
+    const { settings, placed, kept } = this.#pool;
+    yield* loans(settings.quotas, placed, this.#standing);
+    yield* this.ranking.victimsFor(demand);
+    if (!settings.preemption || kept?.id !== demand.id) return;
+    for (const run of holdersIn(this.#pool, kept.shares)) {
+      if (run.demand.preemptible && run.order >= kept.order && !this.#standing.isStopping(run)) {
+        yield run;
+      }
+    }
+  }
+
+  /** Only for the first: what is kept for one run keeps others away. */
+  #reserve(demand: Demand): Claim | null {
+    const { settings, agents } = this.#pool;
+    // A single slot that suits the first run goes to it as soon as it is free.
+    const needsNone = demand.slots === 1 && settings.backfill === "reserved";
+    if (demand.slots === 0 || needsNone || settings.backfill === "any") return null;
+    if (this.#claims.some(({ isLent }) => isLent) || !agents.couldHold(demand)) return null;
+    const shares = this.#keptFor(demand) ?? this.#soonestFor(demand)?.shares ?? null;
+    return shares === null ? null : this.#claimOf(demand, shares, true);
+  }
+
+  /** The slots of the last pass, if they are all still there for it. */
+  #keptFor({ id }: Demand): readonly Share[] | null {
+    const { kept, placed, agents } = this.#pool;
+    if (kept?.id !== id) return null;
+    const areThere = this.#trial.attempt(() =>
+      kept.shares.every(({ agent, slots }) => {
+        for (const holder of [...agents.holdersOf(agent)]) {
+          if (placed.get(holder) !== undefined) this.#trial.release(holder);
+        }
+        const free = agents.freeOf(agent, Number.POSITIVE_INFINITY);
+        return slots.every((slot) => free.includes(slot));
+      }),
+    );
+    return areThere ? kept.shares : null;
+  }
+
+  #soonestFor(demand: Demand): Room | null {
+    const candidates = soonest(this.#pool, demand, this.#nowMs);
+    return makeRoom(this.#trial, candidates, () => this.#fit(demand));
+  }
+
+  /** The runs without which a demand would fit soonest; none if it would not. */
+  blockersOf(demand: Demand): readonly PlacedRun[] {
+    return this.#soonestFor(demand)?.runs ?? [];
+  }
+
+  #claimOf(demand: Demand, shares: readonly Share[], isLent: boolean): Claim {
+    const blockers = holdersIn(this.#pool, shares);
+    const ends = blockers.map((run) => endsAtMs(run, this.#nowMs));
+    return { demand, shares, isLent, blockers, startsAtMs: Math.max(this.#nowMs, ...ends) };
+  }
+
+  /** What no run within its quota has taken or claimed goes to those that may borrow. */
+  #lend(walk: Walk): void {
+    for (let turn = walk.next(); turn !== null; turn = walk.next()) {
+      if (this.#grants.size >= this.#grantsMax) return;
+      const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
+      const borrows = limit?.kind === "quota" ? limit.borrows : null;
+      const shares = borrows === null ? null : this.#fit(turn.demand);
+      if (borrows === null || shares === null) continue;
+      this.#grant(turn.demand, shares, borrows);
+      turn.take();
+    }
+  }
+}
+
+function holderOf({ id }: Demand): string {
+  return `claim ${id}`;
+}
+
+function reservationOf({ demand, shares }: Claim): Reservation {
+  return { id: demand.id, slots: demand.slots, agents: shares.map(({ agent }) => agent) };
 }

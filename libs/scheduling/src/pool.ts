@@ -1,8 +1,105 @@
 import { PoolAgents } from "./agents.ts";
-import { WaitingQueue } from "./queue.ts";
+import { type Demand, type Share, shapeOf } from "./demand.ts";
+import { PlacedRuns } from "./placed.ts";
+import { policies } from "./policies/policies.ts";
+import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
+import { defaultSettings, type PoolSettings } from "./settings.ts";
 
-/** A set of agents under one policy, and what waits for them. */
+/** A user's change to a job. Absent fields stay as the runs have them. */
+export type JobUpdate = {
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly maxSlots?: number | null;
+};
+
+/** The slots that the pass before reserved, and the order of the first run that was placed after it. */
+export type Kept = {
+  readonly id: string;
+  readonly shares: readonly Share[];
+  readonly order: number;
+};
+
+/** A set of agents under one policy, the runs that wait for them, and the runs that have a place. */
 export class Pool {
   readonly agents = new PoolAgents();
-  readonly queue = new WaitingQueue();
+  readonly placed = new PlacedRuns();
+  readonly queue = new WaitingQueue((asked) => this.#shape(asked));
+  readonly #jobs = new Map<string, JobUpdate & { readonly place?: number }>();
+  #settings: PoolSettings;
+  /** Where the last pass reserved slots: the next one keeps them, so that the run that waits there makes progress. */
+  kept: Kept | null = null;
+
+  constructor(settings: PoolSettings = defaultSettings) {
+    this.#settings = settings;
+    this.agents.slotlessMax = settings.slotlessPerAgent;
+  }
+
+  get settings(): PoolSettings {
+    return this.#settings;
+  }
+
+  configure(settings: PoolSettings): void {
+    this.#settings = settings;
+    this.agents.slotlessMax = settings.slotlessPerAgent;
+    this.queue.reshape();
+  }
+
+  /** For the waiting and placed runs of the job, and those that are queued later. */
+  updateJob(job: string, change: JobUpdate): void {
+    this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
+    this.queue.reshape(job);
+    for (const { demand } of this.placed.runsOf(job)) {
+      this.placed.change(demand.id, () => ({ demand: { ...demand, ...change } }));
+    }
+  }
+
+  /** To a place among those of its priority, on the scale of arrivals. */
+  moveJob(job: string, place: number): void {
+    this.#jobs.set(job, { ...this.#jobs.get(job), place });
+    this.queue.reshape(job);
+  }
+
+  forgetJob(job: string): void {
+    if (this.#jobs.delete(job)) this.queue.reshape(job);
+  }
+
+  /** The run has a place from now on; its slots are held in `agents`. */
+  start(
+    demand: Demand,
+    times: { readonly atMs: number; readonly startedAtMs: number | null },
+  ): void {
+    this.placed.start(this.#shape(demand).demand, times);
+  }
+
+  started(id: string, atMs: number): void {
+    this.placed.started(id, atMs);
+  }
+
+  /** It was asked to stop. */
+  stopping(id: string): void {
+    this.placed.stopping(id);
+  }
+
+  end(id: string): void {
+    this.placed.end(id);
+  }
+
+  #shape(asked: Demand): Shaped {
+    const change = this.#jobs.get(asked.job);
+    const demand = change === undefined ? asked : { ...asked, ...change };
+    const { policy, quotas } = this.#settings;
+    const { job, workspace, priority, preemptible, timeLimitMs, maxSlots, place } = demand;
+    const isApart = policies[policy].byJob || maxSlots !== null || place !== undefined;
+    const hasQuota = quotas.some((quota) => quota.workspace === workspace);
+    const parts = [
+      kindOf(demand),
+      priority,
+      shapeOf(demand),
+      preemptible,
+      timeLimitMs ?? "",
+      hasQuota ? workspace : "",
+      isApart ? job : "",
+    ];
+    return { demand, lane: parts.join("|") };
+  }
 }

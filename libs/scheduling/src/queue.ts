@@ -1,30 +1,41 @@
 /**
- * What waits, in the order in which it is looked at: by priority, within it by arrival. Demands of one priority that ask
- * for the same (slots, single agent, agents to avoid) share a lane, because when the first of a lane does not fit, none of it does: a
- * pass looks at the heads of lanes, however long the queue is. Runs with slots and runs without wait apart.
+ * The runs that wait, in lanes. The runs of a lane are alike: when the first of a lane cannot start, none of it can. So a
+ * pass looks at the heads of lanes, however long the queue is. A lane is in the order of places, then of arrivals, and a
+ * job that was moved has lanes of its own; so the head of a lane has also waited longest. The policy ranks the heads.
  */
-import { type Demand, shapeOf } from "./demand.ts";
+import type { Demand } from "./demand.ts";
 
-type Entry = { readonly demand: Demand; gone: boolean };
+export type Kind = "slotted" | "slotless";
 
-/** Demands of one shape, by arrival. Entries that left stay as gone until the head has passed them. */
-class Lane {
+/** The demand as the pool sees it after changes to its job, and the lane to which it belongs. */
+export type Shaped = { readonly demand: Demand; readonly lane: string };
+
+type Entry = { readonly asked: Demand; readonly demand: Demand; gone: boolean };
+
+/** Entries that left stay as gone until the head has passed them. */
+export class Lane {
+  readonly key: string;
+  readonly kind: Kind;
   #entries: Entry[] = [];
   #head = 0;
   size = 0;
 
+  constructor(key: string, kind: Kind) {
+    this.key = key;
+    this.kind = kind;
+  }
+
   add(entry: Entry): void {
-    const last = this.#entries[this.#entries.length - 1];
     this.size += 1;
-    if (last === undefined || last.demand.arrival <= entry.demand.arrival) {
-      this.#entries.push(entry);
-      return;
+    let low = this.#head;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBefore(entry.demand, (this.#entries[middle] as Entry).demand)) high = middle;
+      else low = middle + 1;
     }
-    // Only a rebuilt queue adds out of order.
-    const at = this.#entries.findIndex(
-      (other, index) => index >= this.#head && other.demand.arrival > entry.demand.arrival,
-    );
-    this.#entries.splice(at < 0 ? this.#entries.length : at, 0, entry);
+    if (low === this.#entries.length) this.#entries.push(entry);
+    else this.#entries.splice(low, 0, entry);
   }
 
   remove(entry: Entry): void {
@@ -37,7 +48,7 @@ class Lane {
     }
   }
 
-  /** The first that waits at or after an index, with where it is. */
+  /** The first that waits at or after an index, with its index. */
   from(index: number): { readonly demand: Demand; readonly index: number } | null {
     for (let at = Math.max(index, this.#head); at < this.#entries.length; at += 1) {
       const entry = this.#entries[at] as Entry;
@@ -47,70 +58,52 @@ class Lane {
   }
 }
 
-export type Kind = "slotted" | "slotless";
-
-/** Walks the lanes of one priority in arrival order. */
-export class LaneWalk {
-  readonly #lanes: { readonly lane: Lane; at: number }[];
-
-  constructor(lanes: Iterable<Lane>) {
-    this.#lanes = [...lanes].map((lane) => ({ lane, at: 0 }));
-  }
-
-  /** The earliest demand that was not passed; null at the end. `take` passes it, `close` its whole lane. */
-  next(): { readonly demand: Demand; take(): void; close(): void } | null {
-    let best: { demand: Demand; index: number; walk: { at: number } } | null = null;
-    for (const walk of this.#lanes) {
-      const head = walk.lane.from(walk.at);
-      if (head !== null && (best === null || head.demand.arrival < best.demand.arrival)) {
-        best = { ...head, walk };
-      }
-    }
-    if (best === null) return null;
-    const { demand, index, walk } = best;
-    return {
-      demand,
-      take: () => {
-        walk.at = index + 1;
-      },
-      close: () => {
-        walk.at = Number.MAX_SAFE_INTEGER;
-      },
-    };
-  }
-}
-
 export class WaitingQueue {
   readonly #byId = new Map<string, { readonly entry: Entry; readonly lane: Lane }>();
-  readonly #kinds: Record<Kind, Map<number, Map<string, Lane>>> = {
-    slotted: new Map(),
-    slotless: new Map(),
-  };
+  readonly #lanes = new Map<string, Lane>();
+  readonly #byJob = new Map<string, Set<string>>();
+  readonly #slotsByJob = new Map<string, number>();
+  readonly #shape: (demand: Demand) => Shaped;
 
-  add(demand: Demand): void {
-    if (this.#byId.has(demand.id)) return;
-    const priorities = this.#kinds[kindOf(demand)];
-    const lanes = priorities.get(demand.priority) ?? new Map<string, Lane>();
-    priorities.set(demand.priority, lanes);
-    const shape = shapeOf(demand);
-    const lane = lanes.get(shape) ?? new Lane();
-    lanes.set(shape, lane);
-    const entry = { demand, gone: false };
+  constructor(shape: (demand: Demand) => Shaped) {
+    this.#shape = shape;
+  }
+
+  add(asked: Demand): void {
+    if (this.#byId.has(asked.id)) return;
+    const { demand, lane: name } = this.#shape(asked);
+    const kind = kindOf(demand);
+    const lane = this.#lanes.get(name) ?? new Lane(name, kind);
+    this.#lanes.set(name, lane);
+    const entry = { asked, demand, gone: false };
     lane.add(entry);
     this.#byId.set(demand.id, { entry, lane });
+    const ofJob = this.#byJob.get(demand.job) ?? new Set<string>();
+    this.#byJob.set(demand.job, ofJob.add(demand.id));
+    this.#slotsByJob.set(demand.job, this.slotsOf(demand.job) + demand.slots);
   }
 
   remove(id: string): void {
     const known = this.#byId.get(id);
     if (known === undefined) return;
+    const { entry, lane } = known;
+    const { job, slots } = entry.demand;
     this.#byId.delete(id);
-    known.lane.remove(known.entry);
-    if (known.lane.size > 0) return;
-    const { demand } = known.entry;
-    const priorities = this.#kinds[kindOf(demand)];
-    const lanes = priorities.get(demand.priority);
-    lanes?.delete(shapeOf(demand));
-    if (lanes?.size === 0) priorities.delete(demand.priority);
+    lane.remove(entry);
+    if (lane.size === 0) this.#lanes.delete(lane.key);
+    this.#byJob.get(job)?.delete(id);
+    this.#slotsByJob.set(job, this.slotsOf(job) - slots);
+    if (this.#byJob.get(job)?.size !== 0) return;
+    this.#byJob.delete(job);
+    this.#slotsByJob.delete(job);
+  }
+
+  /** Shapes the runs of a job again, or all. */
+  reshape(job?: string): void {
+    const ids = job === undefined ? [...this.#byId.keys()] : [...(this.#byJob.get(job) ?? [])];
+    const asked = ids.map((id) => (this.#byId.get(id) as { entry: Entry }).entry.asked);
+    for (const id of ids) this.remove(id);
+    for (const demand of asked) this.add(demand);
   }
 
   get size(): number {
@@ -121,16 +114,42 @@ export class WaitingQueue {
     return this.#byId.has(id);
   }
 
-  /** The priorities at which something waits, best first. */
-  priorities(kind: Kind): readonly number[] {
-    return [...this.#kinds[kind].keys()].sort((a, b) => a - b);
+  /** A waiting run as the pool sees it, and its lane. */
+  find(id: string): { readonly demand: Demand; readonly lane: Lane } | undefined {
+    const known = this.#byId.get(id);
+    return known && { demand: known.entry.demand, lane: known.lane };
   }
 
-  walk(kind: Kind, priority: number): LaneWalk {
-    return new LaneWalk(this.#kinds[kind].get(priority)?.values() ?? []);
+  /** The jobs that wait. */
+  get jobs(): Iterable<string> {
+    return this.#byJob.keys();
+  }
+
+  /** The slots for which the runs of a job wait. */
+  slotsOf(job: string): number {
+    return this.#slotsByJob.get(job) ?? 0;
+  }
+
+  /** One of the waiting runs of a job. */
+  sampleOf(job: string): Demand | undefined {
+    const [id] = this.#byJob.get(job) ?? [];
+    return id === undefined ? undefined : this.#byId.get(id)?.entry.demand;
+  }
+
+  lanes(kind: Kind): readonly Lane[] {
+    return [...this.#lanes.values()].filter((lane) => lane.kind === kind);
   }
 }
 
 export function kindOf(demand: { readonly slots: number }): Kind {
   return demand.slots === 0 ? "slotless" : "slotted";
+}
+
+export function placeOf({ place, arrival }: Demand): number {
+  return place ?? arrival;
+}
+
+function isBefore(a: Demand, b: Demand): boolean {
+  const places = placeOf(a) - placeOf(b);
+  return places === 0 ? a.arrival < b.arrival : places < 0;
 }

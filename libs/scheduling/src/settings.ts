@@ -44,9 +44,9 @@ export const defaultSettings: PoolSettings = {
 /** Settings as an event or a command carries them. */
 export type RecordedSettings = {
   readonly [Key in keyof Omit<PoolSettings, "policy" | "quotas">]?: PoolSettings[Key] extends string
-    ? string
-    : PoolSettings[Key];
-} & { readonly quotas?: readonly Quota[] };
+    ? string | undefined
+    : PoolSettings[Key] | undefined;
+} & { readonly quotas?: readonly Quota[] | undefined };
 
 /** Total: what is absent, or what this version does not know, gets its default. */
 export function settingsOf(policy: string, recorded: RecordedSettings = {}): PoolSettings {

@@ -54,6 +54,8 @@ export const limits = {
   /** Checkpoints that one event names, 100 bytes each: of a run, and of all runs that an agent brings back. */
   sealedOfRunMax: 32,
   sealedOfAgentMax: 512,
+  /** Runs that a refusal names. */
+  runsNamedMax: 3,
   /** Longer reasons are for logs. */
   messageCharsMax: 2_000,
   /** All exits of one end together: with every character escaped, 1,000 nodes and the other texts they stay below an event's 256 KiB. */

@@ -137,11 +137,11 @@ function compareSaved(world: World): void {
   const whole = world.fold();
   const half = world.fold(undefined, Math.floor(whole.position / 2));
   const resumed = world.fold(readSnapshot(writeSnapshot(half)));
-  type Saved = { agents: { id: string }[]; allocations: { id: string }[]; policies: unknown };
+  type Saved = { agents: { id: string }[]; allocations: { id: string }[]; pools: unknown };
   const sorted = (text: string): Saved => {
-    const { agents, allocations, policies } = JSON.parse(text) as Saved;
+    const { agents, allocations, pools } = JSON.parse(text) as Saved;
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-    return { agents: agents.toSorted(byId), allocations: allocations.toSorted(byId), policies };
+    return { agents: agents.toSorted(byId), allocations: allocations.toSorted(byId), pools };
   };
   expect(sorted(writeSnapshot(resumed))).toEqual(sorted(writeSnapshot(whole)));
   for (const [name, { agents, queue }] of whole.pools) {

@@ -3,7 +3,7 @@
  * of it whenever a decision is about to rest on the fold: every event that this service has committed must be in it by
  * then. Starts from a saved fold where there is one.
  */
-import { decodeEvent } from "@trainyard/contracts";
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
 import {
@@ -23,7 +23,13 @@ export const snapshotStream = "pool-scheduler";
 /** The column that holds the position is a 32-bit integer; the text holds it exactly. */
 const snapshotVersionMax = 0x7fffffff;
 
-export const ownCategories = /^(?:allocation|agent|pool)-/;
+const ownCategories = /^(?:allocation|agent|pool)-/;
+
+/** Of other services' events only the end of an experiment counts: then what users changed of its runs is forgotten. */
+export function isOfFold({ stream, type }: Pick<StoredEvent, "stream" | "type">): boolean {
+  if (ownCategories.test(stream)) return true;
+  return stream.startsWith("experiment-") && shortNameOf(type) === "ExperimentEnded";
+}
 
 export class ClusterFollower {
   readonly cluster: Cluster;
@@ -79,7 +85,7 @@ export class ClusterFollower {
 
   #take(stored: StoredEvent): boolean {
     this.#eventId = stored.id;
-    if (!ownCategories.test(stored.stream)) {
+    if (!isOfFold(stored)) {
       this.cluster.passed(stored);
       return false;
     }

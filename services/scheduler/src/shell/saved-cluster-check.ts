@@ -4,10 +4,11 @@ import { Fault } from "@trainyard/kernel";
 import { type Check, runtimeLimits, shownBeside, type Verdict } from "@trainyard/runtime";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
-import { ownCategories, notedOf, snapshotStream } from "./follower.ts";
+import { isOfFold, notedOf, snapshotStream } from "./follower.ts";
 
 type Saved = {
-  readonly policies: readonly (readonly [string, string])[];
+  readonly pools: readonly (readonly [string, unknown])[];
+  readonly jobs: readonly { readonly pool: string; readonly job: string }[];
   readonly agents: readonly { readonly id: string }[];
   readonly allocations: readonly { readonly id: string }[];
 };
@@ -33,7 +34,7 @@ async function verify(log: EventLog, signal: AbortSignal): Promise<Verdict> {
       return { position: afresh.position, finding };
     }
     for (const stored of page) {
-      if (ownCategories.test(stored.stream)) afresh.apply(notedOf(stored));
+      if (isOfFold(stored)) afresh.apply(notedOf(stored));
       else afresh.passed(stored);
     }
   }
@@ -54,9 +55,10 @@ function difference(live: Cluster, afresh: Cluster): string {
 
 /** What is saved, by name: the order in which it lies there says nothing. */
 function rowsOf(cluster: Cluster): ReadonlyMap<string, unknown> {
-  const { policies, agents, allocations } = JSON.parse(writeSnapshot(cluster)) as Saved;
+  const { pools, jobs, agents, allocations } = JSON.parse(writeSnapshot(cluster)) as Saved;
   return new Map<string, unknown>([
-    ...policies.map(([pool, policy]) => [`pool ${pool}`, policy] as const),
+    ...pools.map(([pool, configured]) => [`pool ${pool}`, configured] as const),
+    ...jobs.map((saved) => [`job ${saved.job} in pool ${saved.pool}`, saved] as const),
     ...agents.map((agent) => [`agent ${agent.id}`, agent] as const),
     ...allocations.map((allocation) => [`allocation ${allocation.id}`, allocation] as const),
   ]);

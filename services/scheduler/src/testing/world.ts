@@ -29,7 +29,7 @@ import { createLogger, decodeReply, encodeRequest, type Service } from "@trainya
 import { atRest, ManualClock } from "@trainyard/testing";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { createService } from "../service.ts";
-import { notedOf } from "../shell/follower.ts";
+import { isOfFold, notedOf } from "../shell/follower.ts";
 import {
   type AskedResources,
   type AskedRun,
@@ -208,7 +208,7 @@ export class World implements AsyncDisposable {
     for (const stored of this.log.store.after(cluster.position, 1_000_000)) {
       if (stored.position > untilPosition) break;
       cluster.position = stored.position;
-      if (!/^(?:allocation|agent|pool)-/.test(stored.stream)) continue;
+      if (!isOfFold(stored)) continue;
       cluster.apply(notedOf(stored));
     }
     return cluster;

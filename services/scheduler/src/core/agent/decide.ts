@@ -3,6 +3,7 @@ import { assertNever, type Decider, type Rejection, reject } from "@trainyard/ke
 import { limits } from "../../limits.ts";
 import { holderOf } from "./holder.ts";
 import type { AgentCommand, AgentEvent, AgentState } from "./state.ts";
+import { decideUse, inUse, useAfter } from "./use.ts";
 
 function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
   switch (event.type) {
@@ -33,6 +34,13 @@ function evolveAgent(state: AgentState, event: AgentEvent): AgentState {
       return { ...state, diskLow: true };
     case "AgentDiskFreed":
       return { ...state, diskLow: false };
+    case "AgentDisabled":
+    case "AgentEnabled":
+    case "AgentDrainRequested":
+    case "AgentDrained":
+    case "SlotDisabled":
+    case "SlotEnabled":
+      return { ...state, ...useAfter(state, event) };
     default:
       return state;
   }
@@ -75,6 +83,15 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
     }
     case "refuse_nobody":
       return state.refuses ? [{ type: "AgentNameCleared", data: {} }] : [];
+    case "disable":
+    case "enable":
+    case "note_drained": {
+      if (state.status === "none" || state.status === "removed") return unknown;
+      const slots = state.joined?.slots.map(({ id }) => id) ?? [];
+      return decideUse(state, slots, command);
+    }
+    case "remove":
+      return remove(state, command);
     case "raise_epoch": {
       const { from, to, leaseEpoch } = command;
       if (to - leaseEpoch <= state.epochOffset) return [];
@@ -90,7 +107,23 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
   }
 }
 
-const unknown = reject("agent_unknown", "the agent has never joined");
+const unknown = reject("agent_unknown", "the agent has never joined, or was removed");
+
+/** A lost agent's runs have ended for the platform: what it still held becomes free. */
+function remove(
+  state: AgentState,
+  { reason, runs }: AgentCommand & { readonly kind: "remove" },
+): readonly AgentEvent[] | Rejection {
+  if (state.status === "none") return unknown;
+  if (state.status === "removed") return [];
+  if (state.status === "present" && runs.length > 0) {
+    const named = runs.slice(0, limits.runsNamedMax).join(", ");
+    const more = runs.length > limits.runsNamedMax ? ", …" : "";
+    const detail = `it is connected and has ${runs.length} runs (${named}${more}): drain it first`;
+    return reject("agent_has_runs", detail);
+  }
+  return [{ type: "AgentRemoved", data: { reason } }];
+}
 
 function noteDisk(
   state: AgentState,
@@ -127,6 +160,7 @@ function sameOffer(a: Joined, b: Joined): boolean {
 
 export const agentDecider: Decider<AgentState, AgentCommand, AgentEvent> = {
   initial: {
+    ...inUse,
     status: "none",
     joined: null,
     distrusted: false,

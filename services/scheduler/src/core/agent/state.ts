@@ -1,33 +1,31 @@
 /**
- * An agent's life: none → present ⇄ lost; removed from any. Present and lost say whether it is heard, not what it runs:
- * what a lost agent occupies stays occupied until it says otherwise.
+ * An agent's life: none → present ⇄ lost; removed from any, and it joins anew when it reports again. Present and lost say
+ * whether it is heard, not what it runs: what a lost agent occupies stays occupied until it says otherwise.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";
-
 import type { Holder } from "./holder.ts";
+import type { Use, UseCommand, UseEvent } from "./use.ts";
 
-export type AgentEvent = EventOf<
-  | "AgentJoined"
-  | "AgentLost"
-  | "AgentReturned"
-  | "SlotsCleared"
-  | "AgentDrainRequested"
-  | "AgentDrained"
-  | "AgentNameRefused"
-  | "AgentNameCleared"
-  | "SchedulerEpochRaised"
-  | "AgentRemoved"
-  | "AgentDistrusted"
-  | "AgentTrusted"
-  | "AgentDiskLow"
-  | "AgentDiskFreed"
-  | "ProcessesLeft"
-  | "SlotDisabled"
-  | "SlotEnabled"
->;
+export type AgentEvent =
+  | UseEvent
+  | EventOf<
+      | "AgentJoined"
+      | "AgentLost"
+      | "AgentReturned"
+      | "SlotsCleared"
+      | "AgentNameRefused"
+      | "AgentNameCleared"
+      | "SchedulerEpochRaised"
+      | "AgentRemoved"
+      | "AgentDistrusted"
+      | "AgentTrusted"
+      | "AgentDiskLow"
+      | "AgentDiskFreed"
+      | "ProcessesLeft"
+    >;
 
-export type AgentState = {
+export type AgentState = Use & {
   readonly status: "none" | "present" | "lost" | "removed";
   readonly joined: EventData<"AgentJoined"> | null;
   /** Launches that failed there are on record, and no run has started since. */
@@ -40,6 +38,9 @@ export type AgentState = {
 };
 
 export type AgentCommand =
+  | UseCommand
+  /** `runs`: those that have a place there, or may still run there. */
+  | { readonly kind: "remove"; readonly reason: string; readonly runs: readonly string[] }
   | { readonly kind: "join"; readonly joined: EventData<"AgentJoined"> }
   | { readonly kind: "lose"; readonly reason: string }
   | {

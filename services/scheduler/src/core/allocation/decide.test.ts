@@ -28,7 +28,7 @@ const queued: EventOf<"AllocationQueued"> = {
 };
 const placements = [{ agent: "a", slots: ["0"], nodeRank: 0, address: "127.0.0.1" }];
 const where = { placements, masterAddress: "127.0.0.1", masterPort: 20_001, tokenKey: "k" };
-const granted: AllocationEvent = { type: "AllocationGranted", data: where };
+const granted: AllocationEvent = { type: "AllocationGranted", data: { ...where, folded: 7 } };
 const starts = [{ agent: "a", nodeRank: 0, pid: 7 }];
 const started: AllocationEvent = { type: "AllocationStarted", data: { starts } };
 const graceful = {
@@ -62,26 +62,43 @@ describe("an allocation", () => {
   });
 
   test("says why it waits when that changes", () => {
-    const explain = { kind: "explain", code: WaitCode.NO_AGENTS, detail: "none" } as const;
+    const code = WaitCode.NO_AGENTS;
+    const explain = { kind: "explain", code, detail: "none", limit: null } as const;
     const explained: AllocationEvent = {
       type: "WaitExplained",
       data: { code: WaitCode.NO_AGENTS, detail: "none" },
     };
     given(allocationDecider, queued).when(explain).then(explained);
     given(allocationDecider, queued, explained).when(explain).thenNothing();
+    given(allocationDecider, queued, explained)
+      .when({ ...explain, limit: "quota of w: 2" })
+      .then({
+        type: "WaitExplained",
+        data: { code, detail: "none", limit: "quota of w: 2" },
+      });
     given(allocationDecider, queued, granted).when(explain).thenNothing();
   });
 
   test("is granted a place only while it waits", () => {
     given(allocationDecider, queued)
-      .when({ kind: "grant", ...where })
+      .when({ kind: "grant", ...where, folded: 7, borrowed: 0 })
       .then(granted);
     given(allocationDecider, queued, granted)
-      .when({ kind: "grant", ...where })
+      .when({ kind: "grant", ...where, folded: 7, borrowed: 0 })
       .thenRejected("not_queued");
     given(allocationDecider, queued, ended)
-      .when({ kind: "grant", ...where })
+      .when({ kind: "grant", ...where, folded: 7, borrowed: 0 })
       .thenRejected("not_queued");
+  });
+
+  test("says how many slots are on loan, and for which run it makes room", () => {
+    given(allocationDecider, queued)
+      .when({ kind: "grant", ...where, folded: 7, borrowed: 1 })
+      .then({ type: "AllocationGranted", data: { ...where, folded: 7, borrowed: 1 } });
+    const data = { mode: StopMode.GRACEFUL, why: StopWhy.PREEMPTED, graceMs: 5, by: "2.1#1" };
+    given(allocationDecider, queued, granted)
+      .when({ kind: "stop", ...data })
+      .then({ type: "AllocationStopRequested", data });
   });
 
   test("starts once", () => {

@@ -17,9 +17,12 @@ function decideAllocation(state: AllocationState, command: AllocationCommand): D
       if (state.status !== "none") return alreadySo;
       return [{ type: "AllocationQueued", data: command.queued }];
     case "explain": {
-      const { code, detail } = command;
-      if (state.status !== "queued" || state.wait === code) return alreadySo;
-      return [{ type: "WaitExplained", data: { code, detail } }];
+      const { code, detail, limit } = command;
+      if (state.status !== "queued") return alreadySo;
+      if (state.wait?.code === code && state.wait.limit === limit) return alreadySo;
+      return [
+        { type: "WaitExplained", data: { code, detail, ...(limit === null ? {} : { limit }) } },
+      ];
     }
     case "grant":
       return grant(state, command);
@@ -40,11 +43,14 @@ function grant(state: AllocationState, command: Command<"grant">): Decision {
   if (state.status !== "queued") {
     return reject("not_queued", "the allocation does not wait for a place");
   }
-  const { placements, masterAddress, masterPort, tokenKey } = command;
-  return [{ type: "AllocationGranted", data: { placements, masterAddress, masterPort, tokenKey } }];
+  const { placements, masterAddress, masterPort, tokenKey, folded, borrowed } = command;
+  const rendezvous = { masterAddress, masterPort, tokenKey };
+  const loan = borrowed > 0 ? { borrowed } : {};
+  return [{ type: "AllocationGranted", data: { placements, ...rendezvous, folded, ...loan } }];
 }
 
-function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): Decision {
+function stop(state: AllocationState, command: Command<"stop">): Decision {
+  const { mode, why, graceMs, by } = command;
   if (state.status === "none" || state.status === "ended") return alreadySo;
   if (state.status === "queued") {
     return [
@@ -60,8 +66,15 @@ function stop(state: AllocationState, { mode, why, graceMs }: Command<"stop">): 
   }
   const before = state.stop;
   if (before?.mode === StopMode.KILL) return alreadySo;
-  if (before?.mode === mode && before.why === why) return alreadySo;
-  return [{ type: "AllocationStopRequested", data: { mode, why, graceMs } }];
+  // Of one reason it is asked again only if it has less time now: a drain can become urgent.
+  const isLess = graceMs > 0 && (before?.graceMs === 0 || graceMs < (before?.graceMs ?? 0));
+  if (before?.mode === mode && before.why === why && !isLess) return alreadySo;
+  return [
+    {
+      type: "AllocationStopRequested",
+      data: { mode, why, graceMs, ...(by === undefined ? {} : { by }) },
+    },
+  ];
 }
 
 function end(state: AllocationState, command: Command<"end">): Decision {

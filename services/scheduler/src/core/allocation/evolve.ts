@@ -11,14 +11,18 @@ export function evolveAllocation(state: AllocationState, event: AllocationEvent)
   switch (event.type) {
     case "AllocationQueued":
       return { ...state, status: "queued" };
-    case "WaitExplained":
-      return { ...state, wait: event.data.code };
+    case "WaitExplained": {
+      const { code, limit = null } = event.data;
+      return { ...state, wait: { code, limit } };
+    }
     case "AllocationGranted":
       return { ...state, status: "granted", wait: null };
     case "AllocationStarted":
       return { ...state, status: "started" };
-    case "AllocationStopRequested":
-      return { ...state, stop: { mode: event.data.mode, why: event.data.why } };
+    case "AllocationStopRequested": {
+      const { mode, why, graceMs } = event.data;
+      return { ...state, stop: { mode, why, graceMs } };
+    }
     case "AllocationStopAcknowledged":
       return { ...state, stopAcknowledged: true };
     case "AllocationEnded":

@@ -25,20 +25,33 @@ export type AllocationEvent = EventOf<
 
 export type AllocationState = {
   readonly status: "none" | "queued" | "granted" | "started" | "ended";
-  readonly wait: WaitCode | null;
-  readonly stop: { readonly mode: StopMode; readonly why: StopWhy } | null;
+  readonly wait: { readonly code: WaitCode; readonly limit: string | null } | null;
+  readonly stop: {
+    readonly mode: StopMode;
+    readonly why: StopWhy;
+    readonly graceMs: number;
+  } | null;
   readonly stopAcknowledged: boolean;
 };
 
 export type AllocationCommand =
   | { readonly kind: "queue"; readonly queued: EventData<"AllocationQueued"> }
-  | { readonly kind: "explain"; readonly code: WaitCode; readonly detail: string }
+  | {
+      readonly kind: "explain";
+      readonly code: WaitCode;
+      readonly detail: string;
+      readonly limit: string | null;
+    }
   | {
       readonly kind: "grant";
       readonly placements: readonly Plain<Placement>[];
       readonly masterAddress: string;
       readonly masterPort: number;
       readonly tokenKey: string;
+      /** The log position that the placement pass had folded. */
+      readonly folded: number;
+      /** The slots that its workspace has on loan. */
+      readonly borrowed: number;
     }
   | { readonly kind: "start"; readonly starts: readonly Plain<StartRecord>[] }
   | {
@@ -46,6 +59,8 @@ export type AllocationCommand =
       readonly mode: StopMode;
       readonly why: StopWhy;
       readonly graceMs: number;
+      /** The allocation that gets the slots. */
+      readonly by?: string;
     }
   | {
       readonly kind: "end";

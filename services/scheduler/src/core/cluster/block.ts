@@ -3,7 +3,13 @@ import type { Block } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Agent } from "./state.ts";
 
-export function blockOf({ id, trust, diskLowBytes }: Agent, isCooling: boolean): Block | null {
+export function blockOf(agent: Agent, isCooling: boolean): Block | null {
+  const { id, trust, diskLowBytes, out } = agent;
+  if (out !== null) {
+    const state = out.state === "disabled" ? "disabled" : "draining";
+    const why = out.reason === "" ? "" : ` (${out.reason})`;
+    return { kind: "disabled", detail: `${id} is ${state}${why}` };
+  }
   if (diskLowBytes !== null) {
     const detail = `${id} has ${megabytes(diskLowBytes)} MB of disk left, and nothing is placed below ${megabytes(limits.diskFloorBytes)} MB`;
     return { kind: "low_disk", detail };

@@ -7,24 +7,30 @@
  * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
 import type { EventData } from "@trainyard/contracts";
-import { AllocationEndCause, StopMode } from "@trainyard/contracts/events";
-import { Pool } from "@trainyard/scheduling";
+import { AllocationEndCause } from "@trainyard/contracts/events";
+import { defaultSettings, type Demand, Pool } from "@trainyard/scheduling";
 import { rejoined } from "../agent/decide.ts";
+import { inUse } from "../agent/use.ts";
+import { settingsOfPool } from "../pool/configuration.ts";
+import { agentChange } from "./agent-changes.ts";
+import { ghostsOf, grantOf, lostWith, queuedAllocation, stopAfter } from "./allocation-changes.ts";
 import { blockOf } from "./block.ts";
 import { demandOf } from "./demand.ts";
-import { earlier } from "./earlier.ts";
 import { heldSince } from "./held-since.ts";
-import { levelSlots, withSlot } from "./slots.ts";
+import { changeOf, JobChanges, type SavedJob, withChange } from "./jobs.ts";
+import { Members } from "./members.ts";
+import { isDraining, levelSlots } from "./slots.ts";
 import type { Agent, Allocation, Noted } from "./state.ts";
-import { afterDistrusted, afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
-
-type AllocationNoted<Name> = Noted & { readonly event: { readonly type: Name } };
+import { afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
 
 export class Cluster {
   readonly agents = new Map<string, Agent>();
   readonly allocations = new Map<string, Allocation>();
   readonly pools = new Map<string, Pool>();
-  readonly policies = new Map<string, string>();
+  /** The pools that exist, with what their events say of them. */
+  readonly configured = new Map<string, EventData<"PoolConfigured">>();
+  readonly jobs = new JobChanges();
+  readonly members = new Members();
   /** The granted allocations that have a part on an agent. */
   readonly #placed = new Map<string, Set<string>>();
   /** Queued, but not to be placed yet. */
@@ -35,8 +41,12 @@ export class Cluster {
   readonly cooling = new Set<string>();
   /** Agents of whose launches something has to be recorded. */
   readonly troubled = new Set<string>();
+  /** Agents of which runs have to end, because users drain them or slots of them. */
+  readonly draining = new Set<string>();
   /** Granted and not started yet. */
   readonly launching = new Set<string>();
+  /** Started with a time limit. */
+  readonly timed = new Set<string>();
   position = 0;
   /** Of the newest event, by the database's clock. */
   timeMs = 0;
@@ -45,6 +55,8 @@ export class Cluster {
 
   /** What changed since it was last taken, for whoever acts on the fold. */
   readonly touchedPools = new Set<string>();
+  /** Pools in which the reasons of waits may have changed since they were last recorded. */
+  readonly unexplained = new Set<string>();
   readonly touchedAllocations = new Set<string>();
   readonly touchedAgents = new Set<string>();
   /** Granted allocations that ended since this was last taken, with the agents on which they had a part. */
@@ -87,41 +99,34 @@ export class Cluster {
     const { event, id } = noted;
     switch (event.type) {
       case "AllocationQueued":
-        return this.#queued(noted as AllocationNoted<"AllocationQueued"> & Noted);
+        return this.#queued(noted, event.data);
       case "WaitExplained":
         return this.#change(id, () => ({
-          wait: { code: event.data.code, atMs: noted.timeMs },
+          wait: { code: event.data.code, limit: event.data.limit ?? null, atMs: noted.timeMs },
         }));
-      case "AllocationGranted": {
-        const { placements, masterAddress, masterPort, tokenKey } = event.data;
-        const grant = {
-          position: noted.position,
-          placements,
-          masterAddress,
-          masterPort,
-          tokenKey,
-        };
-        const away = placements.filter(({ agent }) => this.agents.get(agent)?.status !== "present");
-        const lostRanks = away.map(({ nodeRank }) => nodeRank);
-        this.#change(id, () => ({ grant, wait: null, lostRanks }));
-        return this.hold(id);
-      }
+      case "AllocationGranted":
+        return this.#granted(noted, event.data);
       case "AllocationStarted":
         this.launching.delete(id);
         for (const { agent } of event.data.starts) {
           this.#changeAgent(agent, ({ trust }) => ({ trust: afterStart(trust) }));
         }
-        return this.#change(id, () => ({ started: true }));
+        this.#change(id, () => ({ started: true, startedAtMs: noted.timeMs }));
+        this.#noteTimeLimit(id);
+        return this.#poolOfRun(id)?.started(id, noted.timeMs);
       case "AllocationStopRequested":
-        return this.#stopRequested(noted);
+        return this.#stopRequested(noted, event.data);
       case "AllocationEnded":
         return this.#ended(noted);
       case "PoolConfigured":
-        this.pool(id);
-        this.policies.set(id, event.data.policy);
-        return;
+        return this.setConfigured(id, event.data);
       case "PoolRemoved":
-        this.policies.delete(id);
+        return this.#poolRemoved(id);
+      case "JobUpdated":
+      case "JobMoved":
+        return this.setJob({ pool: id, job: event.data.job, change: changeOf(event) });
+      case "ExperimentEnded":
+        for (const pool of this.jobs.forget(id)) this.pool(pool).forgetJob(id);
         return;
       default:
         return this.#agentEvent(noted);
@@ -134,14 +139,14 @@ export class Cluster {
         const before = this.agents.get(id);
         const { pool } = event.data;
         if (before !== undefined && before.joined.pool !== pool) {
-          this.#offer(before.joined.pool, id, [], false);
+          this.pool(before.joined.pool).agents.remove(id);
+          this.touchedPools.add(before.joined.pool);
         }
         return this.setAgent({
           id,
           joined: event.data,
           status: "present",
-          draining: before?.draining ?? false,
-          disabled: before?.disabled ?? [],
+          ...(before === undefined ? inUse : { out: before.out, slotsOut: before.slotsOut }),
           ghosts: before?.ghosts ?? {},
           trust: before?.trust ?? fullTrust,
           diskLowBytes: before?.diskLowBytes ?? null,
@@ -152,16 +157,10 @@ export class Cluster {
       }
       case "AgentLost":
         this.#changeAgent(id, () => ({ status: "lost" }));
-        for (const allocation of this.placedOn(id)) this.#loseRanks(allocation, id);
+        for (const run of this.placedOn(id)) this.#change(run, (one) => lostWith(one, id));
         return;
       case "AgentReturned":
         return this.#returned(id, event.data, position);
-      case "AgentNameRefused": {
-        const { folder, address } = event.data;
-        return this.#changeAgent(id, () => ({ refused: { folder, address } }));
-      }
-      case "AgentNameCleared":
-        return this.#changeAgent(id, () => ({ refused: null }));
       case "SchedulerEpochRaised": {
         const { to, leaseEpoch } = event.data;
         this.epochOffset = Math.max(this.epochOffset, to - leaseEpoch);
@@ -169,58 +168,60 @@ export class Cluster {
       }
       case "SlotsCleared":
         return this.#clear(id, event.data.allocation);
-      case "AgentDistrusted":
-        this.cooling.add(id);
-        return this.#changeAgent(id, ({ trust }) => ({
-          trust: afterDistrusted(trust, event.data, timeMs),
-        }));
-      case "AgentTrusted":
-        return this.#changeAgent(id, () => ({ trust: fullTrust }));
-      case "AgentDiskLow":
-        return this.#changeAgent(id, () => ({ diskLowBytes: event.data.freeBytes }));
-      case "AgentDiskFreed":
-        return this.#changeAgent(id, () => ({ diskLowBytes: null }));
-      case "ProcessesLeft": {
-        const { allocation, message } = event.data;
-        return this.#changeAgent(id, ({ left }) => ({ left: { ...left, [allocation]: message } }));
-      }
-      case "AgentDrainRequested":
-        return this.#changeAgent(id, () => ({ draining: true }));
       case "AgentRemoved":
-        return this.#changeAgent(id, () => ({ status: "removed" }));
-      case "SlotDisabled":
-        return this.#changeAgent(id, (agent) => withSlot(agent, event.data.slot, true));
-      case "SlotEnabled":
-        return this.#changeAgent(id, (agent) => withSlot(agent, event.data.slot, false));
+        return this.#removed(id);
       default:
-        return;
+        if (event.type === "AgentDistrusted") this.cooling.add(id);
+        return this.#changeAgent(id, (agent) => agentChange(agent, event, timeMs));
     }
   }
 
-  #queued({ position, timeMs, origin, id, event }: Noted): void {
-    if (event.type !== "AllocationQueued") return;
-    const { task, run, job, resources, preemptible, workspace, delayMs, avoided } = event.data;
-    if (resources === undefined) return;
-    const allocation: Allocation = {
-      id,
-      task,
-      run,
-      job,
-      workspace: workspace ?? "",
-      preemptible,
-      resources,
-      origin,
-      arrival: position,
-      queuedAtMs: timeMs,
-      notBeforeMs: timeMs + delayMs,
-      wait: null,
-      grant: null,
-      started: false,
-      stop: null,
-      lostRanks: [],
-      avoid: avoided?.agents ?? [],
-    };
-    this.setAllocation(allocation);
+  /** What it held becomes free; if it still runs anything there, it says so when it joins anew. */
+  #removed(id: string): void {
+    const agent = this.agents.get(id);
+    if (agent === undefined) return;
+    const { agents } = this.pool(agent.joined.pool);
+    for (const ghost of Object.keys(agent.ghosts)) agents.release(id, ghost);
+    this.setAgent({ ...agent, status: "removed", ghosts: {}, left: {}, refused: null });
+  }
+
+  setConfigured(name: string, configured: EventData<"PoolConfigured">): void {
+    this.configured.set(name, configured);
+    this.pool(name).configure(settingsOfPool(configured));
+    this.touchedPools.add(name);
+  }
+
+  /** Runs that are still requested there wait. */
+  #poolRemoved(name: string): void {
+    this.configured.delete(name);
+    const pool = this.pool(name);
+    for (const job of this.jobs.forgetPool(name)) pool.forgetJob(job);
+    if (pool.queue.size === 0 && this.members.of(name).size === 0) this.pools.delete(name);
+    else pool.configure(defaultSettings);
+  }
+
+  /** Of runs that wait, that have a place, and that will be queued. */
+  setJob(saved: SavedJob): void {
+    const { place, ...update } = saved.change;
+    this.jobs.set(saved);
+    const pool = this.pool(saved.pool);
+    if (Object.keys(update).length > 0) pool.updateJob(saved.job, update);
+    if (place !== undefined) pool.moveJob(saved.job, place);
+    this.touchedPools.add(saved.pool);
+  }
+
+  #granted(noted: Noted, granted: EventData<"AllocationGranted">): void {
+    const { placements } = granted;
+    const away = placements.filter(({ agent }) => this.agents.get(agent)?.status !== "present");
+    const lostRanks = away.map(({ nodeRank }) => nodeRank);
+    const grant = grantOf(noted, granted);
+    this.#change(noted.id, () => ({ grant, wait: null, lostRanks }));
+    this.hold(noted.id);
+  }
+
+  #queued(noted: Noted, queued: EventData<"AllocationQueued">): void {
+    const allocation = queuedAllocation(noted, queued);
+    if (allocation !== null) this.setAllocation(allocation);
   }
 
   /** Puts an allocation in its place: a queue, or the slots that it was granted. */
@@ -234,18 +235,28 @@ export class Cluster {
 
   #enqueue(allocation: Allocation): void {
     const { pool } = allocation.resources;
-    this.pool(pool).queue.add(demandOf(allocation));
+    this.pool(pool).queue.add(this.demand(allocation));
     this.touchedPools.add(pool);
+  }
+
+  /** With what users changed of its experiment. */
+  demand(allocation: Allocation): Demand {
+    const { job, resources } = allocation;
+    return withChange(demandOf(allocation), this.jobs.get(resources.pool, job));
   }
 
   hold(id: string): void {
     const allocation = this.allocations.get(id);
     if (allocation?.grant == null) return;
-    const { pool } = allocation.resources;
+    const { startedAtMs, grant, resources } = allocation;
+    const { pool } = resources;
     this.pool(pool).queue.remove(id);
+    this.pool(pool).start(this.demand(allocation), { atMs: grant.atMs, startedAtMs });
+    if (allocation.stop !== null) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
-    for (const { agent, slots } of allocation.grant.placements) {
+    this.#noteTimeLimit(id);
+    for (const { agent, slots } of grant.placements) {
       this.#poolOf(agent, pool).agents.hold(agent, id, slots);
       const placed = this.#placed.get(agent) ?? new Set<string>();
       this.#placed.set(agent, placed.add(id));
@@ -255,18 +266,23 @@ export class Cluster {
     this.touchedAllocations.add(id);
   }
 
+  #noteTimeLimit(id: string): void {
+    const { startedAtMs = null, resources } = this.allocations.get(id) ?? {};
+    if (startedAtMs !== null && resources?.timeLimitMs !== undefined) this.timed.add(id);
+  }
+
   #poolOf(agent: string, otherwise: string): Pool {
     return this.pool(this.agents.get(agent)?.joined.pool ?? otherwise);
   }
 
-  #stopRequested({ id, event, timeMs }: Noted): void {
-    if (event.type !== "AllocationStopRequested") return;
-    const { mode, why, graceMs } = event.data;
-    const kill = mode === StopMode.KILL;
-    this.#change(id, ({ stop }) => {
-      const graceEndMs = graceMs > 0 ? timeMs + graceMs : null;
-      return { stop: { why, kill, killAtMs: kill ? null : earlier(stop?.killAtMs, graceEndMs) } };
-    });
+  #poolOfRun(id: string): Pool | undefined {
+    const allocation = this.allocations.get(id);
+    return allocation?.grant == null ? undefined : this.pool(allocation.resources.pool);
+  }
+
+  #stopRequested({ id, timeMs }: Noted, asked: EventData<"AllocationStopRequested">): void {
+    this.#change(id, ({ stop }) => ({ stop: stopAfter(stop, asked, timeMs) }));
+    this.#poolOfRun(id)?.stopping(id);
     if (this.allocations.get(id)?.stop?.killAtMs == null) this.stopping.delete(id);
     else this.stopping.add(id);
   }
@@ -277,9 +293,11 @@ export class Cluster {
     const { cause, launchFailure, message } = event.data;
     const { pool } = allocation.resources;
     this.pool(pool).queue.remove(id);
+    this.pool(pool).end(id);
     this.delayed.delete(id);
     this.stopping.delete(id);
     this.launching.delete(id);
+    this.timed.delete(id);
     this.allocations.delete(id);
     const placements = cause === AllocationEndCause.WITHDRAWN ? [] : allocation.grant?.placements;
     for (const { agent, nodeRank, slots } of placements ?? []) {
@@ -288,7 +306,8 @@ export class Cluster {
       this.#forgetLeft(agent, id);
       // What is silent about its launch may yet start it: it keeps its slots until it says otherwise, as a lost one does.
       const isSilent = launchFailure?.silent.includes(agent) === true;
-      if (isSilent || allocation.lostRanks.includes(nodeRank)) {
+      const isRemoved = this.agents.get(agent)?.status === "removed";
+      if (!isRemoved && (isSilent || allocation.lostRanks.includes(nodeRank))) {
         this.#changeAgent(agent, ({ ghosts }) => ({ ghosts: { ...ghosts, [id]: slots } }));
       } else {
         this.#poolOf(agent, pool).agents.release(agent, id);
@@ -305,24 +324,12 @@ export class Cluster {
     this.ended.push({ id, agents: (allocation.grant?.placements ?? []).map(({ agent }) => agent) });
   }
 
-  #loseRanks(id: string, agent: string): void {
-    this.#change(id, ({ grant, lostRanks }) => {
-      const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);
-      const ranks = here.map((placement) => placement.nodeRank);
-      return { lostRanks: [...new Set([...lostRanks, ...ranks])] };
-    });
-  }
-
   #returned(id: string, data: EventData<"AgentReturned">, position: number): void {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
     const pool = this.pool(agent.joined.pool);
     for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghost);
-    const ghosts = Object.fromEntries(
-      data.occupations
-        .filter(({ allocation }) => !this.placedOn(id).has(allocation))
-        .map(({ allocation, slots }) => [allocation, slots]),
-    );
+    const ghosts = ghostsOf(data, this.placedOn(id));
     this.setAgent({
       ...agent,
       joined: rejoined(agent.joined, data),
@@ -365,12 +372,16 @@ export class Cluster {
     const before = this.agents.get(agent.id);
     this.agents.set(agent.id, agent);
     this.#noteTrust(agent, before === undefined);
-    const { id, joined, status, draining } = agent;
-    const slots = joined.slots.map((slot) => slot.id);
-    this.#offer(joined.pool, id, slots, status === "present" && !draining);
+    const { id, joined, status } = agent;
+    this.members.note(agent, before);
+    if (isDraining(agent)) this.draining.add(agent.id);
+    else this.draining.delete(agent.id);
     const { agents } = this.pool(joined.pool);
+    agents.join(id, joined, status === "present");
+    if (status === "removed") agents.remove(id);
+    this.touchedPools.add(joined.pool);
     agents.setBlock(id, blockOf(agent, this.cooling.has(id)));
-    levelSlots(agents, agent, before?.disabled ?? []);
+    levelSlots(agents, agent, before?.slotsOut ?? {});
     for (const allocation of this.placedOn(id)) {
       for (const placement of this.allocations.get(allocation)?.grant?.placements ?? []) {
         if (placement.agent === id) agents.hold(id, allocation, placement.slots);
@@ -385,11 +396,6 @@ export class Cluster {
     else if (isSaved) this.cooling.add(id);
     if (trustDecision(trust) === null) this.troubled.delete(id);
     else this.troubled.add(id);
-  }
-
-  #offer(pool: string, agent: string, slots: readonly string[], present: boolean): void {
-    this.pool(pool).agents.join(agent, slots, present);
-    this.touchedPools.add(pool);
   }
 }
 

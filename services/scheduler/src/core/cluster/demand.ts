@@ -4,7 +4,7 @@ import type { Allocation } from "./state.ts";
 
 /** What an allocation asks of its pool. */
 export function demandOf(allocation: Allocation): Demand {
-  const { id, job, workspace, preemptible, arrival, avoid, resources } = allocation;
+  const { id, job, workspace, preemptible, arrival, queuedAtMs, avoid, resources } = allocation;
   const { slots, priority, weight, singleAgent, constraints } = resources;
   return {
     id,
@@ -19,6 +19,7 @@ export function demandOf(allocation: Allocation): Demand {
     preemptionTimeoutMs: resources.preemptionTimeoutMs ?? limits.preemptionTimeoutMs,
     singleAgent,
     arrival,
+    queuedAtMs,
     avoid,
     ...(constraints === undefined ? {} : { constraints }),
   };

@@ -4,16 +4,21 @@ import type { Agent } from "./state.ts";
 /** Brings what a pool knows of an agent's slots level with the agent: those that are disabled, and those that ghosts hold. */
 export function levelSlots(
   agents: PoolAgents,
-  { id, disabled, ghosts }: Agent,
-  disabledBefore: readonly string[],
+  { id, slotsOut, ghosts }: Agent,
+  slotsOutBefore: Agent["slotsOut"],
 ): void {
-  for (const slot of new Set([...disabledBefore, ...disabled])) {
-    agents.setSlotDisabled(id, slot, disabled.includes(slot));
+  for (const slot of new Set([...Object.keys(slotsOutBefore), ...Object.keys(slotsOut)])) {
+    agents.setSlotDisabled(id, slot, slotsOut[slot] !== undefined);
   }
   for (const [ghost, held] of Object.entries(ghosts)) agents.hold(id, ghost, held);
 }
 
-export function withSlot({ disabled }: Agent, slot: string, isDisabled: boolean): Partial<Agent> {
-  const others = disabled.filter((other) => other !== slot);
-  return { disabled: isDisabled ? [...others, slot] : others };
+/** Whether runs there have to end. */
+export function isDraining({ out, slotsOut, status }: Agent): boolean {
+  if (status === "removed") return false;
+  return out?.state === "draining" || Object.values(slotsOut).some(drains);
+}
+
+export function drains({ state }: Agent["slotsOut"][string]): boolean {
+  return state === "draining";
 }

@@ -1,5 +1,6 @@
 import type { AnyEvent, EventData, Plain } from "@trainyard/contracts";
 import type { Placement, Resources, StopWhy, WaitCode } from "@trainyard/contracts/events";
+import type { Use } from "../agent/use.ts";
 import type { Trust } from "./trust.ts";
 
 /** What a commit says of where it came from: what follows from it goes on with the same. */
@@ -27,6 +28,7 @@ export type Allocation = {
   readonly run: number;
   readonly job: string;
   readonly workspace: string;
+  readonly owner: string;
   readonly preemptible: boolean;
   readonly resources: Plain<Resources>;
   readonly origin: Origin;
@@ -34,11 +36,19 @@ export type Allocation = {
   readonly arrival: number;
   readonly queuedAtMs: number;
   readonly notBeforeMs: number;
-  readonly wait: { readonly code: WaitCode; readonly atMs: number } | null;
+  readonly wait: {
+    readonly code: WaitCode;
+    readonly limit: string | null;
+    readonly atMs: number;
+  } | null;
   readonly grant: Grant | null;
   readonly started: boolean;
+  /** Null until its processes have started. */
+  readonly startedAtMs: number | null;
   readonly stop: {
     readonly why: StopWhy;
+    /** The shortest grace that it was given; null for never. */
+    readonly graceMs: number | null;
     /** Null once it is a kill, or when it never becomes one. */
     readonly killAtMs: number | null;
     readonly kill: boolean;
@@ -51,18 +61,19 @@ export type Allocation = {
 
 export type Grant = {
   readonly position: number;
+  readonly atMs: number;
+  /** The slots that its workspace has on loan. */
+  readonly borrowed: number;
   readonly placements: readonly Plain<Placement>[];
   readonly masterAddress: string;
   readonly masterPort: number;
   readonly tokenKey: string;
 };
 
-export type Agent = {
+export type Agent = Use & {
   readonly id: string;
   readonly joined: EventData<"AgentJoined">;
   readonly status: "present" | "lost" | "removed";
-  readonly draining: boolean;
-  readonly disabled: readonly string[];
   /** Ended allocations that may still run there, with the slots that they hold. */
   readonly ghosts: Readonly<Record<string, readonly string[]>>;
   readonly trust: Trust;

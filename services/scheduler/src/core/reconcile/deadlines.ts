@@ -5,6 +5,7 @@
  * finds under way is due a whole term of it later at most, and never sooner than it was asked for.
  */
 import type { Cluster } from "../cluster/cluster.ts";
+import type { Allocation } from "../cluster/state.ts";
 
 type Deadline = { readonly atMs: number; readonly dueMs: number };
 
@@ -13,6 +14,12 @@ export class Deadlines {
   #places = new Map<string, Deadline>();
   /** Of agents that get nothing for a while. */
   #trusts = new Map<string, Deadline>();
+  /** Of runs with a time limit. */
+  #limits = new Map<string, Deadline>();
+  /** Of pools whose queue changes its order. */
+  #passes = new Map<string, Deadline>();
+  /** The time of the newest event, and when it was first seen. */
+  #newest = { timeMs: 0, seenMs: 0 };
 
   /** Takes up what is new in the fold, and lets go of what is over. For every turn before anything is asked. */
   look(cluster: Cluster, nowMs: number): void {
@@ -25,6 +32,38 @@ export class Deadlines {
     this.#trusts = followed(this.#trusts, cluster.cooling, cluster, nowMs, (id) => {
       return cluster.agents.get(id)?.trust.untilMs ?? null;
     });
+    this.#limits = followed(this.#limits, cluster.timed, cluster, nowMs, (id) => {
+      return limitAtMs(cluster.allocations.get(id));
+    });
+    if (cluster.timeMs !== this.#newest.timeMs) {
+      this.#newest = { timeMs: cluster.timeMs, seenMs: nowMs };
+    }
+  }
+
+  /** The time of the fold, which continues after its newest event. */
+  foldMs(nowMs: number): number {
+    return this.#newest.timeMs + Math.max(0, nowMs - this.#newest.seenMs);
+  }
+
+  hasReachedLimit(id: string, nowMs: number): boolean {
+    return nowMs >= (this.#limits.get(id)?.dueMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** The pool is worth another pass at a time of the fold; null for no such time. */
+  passAgain(pool: string, atMs: number | null, nowMs: number): void {
+    if (atMs === null) this.#passes.delete(pool);
+    else {
+      // Timers may be early by less than a millisecond.
+      const dueMs = nowMs + Math.max(1, atMs - this.foldMs(nowMs));
+      this.#passes.set(pool, { atMs, dueMs });
+    }
+  }
+
+  /** The pools whose time has come. Each is named once. */
+  takePasses(nowMs: number): readonly string[] {
+    const due = [...this.#passes].filter(([, { dueMs }]) => nowMs >= dueMs).map(([pool]) => pool);
+    for (const pool of due) this.#passes.delete(pool);
+    return due;
   }
 
   mayBeKilled(id: string, nowMs: number): boolean {
@@ -41,10 +80,19 @@ export class Deadlines {
 
   /** The next moment at which time alone changes something; null when there is none. */
   next(): number | null {
-    const all = [this.#kills, this.#places, this.#trusts].flatMap((one) => [...one.values()]);
-    const due = all.map(({ dueMs }) => dueMs);
-    return due.length === 0 ? null : due.reduce((first, dueMs) => Math.min(first, dueMs));
+    let first = Number.POSITIVE_INFINITY;
+    for (const deadlines of [this.#kills, this.#places, this.#trusts, this.#limits, this.#passes]) {
+      for (const { dueMs } of deadlines.values()) first = Math.min(first, dueMs);
+    }
+    return Number.isFinite(first) ? first : null;
   }
+}
+
+/** Null for a run without a limit, and for one that was asked to stop. */
+function limitAtMs(allocation: Allocation | undefined): number | null {
+  const { startedAtMs = null, stop = null, resources } = allocation ?? {};
+  if (startedAtMs === null || stop !== null || resources?.timeLimitMs === undefined) return null;
+  return startedAtMs + resources.timeLimitMs;
 }
 
 function followed(

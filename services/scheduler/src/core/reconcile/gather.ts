@@ -2,23 +2,22 @@
  * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one round.
  * Pure but for the notes of what changed, which it takes; whoever calls it commits the decisions before it calls again.
  */
-import { StopMode, WaitCode } from "@trainyard/contracts/events";
-import { explainWaits, place, type WaitReason } from "@trainyard/scheduling";
-import { limits } from "../../limits.ts";
+import { StopMode } from "@trainyard/contracts/events";
 import { refusalOf } from "../agent/holder.ts";
 import type { AgentCommand } from "../agent/state.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { trustDecision } from "../cluster/trust.ts";
-import { priorityPolicy } from "../pool/decide.ts";
 import type { Decision } from "./decision.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { grantCommand, portsTaken } from "./grants.ts";
+import { drainDecisions } from "./drains.ts";
 import { heldOf, judgeAgent } from "./judge-agent.ts";
 import { judgeAllocation } from "./judge-allocation.ts";
 import { judgeHost } from "./judge-host.ts";
 import type { Observed } from "./observed.ts";
+import { placementDecisions, timeLimitDecisions } from "./passes.ts";
+import { poolDecisions } from "./pools.ts";
 import { ranksOf } from "./ranks.ts";
 
 export type Round = {
@@ -58,24 +57,14 @@ export function gather(round: Round): readonly Decision[] {
     ...silenceDecisions(round),
     ...nameDecisions(round),
     ...trustDecisions(cluster),
+    ...drainDecisions(cluster),
     ...killDecisions(round),
+    ...timeLimitDecisions(round),
     ...allocationDecisions(round),
   ].filter((decision) => !round.isSetAside(decision));
   // Places are given on what is recorded: an agent that this round declares lost gets nothing.
   if (firm.length > 0) return firm;
   return placementDecisions(round).filter((decision) => !round.isSetAside(decision));
-}
-
-/** A pool is configured when the first agent joins it. */
-function poolDecisions(cluster: Cluster): readonly Decision[] {
-  return [...cluster.pools]
-    .filter(([name, { agents }]) => agents.known.agents > 0 && !cluster.policies.has(name))
-    .map(([id]) => ({
-      on: "pool",
-      id,
-      origin: null,
-      command: { kind: "configure", policy: priorityPolicy },
-    }));
 }
 
 function reportDecisions({ cluster, observed, reported }: Round): readonly Decision[] {
@@ -180,45 +169,6 @@ function allocationDecisions({ cluster, observed }: Round): readonly Decision[] 
   return decisions;
 }
 
-function placementDecisions({ cluster, tokenKey }: Round): readonly Decision[] {
-  const grants = [...cluster.touchedPools].flatMap((name) => {
-    cluster.touchedPools.delete(name);
-    return place(cluster.pool(name));
-  });
-  if (grants.length === 0) return [];
-  const taken = portsTaken(cluster);
-  return grants.flatMap((grant) => {
-    const allocation = cluster.allocations.get(grant.id);
-    if (allocation === undefined) return [];
-    return [decisionOn(allocation, grantCommand(cluster, grant, tokenKey, taken))];
-  });
-}
-
 function decisionOn({ id, origin }: Allocation, command: AllocationCommand): Decision {
   return { on: "allocation", id, origin, command };
-}
-
-const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
-  no_agents: WaitCode.NO_AGENTS,
-  agents_away: WaitCode.AGENTS_AWAY,
-  not_enough_free: WaitCode.NOT_ENOUGH_FREE_SLOTS,
-  behind_others: WaitCode.BEHIND_OTHERS,
-  low_disk: WaitCode.LOW_DISK,
-  distrusted: WaitCode.AGENTS_DISTRUSTED,
-};
-
-/** What the first in each queue wait for, where that has changed and is worth saying. */
-export function explanations(cluster: Cluster, nowMs: number): readonly Decision[] {
-  return [...cluster.pools.values()].flatMap((pool) =>
-    explainWaits(pool, limits.explainedPerBeatMax).flatMap(({ id, reason, detail }) => {
-      const allocation = cluster.allocations.get(id);
-      const code = waitCodes[reason];
-      if (allocation === undefined || allocation.wait?.code === code) return [];
-      const dueMs =
-        allocation.wait === null
-          ? allocation.queuedAtMs + limits.explainAfterMs
-          : allocation.wait.atMs + limits.explainAgainMs;
-      return nowMs < dueMs ? [] : [decisionOn(allocation, { kind: "explain", code, detail })];
-    }),
-  );
 }

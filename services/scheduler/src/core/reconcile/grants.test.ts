@@ -5,7 +5,8 @@ import { grantCommand } from "./grants.ts";
 /** The ports that a cluster with this token key gives to its first runs, each while no other runs. */
 function portsOf(tokenKey: string): readonly unknown[] {
   return Array.from({ length: 40 }, (_, n) => {
-    const grant = { id: `${n + 1}.1#1`, shares: [{ agent: "a1", slots: ["0"] }] };
+    const shares = [{ agent: "a1", slots: ["0"] }];
+    const grant = { id: `${n + 1}.1#1`, shares, borrowed: 0 };
     const command = grantCommand(new Cluster(), grant, tokenKey, new Map());
     return command.kind === "grant" ? command.masterPort : null;
   });

@@ -22,7 +22,7 @@ export function portsTaken(cluster: Cluster): PortsTaken {
 
 export function grantCommand(
   cluster: Cluster,
-  { id, shares }: Grant,
+  { id, shares, borrowed }: Grant,
   tokenKey: string,
   taken: PortsTaken,
 ): AllocationCommand {
@@ -39,6 +39,8 @@ export function grantCommand(
     masterAddress,
     masterPort: choosePort(`${tokenKey} ${id}`, taken.get(masterAddress) ?? new Set()),
     tokenKey,
+    folded: cluster.position,
+    borrowed,
   };
 }
 

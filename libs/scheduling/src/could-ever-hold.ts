@@ -1,0 +1,148 @@
+/** Whether a pool's agents could hold a run if they were empty, and otherwise what they have instead, in a sentence. */
+import type { PoolAgents, Wanted } from "./agents.ts";
+import { admitsSlot, type Conditions, conditionsOf, isMet, type LabelRule } from "./constraints.ts";
+import type { Offer, Slot } from "./offer.ts";
+import { mostSlots } from "./view.ts";
+
+export type PlaceAnswer = {
+  readonly possible: boolean;
+  /** Empty if it is possible. */
+  readonly detail: string;
+};
+
+/**
+ * Over all agents that joined and were not removed, whether they are away, draining or blocked. A pool without agents may
+ * still get some: everything is possible there. The pool's name is for the sentence.
+ */
+export function couldEverHold(agents: PoolAgents, wanted: Wanted, pool = ""): PlaceAnswer {
+  if (agents.known.agents === 0 || agents.couldEverHold(wanted)) {
+    return { possible: true, detail: "" };
+  }
+  const name = pool === "" ? "the pool" : `pool ${pool}`;
+  return {
+    possible: false,
+    detail: togetherText(agents, wanted, name) ?? nearestText(agents, wanted, name),
+  };
+}
+
+/** For a run that several agents may share: how many slots these have; null if they have none. */
+function togetherText(agents: PoolAgents, wanted: Wanted, pool: string): string | null {
+  const { slots, singleAgent, constraints } = wanted;
+  if (slots === 0 || singleAgent) return null;
+  const { alone, together } = conditionsOf(constraints);
+  const { sameLabel } = together;
+  return agents.without(constraints?.excludedAgents ?? [], () => {
+    let most = agents.view(alone).largest;
+    let where = "";
+    for (const [value, tiers] of agents.view(together).groups) {
+      const here = mostSlots(tiers, ({ known }) => known);
+      if (here < most) continue;
+      most = here;
+      where = value;
+    }
+    if (most === 0) return null;
+    const labels = [
+      ...labelTexts(together),
+      ...(sameLabel === "" ? [] : [`the same ${sameLabel}`]),
+    ];
+    const which = labels.length === 0 ? "" : ` with ${labels.join(" and ")}`;
+    const group = where === "" ? "" : `, those with ${sameLabel} ${where}`;
+    const quantity = sameLabel === "" ? "" : "at most ";
+    return `all agents of ${pool}${which} have ${quantity}${slotsText(most, together)} together${group}, and the run needs ${slots}`;
+  });
+}
+
+type Near = {
+  readonly agent: Offer & { readonly id: string };
+  /** Why it is none of those that are asked for, besides its slots. */
+  readonly misses: readonly string[];
+  /** Its slots that would do. */
+  readonly fitting: number;
+  /** Of its slots the one that comes nearest. */
+  readonly slot: Slot | undefined;
+};
+
+function nearestText(agents: PoolAgents, wanted: Wanted, pool: string): string {
+  const { alone } = conditionsOf(wanted.constraints);
+  const excluded = new Set(wanted.constraints?.excludedAgents);
+  // For a run that agents may share there is not a single slot.
+  const slots = wanted.singleAgent ? wanted.slots : Math.min(wanted.slots, 1);
+  let nearest: Near | null = null;
+  for (const agent of agents.offers()) {
+    const misses = missesOf(alone, agent.labels);
+    if (excluded.has(agent.id)) misses.push("it is excluded");
+    const fitting = agent.slots.filter((slot) => admitsSlot(alone, slot)).length;
+    const [slot] = agent.slots.toSorted((a, b) => nearness(b, alone) - nearness(a, alone));
+    const near = { agent, misses, fitting, slot };
+    if (nearest === null || isNearer(near, nearest, alone)) nearest = near;
+  }
+  const asked = [...(slots === 0 ? [] : [slotsText(slots, alone)]), ...labelTexts(alone)];
+  // Only the list of excluded agents can be in the way where nothing else is asked.
+  const has = asked.length === 0 ? "is left" : `has ${asked.join(" and ")}`;
+  return `no agent of ${pool} ${has}; the nearest is ${nearText(nearest as Near, slots, alone)}`;
+}
+
+function isNearer(one: Near, other: Near, wanted: Conditions): boolean {
+  if (one.misses.length !== other.misses.length) return one.misses.length < other.misses.length;
+  if (one.fitting !== other.fitting) return one.fitting > other.fitting;
+  const difference = nearness(one.slot, wanted) - nearness(other.slot, wanted);
+  return difference === 0 ? one.agent.slots.length > other.agent.slots.length : difference > 0;
+}
+
+/** Rises with the memory of slots of the kind that is asked for. */
+function nearness(slot: Slot | undefined, { device, deviceMemoryBytes }: Conditions): number {
+  if (slot === undefined || (device !== "" && slot.device !== device)) return -1;
+  return deviceMemoryBytes > 0 ? slot.memoryBytes : 0;
+}
+
+function nearText(
+  { agent, misses, fitting, slot }: Near,
+  slots: number,
+  { deviceMemoryBytes }: Conditions,
+): string {
+  let has = slot === undefined ? "no slots" : String(fitting);
+  if (slot !== undefined && fitting === 0) {
+    const { device, memoryBytes } = slot;
+    const alike = agent.slots.filter(
+      (other) => other.device === device && other.memoryBytes === memoryBytes,
+    );
+    const shown = deviceMemoryBytes > 0 ? memoryBytes : 0;
+    has = slotsText(alike.length, { device, deviceMemoryBytes: shown });
+  }
+  const its = misses.length === 0 ? "" : `: ${misses.join(", ")}`;
+  return `${agent.id}${slots === 0 ? "" : ` with ${has}`}${its}`;
+}
+
+function missesOf({ required, forbidden }: Conditions, labels: Offer["labels"]): string[] {
+  const own = ({ label }: LabelRule): string => `its ${label} is ${labels[label]}`;
+  return [
+    ...required
+      .filter((rule) => !isMet(rule, labels))
+      .map((rule) => (Object.hasOwn(labels, rule.label) ? own(rule) : `it has no ${rule.label}`)),
+    ...forbidden.filter((rule) => isMet(rule, labels)).map(own),
+  ];
+}
+
+/** What is asked of the labels of an agent: "zone a or b", "no spot". */
+function labelTexts({ required, forbidden }: Conditions): readonly string[] {
+  const text = ({ label, values }: LabelRule): string =>
+    values.length === 0 ? label : `${label} ${values.join(" or ")}`;
+  return [
+    ...required.map((rule) => (rule.values.length === 0 ? `a ${rule.label}` : text(rule))),
+    ...forbidden.map((rule) => `no ${text(rule)}`),
+  ];
+}
+
+function slotsText(
+  slots: number,
+  { device, deviceMemoryBytes }: Pick<Conditions, "device" | "deviceMemoryBytes">,
+): string {
+  const kind = device === "" ? "" : `${device} `;
+  const memory = deviceMemoryBytes > 0 ? ` with ${gigabytes(deviceMemoryBytes)} GB` : "";
+  return `${slots} ${kind}${slots === 1 ? "slot" : "slots"}${memory}`;
+}
+
+/** As vendors count: 10^9 bytes; to one decimal, cut off. */
+function gigabytes(bytes: number): number {
+  return Math.floor(bytes / 1e8) / 10;
+}

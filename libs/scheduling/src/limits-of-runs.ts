@@ -1,0 +1,55 @@
+/** The limits beside slots: the slots of a job, and the quota of a workspace with what it may borrow. */
+import type { Demand } from "./demand.ts";
+import { newestFirst, type PlacedRun, type PlacedRuns } from "./placed.ts";
+import type { Quota } from "./settings.ts";
+import type { Standing } from "./standing.ts";
+
+export type Limit =
+  | { readonly kind: "max_slots"; readonly held: number; readonly slots: number }
+  | {
+      readonly kind: "quota";
+      readonly held: number;
+      readonly quota: Quota;
+      /** It may start on slots that no other run needs, and so many of its slots are on loan then. */
+      readonly borrows: number | null;
+    };
+
+/** The limit that a run would exceed; null if there is none. A run without slots has none. */
+export function limitOf(
+  demand: Demand,
+  quotas: readonly Quota[],
+  standing: Standing,
+): Limit | null {
+  const { slots, job, workspace, maxSlots, preemptible } = demand;
+  if (slots === 0) return null;
+  const heldByJob = standing.slotsOf(job);
+  if (maxSlots !== null && heldByJob + slots > maxSlots) {
+    return { kind: "max_slots", held: heldByJob, slots: maxSlots };
+  }
+  const quota = quotas.find((one) => one.workspace === workspace);
+  if (quota === undefined) return null;
+  const held = standing.slotsOfWorkspace(workspace);
+  const beyond = held + slots - quota.slots;
+  if (beyond <= 0) return null;
+  const borrows = quota.borrow && preemptible ? Math.min(slots, beyond) : null;
+  return { kind: "quota", held, quota, borrows };
+}
+
+/** The preemptible runs with which workspaces are beyond their quotas, the newest first. */
+export function* loans(
+  quotas: readonly Quota[],
+  placed: PlacedRuns,
+  standing: Standing,
+): Generator<PlacedRun> {
+  for (const { workspace, slots } of quotas) {
+    if (placed.slotsOfWorkspace(workspace) <= slots) continue;
+    const runs = placed.runsOfWorkspace(workspace).filter((run) => !standing.isStopping(run));
+    let beyond = runs.reduce((sum, { demand }) => sum + demand.slots, 0) - slots;
+    for (const run of newestFirst(runs)) {
+      if (beyond <= 0) break;
+      if (!run.demand.preemptible || run.demand.slots === 0) continue;
+      beyond -= run.demand.slots;
+      yield run;
+    }
+  }
+}

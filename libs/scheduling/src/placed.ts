@@ -1,0 +1,180 @@
+/** The runs that have a place in a pool, and what the jobs and workspaces hold together. */
+import type { Demand } from "./demand.ts";
+
+export type PlacedRun = {
+  readonly demand: Demand;
+  /** The time of its grant. */
+  readonly atMs: number;
+  /** The time at which its processes had started; null until then. */
+  readonly startedAtMs: number | null;
+  /** It was asked to stop: its slots are free soon. */
+  readonly stopping: boolean;
+  /** Rises with every run that gets a place. */
+  readonly order: number;
+};
+
+type Held = { slots: number; readonly runs: Set<string> };
+
+export class PlacedRuns {
+  readonly #runs = new Map<string, PlacedRun>();
+  readonly #jobs = new Map<string, Held>();
+  readonly #workspaces = new Map<string, Held>();
+  /** Preemptible runs that nobody has asked to stop. */
+  readonly #evictable = new Map<number, Held>();
+  readonly #stopping = new Set<string>();
+  readonly #limited = new Set<string>();
+  #slots = 0;
+  #starts = 0;
+
+  start(
+    demand: Demand,
+    times: { readonly atMs: number; readonly startedAtMs: number | null },
+  ): void {
+    this.end(demand.id);
+    this.#starts += 1;
+    this.#set({ demand, ...times, stopping: false, order: this.#starts });
+  }
+
+  started(id: string, atMs: number): void {
+    const run = this.#runs.get(id);
+    if (run !== undefined) this.#runs.set(id, { ...run, startedAtMs: atMs });
+  }
+
+  stopping(id: string): void {
+    this.change(id, () => ({ stopping: true }));
+  }
+
+  end(id: string): void {
+    const run = this.#runs.get(id);
+    if (run === undefined) return;
+    const { demand } = run;
+    this.#runs.delete(id);
+    this.#slots -= demand.slots;
+    this.#stopping.delete(id);
+    this.#limited.delete(id);
+    drop(this.#jobs, demand.job, demand);
+    drop(this.#workspaces, demand.workspace, demand);
+    if (isEvictable(run)) drop(this.#evictable, demand.priority, demand);
+  }
+
+  change(id: string, change: (run: PlacedRun) => Partial<PlacedRun>): void {
+    const run = this.#runs.get(id);
+    if (run === undefined) return;
+    this.end(id);
+    this.#set({ ...run, ...change(run) });
+  }
+
+  #set(run: PlacedRun): void {
+    const { demand } = run;
+    this.#runs.set(demand.id, run);
+    this.#slots += demand.slots;
+    if (run.stopping) this.#stopping.add(demand.id);
+    if (demand.timeLimitMs !== null) this.#limited.add(demand.id);
+    count(this.#jobs, demand.job, demand);
+    count(this.#workspaces, demand.workspace, demand);
+    if (isEvictable(run)) count(this.#evictable, demand.priority, demand);
+  }
+
+  get(id: string): PlacedRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  /** All slots that the runs hold together. */
+  get slots(): number {
+    return this.#slots;
+  }
+
+  /** The order of the next run that gets a place. */
+  get nextOrder(): number {
+    return this.#starts + 1;
+  }
+
+  all(): Iterable<PlacedRun> {
+    return this.#runs.values();
+  }
+
+  get stoppingRuns(): readonly PlacedRun[] {
+    return this.#these(this.#stopping);
+  }
+
+  /** Those with a time limit. */
+  get limited(): readonly PlacedRun[] {
+    return this.#these(this.#limited);
+  }
+
+  get jobs(): Iterable<string> {
+    return this.#jobs.keys();
+  }
+
+  slotsOf(job: string): number {
+    return this.#jobs.get(job)?.slots ?? 0;
+  }
+
+  runsOf(job: string): readonly PlacedRun[] {
+    return this.#these(this.#jobs.get(job)?.runs ?? []);
+  }
+
+  countOf(job: string): number {
+    return this.#jobs.get(job)?.runs.size ?? 0;
+  }
+
+  slotsOfWorkspace(workspace: string): number {
+    return this.#workspaces.get(workspace)?.slots ?? 0;
+  }
+
+  runsOfWorkspace(workspace: string): readonly PlacedRun[] {
+    return this.#these(this.#workspaces.get(workspace)?.runs ?? []);
+  }
+
+  /** The slots of preemptible runs of worse priority. */
+  evictableSlots(worseThan: number): number {
+    let slots = 0;
+    for (const [priority, held] of this.#evictable) if (priority > worseThan) slots += held.slots;
+    return slots;
+  }
+
+  /** The preemptible runs of worse priority, the worst first and of one priority the newest. */
+  *evictable(worseThan: number): Generator<PlacedRun> {
+    const priorities = [...this.#evictable.keys()].filter((priority) => priority > worseThan);
+    for (const priority of priorities.sort((a, b) => b - a)) {
+      yield* newestFirst(this.#these(this.#evictable.get(priority)?.runs ?? []));
+    }
+  }
+
+  #these(ids: Iterable<string>): PlacedRun[] {
+    return [...ids].flatMap((id) => this.#runs.get(id) ?? []);
+  }
+}
+
+export function newestFirst(runs: readonly PlacedRun[]): readonly PlacedRun[] {
+  return runs.toSorted((a, b) => b.atMs - a.atMs || b.demand.arrival - a.demand.arrival);
+}
+
+/** The time at which a run ends at the latest, as far as it is known; infinite without a time limit. */
+export function endsAtMs({ demand, startedAtMs }: PlacedRun, nowMs: number): number {
+  if (demand.timeLimitMs === null) return Number.POSITIVE_INFINITY;
+  return Math.max(nowMs, (startedAtMs ?? nowMs) + demand.timeLimitMs);
+}
+
+function isEvictable({ demand, stopping }: PlacedRun): boolean {
+  return demand.preemptible && !stopping;
+}
+
+function count<Key>(held: Map<Key, Held>, key: Key, { id, slots }: Demand): void {
+  const known = held.get(key) ?? { slots: 0, runs: new Set<string>() };
+  held.set(key, known);
+  known.slots += slots;
+  known.runs.add(id);
+}
+
+function drop<Key>(held: Map<Key, Held>, key: Key, { id, slots }: Demand): void {
+  const known = held.get(key);
+  if (known === undefined) return;
+  known.slots -= slots;
+  known.runs.delete(id);
+  if (known.runs.size === 0) held.delete(key);
+}

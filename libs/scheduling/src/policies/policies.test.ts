@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { explainOne } from "../explain.ts";
+import { ToyCluster } from "../testing/toy-cluster.ts";
+
+function heldByJob(toy: ToyCluster, ...jobs: readonly string[]): readonly number[] {
+  return jobs.map((job) => toy.pool.placed.slotsOf(job));
+}
+
+function queueMany(toy: ToyCluster, job: string, runs: number, rest = {}): void {
+  for (let n = 0; n < runs; n += 1) toy.queue(`${job}-${n}`, 1, { job, ...rest });
+}
+
+describe("fair share", () => {
+  test("divides by weight, whatever the order of arrival", () => {
+    const toy = new ToyCluster({ policy: "fair_share" }, { a: 8 });
+    queueMany(toy, "first", 20);
+    queueMany(toy, "second", 20, { weight: 3 });
+    toy.pass();
+    expect(heldByJob(toy, "first", "second")).toEqual([2, 6]);
+    expect(explainOne(toy.pool, "first-2", 0)).toMatchObject({
+      reason: "fair_share",
+      limit: "fair share: 2",
+    });
+  });
+
+  test("gives what one does not need or may not have to the others", () => {
+    const toy = new ToyCluster({ policy: "fair_share" }, { a: 10 });
+    queueMany(toy, "few", 1, { weight: 5 });
+    queueMany(toy, "limited", 9, { maxSlots: 2 });
+    queueMany(toy, "many", 20);
+    toy.pass();
+    expect(heldByJob(toy, "few", "limited", "many")).toEqual([1, 2, 7]);
+  });
+
+  test("with preemption stops as much of a job that is beyond its share as another one lacks", () => {
+    const toy = new ToyCluster({ policy: "fair_share", preemption: true }, { a: 4, b: 4 });
+    queueMany(toy, "early", 9);
+    toy.pass();
+    queueMany(toy, "late", 9);
+    const { stops } = toy.pass();
+    expect(stops).toHaveLength(1);
+    for (let n = 0; n < 20; n += 1) {
+      toy.end(...toy.stopping);
+      toy.pass();
+    }
+    expect(heldByJob(toy, "early", "late")).toEqual([4, 4]);
+    expect(toy.pass().stops).toEqual([]);
+  });
+});
+
+test("round robin: jobs take turns", () => {
+  const toy = new ToyCluster({ policy: "round_robin" }, { a: 5 });
+  queueMany(toy, "x", 5);
+  queueMany(toy, "y", 5);
+  queueMany(toy, "z", 1);
+  expect(toy.placed()).toEqual(["x-0", "y-0", "z-0", "x-1", "y-1"]);
+});
+
+describe("the order of the queue", () => {
+  test("a run that has waited for some periods goes before better ones, and says when that is", () => {
+    const toy = new ToyCluster({ ageingMs: 10 }, { a: 1 });
+    toy.queue("busy", 1);
+    toy.pass();
+    toy.queue("old", 1, { priority: 52 });
+    toy.nowMs = 95;
+    toy.queue("young", 1, { priority: 44 });
+    expect(toy.pass().againAtMs).toBe(100);
+    toy.end("busy");
+    expect(toy.placed()).toEqual(["old"]);
+  });
+
+  test("jobs are moved before each other, and get another priority", () => {
+    const toy = new ToyCluster({}, { a: 1 });
+    for (const job of ["x", "y", "z"]) queueMany(toy, job, 2);
+    toy.pool.moveJob("z", 0.5);
+    toy.pool.updateJob("y", { priority: 1 });
+    const order: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      order.push(...toy.placed());
+      toy.end(...toy.running.keys());
+    }
+    expect(order).toEqual(["y-0", "y-1", "z-0", "z-1", "x-0", "x-1"]);
+    toy.pool.forgetJob("y");
+    toy.queue("y-3", 1, { job: "y" });
+    expect(toy.pool.queue.find("y-3")?.demand.priority).toBe(42);
+  });
+});

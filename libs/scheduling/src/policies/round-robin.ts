@@ -1,0 +1,18 @@
+/** Jobs take turns: the one with the fewest placed runs goes next. It preempts nothing: a turn is never taken back. */
+import { placeOf } from "../queue.ts";
+import { agedPriority } from "./ageing.ts";
+import type { Policy } from "./policy.ts";
+
+export const roundRobin: Policy = {
+  byJob: true,
+  open: ({ settings, standing, nowMs }) => ({
+    rankOf: (demand) => [
+      standing.runsOf(demand.job),
+      agedPriority(demand, settings.ageingMs, nowMs),
+      placeOf(demand),
+      demand.arrival,
+    ],
+    victimsFor: () => [],
+    shareOf: () => null,
+  }),
+};

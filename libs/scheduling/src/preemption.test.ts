@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { explainOne } from "./explain.ts";
+import { ToyCluster } from "./testing/toy-cluster.ts";
+
+const preempting = { preemption: true } as const;
+
+describe("a pool that preempts", () => {
+  test("stops the worst and newest runs, as few as suffice, and starts the better one when they have ended", () => {
+    const toy = new ToyCluster(preempting, { a: 4 });
+    toy.queue("old", 1, { priority: 60 });
+    toy.pass();
+    toy.nowMs = 1;
+    toy.queue("new", 1, { priority: 60 });
+    toy.queue("good", 2, { priority: 50 });
+    toy.pass();
+    toy.queue("best", 1, { priority: 1 });
+    expect(toy.pass()).toMatchObject({ grants: [], stops: [{ id: "new", by: "best" }] });
+    expect(toy.pass(), "no second set of victims").toMatchObject({ grants: [], stops: [] });
+    toy.end("new");
+    expect(toy.placed()).toEqual(["best"]);
+  });
+
+  test("stops none that does not help", () => {
+    const toy = new ToyCluster(preempting, { a: 2, b: 2 });
+    toy.queue("fixed", 1, { preemptible: false });
+    toy.pass();
+    for (const id of ["x", "y", "z"]) toy.queue(id, 1, { priority: 70 });
+    toy.pass();
+    toy.queue("pair", 2, { singleAgent: true });
+    const { stops } = toy.pass();
+    expect(stops.map(({ id }) => toy.running.get(id)?.[0]?.agent)).toEqual(["b", "b"]);
+  });
+
+  test("stops none of the same priority, none that is not preemptible, and none in vain", () => {
+    const toy = new ToyCluster(preempting, { a: 3 });
+    toy.queue("same", 1);
+    toy.queue("fixed", 1, { priority: 99, preemptible: false });
+    toy.queue("worse", 1, { priority: 99 });
+    toy.pass();
+    toy.queue("two", 2);
+    expect(toy.pass().stops).toEqual([]);
+    toy.pool.queue.remove("two");
+    toy.queue("one", 1);
+    expect(toy.pass().stops).toEqual([{ id: "worse", by: "one" }]);
+  });
+
+  test("keeps the slots of the stopped run for the better one", () => {
+    const toy = new ToyCluster(preempting, { a: 4 });
+    for (const id of ["v", "w"]) toy.queue(id, 2, { priority: 90 });
+    toy.pass();
+    toy.queue("large", 4);
+    expect(toy.pass().stops).toHaveLength(2);
+    toy.end("v");
+    toy.queue("small", 1, { priority: 42 });
+    toy.queue("tiny", 1, { priority: 95 });
+    expect(toy.placed()).toEqual([]);
+    expect(explainOne(toy.pool, "large", 0)).toMatchObject({
+      reason: "preempting",
+      ahead: 0,
+      blockers: ["w"],
+      startsWhen: "when w have ended",
+    });
+    toy.end("w");
+    expect(toy.placed()).toEqual(["large"]);
+  });
+
+  test("chooses victims for several runs at once, different ones", () => {
+    const toy = new ToyCluster(preempting, { a: 2, b: 2 });
+    for (const id of ["v", "w", "x", "y"]) toy.queue(id, 1, { priority: 90 });
+    toy.pass();
+    toy.queue("one", 2);
+    toy.queue("two", 2, { job: "other", priority: 43 });
+    const { stops } = toy.pass();
+    expect(new Set(stops.map(({ id }) => id)).size).toBe(4);
+    expect(stops.map(({ by }) => by).sort()).toEqual(["one", "one", "two", "two"]);
+  });
+});
+
+describe("the head of the queue", () => {
+  test("gets the slots that come free, however many small runs are behind it", () => {
+    const toy = new ToyCluster({}, { a: 4, b: 4 });
+    for (let n = 0; n < 8; n += 1) toy.queue(`small-${n}`, 1);
+    toy.pass();
+    toy.queue("large", 4, { singleAgent: true });
+    for (let n = 8; n < 40; n += 1) toy.queue(`small-${n}`, 1);
+    const { reservation } = toy.pass();
+    expect(reservation).toMatchObject({ id: "large", slots: 4 });
+    const kept = reservation?.agents[0] ?? "";
+    let ends = 0;
+    while (!toy.running.has("large")) {
+      const [first] = [...toy.running].filter(([id]) => id !== "large").map(([id]) => id);
+      ends += 1;
+      toy.end(first ?? "");
+      toy.pass();
+    }
+    expect(toy.running.get("large")).toMatchObject([{ agent: kept }]);
+    expect(ends).toBeLessThanOrEqual(8);
+  });
+
+  test("is passed on reserved slots by a run whose time limit ends before", () => {
+    const toy = new ToyCluster({}, { a: 2 });
+    toy.queue("limited", 1, { timeLimitMs: 100 });
+    toy.pass();
+    toy.queue("large", 2);
+    toy.queue("late", 1, { timeLimitMs: 101 });
+    toy.queue("short", 1, { timeLimitMs: 100 });
+    expect(toy.placed()).toEqual(["short"]);
+    expect(explainOne(toy.pool, "large", 40)).toMatchObject({
+      reason: "not_enough_free",
+      blockers: ["limited", "short"],
+      startsWhen: "when limited, short have ended, in 1 s by their time limits",
+    });
+    expect(explainOne(toy.pool, "late", 0)).toMatchObject({ reason: "not_enough_free", ahead: 1 });
+  });
+
+  test("is passed by preemptible runs of a pool that preempts, which stop as soon as it can start", () => {
+    const toy = new ToyCluster(preempting, { a: 2 });
+    toy.queue("blocker", 1, { preemptible: false });
+    toy.pass();
+    toy.queue("large", 2);
+    toy.pass();
+    toy.queue("fixed", 1, { preemptible: false });
+    toy.queue("guest", 1);
+    expect(toy.pass()).toMatchObject({ grants: [{ id: "guest" }], stops: [] });
+    expect(toy.pass()).toMatchObject({ grants: [], stops: [] });
+    toy.end("blocker");
+    expect(toy.pass()).toMatchObject({ grants: [], stops: [{ id: "guest", by: "large" }] });
+    toy.end("guest");
+    expect(toy.placed()).toEqual(["large"]);
+  });
+
+  test("is passed by all that fit, or by none", () => {
+    for (const [backfill, want] of [
+      ["any", ["small"]],
+      ["none", []],
+    ] as const) {
+      const toy = new ToyCluster({ backfill }, { a: 2, b: 1 });
+      toy.queue("first", 1, { job: "x" });
+      toy.queue("x", 1);
+      toy.pass();
+      toy.queue("large", 2, { singleAgent: true });
+      toy.queue("small", 1);
+      expect(toy.placed(), backfill).toEqual(want);
+    }
+  });
+
+  test("does not hold up others when no agent could take it", () => {
+    const toy = new ToyCluster({ backfill: "none" }, { a: 2 });
+    toy.queue("huge", 3);
+    toy.queue("small", 1);
+    expect(toy.placed()).toEqual(["small"]);
+  });
+});

@@ -1,0 +1,116 @@
+/** Which runs have to end before a demand fits. */
+import type { PoolAgents } from "./agents.ts";
+import { conditionsOf } from "./constraints.ts";
+import type { Demand, Share } from "./demand.ts";
+import { schedulingLimits } from "./limits.ts";
+import { endsAtMs, type PlacedRun } from "./placed.ts";
+import type { Pool } from "./pool.ts";
+import type { Trial } from "./trial.ts";
+
+export type Room = { readonly runs: readonly PlacedRun[]; readonly shares: readonly Share[] };
+
+/**
+ * The first of the candidates without which it fits, less those without which it fits all the same: each of the runs in
+ * the answer helps. Null when it does not fit without all of them. Leaves everything as it was.
+ */
+export function makeRoom(
+  trial: Trial,
+  candidates: Iterable<PlacedRun>,
+  fits: () => readonly Share[] | null,
+): Room | null {
+  return trial.attempt(() => {
+    const gone: { readonly run: PlacedRun; readonly had: readonly Share[] }[] = [];
+    let shares: readonly Share[] | null = null;
+    for (const run of candidates) {
+      const had = trial.release(run.demand.id);
+      if (had.length === 0) continue;
+      gone.push({ run, had });
+      shares = fits();
+      if (shares !== null) break;
+    }
+    if (shares === null) return null;
+    // The one that was released last was chosen last: it goes back first where it does not help.
+    const used = new Set(shares.map(({ agent }) => agent));
+    const apart = gone.filter(({ had }) => !had.some(({ agent }) => used.has(agent)));
+    for (const { run, had } of apart) trial.hold(run.demand.id, had);
+    const runs: PlacedRun[] = [];
+    for (const { run, had } of gone.filter((one) => !apart.includes(one)).toReversed()) {
+      const { mark } = trial;
+      trial.hold(run.demand.id, had);
+      const without = fits();
+      if (without !== null) {
+        shares = without;
+        continue;
+      }
+      trial.rewind(mark);
+      runs.push(run);
+    }
+    return { runs: runs.toReversed(), shares };
+  });
+}
+
+/**
+ * The placed runs in the order in which they are likely to end: those that are stopping, those with a time limit, then
+ * agent by agent, since a gang is sooner free on few agents; those with the most free slots first.
+ */
+export function* soonest(
+  { placed, agents }: Pool,
+  wanted: Demand,
+  nowMs: number,
+): Generator<PlacedRun> {
+  const seen = new Set<string>();
+  const isNew = ({ demand }: PlacedRun): boolean => !seen.has(demand.id) && !!seen.add(demand.id);
+  const freest = freestFor(agents, wanted);
+  yield* placed.stoppingRuns.filter(isNew);
+  const limited = placed.limited.toSorted((a, b) => endsAtMs(a, nowMs) - endsAtMs(b, nowMs));
+  yield* limited.filter(isNew);
+  const runsOn = (agent: string): readonly PlacedRun[] =>
+    inOrder([...agents.holdersOf(agent)].flatMap((holder) => placed.get(holder) ?? [])).filter(
+      isNew,
+    );
+  for (const agent of freest) yield* runsOn(agent);
+  for (const { demand } of placed.all()) {
+    for (const { agent } of agents.sharesOf(demand.id)) yield* runsOn(agent);
+  }
+}
+
+/** The agents with the most free slots that suit a demand. */
+function freestFor(agents: PoolAgents, { constraints }: Demand): readonly string[] {
+  const freest: { readonly ordinal: number; readonly free: number }[] = [];
+  for (const [, tiers] of agents.view(conditionsOf(constraints).alone).groups) {
+    for (const tier of tiers) {
+      let left: number = schedulingLimits.freestLookedAtMax;
+      for (const one of tier.byMostFree()) {
+        if (left === 0) break;
+        left -= 1;
+        freest.push(one);
+      }
+    }
+  }
+  freest.sort((a, b) => b.free - a.free);
+  return freest
+    .slice(0, schedulingLimits.freestLookedAtMax)
+    .map(({ ordinal }) => agents.idOf(ordinal));
+}
+
+/** The placed runs that hold some of these slots. */
+export function holdersIn(
+  { placed, agents }: Pool,
+  shares: readonly Share[],
+): readonly PlacedRun[] {
+  const runs = new Map<string, PlacedRun>();
+  for (const { agent, slots } of shares) {
+    for (const holder of agents.holdersOf(agent)) {
+      const run = placed.get(holder);
+      if (run === undefined) continue;
+      const its = agents.sharesOf(holder).find((share) => share.agent === agent)?.slots ?? [];
+      if (its.some((slot) => slots.includes(slot))) runs.set(holder, run);
+    }
+  }
+  return inOrder([...runs.values()]);
+}
+
+/** The order of holders changes with every trial; that of runs does not. */
+function inOrder(runs: readonly PlacedRun[]): readonly PlacedRun[] {
+  return runs.toSorted((a, b) => a.order - b.order);
+}

@@ -1,0 +1,64 @@
+/** A pool whose grants and stops take effect at once, for tests: no messages, and time as the test says. */
+import type { Demand, Pass, Share } from "../demand.ts";
+import { place } from "../place.ts";
+import { Pool } from "../pool.ts";
+import { defaultSettings, type PoolSettings } from "../settings.ts";
+import { exampleDemand } from "./example-demand.ts";
+import { exampleOffer } from "./example-offer.ts";
+
+export class ToyCluster {
+  readonly pool: Pool;
+  /** The slots of each placed run. */
+  readonly running = new Map<string, readonly Share[]>();
+  readonly stopping = new Set<string>();
+  nowMs = 0;
+  #arrivals = 0;
+
+  constructor(settings: Partial<PoolSettings> = {}, agents: Readonly<Record<string, number>> = {}) {
+    this.pool = new Pool({ ...defaultSettings, ...settings });
+    for (const [id, size] of Object.entries(agents)) this.join(id, size);
+  }
+
+  join(id: string, size: number): void {
+    this.pool.agents.join(id, exampleOffer(size), true);
+  }
+
+  queue(id: string, slots: number, rest: Partial<Demand> = {}): Demand {
+    this.#arrivals += 1;
+    const times = { arrival: this.#arrivals, queuedAtMs: this.nowMs };
+    const demand = { ...exampleDemand, id, job: id, slots, ...times, ...rest };
+    this.pool.queue.add(demand);
+    return demand;
+  }
+
+  pass(): Pass {
+    const pass = place(this.pool, { nowMs: this.nowMs });
+    for (const { id, shares } of pass.grants) {
+      const demand = this.pool.queue.find(id)?.demand;
+      if (demand === undefined) throw new Error(`${id} got a place and does not wait`);
+      this.pool.queue.remove(id);
+      for (const { agent, slots } of shares) this.pool.agents.hold(agent, id, slots);
+      this.pool.start(demand, { atMs: this.nowMs, startedAtMs: this.nowMs });
+      this.running.set(id, shares);
+    }
+    for (const { id } of pass.stops) {
+      this.pool.stopping(id);
+      this.stopping.add(id);
+    }
+    return pass;
+  }
+
+  /** The runs of the next pass that get a place. */
+  placed(): readonly string[] {
+    return this.pass().grants.map(({ id }) => id);
+  }
+
+  end(...ids: readonly string[]): void {
+    for (const id of ids) {
+      for (const { agent } of this.running.get(id) ?? []) this.pool.agents.release(agent, id);
+      this.pool.end(id);
+      this.running.delete(id);
+      this.stopping.delete(id);
+    }
+  }
+}

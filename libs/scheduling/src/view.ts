@@ -1,0 +1,177 @@
+/**
+ * The agents and slots that one set of conditions admits, indexed by how much is free.
+ *
+ * A view is brought level when it is asked: it looks at the agents that have changed since (`seen` is a place in the
+ * pool's list of changes), so that agents change at the same cost however many views there are.
+ */
+import { AgentIndex, type Capacity, type Entry, type Sizes } from "./agent-index.ts";
+import {
+  admitsAgent,
+  admitsSlot,
+  asksForDevices,
+  type Conditions,
+  preferenceOf,
+} from "./constraints.ts";
+import { schedulingLimits } from "./limits.ts";
+import type { Offer, Slot } from "./offer.ts";
+
+/** An agent and the holders of its slots, as `PoolAgents` keeps it. */
+export type ViewedAgent = Offer & {
+  readonly ordinal: number;
+  /** It joined, is not away or draining, and nothing blocks it. */
+  readonly takesWork: boolean;
+  /** It was removed, or is left out of what is being looked for. */
+  readonly hidden: boolean;
+  readonly disabled: ReadonlySet<string>;
+  /** How many hold each slot. */
+  readonly held: ReadonlyMap<string, number>;
+  readonly slotless: number;
+};
+
+/** Agents by how many of the preferred labels they have, the most first; one index where nothing is preferred. */
+export type Tiers = readonly AgentIndex[];
+
+export class View {
+  readonly conditions: Conditions;
+  seen = -1;
+  /** By the value of `sameLabel`; one group, of the empty text, where that is not asked for. */
+  readonly #groups = new Map<string, Tiers>();
+  readonly #indexOf = new Map<number, AgentIndex>();
+
+  constructor(conditions: Conditions) {
+    this.conditions = conditions;
+  }
+
+  level(agent: ViewedAgent): void {
+    const { ordinal } = agent;
+    const entry = entryOf(this.conditions, agent);
+    const index = entry === null ? null : this.#indexFor(agent.labels);
+    const before = this.#indexOf.get(ordinal);
+    if (before !== undefined && before !== index) before.set(ordinal, null);
+    if (index === null) {
+      this.#indexOf.delete(ordinal);
+      return;
+    }
+    if (before !== index) this.#indexOf.set(ordinal, index);
+    index.set(ordinal, entry);
+  }
+
+  get groups(): Iterable<readonly [value: string, tiers: Tiers]> {
+    return this.#groups;
+  }
+
+  /** All that take work, whatever group they are in. */
+  get present(): Capacity {
+    return this.#sum(({ present }) => present.capacity);
+  }
+
+  get known(): Capacity {
+    return this.#sum(({ known }) => known.capacity);
+  }
+
+  get freeSlots(): number {
+    return this.#indexes().reduce((sum, { freeSlots }) => sum + freeSlots, 0);
+  }
+
+  /** The most slots that one agent has free; -1 without agents that take work. */
+  get mostFree(): number {
+    return this.#indexes().reduce((most, { mostFree }) => Math.max(most, mostFree), -1);
+  }
+
+  /** The most slots that one agent has, whether it takes work or not. */
+  get largest(): number {
+    return this.#indexes().reduce((most, { known }) => Math.max(most, known.largest), 0);
+  }
+
+  #sum(of: (index: AgentIndex) => Capacity): Capacity {
+    let [agents, slots] = [0, 0];
+    for (const index of this.#indexes()) {
+      const capacity = of(index);
+      agents += capacity.agents;
+      slots += capacity.slots;
+    }
+    return { agents, slots };
+  }
+
+  #indexes(): readonly AgentIndex[] {
+    return [...this.#groups.values()].flat();
+  }
+
+  #indexFor(labels: Offer["labels"]): AgentIndex | null {
+    const { sameLabel, preferred } = this.conditions;
+    const group = sameLabel === "" ? "" : valueOf(labels, sameLabel);
+    // One without the label is in no group: it takes runs alone, and those are not looked for in groups.
+    if (group === null) return null;
+    let tiers = this.#groups.get(group);
+    if (tiers === undefined) {
+      tiers = Array.from({ length: preferred.length + 1 }, () => new AgentIndex());
+      this.#groups.set(group, tiers);
+    }
+    return tiers[preferred.length - preferenceOf(this.conditions, labels)] ?? null;
+  }
+}
+
+/** Whether agents of these sizes, were they empty, could hold that many slots; `of` tells which agents. */
+export function couldTake(
+  { alone, together }: { readonly alone: View; readonly together: View },
+  { slots, singleAgent }: { readonly slots: number; readonly singleAgent: boolean },
+  of: (index: AgentIndex) => Sizes,
+): boolean {
+  for (const [, tiers] of alone.groups) {
+    for (const tier of tiers) {
+      if (slots === 0 ? of(tier).capacity.agents > 0 : of(tier).largest >= slots) return true;
+    }
+  }
+  if (slots === 0 || singleAgent) return false;
+  for (const [, tiers] of together.groups) if (mostSlots(tiers, of) >= slots) return true;
+  return false;
+}
+
+/** The most slots that one run could have on these agents: it has a limited number of them. */
+export function mostSlots(tiers: Tiers, of: (index: AgentIndex) => Sizes): number {
+  const counts = tiers.flatMap((tier) => [...of(tier).counts]).sort(([a], [b]) => b - a);
+  let left: number = schedulingLimits.nodesPerAllocationMax;
+  let slots = 0;
+  for (const [size, agents] of counts) {
+    const taken = Math.min(left, agents);
+    slots += taken * size;
+    left -= taken;
+  }
+  return slots;
+}
+
+/** Null where the conditions admit nothing of the agent. */
+function entryOf(conditions: Conditions, agent: ViewedAgent): Entry | null {
+  if (agent.hidden || !admitsAgent(conditions, agent.labels)) return null;
+  const byDevice = asksForDevices(conditions);
+  const { held, disabled } = agent;
+  let [size, free, taken] = [0, 0, byDevice ? 0 : held.size];
+  for (const slot of agent.slots) {
+    if (byDevice && !admitsSlot(conditions, slot)) continue;
+    size += 1;
+    if (held.has(slot.id)) taken += 1;
+    else if (!disabled.has(slot.id)) free += 1;
+  }
+  if (byDevice && size === 0) return null;
+  const { slotless, takesWork } = agent;
+  return { size, free, whole: taken === 0 ? free : 0, slotless, takesWork };
+}
+
+/** The first slots that a run could have, in the agent's own order. */
+export function freeSlotsOf(
+  conditions: Conditions,
+  { slots, held, disabled }: ViewedAgent,
+  count: number,
+): readonly string[] {
+  const free: string[] = [];
+  for (const slot of slots) {
+    if (free.length === count) break;
+    if (held.has(slot.id) || disabled.has(slot.id) || !admitsSlot(conditions, slot)) continue;
+    free.push(slot.id);
+  }
+  return free;
+}
+
+export function valueOf(labels: Offer["labels"], label: string): string | null {
+  return Object.hasOwn(labels, label) ? (labels[label] ?? null) : null;
+}

@@ -1,0 +1,98 @@
+/** Walks lanes in the order of a policy: a heap of their heads. Ranks may get worse during the walk, never better. */
+import type { Demand } from "./demand.ts";
+import type { Lane } from "./queue.ts";
+
+/** Of two ranks the smaller one goes first, compared number by number. */
+export type Rank = readonly number[];
+
+type Head = { readonly lane: Lane; readonly index: number; readonly demand: Demand; rank: Rank };
+
+/** A run whose turn it is. Its whole lane is passed, unless `take` continues with the next run of the lane. */
+export type Turn = {
+  readonly demand: Demand;
+  readonly lane: Lane;
+  readonly index: number;
+  take(): void;
+};
+
+export class Walk {
+  readonly #heap: Head[] = [];
+  readonly #rankOf: (demand: Demand) => Rank;
+
+  constructor(
+    lanes: Iterable<{ readonly lane: Lane; readonly from: number }>,
+    rankOf: (demand: Demand) => Rank,
+  ) {
+    this.#rankOf = rankOf;
+    for (const { lane, from } of lanes) this.#push(lane, from);
+  }
+
+  /** Null at the end. */
+  next(): Turn | null {
+    for (let head = this.#heap[0]; head !== undefined; head = this.#heap[0]) {
+      const rank = this.#rankOf(head.demand);
+      if (compareRanks(rank, head.rank) <= 0) return this.#turnOf(head);
+      head.rank = rank;
+      this.#sink();
+    }
+    return null;
+  }
+
+  #turnOf({ lane, index, demand }: Head): Turn {
+    this.#pop();
+    return { demand, lane, index, take: () => this.#push(lane, index + 1) };
+  }
+
+  #push(lane: Lane, from: number): void {
+    const next = lane.from(from);
+    if (next === null) return;
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push({ lane, index: next.index, demand: next.demand, rank: this.#rankOf(next.demand) });
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if (!this.#isBefore(at, parent)) return;
+      this.#swap(at, parent);
+      at = parent;
+    }
+  }
+
+  #pop(): void {
+    const last = this.#heap.pop();
+    if (last === undefined || this.#heap.length === 0) return;
+    this.#heap[0] = last;
+    this.#sink();
+  }
+
+  /** Moves the first to where its rank belongs. */
+  #sink(): void {
+    let at = 0;
+    for (;;) {
+      const [left, right] = [at * 2 + 1, at * 2 + 2];
+      let first = at;
+      if (left < this.#heap.length && this.#isBefore(left, first)) first = left;
+      if (right < this.#heap.length && this.#isBefore(right, first)) first = right;
+      if (first === at) return;
+      this.#swap(at, first);
+      at = first;
+    }
+  }
+
+  #isBefore(a: number, b: number): boolean {
+    return compareRanks((this.#heap[a] as Head).rank, (this.#heap[b] as Head).rank) < 0;
+  }
+
+  #swap(a: number, b: number): void {
+    const kept = this.#heap[a] as Head;
+    this.#heap[a] = this.#heap[b] as Head;
+    this.#heap[b] = kept;
+  }
+}
+
+export function compareRanks(a: Rank, b: Rank): number {
+  for (const [at, number] of a.entries()) {
+    const other = b[at] ?? 0;
+    if (number !== other) return number - other;
+  }
+  return 0;
+}

@@ -1,0 +1,37 @@
+/** What an event changes of an agent that is known, where nothing but the agent is concerned. */
+import type { AnyEvent } from "@trainyard/contracts";
+import { useAfter } from "../agent/use.ts";
+import type { Agent } from "./state.ts";
+import { afterDistrusted, fullTrust } from "./trust.ts";
+
+export function agentChange(agent: Agent, event: AnyEvent, timeMs: number): Partial<Agent> {
+  switch (event.type) {
+    case "AgentNameRefused": {
+      const { folder, address } = event.data;
+      return { refused: { folder, address } };
+    }
+    case "AgentNameCleared":
+      return { refused: null };
+    case "AgentDistrusted":
+      return { trust: afterDistrusted(agent.trust, event.data, timeMs) };
+    case "AgentTrusted":
+      return { trust: fullTrust };
+    case "AgentDiskLow":
+      return { diskLowBytes: event.data.freeBytes };
+    case "AgentDiskFreed":
+      return { diskLowBytes: null };
+    case "ProcessesLeft": {
+      const { allocation, message } = event.data;
+      return { left: { ...agent.left, [allocation]: message } };
+    }
+    case "AgentDisabled":
+    case "AgentEnabled":
+    case "AgentDrainRequested":
+    case "AgentDrained":
+    case "SlotDisabled":
+    case "SlotEnabled":
+      return useAfter(agent, event);
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,75 @@
+/** What an event makes of an allocation, where nothing but the allocation is concerned. */
+import type { EventData } from "@trainyard/contracts";
+import { StopMode } from "@trainyard/contracts/events";
+import { least } from "../agent/use.ts";
+import { earlier } from "./earlier.ts";
+import type { Agent, Allocation, Grant, Noted } from "./state.ts";
+
+export function queuedAllocation(
+  { id, position, timeMs, origin }: Noted,
+  queued: EventData<"AllocationQueued">,
+): Allocation | null {
+  const { task, run, job, resources, preemptible, delayMs, avoided, workspace, owner } = queued;
+  if (resources === undefined) return null;
+  return {
+    id,
+    task,
+    run,
+    job,
+    workspace: workspace ?? "",
+    owner: owner ?? "",
+    preemptible,
+    resources,
+    origin,
+    arrival: position,
+    queuedAtMs: timeMs,
+    notBeforeMs: timeMs + delayMs,
+    wait: null,
+    grant: null,
+    started: false,
+    startedAtMs: null,
+    stop: null,
+    lostRanks: [],
+    avoid: avoided?.agents ?? [],
+  };
+}
+
+export function grantOf(
+  { position, timeMs }: Noted,
+  granted: EventData<"AllocationGranted">,
+): Grant {
+  const { placements, masterAddress, masterPort, tokenKey, borrowed = 0 } = granted;
+  const rendezvous = { masterAddress, masterPort, tokenKey };
+  return { position, atMs: timeMs, borrowed, placements, ...rendezvous };
+}
+
+export function stopAfter(
+  before: Allocation["stop"],
+  { mode, why, graceMs }: EventData<"AllocationStopRequested">,
+  timeMs: number,
+): Allocation["stop"] {
+  const kill = mode === StopMode.KILL;
+  const asked = graceMs > 0 ? graceMs : null;
+  const graceEndMs = asked === null ? null : timeMs + asked;
+  return {
+    why,
+    kill,
+    killAtMs: kill ? null : earlier(before?.killAtMs, graceEndMs),
+    graceMs: least(before?.graceMs ?? null, asked),
+  };
+}
+
+/** The ranks on an agent that was lost do not come back. */
+export function lostWith({ grant, lostRanks }: Allocation, agent: string): Partial<Allocation> {
+  const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);
+  return { lostRanks: [...new Set([...lostRanks, ...here.map(({ nodeRank }) => nodeRank)])] };
+}
+
+/** What an agent that returns still runs, beside the runs that have a place there. */
+export function ghostsOf(
+  { occupations }: EventData<"AgentReturned">,
+  placed: ReadonlySet<string>,
+): Agent["ghosts"] {
+  const others = occupations.filter(({ allocation }) => !placed.has(allocation));
+  return Object.fromEntries(others.map(({ allocation, slots }) => [allocation, slots]));
+}

@@ -1,0 +1,110 @@
+/** What a pool's configuration may say, and how it is read with all defaults. */
+import type { EventData, Plain } from "@trainyard/contracts";
+import type { PoolSettings as RecordedPoolSettings } from "@trainyard/contracts/events";
+import { isName, type Rejection, reject } from "@trainyard/kernel";
+import { type PoolSettings, policyNames, settingsOf } from "@trainyard/scheduling";
+import { limits } from "../../limits.ts";
+
+type Configured = EventData<"PoolConfigured">;
+type Recorded = Plain<RecordedPoolSettings>;
+
+/** What a pool has that nobody has configured. */
+export const unconfigured: Configured = { policy: "priority" };
+
+export function settingsOfPool({ policy, settings }: Configured): PoolSettings {
+  return settingsOf(policy, settings);
+}
+
+/** As a reader sees it: every default filled in. */
+export function shownSettings(configured: Configured): Recorded {
+  const { policy: _policy, quotas, ...settings } = settingsOfPool(configured);
+  const autoscaling = configured.settings?.autoscaling;
+  return { ...settings, quotas, ...(autoscaling === undefined ? {} : { autoscaling }) };
+}
+
+/** Whether both mean the same, with the defaults of what they leave out. */
+export function isSameConfiguration(a: Configured, b: Configured): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function textOf(configured: Configured): string {
+  const { agentsMin, agentsMax, slotsPerAgent, idleMs, startingMs } =
+    configured.settings?.autoscaling ?? {};
+  const { quotas, ...settings } = settingsOfPool(configured);
+  const named = quotas.map(({ workspace, slots, borrow }) => [workspace, slots, borrow]);
+  const scaling = [agentsMin, agentsMax, slotsPerAgent, idleMs, startingMs];
+  return JSON.stringify([settings, named, scaling]);
+}
+
+/** Null for a configuration that can be taken. */
+export function problemOf(pool: string, { policy, settings }: Configured): Rejection | null {
+  const problem = nameProblem(pool) ?? policyProblem(policy) ?? settingsProblem(settings);
+  return problem === null ? null : reject("invalid_pool", problem);
+}
+
+function nameProblem(pool: string): string | null {
+  if (isName(pool)) return null;
+  return `"${pool}" cannot be the name of a pool: it takes letters, digits, ".", "_" and "-"`;
+}
+
+function policyProblem(policy: string): string | null {
+  return unknownOf("the policy", policy, policyNames);
+}
+
+function unknownOf(
+  what: string,
+  text: string | undefined,
+  known: readonly string[],
+): string | null {
+  if (text === undefined || known.includes(text)) return null;
+  const names = known.map((name) => (name === "" ? '""' : name)).join(", ");
+  return `${what} "${text}" is not known: it is one of ${names}`;
+}
+
+function settingsProblem(settings: Recorded | undefined): string | null {
+  if (settings === undefined) return null;
+  const { compat, backfill, fit, ageingMs, defaultPriority, quotas, autoscaling } = settings;
+  return (
+    unknownOf("compat", compat, ["", "determined"]) ??
+    unknownOf("backfill", backfill, ["reserved", "any", "none"]) ??
+    unknownOf("fit", fit, ["pack", "spread"]) ??
+    (defaultPriority === undefined ? null : priorityProblem("default_priority", defaultPriority)) ??
+    durationProblem("ageing_ms", ageingMs) ??
+    quotasProblem(quotas) ??
+    autoscalingProblem(autoscaling)
+  );
+}
+
+/** Null for a priority that a run may have. */
+export function priorityProblem(what: string, priority: number): string | null {
+  const { priorityMin, priorityMax } = limits;
+  if (priority >= priorityMin && priority <= priorityMax) return null;
+  return `${what} is ${priority}, but it has to be from ${priorityMin} to ${priorityMax}`;
+}
+
+function durationProblem(what: string, ms: number | undefined): string | null {
+  if (ms === undefined || (Number.isFinite(ms) && ms >= 0)) return null;
+  return `${what} is ${ms}, but it has to be 0 or more milliseconds`;
+}
+
+function quotasProblem(quotas: Recorded["quotas"]): string | null {
+  const seen = new Set<string>();
+  for (const { workspace } of quotas) {
+    if (workspace === "") return "a quota names no workspace";
+    if (seen.has(workspace)) return `the workspace ${workspace} has two quotas`;
+    seen.add(workspace);
+  }
+  return null;
+}
+
+function autoscalingProblem(autoscaling: Recorded["autoscaling"]): string | null {
+  if (autoscaling === undefined) return null;
+  const { agentsMin, agentsMax, idleMs, startingMs } = autoscaling;
+  if (agentsMin > agentsMax) {
+    return `autoscaling: agents_min (${agentsMin}) is more than agents_max (${agentsMax})`;
+  }
+  return (
+    durationProblem("autoscaling: idle_ms", idleMs) ??
+    durationProblem("autoscaling: starting_ms", startingMs)
+  );
+}

@@ -1,0 +1,51 @@
+/** What follows from drains that users asked for: the runs there are asked to stop, and the end of the drain is recorded. */
+import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import type { Out } from "../agent/use.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { drains } from "../cluster/slots.ts";
+import type { Agent, Allocation } from "../cluster/state.ts";
+import type { Decision } from "./decision.ts";
+
+export function drainDecisions(cluster: Cluster): readonly Decision[] {
+  return [...cluster.draining].flatMap((id) => {
+    const agent = cluster.agents.get(id);
+    return agent === undefined ? [] : [...stopsOn(cluster, agent), ...endOfDrain(cluster, agent)];
+  });
+}
+
+function endOfDrain(cluster: Cluster, { id, out, ghosts }: Agent): readonly Decision[] {
+  if (out?.state !== "draining") return [];
+  if (cluster.placedOn(id).size > 0 || Object.keys(ghosts).length > 0) return [];
+  return [{ on: "agent", id, origin: null, command: { kind: "note_drained" } }];
+}
+
+function stopsOn(cluster: Cluster, agent: Agent): readonly Decision[] {
+  return [...cluster.placedOn(agent.id)].flatMap((run): readonly Decision[] => {
+    const allocation = cluster.allocations.get(run);
+    if (allocation === undefined) return [];
+    const stops = drainsOf(agent, allocation).filter((drain) => isShorter(drain, allocation));
+    const [drain] = stops.toSorted((a, b) => graceOf(a) - graceOf(b));
+    if (drain === undefined) return [];
+    const graceMs = drain.deadlineMs ?? 0;
+    const command = { kind: "stop", mode: StopMode.GRACEFUL, why: StopWhy.DRAIN, graceMs } as const;
+    return [{ on: "allocation", id: allocation.id, origin: allocation.origin, command }];
+  });
+}
+
+/** The drains that concern a run: of its agent, and of the slots that it holds there. */
+function drainsOf({ id, out, slotsOut }: Agent, { grant }: Allocation): readonly Out[] {
+  const here = grant?.placements.filter(({ agent }) => agent === id) ?? [];
+  const slots = here.flatMap((placement) => placement.slots);
+  const ofSlots = slots.flatMap((slot) => slotsOut[slot] ?? []).filter(drains);
+  return out?.state === "draining" ? [out, ...ofSlots] : ofSlots;
+}
+
+/** A run that was asked to stop is asked again only if it has less time now. */
+function isShorter(drain: Out, { stop }: Allocation): boolean {
+  if (stop === null) return true;
+  return !stop.kill && graceOf(drain) < (stop.graceMs ?? Number.POSITIVE_INFINITY);
+}
+
+function graceOf({ deadlineMs }: Out): number {
+  return deadlineMs ?? Number.POSITIVE_INFINITY;
+}
