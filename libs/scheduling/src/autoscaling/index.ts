@@ -1,3 +1,4 @@
+export { type AutoscalingDecision, type AutoscalingInput, autoscale } from "./autoscale.ts";
 export { agentsToLaunch, type Ending, type FleetLimits, instancesToEnd } from "./decide.ts";
 export {
   type Instance,
@@ -7,4 +8,3 @@ export {
   type Marks,
   noMarks,
 } from "./instances.ts";
-export { type AgentsWanted, planAgents, type PlanInput } from "./plan.ts";
