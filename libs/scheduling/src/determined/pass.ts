@@ -21,7 +21,7 @@ export function determinedPass(
   pool: Pool,
   { grantsMax = schedulingLimits.grantsPerPassMax }: Pick<PassOptions, "grantsMax">,
 ): Pass {
-  const { starts, releases } = decide(pool);
+  const { starts, releases } = decide(pool, queueOf(pool));
   const grants = grantsOf(starts.slice(0, grantsMax), pool.agents);
   const stops = releases
     .filter(({ task }) => pool.placed.get(task)?.stopping === false)
@@ -29,10 +29,13 @@ export function determinedPass(
   return { grants, stops, reservation: null, againAtMs: null };
 }
 
-function decide(pool: Pool): Decision {
-  const { policy, preemption, fit } = pool.settings;
-  const rules: FitRules = { policy: fit === "pack" ? "best" : "worst", heterogeneous: false };
-  const queue = queueOf(pool);
+export function fitRulesOf({ settings }: Pool): FitRules {
+  return { policy: settings.fit === "pack" ? "best" : "worst", heterogeneous: false };
+}
+
+export function decide(pool: Pool, queue: Queue): Decision {
+  const { policy, preemption } = pool.settings;
+  const rules = fitRulesOf(pool);
   if (policy === "fair_share") return fairShareSchedule(queue, rules);
   return prioritySchedule(queue, { ...rules, preemption });
 }
