@@ -80,10 +80,8 @@ class Plan {
       if (withoutRoom.has(shape) || limitOf(demand, quotas, this.#standing) !== null) continue;
       if (!this.#place(demand) && !this.#placeWithNewAgents(demand)) withoutRoom.add(shape);
     }
-    return {
-      newAgents: this.#added.length - this.#input.starting,
-      inUse: this.#inUse.difference(new Set(this.#added)),
-    };
+    for (const added of this.#added) this.#inUse.delete(added);
+    return { newAgents: this.#added.length - this.#input.starting, inUse: this.#inUse };
   }
 
   addAgent(): void {
