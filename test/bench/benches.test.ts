@@ -29,6 +29,14 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
   replay: ["rehydrate_32_vs_select", "rehydrate_32_16callers"],
   rebuild: ["rebuild_1m", "flatness"],
   submit: ["submit_extra_ms", "submit_first_line_vs_direct"],
+  scheduling: [
+    "place_10000_agents_vs_scan",
+    ...[100, 1_000, 10_000].flatMap((agents) => [
+      `decision_p50_${agents}`,
+      `decision_p99_${agents}`,
+    ]),
+    "flatness",
+  ],
   search: [
     "asha_fold_flatness",
     "median_fold_flatness",

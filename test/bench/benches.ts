@@ -25,6 +25,10 @@ export const benches = {
       "submitting an experiment until the first line of its first trial, beside starting the same Python",
     load: async (): Promise<Bench> => (await import("./submit/bench.ts")).run,
   },
+  scheduling: {
+    about: "placement passes with all rules on beside a plain scan; by agents and by queue length",
+    load: async (): Promise<Bench> => (await import("./scheduling/bench.ts")).run,
+  },
   search: {
     about:
       "searches beside Optuna's: the best value after so many trials, and suggestions a second",

@@ -74,15 +74,17 @@ export function explainOne(pool: Pool, id: string, nowMs: number): Explanation |
   const { demand, lane } = found;
   if (pool.settings.compat === "determined") return explainDetermined(pool, demand, nowMs);
   const pass = lookAt(pool, nowMs);
-  const obstacle = pass.obstacles.get(lane.key);
+  const obstacle = pass.obstacles.get(lane);
   const first = firstOf(lane, pass);
   const reason = reasonOf(pool, pass, { demand, lane, leads: first === id });
-  const isBehind = reason.reason === "behind_others" && first !== undefined && first !== id;
-  const blockers = isBehind ? [first] : blockersOf(obstacle, pass, demand);
+  const blockers =
+    reason.reason === "behind_others"
+      ? [first, leaderOf(pass, lane.kind)].flatMap((one) => (one === id ? [] : (one ?? [])))
+      : blockersOf(obstacle, pass, demand);
   return {
     ...reason,
     ahead: aheadOf(pool, demand, lane.kind, pass),
-    blockers: blockers.slice(0, schedulingLimits.blockersNamedMax),
+    blockers: [...new Set(blockers)].slice(0, schedulingLimits.blockersNamedMax),
     startsWhen: startsWhen(demand, reason.reason, obstacle, nowMs),
   };
 }
@@ -124,6 +126,14 @@ function firstOf(lane: Lane, pass: PlacementPass): string | undefined {
   return undefined;
 }
 
+/** The first run that waits for slots, and not because of a limit of its own. */
+function leaderOf(pass: PlacementPass, kind: Kind): string | undefined {
+  for (const [lane, obstacle] of pass.obstacles) {
+    if (lane.kind === kind && obstacle.kind !== "limit") return firstOf(lane, pass);
+  }
+  return undefined;
+}
+
 function aheadOf({ queue }: Pool, demand: Demand, kind: Kind, { ranking }: PlacementPass): number {
   const rank = ranking.rankOf(demand);
   let ahead = 0;
@@ -151,11 +161,19 @@ function idsOf(runs: readonly PlacedRun[]): readonly string[] {
 }
 
 function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Waiting): Reason {
-  const obstacle = pass.obstacles.get(lane.key);
+  const obstacle = pass.obstacles.get(lane);
   const unavailable = unavailableOf(pool, demand);
   if (unavailable !== null) return { ...unavailable, limit: null };
   if (obstacle?.kind === "limit") return limitReason(demand, obstacle.limit);
-  if (obstacle === undefined || !leads) {
+  const share = pass.ranking.shareOf(demand.job);
+  const held = pool.placed.slotsOf(demand.job);
+  const isStopped = obstacle?.kind === "claim" && !obstacle.claim.isLent;
+  if (share !== null && held >= share && pool.placed.slots > held && !isStopped) {
+    const detail = `its experiment holds ${held} slots, and its fair share of the pool is ${share}`;
+    return { reason: "fair_share", detail, limit: `fair share: ${share}` };
+  }
+  const isBehind = obstacle?.kind === "full" && leaderOf(pass, lane.kind) !== demand.id;
+  if (obstacle === undefined || !leads || isBehind) {
     return {
       reason: "behind_others",
       detail: "others are ahead of it in the queue",
@@ -166,15 +184,9 @@ function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Wait
     const detail = `the free slots are reserved for ${obstacle.by}, which is ahead of it in the queue`;
     return { reason: "reserved", detail, limit: null };
   }
-  if (obstacle.kind === "claim" && !obstacle.claim.isLent) {
+  if (obstacle.kind === "claim" && isStopped) {
     const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for it`;
     return { reason: "preempting", detail, limit: null };
-  }
-  const share = pass.ranking.shareOf(demand.job);
-  const held = pool.placed.slotsOf(demand.job);
-  if (share !== null && held >= share && pool.placed.slots > held) {
-    const detail = `its experiment holds ${held} slots, and its fair share of the pool is ${share}`;
-    return { reason: "fair_share", detail, limit: `fair share: ${share}` };
   }
   return {
     ...pool.agents.without(demand.avoid ?? [], () => notEnough(pool, demand)),

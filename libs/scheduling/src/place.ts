@@ -24,7 +24,7 @@ import { nextAgeingMs } from "./policies/ageing.ts";
 import { policies } from "./policies/policies.ts";
 import type { Ranking } from "./policies/policy.ts";
 import type { Pool } from "./pool.ts";
-import type { Kind } from "./queue.ts";
+import type { Kind, Lane } from "./queue.ts";
 import { holdersIn, makeRoom, type Room, soonest } from "./room.ts";
 import { Standing } from "./standing.ts";
 import { Trial } from "./trial.ts";
@@ -77,8 +77,8 @@ export class PlacementPass {
   readonly #grants = new Map<string, Grant>();
   readonly #stops: Stop[] = [];
   readonly #claims: Claim[] = [];
-  /** By lane. */
-  readonly obstacles = new Map<string, Obstacle>();
+  /** In the order in which lanes were passed. */
+  readonly obstacles = new Map<Lane, Obstacle>();
   /** Runs whose slots are free soon. */
   readonly #leaving: PlacedRun[];
   #againAtMs = Number.POSITIVE_INFINITY;
@@ -144,7 +144,7 @@ export class PlacementPass {
       if (this.#grants.size >= this.#grantsMax) return;
       const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
       if (limit?.kind === "quota" && limit.borrows !== null) borrowers.push(turn);
-      if (limit !== null) this.obstacles.set(turn.lane.key, { kind: "limit", limit });
+      if (limit !== null) this.obstacles.set(turn.lane, { kind: "limit", limit });
       else if (this.#start(turn.demand)) turn.take();
       else if (!this.#block(turn)) return;
     }
@@ -209,7 +209,7 @@ export class PlacementPass {
     if (claim !== null) {
       this.#claims.push(claim);
       this.#trial.hold(holderOf(demand), claim.shares);
-      this.obstacles.set(lane.key, { kind: "claim", claim });
+      this.obstacles.set(lane, { kind: "claim", claim });
       return this.#pool.settings.backfill !== "none";
     }
     const [first] = this.#claims;
@@ -218,7 +218,7 @@ export class PlacementPass {
     const obstacle = isReserved
       ? ({ kind: "reserved", by: first.demand.id } as const)
       : ({ kind: "full" } as const);
-    this.obstacles.set(lane.key, obstacle);
+    this.obstacles.set(lane, obstacle);
     return true;
   }
 

@@ -31,6 +31,15 @@ describe("a pool that preempts", () => {
     expect(stops.map(({ id }) => toy.running.get(id)?.[0]?.agent)).toEqual(["b", "b"]);
   });
 
+  test("stops no newer run when an older one has to go all the same", () => {
+    const toy = new ToyCluster(preempting, { a: 4 });
+    toy.queue("old", 3, { priority: 60 });
+    toy.queue("new", 1, { priority: 60 });
+    toy.pass();
+    toy.queue("better", 3);
+    expect(toy.pass().stops).toEqual([{ id: "old", by: "better" }]);
+  });
+
   test("stops none of the same priority, none that is not preemptible, and none in vain", () => {
     const toy = new ToyCluster(preempting, { a: 3 });
     toy.queue("same", 1);
@@ -110,7 +119,11 @@ describe("the head of the queue", () => {
       blockers: ["limited", "short"],
       startsWhen: "when limited, short have ended, in 1 s by their time limits",
     });
-    expect(explainOne(toy.pool, "late", 0)).toMatchObject({ reason: "not_enough_free", ahead: 1 });
+    expect(explainOne(toy.pool, "late", 0)).toMatchObject({
+      reason: "behind_others",
+      ahead: 1,
+      blockers: ["large"],
+    });
   });
 
   test("is passed by preemptible runs of a pool that preempts, which stop as soon as it can start", () => {

@@ -49,6 +49,8 @@ const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
     kind: fc.constant("request_run" as const),
     experiment: fc.constant("12"),
     resources: fc.constant(exampleResources),
+    workspace: fc.constantFrom("", "lab"),
+    owner: fc.constantFrom("", "ada"),
     from: fc.option(fc.record({ checkpoint: fc.constantFrom("a", "b"), step })),
   }),
   fc.record({ kind: fc.constant("start_run" as const), run, allocation: fc.constant("") }),
@@ -59,6 +61,7 @@ const trialCommand: fc.Arbitrary<TrialCommand> = fc.oneof(
     why: fc.constantFrom(...ends),
     exits: fc.constant([]),
     message: fc.string(),
+    timeLimited: fc.boolean(),
   }),
   fc.record({
     kind: fc.constant("note_checkpoint" as const),

@@ -1,5 +1,6 @@
 /** What this service does about others' events. */
-import type { EventData } from "@trainyard/contracts";
+import type { EventData, Plain } from "@trainyard/contracts";
+import type { Resources } from "@trainyard/contracts/events";
 import { defaults } from "@trainyard/experiment-config/recorded";
 import { type RunId, runId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
@@ -9,7 +10,7 @@ export type Asked = { readonly allocation: RunId; readonly command: AllocationCo
 
 export function onRunRequested(trial: string, requested: EventData<"RunRequested">): Asked {
   const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
-  const priority = resources?.priority ?? 0;
+  const { workspace, owner } = requested;
   return {
     allocation: runId(trial, run),
     command: {
@@ -18,18 +19,30 @@ export function onRunRequested(trial: string, requested: EventData<"RunRequested
         task: trial,
         run,
         job: experiment,
-        resources: {
-          pool: resources?.pool || defaults.resources.resource_pool,
-          slots: resources?.slots ?? 0,
-          priority: priority === 0 ? defaults.resources.priority : clampPriority(priority),
-          weight: resources?.weight ?? 0,
-          singleAgent: resources?.singleAgent ?? false,
-        },
+        resources: resourcesOf(resources),
         preemptible,
         delayMs,
         ...(avoided === undefined ? {} : { avoided }),
+        ...(workspace === undefined ? {} : { workspace }),
+        ...(owner === undefined ? {} : { owner }),
       },
     },
+  };
+}
+
+function resourcesOf(asked: EventData<"RunRequested">["resources"]): Plain<Resources> {
+  const { maxSlots, timeLimitMs, preemptionTimeoutMs, constraints } = asked ?? {};
+  const priority = asked?.priority ?? 0;
+  return {
+    pool: asked?.pool || defaults.resources.resource_pool,
+    slots: asked?.slots ?? 0,
+    priority: priority === 0 ? defaults.resources.priority : clampPriority(priority),
+    weight: asked?.weight ?? 0,
+    singleAgent: asked?.singleAgent ?? false,
+    ...(maxSlots === undefined ? {} : { maxSlots }),
+    ...(timeLimitMs === undefined ? {} : { timeLimitMs }),
+    ...(preemptionTimeoutMs === undefined ? {} : { preemptionTimeoutMs }),
+    ...(constraints === undefined ? {} : { constraints }),
   };
 }
 

@@ -1,35 +1,25 @@
+/** The commands that this service accepts, over the fold and the streams of its term. */
 import {
+  CheckPlaceSchema,
   GetPoolCapacitySchema,
+  PlaceCheckSchema,
   PoolCapacitySchema,
-  TrustAgentSchema,
 } from "@trainyard/contracts/commands";
 import { defaults } from "@trainyard/experiment-config/recorded";
-import { isRejection } from "@trainyard/kernel";
-import {
-  AcceptedSchema,
-  accepted,
-  type CommandSpec,
-  command,
-  type Executor,
-} from "@trainyard/runtime";
-import type { Cluster } from "../core/cluster/cluster.ts";
-import { agents } from "../streams.ts";
+import { type Rejection, reject } from "@trainyard/kernel";
+import { type CommandSpec, command } from "@trainyard/runtime";
+import { checkPlace } from "../core/pool/check-place.ts";
+import { agentCommands } from "./agent-commands.ts";
+import type { CommandDeps } from "./command-deps.ts";
+import { jobCommands } from "./job-commands.ts";
+import { poolCommands } from "./pool-commands.ts";
 
-export function schedulerCommands(
-  cluster: Cluster,
-  executor: Executor,
-): Readonly<Record<string, CommandSpec>> {
+export function schedulerCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+  const { cluster } = deps.follower;
   return {
-    TrustAgent: command(TrustAgentSchema, AcceptedSchema, async ({ agent }, context) => {
-      const reason = "a user trusts it again";
-      const result = await executor.execute(context.identity, async (work) => {
-        const decided = await work.decide(agents, agent, { kind: "trust", reason });
-        return isRejection(decided)
-          ? { ...decided, detail: `agent ${agent}: ${decided.detail}` }
-          : undefined;
-      });
-      return accepted(result);
-    }),
+    ...poolCommands(deps),
+    ...agentCommands(deps),
+    ...jobCommands(deps),
     GetPoolCapacity: command(GetPoolCapacitySchema, PoolCapacitySchema, async (request) => {
       const pool = request.pool || defaults.resources.resource_pool;
       const capacity = cluster.pools.get(pool)?.agents;
@@ -41,5 +31,12 @@ export function schedulerCommands(
         agentsPresent: capacity?.present.agents ?? 0,
       };
     }),
+    CheckPlace: command(CheckPlaceSchema, PlaceCheckSchema, async ({ resources }) => {
+      if (resources === undefined) return noResources;
+      const pool = resources.pool || defaults.resources.resource_pool;
+      return checkPlace(cluster, { ...resources, pool });
+    }),
   };
 }
+
+const noResources: Rejection = reject("invalid_request", "resources: is missing");

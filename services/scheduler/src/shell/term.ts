@@ -50,7 +50,7 @@ async function termOf(
         if (follower.observe(event) || concerns(event)) reconciler.committed();
       },
     },
-    commands: schedulerCommands(follower.cluster, executor),
+    commands: schedulerCommands({ follower, executor, committed: () => reconciler.committed() }),
     checks: [savedClusterCheck(log)],
     async effects(signal) {
       await using stack = new AsyncDisposableStack();

@@ -2,15 +2,21 @@
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 
 export type AskedResources = {
+  readonly pool?: string;
   readonly slots?: number;
   readonly priority?: number;
   readonly singleAgent?: boolean;
+  readonly timeLimitMs?: number;
+  readonly preemptionTimeoutMs?: number;
 };
 
 export type AskedRun = {
   readonly delayMs?: number;
+  readonly workspace?: string;
+  readonly owner?: string;
   readonly fromCheckpoint?: string;
   readonly fromStep?: number;
+  readonly preemptible?: boolean;
   readonly avoided?: { readonly agents: readonly string[] };
 };
 

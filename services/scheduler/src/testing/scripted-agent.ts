@@ -32,6 +32,7 @@ export class ScriptedAgent {
   #pid = 100;
   #onLaunch: () => void = () => {};
   address: string;
+  pool = "default";
   /** Neither hears nor says anything. */
   silent = false;
   /** Launched processes stay in preparation until `up`. */
@@ -226,7 +227,7 @@ export class ScriptedAgent {
       epoch: this.#epoch,
       version: this.#version,
       probe: 0,
-      pool: "default",
+      pool: this.pool,
       slots: this.#slots,
       labels: {},
       agentVersion: "1",

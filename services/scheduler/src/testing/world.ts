@@ -248,7 +248,11 @@ export class World implements AsyncDisposable {
       } else if (event.type === "SlotsCleared") {
         for (const slot of event.data.slots) holders.delete(`${id}/${slot}`);
       } else if (event.type === "AgentLost") lost.add(id);
-      else if (event.type === "AgentReturned") {
+      else if (event.type === "AgentRemoved") {
+        // What it still runs it says when it joins anew.
+        lost.delete(id);
+        for (const key of holders.keys()) if (key.startsWith(`${id}/`)) holders.delete(key);
+      } else if (event.type === "AgentReturned") {
         lost.delete(id);
         for (const key of holders.keys()) if (key.startsWith(`${id}/`)) holders.delete(key);
         for (const { allocation, slots } of event.data.occupations) {

@@ -1,12 +1,24 @@
 import { runPlan, emptyPlan } from "./run-plan.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";
 
-export const initialExperiment: ExperimentState = { status: "none", stop: null, plan: emptyPlan };
+export const initialExperiment: ExperimentState = {
+  status: "none",
+  stop: null,
+  plan: emptyPlan,
+  workspace: "",
+  owner: "",
+};
 
 export function evolveExperiment(state: ExperimentState, event: ExperimentEvent): ExperimentState {
   switch (event.type) {
     case "ExperimentCreated":
-      return { ...state, status: "paused", plan: runPlan(event.data.config) };
+      return {
+        ...state,
+        status: "paused",
+        plan: runPlan(event.data.config),
+        workspace: event.data.workspace,
+        owner: event.data.owner,
+      };
     case "ExperimentActivated":
       return { ...state, status: "active" };
     case "ExperimentPaused":

@@ -20,4 +20,6 @@ export type ExperimentState = {
   readonly status: "none" | "active" | "paused" | "ended";
   readonly stop: { readonly kind: StopKind; readonly reason: string } | null;
   readonly plan: RunPlan;
+  readonly workspace: string;
+  readonly owner: string;
 };

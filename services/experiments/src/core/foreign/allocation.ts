@@ -1,10 +1,18 @@
 import type { AnyEvent } from "@trainyard/contracts";
+import { StopWhy } from "@trainyard/contracts/events";
 
-/** Whether the run said that it ends because it was asked to. */
-export type AllocationState = { readonly stopAcknowledged: boolean };
+export type AllocationState = {
+  /** Whether the run said that it ends because it was asked to. */
+  readonly stopAcknowledged: boolean;
+  /** Whether it was last asked to stop because its time was over. */
+  readonly timeLimited: boolean;
+};
 
-export const initialAllocation: AllocationState = { stopAcknowledged: false };
+export const initialAllocation: AllocationState = { stopAcknowledged: false, timeLimited: false };
 
 export function evolveAllocation(state: AllocationState, event: AnyEvent): AllocationState {
-  return event.type === "AllocationStopAcknowledged" ? { stopAcknowledged: true } : state;
+  if (event.type === "AllocationStopRequested") {
+    return { ...state, timeLimited: event.data.why === StopWhy.TIME_LIMIT };
+  }
+  return event.type === "AllocationStopAcknowledged" ? { ...state, stopAcknowledged: true } : state;
 }

@@ -62,6 +62,8 @@ const run = {
   kind: "request_run",
   experiment: "12",
   resources: exampleResources,
+  workspace: "lab",
+  owner: "",
   from: null,
 } as const;
 const ends = (outcome: TrialOutcome) => expect.objectContaining({ kind: "end", outcome });

@@ -132,6 +132,8 @@ function runWanted({ id, experiment, search, origin, awaits }: Asked): Step | nu
     kind: "request_run",
     experiment: id.slice(0, id.indexOf(".")),
     resources: experiment.plan.resources,
+    workspace: experiment.workspace,
+    owner: experiment.owner,
     from:
       origin.kind === "checkpoint" ? { checkpoint: origin.checkpoint, step: origin.step } : null,
   };

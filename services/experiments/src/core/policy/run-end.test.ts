@@ -1,4 +1,10 @@
-import { AllocationEndCause, EndReason, RunEndWhy } from "@trainyard/contracts/events";
+import {
+  AllocationEndCause,
+  EndReason,
+  RunEndWhy,
+  StopMode,
+  StopWhy,
+} from "@trainyard/contracts/events";
 import { describe, expect, test } from "vitest";
 import {
   acknowledged,
@@ -11,9 +17,10 @@ import {
   launchFailed,
   withdrawn,
 } from "../examples.ts";
+import { evolveAllocation, initialAllocation } from "../foreign/allocation.ts";
 import { runEnd } from "./run-end.ts";
 
-const quiet = { stopAcknowledged: false };
+const quiet = { stopAcknowledged: false, timeLimited: false };
 const why = (ended: typeof finished, allocation = quiet) => runEnd(1, ended.data, allocation).why;
 const word = (reason: EndReason, code: number) =>
   allocationEnded({ exits: [exit(code)], endRecord: { reason, message: "" } });
@@ -43,13 +50,15 @@ describe("why a run ended", () => {
   });
 
   test("without a word, a clean exit after an acknowledged stop is that stop", () => {
-    expect(why(allocationEnded(), { stopAcknowledged: true })).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
+    expect(why(allocationEnded(), { ...quiet, stopAcknowledged: true })).toBe(
+      RunEndWhy.ACKNOWLEDGED_STOP,
+    );
   });
 
   test("without a word, any node's error or signal is a failure", () => {
     expect(why(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(RunEndWhy.FAILED);
     expect(why(allocationEnded({ exits: [exit(0, "SIGSEGV")] }))).toBe(RunEndWhy.FAILED);
-    expect(why(allocationEnded({ exits: [exit(1)] }), { stopAcknowledged: true })).toBe(
+    expect(why(allocationEnded({ exits: [exit(1)] }), { ...quiet, stopAcknowledged: true })).toBe(
       RunEndWhy.FAILED,
     );
   });
@@ -73,6 +82,29 @@ describe("why a run ended", () => {
   test("what was withdrawn from the queue was withdrawn", () => {
     expect(why(withdrawn)).toBe(RunEndWhy.WITHDRAWN);
   });
+});
+
+describe("a run that was asked to stop because its time was over", () => {
+  const asked = (why: StopWhy) =>
+    evolveAllocation(initialAllocation, {
+      type: "AllocationStopRequested",
+      data: { mode: StopMode.GRACEFUL, why, graceMs: 1 },
+    });
+  const limited = (ended: typeof finished, allocation = asked(StopWhy.TIME_LIMIT)) =>
+    runEnd(1, ended.data, allocation).timeLimited;
+
+  test("ended because of that if it obeyed or was killed", () => {
+    expect(limited(acknowledged)).toBe(true);
+    expect(limited(killed)).toBe(true);
+    expect(limited(finished)).toBeUndefined();
+    expect(limited(crashed)).toBeUndefined();
+    expect(limited(agentLost)).toBeUndefined();
+  });
+
+  test.each([StopWhy.PREEMPTED, StopWhy.DRAIN, StopWhy.PAUSE])(
+    "did not if it was asked because of something else (%i)",
+    (why) => expect(limited(acknowledged, asked(why))).toBeUndefined(),
+  );
 });
 
 describe("the message of a run's end", () => {

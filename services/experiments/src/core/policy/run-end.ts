@@ -9,7 +9,10 @@ type Ended = EventData<"AllocationEnded">;
 export function runEnd(run: number, ended: Ended, allocation: AllocationState): EndRun {
   const why = whyEnded(ended, allocation);
   const { exits } = ended;
-  return { kind: "end_run", run, why, exits, message: messageOf(ended), ...launchFailureOf(ended) };
+  const message = messageOf(ended);
+  const isStop = why === RunEndWhy.ACKNOWLEDGED_STOP || why === RunEndWhy.KILLED;
+  const timeLimited = isStop && allocation.timeLimited ? { timeLimited: true } : {};
+  return { kind: "end_run", run, why, exits, message, ...timeLimited, ...launchFailureOf(ended) };
 }
 
 /** One that an older scheduler told says no more than that it was one. */

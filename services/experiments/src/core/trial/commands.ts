@@ -17,6 +17,8 @@ export type EndRun = {
   readonly message: string;
   /** Absent where its agents have delivered all. */
   readonly left?: Left;
+  /** It ended because its time was over. */
+  readonly timeLimited?: boolean;
   /** That the platform could not start it, and where. */
   readonly launchFailure?: Plain<LaunchFailure>;
 };
@@ -28,6 +30,9 @@ export type RequestRun = {
   readonly kind: "request_run";
   readonly experiment: string;
   readonly resources: Plain<Resources>;
+  /** Of the experiment; empty for none. */
+  readonly workspace: string;
+  readonly owner: string;
   /** Null to start from nothing. */
   readonly from: { readonly checkpoint: string; readonly step: number } | null;
 };

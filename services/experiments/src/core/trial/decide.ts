@@ -56,7 +56,8 @@ function isUnended(state: TrialState, run: number): boolean {
   return state.unended !== null && state.runs === run;
 }
 
-function requestRun(state: TrialState, { experiment, resources, from }: RequestRun): Decision {
+function requestRun(state: TrialState, command: RequestRun): Decision {
+  const { experiment, resources, from, workspace, owner } = command;
   if (state.status !== "open") return notOpen;
   if (state.unended !== null) return runUnended;
   return [
@@ -71,6 +72,8 @@ function requestRun(state: TrialState, { experiment, resources, from }: RequestR
         experiment,
         delayMs: launchDelayMs(state.launchFailures),
         ...avoidedBy(state),
+        ...(workspace === "" ? {} : { workspace }),
+        ...(owner === "" ? {} : { owner }),
       },
     },
   ];
@@ -99,6 +102,7 @@ function stopRun(state: TrialState, stop: Stop): Decision {
 function endRun(state: TrialState, command: EndRun): Decision {
   const { run, why, exits, message, left, launchFailure } = command;
   if (!isUnended(state, run)) return alreadySo;
+  const isTooShort = command.timeLimited === true && !hasAdvanced(state, command);
   const perExit = Math.floor(limits.exitCharsMax / Math.max(exits.length, 8));
   return [
     {
@@ -107,9 +111,9 @@ function endRun(state: TrialState, command: EndRun): Decision {
         run,
         why,
         exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
-        message: message.slice(0, limits.messageCharsMax),
-        // What the platform lost, or could not launch, is nothing that the script could do better next time.
-        countsAsRestart: why === RunEndWhy.FAILED,
+        message: (isTooShort ? tooShort : message).slice(0, limits.messageCharsMax),
+        // What the platform lost, could not launch or stopped is nothing that the script could do better next time.
+        countsAsRestart: why === RunEndWhy.FAILED || isTooShort,
         ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined
           ? {}
@@ -117,6 +121,13 @@ function endRun(state: TrialState, command: EndRun): Decision {
       },
     },
   ];
+}
+
+const tooShort = "it reached its time limit without a new checkpoint";
+
+/** A trial whose runs reach their time limit and never a checkpoint would go on without end. */
+function hasAdvanced({ checkpoints }: TrialState, { run, left }: EndRun): boolean {
+  return left !== undefined || checkpoints.some((checkpoint) => checkpoint.run === run);
 }
 
 function awaitedUntilMs({ sealed, atMs }: Left): number {

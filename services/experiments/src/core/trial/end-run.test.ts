@@ -4,7 +4,15 @@ import { fold, isRejection, limits as platformLimits } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
 import { limits } from "../../limits.ts";
-import { exit, runEnded, runRequested, runStarted, trialCreated, trialEnded } from "../examples.ts";
+import {
+  exit,
+  runEnded,
+  runRequested,
+  runStarted,
+  trialCheckpointed,
+  trialCreated,
+  trialEnded,
+} from "../examples.ts";
 import { trialDecider } from "./decide.ts";
 
 const running = [trialCreated(), runRequested(1), runStarted(1)] as const;
@@ -76,6 +84,36 @@ describe("a run that ends", () => {
       .when(endRun(1, why))
       .then(runEnded(1, why, { countsAsRestart: false }));
   });
+
+  test.each([RunEndWhy.ACKNOWLEDGED_STOP, RunEndWhy.KILLED])(
+    "by its time limit (%i) counts as a restart unless it has a new checkpoint",
+    (why) => {
+      const limited = { ...endRun(2, why), message: "SIGKILL", timeLimited: true };
+      const second = [
+        ...running,
+        trialCheckpointed("c1", 1, 100),
+        runEnded(1, RunEndWhy.ACKNOWLEDGED_STOP),
+        runRequested(2, { fromCheckpoint: "c1", fromStep: 100 }),
+        runStarted(2),
+      ] as const;
+      given(trialDecider, ...second)
+        .when(limited)
+        .then(
+          runEnded(2, why, {
+            countsAsRestart: true,
+            message: "it reached its time limit without a new checkpoint",
+          }),
+        );
+      given(trialDecider, ...second, trialCheckpointed("c2", 2, 150))
+        .when(limited)
+        .then(runEnded(2, why, { countsAsRestart: false, message: "SIGKILL" }));
+      const left = { sealed: [{ checkpoint: "c3", step: 170, bytes: 1 }], atMs: 5 };
+      const [ended] = given(trialDecider, ...second)
+        .when({ ...limited, left })
+        .events();
+      expect(ended?.data).toMatchObject({ countsAsRestart: false });
+    },
+  );
 
   test("ends once, and a ghost's end is ignored", () => {
     const lost = [...running, runEnded(1, RunEndWhy.LOST)] as const;

@@ -19,6 +19,8 @@ const request = {
   kind: "request_run",
   experiment: "12",
   resources: exampleResources,
+  workspace: "lab",
+  owner: "",
   from: null,
 } as const;
 
@@ -34,6 +36,16 @@ describe("requesting a run", () => {
     given(trialDecider, trialCreated())
       .when({ ...request, from: { checkpoint: checkpointA, step: 100 } })
       .then(runRequested(1, { fromCheckpoint: checkpointA, fromStep: 100 }));
+  });
+
+  test("names workspace and owner where there are some", () => {
+    given(trialDecider, trialCreated())
+      .when({ ...request, owner: "ada" })
+      .then(runRequested(1, { owner: "ada" }));
+    const { workspace: _lab, ...data } = runRequested(1).data;
+    given(trialDecider, trialCreated())
+      .when({ ...request, workspace: "" })
+      .then({ type: "RunRequested", data });
   });
 
   test("is refused while a run has not ended", () => {

@@ -78,4 +78,96 @@ describe("an agent", () => {
       .when({ kind: "clear", allocation: "1.1#1", slots: [] })
       .thenRejected("agent_unknown");
   });
+
+  test("is disabled, drained and enabled, and each says so once", () => {
+    const disabled: AgentEvent = { type: "AgentDisabled", data: { reason: "fan" } };
+    const draining: AgentEvent = { type: "AgentDrainRequested", data: { reason: "fan" } };
+    const drained: AgentEvent = { type: "AgentDrained", data: {} };
+    const enabled: AgentEvent = { type: "AgentEnabled", data: {} };
+    given(agentDecider, join).when(disable()).then(disabled);
+    given(agentDecider, join, disabled).when(disable()).thenNothing();
+    given(agentDecider, join, disabled)
+      .when(disable({ drain: true }))
+      .then(draining);
+    given(agentDecider, join, draining).when(disable()).thenNothing();
+    given(agentDecider, join, draining).when({ kind: "note_drained" }).then(drained);
+    given(agentDecider, join, draining, drained).when({ kind: "note_drained" }).thenNothing();
+    given(agentDecider, join, draining, drained)
+      .when(disable({ drain: true }))
+      .thenNothing();
+    for (const history of [[disabled], [draining], [draining, drained]]) {
+      given(agentDecider, join, ...history)
+        .when({ kind: "enable", slot: "" })
+        .then(enabled);
+    }
+    given(agentDecider, join).when({ kind: "enable", slot: "" }).thenNothing();
+    given(agentDecider, join, draining, enabled).when(disable()).then(disabled);
+  });
+
+  test("drains again only with a shorter deadline", () => {
+    const draining = (deadlineMs?: number): AgentEvent => ({
+      type: "AgentDrainRequested",
+      data: { reason: "fan", ...(deadlineMs === undefined ? {} : { deadlineMs }) },
+    });
+    const drain = (deadlineMs: number) => disable({ drain: true, deadlineMs });
+    given(agentDecider, join, draining()).when(drain(0)).thenNothing();
+    given(agentDecider, join, draining()).when(drain(500)).then(draining(500));
+    given(agentDecider, join, draining(500)).when(drain(500)).thenNothing();
+    given(agentDecider, join, draining(500)).when(drain(900)).thenNothing();
+    given(agentDecider, join, draining(500)).when(drain(0)).thenNothing();
+    given(agentDecider, join, draining(500)).when(drain(100)).then(draining(100));
+  });
+
+  test("has slots that are disabled, drained and enabled by themselves", () => {
+    const off = (rest: object = {}): AgentEvent => ({
+      type: "SlotDisabled",
+      data: { slot: "0", reason: "fan", ...rest },
+    });
+    const on: AgentEvent = { type: "SlotEnabled", data: { slot: "0" } };
+    const slot = "0";
+    given(agentDecider, join).when(disable({ slot })).then(off());
+    given(agentDecider, join, off()).when(disable({ slot })).thenNothing();
+    given(agentDecider, join, off())
+      .when(disable({ slot, drain: true, deadlineMs: 7 }))
+      .then(off({ drain: true, deadlineMs: 7 }));
+    given(agentDecider, join, off()).when({ kind: "enable", slot }).then(on);
+    given(agentDecider, join).when({ kind: "enable", slot }).thenNothing();
+    given(agentDecider, join, off()).when({ kind: "enable", slot: "" }).thenNothing();
+  });
+
+  test("refuses a slot that it has never had, and enables one that has left", () => {
+    const off: AgentEvent = { type: "SlotDisabled", data: { slot: "0" } };
+    const without: AgentEvent = { type: "AgentJoined", data: { ...joined, slots: [] } };
+    given(agentDecider, join)
+      .when(disable({ slot: "9" }))
+      .thenRejected("slot_unknown");
+    given(agentDecider, join).when({ kind: "enable", slot: "9" }).thenRejected("slot_unknown");
+    given(agentDecider, join, off, without)
+      .when({ kind: "enable", slot: "0" })
+      .then({ type: "SlotEnabled", data: { slot: "0" } });
+  });
+
+  test("is removed when it is lost or has no runs, and joins anew", () => {
+    const remove = (...runs: string[]) => ({ kind: "remove", reason: "sold", runs }) as const;
+    const removed: AgentEvent = { type: "AgentRemoved", data: { reason: "sold" } };
+    given(agentDecider, join).when(remove()).then(removed);
+    given(agentDecider, join).when(remove("1.1#1")).thenRejected("agent_has_runs");
+    given(agentDecider, join, lost).when(remove("1.1#1")).then(removed);
+    given(agentDecider, join, removed).when(remove()).thenNothing();
+    given(agentDecider, join, removed).when({ kind: "join", joined }).then(join);
+    given(agentDecider, join, removed).when(disable()).thenRejected("agent_unknown");
+    given(agentDecider).when(remove()).thenRejected("agent_unknown");
+    given(agentDecider).when(disable()).thenRejected("agent_unknown");
+  });
 });
+
+function disable(rest: { slot?: string; drain?: boolean; deadlineMs?: number } = {}) {
+  return {
+    kind: "disable",
+    slot: "",
+    reason: "fan",
+    drain: false,
+    deadlineMs: 0,
+    ...rest,
+  } as const;
+}

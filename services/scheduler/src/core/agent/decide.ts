@@ -119,7 +119,7 @@ function remove(
   if (state.status === "present" && runs.length > 0) {
     const named = runs.slice(0, limits.runsNamedMax).join(", ");
     const more = runs.length > limits.runsNamedMax ? ", …" : "";
-    const detail = `it is connected and has ${runs.length} runs (${named}${more}): drain it first`;
+    const detail = `it is connected and has runs (${named}${more}): drain it first`;
     return reject("agent_has_runs", detail);
   }
   return [{ type: "AgentRemoved", data: { reason } }];

@@ -2,8 +2,12 @@ import type { AnyEvent, EventData } from "@trainyard/contracts";
 
 type Json = EventData<"ExperimentCreated">["config"];
 
-/** What a launch needs of an experiment. */
-export type ExperimentCode = { readonly config: NonNullable<Json>; readonly contextDigest: string };
+/** What a launch needs of an experiment, and whether its runs can still be changed. */
+export type ExperimentCode = {
+  readonly config: NonNullable<Json>;
+  readonly contextDigest: string;
+  readonly ended: boolean;
+};
 
 export const initialExperiment: ExperimentCode | null = null;
 
@@ -11,6 +15,8 @@ export function evolveExperiment(
   state: ExperimentCode | null,
   event: AnyEvent,
 ): ExperimentCode | null {
+  if (event.type === "ExperimentEnded" && state !== null) return { ...state, ended: true };
   if (event.type !== "ExperimentCreated") return state;
-  return { config: event.data.config ?? {}, contextDigest: event.data.contextDigest };
+  const { config, contextDigest } = event.data;
+  return { config: config ?? {}, contextDigest, ended: false };
 }

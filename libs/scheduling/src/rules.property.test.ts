@@ -1,0 +1,313 @@
+/** The rules of pools over random clusters and workloads, beside a plain model. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Demand } from "./demand.ts";
+import { policyNames, type PoolSettings } from "./settings.ts";
+import { fitsIn, freeOf, idealShares, subsetsOf } from "./testing/plain-model.ts";
+import { ToyCluster } from "./testing/toy-cluster.ts";
+
+const agents = fc
+  .array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 })
+  .map((sizes) => Object.fromEntries(sizes.map((size, n) => [`a${n}`, size])));
+
+const quotas = [
+  { workspace: "strict", slots: 2, borrow: false },
+  { workspace: "lent", slots: 2, borrow: true },
+];
+
+const settings: fc.Arbitrary<Partial<PoolSettings>> = fc.record({
+  policy: fc.constantFrom(...policyNames),
+  preemption: fc.boolean(),
+  backfill: fc.constantFrom("reserved" as const, "any" as const, "none" as const),
+  fit: fc.constantFrom("pack" as const, "spread" as const),
+  ageingMs: fc.constantFrom(0, 3),
+  quotas: fc.constantFrom([], quotas),
+});
+
+const asked = fc.record({
+  slots: fc.nat({ max: 6 }),
+  priority: fc.integer({ min: 1, max: 4 }),
+  singleAgent: fc.boolean(),
+  preemptible: fc.boolean(),
+  job: fc.constantFrom("x", "y", "z"),
+  workspace: fc.constantFrom("", "strict", "lent"),
+  weight: fc.integer({ min: 0, max: 3 }),
+  maxSlots: fc.constantFrom(null, null, 2, 5),
+  timeLimitMs: fc.constantFrom(null, null, 2, 9),
+});
+
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("queue" as const), asked }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("end" as const), nth: fc.nat() }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "tick" as const }) },
+  { weight: 3, arbitrary: fc.constant({ kind: "pass" as const }) },
+);
+
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+class Story {
+  readonly toy: ToyCluster;
+  readonly sizes: Readonly<Record<string, number>>;
+  readonly demands = new Map<string, Demand>();
+  readonly borrowed = new Map<string, number>();
+
+  constructor(chosen: Partial<PoolSettings>, sizes: Readonly<Record<string, number>>) {
+    this.toy = new ToyCluster(chosen, sizes);
+    this.sizes = sizes;
+  }
+
+  take(one: Step): void {
+    const { toy } = this;
+    if (one.kind === "queue") {
+      const id = `r${this.demands.size}`;
+      this.demands.set(id, toy.queue(id, one.asked.slots, one.asked));
+    } else if (one.kind === "end") {
+      const id = [...toy.running.keys()][one.nth % (toy.running.size || 1)];
+      if (id !== undefined) toy.end(id);
+    } else if (one.kind === "tick") toy.nowMs += 1;
+    else this.pass();
+  }
+
+  waiting(): readonly Demand[] {
+    return [...this.demands.values()].filter(({ id }) => this.toy.pool.queue.has(id));
+  }
+
+  runs(): readonly Demand[] {
+    return [...this.toy.running.keys()].map((id) => this.demands.get(id) as Demand);
+  }
+
+  pass(): void {
+    const { toy } = this;
+    const before = new Set(toy.stopping);
+    const pass = toy.pass();
+    for (const { id, shares, borrowed } of pass.grants) {
+      const { slots, singleAgent } = this.demands.get(id) as Demand;
+      expect(shares.flatMap((share) => share.slots)).toHaveLength(slots);
+      if (singleAgent) expect(shares).toHaveLength(1);
+      this.borrowed.set(id, borrowed);
+    }
+    for (const { id } of pass.stops) {
+      expect(this.demands.get(id)?.preemptible).toBe(true);
+      expect(before.has(id), "asked twice").toBe(false);
+    }
+    expect(new Set(pass.stops.map(({ id }) => id)).size).toBe(pass.stops.length);
+    freeOf(toy, this.sizes);
+    this.checkQuotas();
+    if (toy.stopping.size === 0) this.checkNothingIdles(pass.reservation?.agents ?? []);
+  }
+
+  checkQuotas(): void {
+    for (const { workspace, slots, borrow } of this.toy.pool.settings.quotas) {
+      const runs = this.runs().filter((run) => run.workspace === workspace);
+      const held = runs.reduce((sum, run) => sum + run.slots, 0);
+      const onLoan = runs.reduce((sum, { id }) => sum + (this.borrowed.get(id) ?? 0), 0);
+      expect(held).toBeLessThanOrEqual(slots + (borrow ? onLoan : 0));
+    }
+  }
+
+  /** Each run that waits has a limit of its own, or does not fit beside the reservation. */
+  checkNothingIdles(reserved: readonly string[]): void {
+    const { settings: chosen } = this.toy.pool;
+    if (chosen.backfill === "none" && reserved.length > 0) return;
+    const free = new Map(freeOf(this.toy, this.sizes));
+    for (const agent of reserved) free.delete(agent);
+    const heldBy = (of: (run: Demand) => boolean): number =>
+      this.runs()
+        .filter(of)
+        .reduce((sum, { slots }) => sum + slots, 0);
+    for (const demand of this.waiting()) {
+      if (demand.slots === 0) continue;
+      const { slots, job, workspace, maxSlots, preemptible } = demand;
+      if (maxSlots !== null && heldBy((run) => run.job === job) + slots > maxSlots) continue;
+      const quota = chosen.quotas.find((one) => one.workspace === workspace);
+      const held = heldBy((run) => run.workspace === workspace);
+      const mayBorrow = quota?.borrow === true && preemptible;
+      if (quota !== undefined && held + slots > quota.slots && !mayBorrow) continue;
+      expect(fitsIn(free, demand), `${demand.id} waits and fits`).toBe(false);
+    }
+  }
+}
+
+test("no slot is in two runs, no gang is half placed, no quota is exceeded but by a loan, and nothing idles", () => {
+  fc.assert(
+    fc.property(settings, agents, fc.array(step, { maxLength: 50 }), (chosen, sizes, steps) => {
+      const story = new Story(chosen, sizes);
+      for (const one of steps) story.take(one);
+      story.pass();
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("every run that could be placed has its turn, whatever the policy", () => {
+  fc.assert(
+    fc.property(settings, agents, fc.array(asked, { maxLength: 20 }), (chosen, sizes, many) => {
+      const story = new Story({ ...chosen, quotas: [] }, sizes);
+      const largest = Math.max(...Object.values(sizes));
+      for (const one of many) {
+        story.take({
+          kind: "queue",
+          asked: { ...one, maxSlots: null, slots: Math.min(one.slots, largest) },
+        });
+      }
+      for (let round = 0; round <= many.length; round += 1) {
+        story.pass();
+        story.toy.end(...story.toy.stopping);
+        const [oldest] = story.toy.running.keys();
+        if (oldest !== undefined) story.toy.end(oldest);
+      }
+      for (let round = 0; round <= many.length; round += 1) {
+        story.pass();
+        story.toy.end(...story.toy.running.keys());
+      }
+      expect(story.waiting()).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("victims suffice, each of them helps, and none has the right to stay", () => {
+  const placed = fc.array(
+    fc.record({
+      slots: fc.integer({ min: 1, max: 3 }),
+      priority: fc.integer({ min: 1, max: 4 }),
+      preemptible: fc.boolean(),
+    }),
+    { maxLength: 8 },
+  );
+  const better = fc.record({
+    slots: fc.integer({ min: 1, max: 6 }),
+    priority: fc.integer({ min: 1, max: 3 }),
+    singleAgent: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(agents, placed, better, (sizes, runs, wanted) => {
+      const toy = new ToyCluster({ preemption: true, backfill: "any" }, sizes);
+      for (const [n, { slots, ...rest }] of runs.entries()) {
+        const demand = toy.queue(`r${n}`, slots, rest);
+        // What does not fit at once is no part of this.
+        if (fitsIn(freeOf(toy, sizes), demand)) toy.pass();
+        toy.pool.queue.remove(demand.id);
+      }
+      const before = freeOf(toy, sizes);
+      const demand = toy.queue("better", wanted.slots, wanted);
+      const { grants, stops } = toy.pass();
+      if (fitsIn(before, demand)) {
+        expect([grants.length, stops]).toEqual([1, []]);
+        return;
+      }
+      const mayStop = [...toy.running.keys()].filter((id) => {
+        const run = runs[Number(id.slice(1))];
+        return run !== undefined && run.preemptible && run.priority > wanted.priority;
+      });
+      const suffices = (ids: readonly string[]): boolean =>
+        fitsIn(freeOf(toy, sizes, new Set(ids)), demand);
+      const victims = stops.map(({ id }) => id);
+      for (const victim of victims) expect(mayStop).toContain(victim);
+      expect(suffices(victims)).toBe(subsetsOf(mayStop).some(suffices));
+      if (victims.length > 0) {
+        for (const victim of victims) {
+          expect(suffices(victims.filter((id) => id !== victim))).toBe(false);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+type Timed = { readonly slots: number; readonly forMs: number; readonly at: number };
+
+/** When the head starts: runs take as long as their limit, and stopped ones end a timeout later. */
+function headStartsAt(
+  chosen: Partial<PoolSettings>,
+  sizes: Readonly<Record<string, number>>,
+  { first, head, others }: { first: readonly Timed[]; head: Demand; others: readonly Timed[] },
+  stopMs: number,
+): number {
+  const toy = new ToyCluster(chosen, sizes);
+  const endsAt = new Map<string, number>();
+  const lasts = new Map<string, number>();
+  const queue = (id: string, { slots, forMs }: Timed): void => {
+    lasts.set(id, forMs);
+    toy.queue(id, slots, { timeLimitMs: forMs });
+  };
+  for (const [n, one] of first.entries()) queue(`first-${n}`, one);
+  toy.pass();
+  for (const [n] of first.entries()) toy.pool.queue.remove(`first-${n}`);
+  for (const id of toy.running.keys()) endsAt.set(id, lasts.get(id) ?? 0);
+  toy.queue("head", head.slots, { singleAgent: head.singleAgent, timeLimitMs: 1 });
+  for (; toy.nowMs < 200; toy.nowMs += 1) {
+    for (const [n, one] of others.entries()) if (one.at === toy.nowMs) queue(`other-${n}`, one);
+    toy.end(...[...endsAt].filter(([, ms]) => ms <= toy.nowMs).map(([id]) => id));
+    for (const [id, ms] of endsAt) if (ms <= toy.nowMs) endsAt.delete(id);
+    const { grants, stops } = toy.pass();
+    for (const { id } of grants) endsAt.set(id, toy.nowMs + (lasts.get(id) ?? 1));
+    for (const { id } of stops) {
+      endsAt.set(id, Math.min(endsAt.get(id) ?? Number.POSITIVE_INFINITY, toy.nowMs + stopMs));
+    }
+    if (toy.running.has("head")) return toy.nowMs;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+test("the head starts no later because of backfill, but for the timeouts of the runs that make room", () => {
+  const timed = fc.record({
+    slots: fc.integer({ min: 1, max: 3 }),
+    forMs: fc.integer({ min: 1, max: 12 }),
+    at: fc.nat({ max: 20 }),
+  });
+  fc.assert(
+    fc.property(
+      agents,
+      fc.array(timed, { maxLength: 8 }),
+      fc.record({ slots: fc.integer({ min: 1, max: 8 }), singleAgent: fc.boolean() }),
+      fc.array(timed, { maxLength: 20 }),
+      fc.boolean(),
+      (sizes, first, wanted, others, preemption) => {
+        const largest = Math.max(...Object.values(sizes));
+        const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+        const slots = Math.min(wanted.slots, wanted.singleAgent ? largest : total);
+        const workload = { first, head: { ...wanted, slots } as Demand, others };
+        const stopMs = 3;
+        const alone = headStartsAt({ backfill: "none", preemption }, sizes, workload, stopMs);
+        const passed = headStartsAt({ backfill: "reserved", preemption }, sizes, workload, stopMs);
+        expect(passed).toBeLessThanOrEqual(alone + (preemption ? stopMs : 0));
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test("fair share is within one slot of the ideal, from the start and after others came", () => {
+  const job = fc.record({
+    weight: fc.integer({ min: 1, max: 5 }),
+    runs: fc.nat({ max: 12 }),
+    maxSlots: fc.constantFrom(null, null, 3),
+    late: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(agents, fc.array(job, { minLength: 1, maxLength: 6 }), (sizes, jobs) => {
+      const toy = new ToyCluster({ policy: "fair_share", preemption: true }, sizes);
+      const capacity = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+      for (const late of [false, true]) {
+        for (const [n, { runs, weight, maxSlots, ...one }] of jobs.entries()) {
+          for (let run = 0; run < runs && one.late === late; run += 1) {
+            toy.queue(`${n}-${run}`, 1, { job: `j${n}`, weight, maxSlots });
+          }
+        }
+        for (let round = 0; round < 4 * capacity; round += 1) {
+          toy.pass();
+          toy.end(...toy.stopping);
+        }
+        const there = jobs.map((one, n) => {
+          const waits = toy.pool.queue.slotsOf(`j${n}`) + toy.pool.placed.slotsOf(`j${n}`);
+          return { weight: one.weight, wants: Math.min(waits, one.maxSlots ?? waits) };
+        });
+        for (const [n, ideal] of idealShares(there, capacity).entries()) {
+          expect(Math.abs(toy.pool.placed.slotsOf(`j${n}`) - ideal)).toBeLessThan(1.000_001);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,57 @@
+/** What the rules say in the plainest terms, slow and without indexes, for properties. */
+import type { Demand } from "../demand.ts";
+import type { ToyCluster } from "./toy-cluster.ts";
+
+export type Slots = ReadonlyMap<string, number>;
+
+/** The free slots of each agent; `gone` runs count as ended. Throws when a slot has two holders. */
+export function freeOf(
+  toy: ToyCluster,
+  sizes: Readonly<Record<string, number>>,
+  gone: ReadonlySet<string> = new Set(),
+): Slots {
+  const holders = new Map<string, string>();
+  const free = new Map(Object.entries(sizes));
+  for (const [id, shares] of toy.running) {
+    if (gone.has(id)) continue;
+    for (const { agent, slots } of shares) {
+      for (const slot of slots) {
+        const key = `${agent}/${slot}`;
+        const other = holders.get(key);
+        if (other !== undefined) throw new Error(`${key} of ${id} is ${other}'s`);
+        holders.set(key, id);
+      }
+      free.set(agent, (free.get(agent) ?? 0) - slots.length);
+    }
+  }
+  return free;
+}
+
+export function fitsIn(free: Slots, { slots, singleAgent }: Demand): boolean {
+  const counts = [...free.values()];
+  if (singleAgent) return Math.max(0, ...counts) >= slots;
+  return counts.reduce((sum, count) => sum + count, 0) >= slots;
+}
+
+/** Every subset, for a handful of things. */
+export function subsetsOf<Thing>(things: readonly Thing[]): readonly (readonly Thing[])[] {
+  return Array.from({ length: 2 ** things.length }, (_, mask) =>
+    things.filter((_thing, at) => (mask >> at) % 2 === 1),
+  );
+}
+
+/** Weighted shares as fractions: the level at which all slots are used, found by halving. */
+export function idealShares(
+  jobs: readonly { readonly weight: number; readonly wants: number }[],
+  capacity: number,
+): readonly number[] {
+  let [low, high] = [0, capacity + 1];
+  const at = (level: number): readonly number[] =>
+    jobs.map(({ weight, wants }) => Math.min(wants, level * weight));
+  for (let step = 0; step < 100; step += 1) {
+    const level = (low + high) / 2;
+    if (at(level).reduce((sum, share) => sum + share, 0) > capacity) high = level;
+    else low = level;
+  }
+  return at(low);
+}

@@ -1,0 +1,48 @@
+import { defaultSettings } from "@trainyard/scheduling";
+import { describe, expect, test } from "vitest";
+import { problemOf, settingsOfPool, shownSettings } from "./configuration.ts";
+
+const quota = { workspace: "lab", slots: 4, borrow: false };
+const scaling = { agentsMin: 0, agentsMax: 2, slotsPerAgent: 8, idleMs: 1, startingMs: 1 };
+
+describe("a pool's configuration", () => {
+  test.each([
+    ["a policy", { policy: "best" }, 'the policy "best" is not known: it is one of priority'],
+    ["a compat", { compat: "slurm" }, 'compat "slurm" is not known'],
+    ["a backfill", { backfill: "some" }, 'backfill "some" is not known'],
+    ["a fit", { fit: "tight" }, 'fit "tight" is not known'],
+    ["a priority of 0", { defaultPriority: 0 }, "default_priority is 0, but it has to be from 1"],
+    ["a priority of 100", { defaultPriority: 100 }, "default_priority is 100"],
+    ["an ageing that is negative", { ageingMs: -1 }, "ageing_ms is -1"],
+    ["an ageing that is no number", { ageingMs: Number.NaN }, "ageing_ms is NaN"],
+    ["two quotas of one workspace", { quotas: [quota, quota] }, "lab has two quotas"],
+    ["a quota of no workspace", { quotas: [{ ...quota, workspace: "" }] }, "names no workspace"],
+    [
+      "fewer agents at most than at least",
+      { autoscaling: { ...scaling, agentsMin: 3 } },
+      "agents_min (3) is more than agents_max (2)",
+    ],
+    ["a negative time", { autoscaling: { ...scaling, idleMs: -5 } }, "idle_ms is -5"],
+  ])("with %s is refused", (_, settings, sentence) => {
+    const { policy = "priority", ...rest } = settings as { policy?: string };
+    const problem = problemOf("gpus", { policy, settings: { quotas: [], ...rest } });
+    expect(problem?.rejected).toBe("invalid_pool");
+    expect(problem?.detail).toContain(sentence);
+  });
+
+  test("with a name that no stream can have is refused", () => {
+    expect(problemOf("a b", { policy: "priority" })?.rejected).toBe("invalid_pool");
+    expect(problemOf("gpus", { policy: "round_robin" })).toBeNull();
+  });
+
+  test("of an earlier version has all defaults", () => {
+    expect(settingsOfPool({ policy: "priority" })).toEqual(defaultSettings);
+  });
+
+  test("is shown with every default filled in, and its autoscaling", () => {
+    const { policy: _, ...defaults } = defaultSettings;
+    expect(shownSettings({ policy: "priority" })).toEqual(defaults);
+    const settings = { quotas: [quota], autoscaling: scaling };
+    expect(shownSettings({ policy: "priority", settings })).toEqual({ ...defaults, ...settings });
+  });
+});

@@ -1,0 +1,50 @@
+import { given } from "@trainyard/testing";
+import { describe, test } from "vitest";
+import { poolDecider, type PoolEvent } from "./decide.ts";
+
+const fair = { policy: "fair_share", settings: { preemption: true, quotas: [] } };
+const configured: PoolEvent = { type: "PoolConfigured", data: fair };
+const old: PoolEvent = { type: "PoolConfigured", data: { policy: "priority" } };
+const removed: PoolEvent = { type: "PoolRemoved", data: {} };
+const configure = (by: "create" | "update" | "join", data: typeof fair | typeof old.data = fair) =>
+  ({ kind: "configure", configured: data, by }) as const;
+
+describe("a pool", () => {
+  test("is created once, and again after its removal", () => {
+    given(poolDecider).when(configure("create")).then(configured);
+    given(poolDecider, configured).when(configure("create")).thenRejected("pool_exists");
+    given(poolDecider, configured, removed).when(configure("create")).then(configured);
+  });
+
+  test("is updated if it exists, and only if that changes something", () => {
+    given(poolDecider).when(configure("update")).thenRejected("pool_not_found");
+    given(poolDecider, old).when(configure("update")).then(configured);
+    given(poolDecider, configured).when(configure("update")).thenNothing();
+  });
+
+  test("of an earlier version equals one that names all defaults", () => {
+    const settings = { backfill: "reserved", fit: "pack", defaultPriority: 42, quotas: [] };
+    given(poolDecider, old)
+      .when(configure("update", { policy: "priority", settings } as typeof old.data))
+      .thenNothing();
+  });
+
+  test("that an agent joins is configured unless it is already, whatever its policy", () => {
+    given(poolDecider).when(configure("join", old.data)).then(old);
+    given(poolDecider, configured).when(configure("join", old.data)).thenNothing();
+  });
+
+  test("is removed when nothing is in it", () => {
+    given(poolDecider, configured).when({ kind: "remove", agents: 0, runs: 0 }).then(removed);
+    given(poolDecider, configured)
+      .when({ kind: "remove", agents: 1, runs: 0 })
+      .thenRejected("pool_in_use");
+    given(poolDecider, configured)
+      .when({ kind: "remove", agents: 0, runs: 2 })
+      .thenRejected("pool_in_use");
+    given(poolDecider).when({ kind: "remove", agents: 0, runs: 0 }).thenRejected("pool_not_found");
+    given(poolDecider, configured, removed)
+      .when({ kind: "remove", agents: 0, runs: 0 })
+      .thenRejected("pool_not_found");
+  });
+});

@@ -1,0 +1,49 @@
+/** What is said of a pool when somebody asks: its settings with all defaults, and what is in it. */
+import type { Plain } from "@trainyard/contracts";
+import type { PoolInfo, QuotaUse } from "@trainyard/contracts/commands";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Allocation } from "../cluster/state.ts";
+import { settingsOfPool, shownSettings, unconfigured } from "./configuration.ts";
+
+/** The runs that wait or have a place in it. */
+export function runsOf(cluster: Cluster, pool: string): readonly Allocation[] {
+  return [...cluster.allocations.values()].filter(({ resources }) => resources.pool === pool);
+}
+
+export function slotsHeld({ grant }: Allocation): number {
+  return (grant?.placements ?? []).reduce((sum, { slots }) => sum + slots.length, 0);
+}
+
+export function poolInfo(cluster: Cluster, pool: string): Plain<PoolInfo> {
+  const configured = cluster.configured.get(pool) ?? unconfigured;
+  const agents = [...cluster.members.of(pool)].flatMap((id) => cluster.agents.get(id) ?? []);
+  const runs = runsOf(cluster, pool);
+  const placed = runs.filter(({ grant }) => grant !== null);
+  return {
+    pool,
+    policy: settingsOfPool(configured).policy,
+    settings: shownSettings(configured),
+    agentsKnown: agents.length,
+    agentsPresent: agents.filter(({ status }) => status === "present").length,
+    slots: agents.reduce((sum, { joined }) => sum + joined.slots.length, 0),
+    slotsFree: cluster.pools.get(pool)?.agents.freeSlots ?? 0,
+    runsWaiting: runs.length - placed.length,
+    runsPlaced: placed.length,
+    quotas: quotaUses(cluster, pool, placed),
+    reservedFor: "",
+    slotsReserved: 0,
+  };
+}
+
+function quotaUses(
+  cluster: Cluster,
+  pool: string,
+  placed: readonly Allocation[],
+): readonly Plain<QuotaUse>[] {
+  const { quotas } = settingsOfPool(cluster.configured.get(pool) ?? unconfigured);
+  return quotas.map(({ workspace, slots }) => {
+    const own = placed.filter((allocation) => allocation.workspace === workspace);
+    const used = own.reduce((sum, allocation) => sum + slotsHeld(allocation), 0);
+    return { workspace, slots, used, borrowed: Math.max(0, used - slots) };
+  });
+}

@@ -1,0 +1,54 @@
+import {
+  DisableAgentSchema,
+  EnableAgentSchema,
+  RemoveAgentSchema,
+  TrustAgentSchema,
+} from "@trainyard/contracts/commands";
+import { isName, type Rejection, reject } from "@trainyard/kernel";
+import { AcceptedSchema, type CommandContext, type CommandSpec, command } from "@trainyard/runtime";
+import type { AgentCommand } from "../core/agent/state.ts";
+import type { Cluster } from "../core/cluster/cluster.ts";
+import { agents } from "../streams.ts";
+import { type CommandDeps, decided } from "./command-deps.ts";
+
+export function agentCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+  const { cluster } = deps.follower;
+  const tell = (agent: string, context: CommandContext, commandOf: () => AgentCommand) => {
+    if (!isName(agent)) return Promise.resolve(unknownName(agent));
+    return decided(deps, context, `agent ${agent}`, async (work) =>
+      work.decide(agents, agent, commandOf()),
+    );
+  };
+  return {
+    TrustAgent: command(TrustAgentSchema, AcceptedSchema, ({ agent }, context) => {
+      const reason = "a user trusts it again";
+      return tell(agent, context, () => ({ kind: "trust", reason }));
+    }),
+    DisableAgent: command(DisableAgentSchema, AcceptedSchema, async (request, context) => {
+      const { agent, slot, reason, drain, deadlineMs } = request;
+      if (!Number.isFinite(deadlineMs) || deadlineMs < 0) return badDeadline(deadlineMs);
+      return tell(agent, context, () => ({ kind: "disable", slot, reason, drain, deadlineMs }));
+    }),
+    EnableAgent: command(EnableAgentSchema, AcceptedSchema, ({ agent, slot }, context) =>
+      tell(agent, context, () => ({ kind: "enable", slot })),
+    ),
+    RemoveAgent: command(RemoveAgentSchema, AcceptedSchema, ({ agent, reason }, context) =>
+      tell(agent, context, () => ({ kind: "remove", reason, runs: runsOn(cluster, agent) })),
+    ),
+  };
+}
+
+/** Those that have a place there, and those that ended elsewhere and may still run there. */
+function runsOn(cluster: Cluster, agent: string): readonly string[] {
+  const ghosts = Object.keys(cluster.agents.get(agent)?.ghosts ?? {});
+  return [...cluster.placedOn(agent), ...ghosts];
+}
+
+function unknownName(agent: string): Rejection {
+  return reject("agent_unknown", `no agent can have the name "${agent}"`);
+}
+
+function badDeadline(deadlineMs: number): Rejection {
+  const detail = `deadline_ms is ${deadlineMs}, but it has to be 0 (for never) or more milliseconds`;
+  return reject("invalid_request", detail);
+}

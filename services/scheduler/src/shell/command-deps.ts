@@ -1,0 +1,31 @@
+import { type Rejection, isRejection } from "@trainyard/kernel";
+import { accepted, type CommandContext, type Executor, type Work } from "@trainyard/runtime";
+import type { Plain } from "@trainyard/contracts";
+import type { Accepted } from "@trainyard/contracts/commands";
+import type { ClusterFollower } from "./follower.ts";
+
+export type CommandDeps = {
+  readonly follower: ClusterFollower;
+  readonly executor: Executor;
+  /** What was committed is to be acted on. */
+  readonly committed: () => void;
+};
+
+/**
+ * Runs a command whose decision rests on the fold beside the streams: the fold is level with the log when `decide` runs, and
+ * it runs again if a stream has moved. `of` names the thing in the detail of a rejection.
+ */
+export async function decided(
+  { follower, executor, committed }: CommandDeps,
+  { identity }: CommandContext,
+  of: string,
+  decide: (work: Work) => Promise<readonly unknown[] | Rejection>,
+): Promise<Plain<Accepted> | Rejection> {
+  const result = await executor.execute(identity, async (work) => {
+    await follower.catchUp();
+    const events = await decide(work);
+    return isRejection(events) ? { ...events, detail: `${of}: ${events.detail}` } : undefined;
+  });
+  committed();
+  return accepted(result);
+}

@@ -1,0 +1,283 @@
+import {
+  AcceptedSchema,
+  DisableAgentSchema,
+  EnableAgentSchema,
+  RemoveAgentSchema,
+} from "@trainyard/contracts/commands";
+import { AllocationEndCause, StopMode, StopWhy, WaitCode } from "@trainyard/contracts/events";
+import { encodeEvent, type AnyEvent } from "@trainyard/contracts";
+import { newEventId } from "@trainyard/event-log";
+import { atRest } from "@trainyard/testing";
+import { describe, expect, test } from "vitest";
+import { send } from "../testing/send.ts";
+import { World } from "../testing/world.ts";
+
+type Asked = { slot?: string; drain?: boolean; deadlineMs?: number };
+
+const disable = (world: World, agent: string, asked: Asked = {}) =>
+  send(world, DisableAgentSchema, AcceptedSchema, {
+    agent,
+    slot: "",
+    reason: "a fan",
+    drain: false,
+    deadlineMs: 0,
+    ...asked,
+  });
+const enable = (world: World, agent: string, slot = "") =>
+  send(world, EnableAgentSchema, AcceptedSchema, { agent, slot });
+const remove = (world: World, agent: string) =>
+  send(world, RemoveAgentSchema, AcceptedSchema, { agent, reason: "sold" });
+
+const agentOf = (world: World, run: string): string | undefined =>
+  world.last(`allocation-${run}`, "AllocationGranted").placements[0]?.agent;
+
+describe("an agent that is disabled", () => {
+  test("keeps its run, gets no other, says why to the one that waits, and gets it when it is enabled", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 2);
+    await world.run("1.1#1");
+    await disable(world, "a1");
+
+    await world.run("1.2#1");
+    await world.advance(4_000);
+
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    const wait = world.last("allocation-1.2#1", "WaitExplained");
+    expect(wait.code).toBe(WaitCode.AGENTS_AWAY);
+    expect(wait.detail).toContain("a1 is disabled (a fan)");
+    await enable(world, "a1");
+    expect(world.names("allocation-1.2#1").at(-1)).toBe("AllocationStarted");
+    world.assertNothingOversubscribed();
+  });
+
+  test("stays disabled when it is lost, returns, or offers something else", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await disable(world, "a1");
+    agent.silent = true;
+    await world.advance(35_000);
+    agent.silent = false;
+    agent.offer(2);
+    await world.advance(2_000);
+    await world.run("1.1#1");
+    await world.advance(1_000);
+    expect(world.names("allocation-1.1#1")).toEqual(["AllocationQueued"]);
+  });
+
+  test("has a slot by itself, also after the slot has left and is back", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 2);
+    await disable(world, "a1", { slot: "0" });
+    agent.offer(0);
+    await world.advance(1_000);
+    agent.offer(2);
+    await world.advance(1_000);
+    await world.run("1.1#1");
+    await world.run("1.2#1");
+    const granted = world.last("allocation-1.1#1", "AllocationGranted");
+    expect(granted.placements[0]?.slots).toEqual(["1"]);
+    expect(world.names("allocation-1.2#1")).toEqual(["AllocationQueued"]);
+    await enable(world, "a1", "0");
+    expect(world.last("allocation-1.2#1", "AllocationGranted").placements[0]?.slots).toEqual(["0"]);
+  });
+
+  test("or a slot that does not exist is refused with a sentence", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 2);
+    expect(await disable(world, "a9")).toMatchObject({ rejected: "agent_unknown" });
+    expect(await disable(world, "no name")).toMatchObject({ rejected: "agent_unknown" });
+    expect(await disable(world, "a1", { slot: "7" })).toEqual({
+      rejected: "slot_unknown",
+      detail: "agent a1: it has no slot 7, but the slots 0, 1",
+    });
+    expect(await disable(world, "a1", { deadlineMs: -1 })).toMatchObject({
+      rejected: "invalid_request",
+    });
+  });
+});
+
+describe("an agent that is drained", () => {
+  test("asks its runs to stop with the deadline as their grace, they continue elsewhere, and it says when none is left", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    await world.agent("a2", 1);
+    await disable(world, "a1", { drain: true, deadlineMs: 60_000 });
+
+    expect(world.last("allocation-1.1#1", "AllocationStopRequested")).toEqual({
+      mode: StopMode.GRACEFUL,
+      why: StopWhy.DRAIN,
+      graceMs: 60_000,
+    });
+    expect(world.names("agent-a1").at(-1)).toBe("AgentDrainRequested");
+    await world.advance(5_000);
+    expect(world.names("allocation-1.1#1").filter((name) => name.includes("Stop"))).toHaveLength(1);
+    agent.end("1.1#1", { code: 0 });
+    await atRest();
+    expect(world.names("agent-a1").at(-1)).toBe("AgentDrained");
+    await world.run("1.1#2");
+    expect(agentOf(world, "1.1#2")).toBe("a2");
+    await world.run("1.2#1");
+    await enable(world, "a1");
+    expect(agentOf(world, "1.2#1")).toBe("a1");
+  });
+
+  test("kills what is left at its deadline", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 1);
+    await world.run("1.1#1");
+    await disable(world, "a1", { drain: true, deadlineMs: 10_000 });
+    await world.advance(9_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStopRequested");
+    await world.advance(3_000);
+    expect(world.last("allocation-1.1#1", "AllocationEnded").cause).toBe(AllocationEndCause.KILLED);
+    expect(world.names("agent-a1").at(-1)).toBe("AgentDrained");
+  });
+
+  test("has nobody killed without a deadline, until a shorter one is given", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 1);
+    await world.run("1.1#1");
+    await disable(world, "a1", { drain: true });
+    await world.advance(600_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStopRequested");
+    await disable(world, "a1", { drain: true, deadlineMs: 5_000 });
+    await world.advance(8_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
+  }, 20_000);
+
+  test("by a slot ends the run on that slot only", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 2);
+    await world.run("1.1#1");
+    await world.run("1.2#1");
+    await disable(world, "a1", { slot: "1", drain: true, deadlineMs: 5_000 });
+    await world.advance(8_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    expect(world.last("allocation-1.2#1", "AllocationStopRequested").why).toBe(StopWhy.DRAIN);
+    expect(world.names("allocation-1.2#1").at(-1)).toBe("AllocationEnded");
+    await world.run("1.3#1");
+    expect(world.names("allocation-1.3#1")).toEqual(["AllocationQueued"]);
+  });
+
+  test("shortens a stop that is under way, and never lengthens one", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 2);
+    await world.run("1.1#1");
+    await world.run("1.2#1");
+    await world.requestStop("1.1#1", StopMode.GRACEFUL, 3_600_000);
+    await world.requestStop("1.2#1", StopMode.GRACEFUL, 1_000);
+    await disable(world, "a1", { drain: true, deadlineMs: 30_000 });
+    expect(world.last("allocation-1.1#1", "AllocationStopRequested").why).toBe(StopWhy.DRAIN);
+    expect(world.last("allocation-1.2#1", "AllocationStopRequested").why).toBe(StopWhy.PAUSE);
+    await world.advance(33_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
+  });
+
+  test("is drained by the next scheduler, where the request was all that the log has", async () => {
+    await using world = await World.open();
+    const first = await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    await world.stop(first);
+    await record(world, "agent-a1", {
+      type: "AgentDrainRequested",
+      data: { reason: "", deadlineMs: 60_000 },
+    });
+    const second = await world.scheduler();
+    await world.advance(1_000);
+    expect(world.last("allocation-1.1#1", "AllocationStopRequested").why).toBe(StopWhy.DRAIN);
+    await world.stop(second);
+    agent.end("1.1#1", { code: 0 });
+    await world.scheduler();
+    await world.advance(2_000);
+    expect(world.names("agent-a1").at(-1)).toBe("AgentDrained");
+    expect(world.names("allocation-1.1#1").filter((name) => name.includes("Stop"))).toHaveLength(1);
+  });
+});
+
+describe("an agent that is removed", () => {
+  test("has no runs, or is lost", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    expect(await remove(world, "a1")).toEqual({
+      rejected: "agent_has_runs",
+      detail: "agent a1: it is connected and has runs (1.1#1): drain it first",
+    });
+    expect(await remove(world, "a9")).toMatchObject({ rejected: "agent_unknown" });
+    agent.silent = true;
+    await world.advance(35_000);
+    await remove(world, "a1");
+    expect(world.names("agent-a1").at(-1)).toBe("AgentRemoved");
+    await world.run("1.2#1");
+    await world.advance(5_000);
+    expect(world.names("allocation-1.2#1")).not.toContain("AllocationGranted");
+  });
+
+  test("joins anew when it reports again, with what it still runs, and nobody gets those slots before that has ended", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await world.agent("a1", 1);
+    await world.run("1.1#1");
+    agent.silent = true;
+    await world.advance(35_000);
+    await remove(world, "a1");
+    await world.run("1.2#1");
+    agent.stubborn = true;
+    agent.silent = false;
+    await world.advance(2_000);
+    expect(world.names("agent-a1").slice(-2)).toEqual(["AgentJoined", "AgentReturned"]);
+    expect(world.names("allocation-1.2#1")).not.toContain("AllocationGranted");
+    agent.stubborn = false;
+    await world.advance(3_000);
+    expect(world.names("allocation-1.2#1").at(-1)).toBe("AllocationStarted");
+    world.assertNothingOversubscribed();
+  });
+
+  test("stays disabled if it was, when it joins anew", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 1);
+    await disable(world, "a1", { drain: true });
+    await remove(world, "a1");
+    await world.advance(2_000);
+    expect(world.names("agent-a1").slice(-2)).toEqual(["AgentRemoved", "AgentJoined"]);
+    await world.run("1.1#1");
+    await world.advance(1_000);
+    expect(world.names("allocation-1.1#1")).toEqual(["AllocationQueued"]);
+  });
+});
+
+/** As the service itself would have, before it could act on it. */
+async function record(world: World, stream: string, event: AnyEvent): Promise<void> {
+  await world.log.as("scheduler").append({
+    commitId: crypto.randomUUID(),
+    writes: [
+      {
+        stream,
+        expectedVersion: world.log.store.version(stream),
+        events: [{ id: newEventId(), ...encodeEvent(event) }],
+      },
+    ],
+    guards: [],
+    meta: {
+      source: "/trainyard/scheduler",
+      workspace: "",
+      correlationid: "",
+      causationid: "",
+      authid: "",
+      traceparent: "",
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import {
+  ExplainJobSchema,
+  GetJobsSchema,
+  JobExplanationSchema,
+  JobsSchema,
+  MoveJobSchema,
+  UpdateJobSchema,
+} from "@trainyard/contracts/commands";
+import { recordedConfig } from "@trainyard/experiment-config/recorded";
+import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import { AcceptedSchema, type CommandSpec, command, type Work } from "@trainyard/runtime";
+import type { JobEvent } from "../core/pool/decide.ts";
+import { explainJob } from "../core/pool/explain-job.ts";
+import { jobsOf } from "../core/pool/job-info.ts";
+import { moveOf } from "../core/pool/move-job.ts";
+import { updateOf } from "../core/pool/update-job.ts";
+import { experimentCode, pools } from "../streams.ts";
+import { type CommandDeps, decided } from "./command-deps.ts";
+
+export function jobCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+  const { cluster } = deps.follower;
+  return {
+    UpdateJob: command(UpdateJobSchema, AcceptedSchema, async (request, context) => {
+      const { job } = request;
+      const update = updateOf(request);
+      if (isRejection(update)) return update;
+      return decided(deps, context, `experiment ${job}`, async (work) => {
+        const found = await poolOf(work, job);
+        if (isRejection(found)) return found;
+        const { pool } = found;
+        return change(work, pool, updateOf(request, cluster.jobs.get(pool, job)));
+      });
+    }),
+    MoveJob: command(MoveJobSchema, AcceptedSchema, async (request, context) => {
+      const { job } = request;
+      return decided(deps, context, `experiment ${job}`, async (work) => {
+        const found = await poolOf(work, job);
+        if (isRejection(found)) return found;
+        const { pool } = found;
+        return change(work, pool, moveOf(cluster, pool, request));
+      });
+    }),
+    GetJobs: command(GetJobsSchema, JobsSchema, async ({ pool }) => ({
+      jobs: jobsOf(cluster, pool),
+    })),
+    ExplainJob: command(ExplainJobSchema, JobExplanationSchema, async ({ job }) => {
+      await deps.follower.catchUp();
+      return explainJob(cluster, job) ?? reject("not_found", noRuns(job));
+    }),
+  };
+}
+
+function noRuns(job: string): string {
+  return `no run of experiment ${job} waits or has a place`;
+}
+
+/** Of an experiment that has not ended: the commit holds only if it does not end meanwhile. */
+async function poolOf(work: Work, job: string): Promise<{ readonly pool: string } | Rejection> {
+  const experiment = isExperimentId(job) ? await work.guard(experimentCode, job) : null;
+  if (experiment === null) return reject("experiment_not_found", "there is no such experiment");
+  if (experiment.ended) return reject("experiment_ended", "the experiment has ended");
+  return { pool: recordedConfig(experiment.config).resources.resource_pool };
+}
+
+async function change(work: Work, pool: string, events: readonly JobEvent[] | Rejection) {
+  if (isRejection(events)) return events;
+  return work.decide(pools, pool, { kind: "change_jobs", events });
+}

@@ -1,0 +1,50 @@
+import {
+  ConfigurePoolSchema,
+  GetPoolsSchema,
+  PoolsSchema,
+  RemovePoolSchema,
+} from "@trainyard/contracts/commands";
+import { defaults } from "@trainyard/experiment-config/recorded";
+import { isName, reject } from "@trainyard/kernel";
+import { AcceptedSchema, type CommandSpec, command } from "@trainyard/runtime";
+import { problemOf, unconfigured } from "../core/pool/configuration.ts";
+import { poolInfo, runsOf } from "../core/pool/pool-info.ts";
+import { pools } from "../streams.ts";
+import { type CommandDeps, decided } from "./command-deps.ts";
+
+export function poolCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+  const { cluster } = deps.follower;
+  return {
+    ConfigurePool: command(ConfigurePoolSchema, AcceptedSchema, async (request, context) => {
+      const { pool, policy, settings, create } = request;
+      const configured = {
+        policy: policy || unconfigured.policy,
+        ...(settings === undefined ? {} : { settings }),
+      };
+      const problem = problemOf(pool, configured);
+      if (problem !== null) return problem;
+      const by = create ? "create" : "update";
+      return decided(deps, context, `pool ${pool}`, (work) =>
+        work.decide(pools, pool, { kind: "configure", configured, by }),
+      );
+    }),
+    RemovePool: command(RemovePoolSchema, AcceptedSchema, async ({ pool }, context) => {
+      if (pool === defaults.resources.resource_pool) return isDefault(pool);
+      if (!isName(pool)) return reject("pool_not_found", `no pool can have the name "${pool}"`);
+      return decided(deps, context, `pool ${pool}`, (work) => {
+        const agents = cluster.members.of(pool).size;
+        const runs = runsOf(cluster, pool).length;
+        return work.decide(pools, pool, { kind: "remove", agents, runs });
+      });
+    }),
+    GetPools: command(GetPoolsSchema, PoolsSchema, async () => {
+      const names = [...cluster.configured.keys()].toSorted();
+      return { pools: names.map((name) => poolInfo(cluster, name)) };
+    }),
+  };
+}
+
+function isDefault(pool: string) {
+  const detail = `the pool ${pool} is the one of agents and experiments that name none: it cannot be removed`;
+  return reject("pool_is_default", detail);
+}

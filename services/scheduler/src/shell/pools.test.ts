@@ -1,0 +1,213 @@
+import type { Plain } from "@trainyard/contracts";
+import {
+  AcceptedSchema,
+  CheckPlaceSchema,
+  ConfigurePoolSchema,
+  GetPoolsSchema,
+  PlaceCheckSchema,
+  type PoolInfo,
+  PoolsSchema,
+  RemoveAgentSchema,
+  RemovePoolSchema,
+} from "@trainyard/contracts/commands";
+import { isRejection } from "@trainyard/kernel";
+import { defaultSettings } from "@trainyard/scheduling";
+import { describe, expect, test } from "vitest";
+import { send } from "../testing/send.ts";
+import { World } from "../testing/world.ts";
+
+const quotas = [{ workspace: "lab", slots: 1, borrow: true }];
+const configure = (
+  world: World,
+  pool: string,
+  policy: string,
+  create: boolean,
+  rest: object = {},
+) =>
+  send(world, ConfigurePoolSchema, AcceptedSchema, {
+    pool,
+    policy,
+    settings: { quotas: [], ...rest },
+    create,
+  });
+const remove = (world: World, pool: string) =>
+  send(world, RemovePoolSchema, AcceptedSchema, { pool });
+const removeAgent = (world: World, agent: string) =>
+  send(world, RemoveAgentSchema, AcceptedSchema, { agent, reason: "" });
+
+async function poolsOf(world: World): Promise<readonly Plain<PoolInfo>[]> {
+  const reply = await send(world, GetPoolsSchema, PoolsSchema, {});
+  if (isRejection(reply)) throw new Error(reply.detail);
+  return reply.pools;
+}
+
+async function agentIn(world: World, pool: string, name: string, slots: number) {
+  const agent = world.newAgent(name, slots);
+  agent.pool = pool;
+  await agent.start();
+  await world.advance(1_000);
+  return agent;
+}
+
+describe("a pool", () => {
+  test("is created, listed with all defaults, changed, and known to the next scheduler", async () => {
+    await using world = await World.open();
+    const first = await world.scheduler();
+    await agentIn(world, "default", "a1", 2);
+    await configure(world, "gpus", "fair_share", true, { preemption: true, quotas });
+    const { policy: _, ...defaults } = defaultSettings;
+    const empty = { agentsKnown: 0, agentsPresent: 0, slots: 0, slotsFree: 0 };
+    const idle = { runsWaiting: 0, runsPlaced: 0, quotas: [], reservedFor: "", slotsReserved: 0 };
+    const agents = { agentsKnown: 1, agentsPresent: 1, slots: 2, slotsFree: 2 };
+    const isDefault = { pool: "default", policy: "priority", settings: defaults };
+    const gpus = { pool: "gpus", policy: "fair_share" };
+    const settings = { ...defaults, preemption: true, quotas };
+    const used = [{ workspace: "lab", slots: 1, used: 0, borrowed: 0 }];
+    expect(await poolsOf(world)).toEqual([
+      { ...isDefault, ...agents, ...idle },
+      { ...gpus, settings, ...empty, ...idle, quotas: used },
+    ]);
+    await configure(world, "gpus", "priority", false, { fit: "spread" });
+    await world.stop(first);
+    await world.scheduler();
+    const [, changed] = await poolsOf(world);
+    expect(changed).toMatchObject({
+      policy: "priority",
+      settings: { ...defaults, fit: "spread" },
+      quotas: [],
+    });
+  });
+
+  test("that exists is not created, and one that does not is not changed", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    expect(await configure(world, "gpus", "priority", false)).toEqual({
+      rejected: "pool_not_found",
+      detail: "pool gpus: the pool does not exist",
+    });
+    await configure(world, "gpus", "priority", true);
+    expect(await configure(world, "gpus", "priority", true)).toMatchObject({
+      rejected: "pool_exists",
+    });
+    expect(await configure(world, "gpus", "best", false)).toMatchObject({
+      rejected: "invalid_pool",
+      detail: 'the policy "best" is not known: it is one of priority, fair_share, round_robin',
+    });
+    expect(world.names("pool-gpus")).toEqual(["PoolConfigured"]);
+  });
+
+  test("that a user configured before its first agent joined keeps its settings", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await configure(world, "gpus", "round_robin", true);
+    await agentIn(world, "gpus", "a1", 1);
+    expect(world.names("pool-gpus")).toEqual(["PoolConfigured"]);
+    expect((await poolsOf(world)).map(({ policy }) => policy)).toEqual(["round_robin"]);
+  });
+
+  test("is not removed while agents or runs are in it, nor the default one", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    const agent = await agentIn(world, "gpus", "a1", 1);
+    expect(await remove(world, "default")).toMatchObject({ rejected: "pool_is_default" });
+    expect(await remove(world, "other")).toMatchObject({ rejected: "pool_not_found" });
+    expect(await remove(world, "gpus")).toMatchObject({
+      rejected: "pool_in_use",
+      detail:
+        "pool gpus: the pool has 1 agent and 0 runs: remove the agents, and end the runs, first",
+    });
+    agent.silent = true;
+    await world.advance(35_000);
+    await removeAgent(world, "a1");
+    await world.run("1.1#1", { pool: "gpus" });
+    expect(await remove(world, "gpus")).toMatchObject({ rejected: "pool_in_use" });
+  });
+
+  test("is gone when it is removed: a run waits there, and an agent that joins makes it anew", async () => {
+    await using world = await World.open();
+    const first = await world.scheduler();
+    const agent = await agentIn(world, "gpus", "a1", 1);
+    await configure(world, "gpus", "round_robin", false);
+    agent.silent = true;
+    await world.advance(35_000);
+    await removeAgent(world, "a1");
+    await remove(world, "gpus");
+    await world.advance(3_000);
+    expect(await poolsOf(world)).toEqual([]);
+    expect(world.names("pool-gpus").at(-1)).toBe("PoolRemoved");
+    await world.run("1.1#1", { pool: "gpus" });
+    await world.advance(4_000);
+    expect(world.names("allocation-1.1#1")).toEqual(["AllocationQueued", "WaitExplained"]);
+    await world.stop(first);
+    await world.scheduler();
+    agent.silent = false;
+    await world.advance(3_000);
+    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
+    expect((await poolsOf(world)).map(({ policy }) => policy)).toEqual(["priority"]);
+  });
+
+  test("shows what runs there, and what a workspace uses of its quota", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await agentIn(world, "gpus", "a1", 3);
+    await configure(world, "gpus", "priority", false, { quotas });
+    for (const run of ["1.1#1", "1.2#1"]) {
+      await world.run(run, { pool: "gpus" }, { workspace: "lab", owner: "ada" });
+    }
+    await world.run("2.1#1", { pool: "gpus", slots: 3 });
+    const [gpus] = await poolsOf(world);
+    expect(gpus).toMatchObject({ slots: 3, slotsFree: 1, runsPlaced: 2, runsWaiting: 1 });
+    expect(gpus?.quotas).toEqual([{ workspace: "lab", slots: 1, used: 2, borrowed: 1 }]);
+    expect(world.last("allocation-1.1#1", "AllocationQueued")).toMatchObject({
+      workspace: "lab",
+      owner: "ada",
+    });
+  });
+});
+
+describe("whether a run could ever be placed", () => {
+  const check = (world: World, pool: string, slots: number, singleAgent = false) =>
+    send(world, CheckPlaceSchema, PlaceCheckSchema, {
+      resources: { pool, slots, priority: 42, weight: 1, singleAgent },
+    });
+
+  test("depends on all agents of the pool that were not removed, also lost ones", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await agentIn(world, "gpus", "a1", 4);
+    const agent = await agentIn(world, "gpus", "a2", 8);
+    agent.silent = true;
+    await world.advance(35_000);
+    expect(await check(world, "gpus", 12)).toEqual({ possible: true, detail: "" });
+    expect(await check(world, "gpus", 8, true)).toMatchObject({ possible: true });
+    expect(await check(world, "gpus", 13)).toEqual({
+      possible: false,
+      detail:
+        "it needs 13 slots, and all agents of the pool gpus have 12 together: at most 12 would fit",
+    });
+    expect(await check(world, "gpus", 9, true)).toEqual({
+      possible: false,
+      detail:
+        "it needs 9 slots on one agent, and the largest agent of the pool gpus has 8: at most 8 would fit",
+    });
+    await removeAgent(world, "a2");
+    expect(await check(world, "gpus", 5)).toMatchObject({ possible: false });
+  });
+
+  test("is open where the pool has no agent yet, or can start them", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    expect(await check(world, "gpus", 100)).toMatchObject({ possible: true });
+    const autoscaling = {
+      agentsMin: 0,
+      agentsMax: 2,
+      slotsPerAgent: 8,
+      idleMs: 1_000,
+      startingMs: 1_000,
+    };
+    await configure(world, "gpus", "priority", true, { autoscaling });
+    await agentIn(world, "gpus", "a1", 1);
+    expect(await check(world, "gpus", 16)).toMatchObject({ possible: true });
+    expect(await check(world, "gpus", 17)).toMatchObject({ possible: false });
+  });
+});

@@ -1,0 +1,120 @@
+/** The same order and limits without an index: each placement looks at all waiting runs, then at all agents. */
+import type { Demand } from "@trainyard/scheduling";
+import { allRules, demandOf, randomOf, slotsPerAgent } from "./workload.ts";
+
+type Running = { readonly demand: Demand; readonly agent: number };
+
+export class PlainScan {
+  readonly #free: number[];
+  readonly #waiting: Demand[] = [];
+  readonly #running: Running[] = [];
+  readonly #byJob = new Map<string, number>();
+  readonly #byWorkspace = new Map<string, number>();
+  readonly #random = randomOf(7);
+  readonly #waitingMax: number;
+  #queued = 0;
+  #nowMs = 0;
+
+  constructor(agents: number, waiting: number) {
+    this.#free = Array.from({ length: agents }, () => slotsPerAgent);
+    this.#waitingMax = waiting;
+    this.#refill();
+    this.#fill();
+  }
+
+  /** Fills the agents without a scan for each run: where it starts from does not count. */
+  #fill(): void {
+    for (let agent = 0; agent < this.#free.length; agent += 1) {
+      for (let at = this.#waiting.length - 1; (this.#free[agent] ?? 0) > 0 && at >= 0; at -= 1) {
+        const demand = this.#waiting[at] as Demand;
+        if (demand.slots > (this.#free[agent] ?? 0) || this.#isLimited(demand)) continue;
+        this.#start(at, agent);
+      }
+      this.#refill();
+    }
+  }
+
+  endOne(): void {
+    const at = Math.floor(this.#random() * this.#running.length);
+    const run = this.#running[at];
+    if (run === undefined) return;
+    this.#running[at] = this.#running[this.#running.length - 1] as Running;
+    this.#running.pop();
+    this.#free[run.agent] = (this.#free[run.agent] ?? 0) + run.demand.slots;
+    this.#count(run.demand, -1);
+    this.#refill();
+  }
+
+  pass(): number {
+    this.#nowMs += 10;
+    const full = new Set<number>();
+    let placed = 0;
+    for (;;) {
+      const at = this.#first(full);
+      if (at < 0) return placed;
+      const { slots } = this.#waiting[at] as Demand;
+      const agent = this.#tightest(slots);
+      if (agent < 0) full.add(slots);
+      else {
+        this.#start(at, agent);
+        placed += 1;
+      }
+    }
+  }
+
+  /** The waiting run of the best rank that may start. */
+  #first(full: ReadonlySet<number>): number {
+    let best = -1;
+    let bestRank = Number.POSITIVE_INFINITY;
+    for (const [at, demand] of this.#waiting.entries()) {
+      if (full.has(demand.slots)) continue;
+      const aged = Math.floor((this.#nowMs - (demand.queuedAtMs ?? 0)) / allRules.ageingMs);
+      const rank = (demand.priority - aged) * 1e9 + demand.arrival;
+      if (rank >= bestRank || this.#isLimited(demand)) continue;
+      best = at;
+      bestRank = rank;
+    }
+    return best;
+  }
+
+  #isLimited({ job, workspace, slots, maxSlots, preemptible }: Demand): boolean {
+    if (maxSlots !== null && (this.#byJob.get(job) ?? 0) + slots > maxSlots) return true;
+    const quota = allRules.quotas.find((one) => one.workspace === workspace);
+    if (quota === undefined || (quota.borrow && preemptible)) return false;
+    return (this.#byWorkspace.get(workspace) ?? 0) + slots > quota.slots;
+  }
+
+  #tightest(slots: number): number {
+    let best = -1;
+    let bestFree = Number.POSITIVE_INFINITY;
+    for (let agent = 0; agent < this.#free.length; agent += 1) {
+      const free = this.#free[agent] ?? 0;
+      if (free >= slots && free < bestFree) {
+        best = agent;
+        bestFree = free;
+      }
+    }
+    return best;
+  }
+
+  #start(at: number, agent: number): void {
+    const demand = this.#waiting[at] as Demand;
+    this.#waiting[at] = this.#waiting[this.#waiting.length - 1] as Demand;
+    this.#waiting.pop();
+    this.#free[agent] = (this.#free[agent] ?? 0) - demand.slots;
+    this.#running.push({ demand, agent });
+    this.#count(demand, 1);
+  }
+
+  #count({ job, workspace, slots }: Demand, sign: number): void {
+    this.#byJob.set(job, (this.#byJob.get(job) ?? 0) + sign * slots);
+    this.#byWorkspace.set(workspace, (this.#byWorkspace.get(workspace) ?? 0) + sign * slots);
+  }
+
+  #refill(): void {
+    while (this.#waiting.length < this.#waitingMax) {
+      this.#waiting.push(demandOf(this.#queued, this.#random, this.#nowMs));
+      this.#queued += 1;
+    }
+  }
+}
