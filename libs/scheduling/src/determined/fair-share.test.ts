@@ -65,6 +65,15 @@ describe("offers", () => {
   });
 });
 
+test("shares up to the slots of unpreemptible tasks count as offered", () => {
+  const firm = { id: "firm", job: "x", slots: 3, preemptible: false, placement: on({ a: 3 }) };
+  const { starts } = pass({ a: 8 }, [firm, ...tasksOf("x", 5), ...tasksOf("y", 8)], {
+    x: {},
+    y: {},
+  });
+  expect([countOf(starts, "x"), countOf(starts, "y")]).toEqual([1, 4]);
+});
+
 describe("a deadlock", () => {
   const pairs = (job: string): TaskLike => ({ id: job, job, slots: 2 });
 

@@ -136,7 +136,7 @@ describe("with preemption", () => {
 
   test("nothing of a worse priority starts once something is to be released", () => {
     const decision = pass(preempting, [
-      { a: 4, b: 1 },
+      { a: 4, b: 2 },
       [
         { id: "victim", job: "bad", slots: 4, placement: on({ a: 4 }) },
         { id: "new", job: "good", slots: 4 },
@@ -145,5 +145,25 @@ describe("with preemption", () => {
       ],
     ]);
     expect(decision).toEqual({ starts: ["own priority"], releases: [["victim", "new"]] });
+  });
+
+  test("a task that failed may fit after the releases for another one, where agents are combined", () => {
+    const queue = exampleQueue(
+      { four: 4, three: 3, two: 2 },
+      [
+        { id: "on three", job: "bad", slots: 3, placement: on({ three: 3 }) },
+        { id: "on four", job: "bad", slots: 4, placement: on({ four: 4 }) },
+        // Four is taken before three and two, so five slots do not come together while it is empty.
+        { id: "first", job: "good", slots: 5 },
+        { id: "other", job: "good", slots: 3 },
+        { id: "second", job: "good", slots: 5 },
+      ],
+      jobs,
+    );
+    const { releases } = prioritySchedule(queue, { ...preempting, heterogeneous: true });
+    expect(releases).toEqual([
+      { task: "on four", by: "other" },
+      { task: "on three", by: "second" },
+    ]);
   });
 });
