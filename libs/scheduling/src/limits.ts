@@ -9,6 +9,8 @@ export const schedulingLimits = {
   bestPriority: 1,
   /** Agents that a reservation considers because they have free slots: beyond these the oldest runs decide. */
   freestLookedAtMax: 64,
+  /** Runs with a time limit whose ends a reservation considers: a large run fits before, or waits for others too. */
+  limitedLookedAtMax: 256,
   /** Runs that one explanation names. */
   blockersNamedMax: 16,
   /** Agents that one explanation names: it is read in a line of a table. */

@@ -81,6 +81,8 @@ export class PlacementPass {
   readonly obstacles = new Map<Lane, Obstacle>();
   /** Runs whose slots are free soon. */
   readonly #leaving: PlacedRun[];
+  /** Questions about a shape that were answered with no: what is free only becomes less during a pass. */
+  readonly #no = new Set<string>();
   #againAtMs = Number.POSITIVE_INFINITY;
 
   constructor(pool: Pool, { nowMs, grantsMax = schedulingLimits.grantsPerPassMax }: PassOptions) {
@@ -145,7 +147,7 @@ export class PlacementPass {
       const limit = limitOf(turn.demand, this.#pool.settings.quotas, this.#standing);
       if (limit?.kind === "quota" && limit.borrows !== null) borrowers.push(turn);
       if (limit !== null) this.obstacles.set(turn.lane, { kind: "limit", limit });
-      else if (this.#start(turn.demand)) turn.take();
+      else if (this.#start(turn)) turn.take();
       else if (!this.#block(turn)) return;
     }
     this.#lend(
@@ -167,11 +169,20 @@ export class PlacementPass {
     }
   }
 
-  #start(demand: Demand): boolean {
-    const shares = this.#fit(demand) ?? this.#fitOnLoan(demand);
+  #start({ demand, lane: { shape } }: Turn): boolean {
+    const shares =
+      this.#unlessNo(`now ${shape}`, () => this.#fit(demand)) ?? this.#fitOnLoan(demand, shape);
     if (shares === null) return false;
     this.#grant(demand, shares, 0);
     return true;
+  }
+
+  /** Null at once where the same question had no answer before. */
+  #unlessNo<T>(question: string, answer: () => T | null): T | null {
+    if (this.#no.has(question)) return null;
+    const found = answer();
+    if (found === null) this.#no.add(question);
+    return found;
   }
 
   #grant(demand: Demand, shares: readonly Share[], borrowed: number): void {
@@ -186,14 +197,14 @@ export class PlacementPass {
   }
 
   /** On slots that are reserved for another run, where that one starts no later because of it. */
-  #fitOnLoan(demand: Demand): readonly Share[] | null {
+  #fitOnLoan(demand: Demand, shape: string): readonly Share[] | null {
     const lent = this.#claims.find(({ isLent }) => isLent);
     if (lent === undefined) return null;
     const makesRoom = this.#pool.settings.preemption && demand.preemptible;
     const isKnown = demand.timeLimitMs !== null && Number.isFinite(lent.startsAtMs);
     const endsBefore = isKnown && this.#nowMs + (demand.timeLimitMs ?? 0) <= lent.startsAtMs;
     if (!makesRoom && !endsBefore) return null;
-    return this.#without([lent], () => this.#fit(demand));
+    return this.#unlessNo(`on loan ${shape}`, () => this.#without([lent], () => this.#fit(demand)));
   }
 
   #without<T>(claims: readonly Claim[], work: () => T): T {
@@ -205,7 +216,15 @@ export class PlacementPass {
 
   /** Notes why a run has no place, and what is kept for it; false when nobody may pass it. */
   #block({ demand, lane }: Turn): boolean {
-    const claim = this.#claimSoon(demand) ?? this.#claimByStops(demand) ?? this.#reserve(demand);
+    const { shape } = lane;
+    const right = `${shape} by ${this.ranking.rightOf(demand)}`;
+    const isKept = this.#pool.kept?.id === demand.id;
+    const claim =
+      this.#unlessNo(`soon ${shape} ${this.#leaving.length}`, () => this.#claimSoon(demand)) ??
+      this.#unlessNo(isKept ? "stops for the head" : `stops ${right}`, () =>
+        this.#claimByStops(demand),
+      ) ??
+      this.#reserve(demand);
     if (claim !== null) {
       this.#claims.push(claim);
       this.#trial.hold(holderOf(demand), claim.shares);
@@ -214,7 +233,10 @@ export class PlacementPass {
     }
     const [first] = this.#claims;
     const isReserved =
-      first !== undefined && this.#without(this.#claims, () => this.#fit(demand)) !== null;
+      first !== undefined &&
+      this.#unlessNo(`unclaimed ${shape} ${this.#claims.length}`, () =>
+        this.#without(this.#claims, () => this.#fit(demand)),
+      ) !== null;
     const obstacle = isReserved
       ? ({ kind: "reserved", by: first.demand.id } as const)
       : ({ kind: "full" } as const);
@@ -235,7 +257,7 @@ export class PlacementPass {
     if (demand.slots === 0) return null;
     const room = this.#trial.attempt(() => {
       for (const run of this.#leaving) this.#trial.release(run.demand.id);
-      return makeRoom(this.#trial, this.#victimsFor(demand), () => this.#fit(demand));
+      return makeRoom(this.#trial, demand, this.#victimsFor(demand), () => this.#fit(demand));
     });
     if (room === null) return null;
     for (const run of room.runs) {
@@ -287,7 +309,7 @@ export class PlacementPass {
 
   #soonestFor(demand: Demand): Room | null {
     const candidates = soonest(this.#pool, demand, this.#nowMs);
-    return makeRoom(this.#trial, candidates, () => this.#fit(demand));
+    return makeRoom(this.#trial, demand, candidates, () => this.#fit(demand));
   }
 
   /** The runs without which a demand would fit soonest; none if it would not. */

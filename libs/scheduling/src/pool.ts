@@ -91,15 +91,16 @@ export class Pool {
     const { job, workspace, priority, preemptible, timeLimitMs, maxSlots, place } = demand;
     const isApart = policies[policy].byJob || maxSlots !== null || place !== undefined;
     const hasQuota = quotas.some((quota) => quota.workspace === workspace);
+    const shape = shapeOf(demand);
     const parts = [
       kindOf(demand),
       priority,
-      shapeOf(demand),
+      shape,
       preemptible,
       timeLimitMs ?? "",
       hasQuota ? workspace : "",
       isApart ? job : "",
     ];
-    return { demand, lane: parts.join("|") };
+    return { demand, lane: parts.join("|"), shape };
   }
 }

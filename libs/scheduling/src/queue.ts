@@ -8,7 +8,12 @@ import type { Demand } from "./demand.ts";
 export type Kind = "slotted" | "slotless";
 
 /** The demand as the pool sees it after changes to its job, and the lane to which it belongs. */
-export type Shaped = { readonly demand: Demand; readonly lane: string };
+export type Shaped = {
+  readonly demand: Demand;
+  readonly lane: string;
+  /** Demands of one shape fit together or do not fit together. */
+  readonly shape: string;
+};
 
 type Entry = { readonly asked: Demand; readonly demand: Demand; gone: boolean };
 
@@ -16,13 +21,15 @@ type Entry = { readonly asked: Demand; readonly demand: Demand; gone: boolean };
 export class Lane {
   readonly key: string;
   readonly kind: Kind;
+  readonly shape: string;
   #entries: Entry[] = [];
   #head = 0;
   size = 0;
 
-  constructor(key: string, kind: Kind) {
+  constructor(key: string, kind: Kind, shape: string) {
     this.key = key;
     this.kind = kind;
+    this.shape = shape;
   }
 
   add(entry: Entry): void {
@@ -71,9 +78,9 @@ export class WaitingQueue {
 
   add(asked: Demand): void {
     if (this.#byId.has(asked.id)) return;
-    const { demand, lane: name } = this.#shape(asked);
+    const { demand, lane: name, shape } = this.#shape(asked);
     const kind = kindOf(demand);
-    const lane = this.#lanes.get(name) ?? new Lane(name, kind);
+    const lane = this.#lanes.get(name) ?? new Lane(name, kind, shape);
     this.#lanes.set(name, lane);
     const entry = { asked, demand, gone: false };
     lane.add(entry);

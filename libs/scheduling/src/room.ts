@@ -15,20 +15,18 @@ export type Room = { readonly runs: readonly PlacedRun[]; readonly shares: reado
  */
 export function makeRoom(
   trial: Trial,
+  demand: Demand,
   candidates: Iterable<PlacedRun>,
   fits: () => readonly Share[] | null,
 ): Room | null {
   return trial.attempt(() => {
-    const gone: { readonly run: PlacedRun; readonly had: readonly Share[] }[] = [];
-    let shares: readonly Share[] | null = null;
-    for (const run of candidates) {
-      const had = trial.release(run.demand.id);
-      if (had.length === 0) continue;
-      gone.push({ run, had });
-      shares = fits();
-      if (shares !== null) break;
-    }
-    if (shares === null) return null;
+    const isOnOne = demand.singleAgent || demand.slots === 1;
+    const first = isOnOne
+      ? releaseOnOne(trial, demand, candidates, fits)
+      : releaseInTurn(trial, candidates, fits);
+    if (first === null) return null;
+    const { gone } = first;
+    let { shares } = first;
     // The one that was released last was chosen last: it goes back first where it does not help.
     const used = new Set(shares.map(({ agent }) => agent));
     const apart = gone.filter(({ had }) => !had.some(({ agent }) => used.has(agent)));
@@ -49,6 +47,56 @@ export function makeRoom(
   });
 }
 
+type Gone = { readonly run: PlacedRun; readonly had: readonly Share[] };
+type Released = { readonly gone: readonly Gone[]; readonly shares: readonly Share[] };
+
+/** Releases one after the other until it fits. */
+function releaseInTurn(
+  trial: Trial,
+  candidates: Iterable<PlacedRun>,
+  fits: () => readonly Share[] | null,
+): Released | null {
+  const gone: Gone[] = [];
+  for (const run of candidates) {
+    const had = trial.release(run.demand.id);
+    if (had.length === 0) continue;
+    gone.push({ run, had });
+    const shares = fits();
+    if (shares !== null) return { gone, shares };
+  }
+  return null;
+}
+
+/** The same for a run on one agent: only the runs of an agent are released on which enough slots would be free. */
+function releaseOnOne(
+  trial: Trial,
+  { slots }: Demand,
+  candidates: Iterable<PlacedRun>,
+  fits: () => readonly Share[] | null,
+): Released | null {
+  const { agents } = trial;
+  const byAgent = new Map<string, { free: number; readonly gone: Gone[] }>();
+  for (const run of candidates) {
+    const had = agents.sharesOf(run.demand.id);
+    for (const share of had) {
+      const here = byAgent.get(share.agent) ?? {
+        free: agents.freeOf(share.agent, Number.POSITIVE_INFINITY).length,
+        gone: [],
+      };
+      byAgent.set(share.agent, here);
+      here.free += share.slots.length;
+      here.gone.push({ run, had });
+      if (here.free < slots) continue;
+      const { mark } = trial;
+      for (const one of here.gone) trial.release(one.run.demand.id);
+      const shares = fits();
+      if (shares !== null) return { gone: here.gone, shares };
+      trial.rewind(mark);
+    }
+  }
+  return null;
+}
+
 /**
  * The placed runs in the order in which they are likely to end: those that are stopping, those with a time limit, then
  * agent by agent, since a gang is sooner free on few agents; those with the most free slots first.
@@ -63,7 +111,7 @@ export function* soonest(
   const freest = freestFor(agents, wanted);
   yield* placed.stoppingRuns.filter(isNew);
   const limited = placed.limited.toSorted((a, b) => endsAtMs(a, nowMs) - endsAtMs(b, nowMs));
-  yield* limited.filter(isNew);
+  yield* limited.slice(0, schedulingLimits.limitedLookedAtMax).filter(isNew);
   const runsOn = (agent: string): readonly PlacedRun[] =>
     inOrder([...agents.holdersOf(agent)].flatMap((holder) => placed.get(holder) ?? [])).filter(
       isNew,

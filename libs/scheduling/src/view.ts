@@ -13,7 +13,7 @@ import {
   preferenceOf,
 } from "./constraints.ts";
 import { schedulingLimits } from "./limits.ts";
-import type { Offer, Slot } from "./offer.ts";
+import type { Offer } from "./offer.ts";
 
 /** An agent and the holders of its slots, as `PoolAgents` keeps it. */
 export type ViewedAgent = Offer & {

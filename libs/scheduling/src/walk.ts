@@ -90,9 +90,9 @@ export class Walk {
 }
 
 export function compareRanks(a: Rank, b: Rank): number {
-  for (const [at, number] of a.entries()) {
-    const other = b[at] ?? 0;
-    if (number !== other) return number - other;
+  for (let at = 0; at < a.length; at += 1) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0);
+    if (difference !== 0) return difference;
   }
   return 0;
 }

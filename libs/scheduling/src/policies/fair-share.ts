@@ -32,6 +32,7 @@ export const fairShare: Policy = {
         if (!settings.preemption || standing.slotsOf(job) + slots > shareOf(job)) return;
         yield* runsBeyond(view, [...jobs.keys()], shareOf);
       },
+      rightOf: ({ job }) => job,
       shareOf,
     };
   },

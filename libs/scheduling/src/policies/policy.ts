@@ -25,6 +25,8 @@ export interface Ranking {
    * none was asked to stop before.
    */
   victimsFor(demand: Demand): Iterable<PlacedRun>;
+  /** Waiting runs with the same text may stop the same runs. */
+  rightOf(demand: Demand): string;
   /** The slots that the job would have of a fair division; null where the policy divides nothing. */
   shareOf(job: string): number | null;
 }

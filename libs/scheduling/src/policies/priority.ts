@@ -23,6 +23,7 @@ export const priority: Policy = {
         if (run.demand.slots > 0 && !standing.isStopping(run)) yield run;
       }
     },
+    rightOf: (demand) => String(demand.priority),
     shareOf: () => null,
   }),
 };

@@ -13,6 +13,7 @@ export const roundRobin: Policy = {
       demand.arrival,
     ],
     victimsFor: () => [],
+    rightOf: () => "",
     shareOf: () => null,
   }),
 };

@@ -6,6 +6,7 @@
  * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that does
  * not name it. Mutable, with notes of what changed, because it is as large as the cluster.
  */
+import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { defaultSettings, type Demand, Pool } from "@trainyard/scheduling";
@@ -112,7 +113,7 @@ export class Cluster {
           this.#changeAgent(agent, ({ trust }) => ({ trust: afterStart(trust) }));
         }
         this.#change(id, () => ({ started: true, startedAtMs: noted.timeMs }));
-        this.#noteTimeLimit(id);
+        if (isTimed(this.allocations.get(id))) this.timed.add(id);
         return this.#poolOfRun(id)?.started(id, noted.timeMs);
       case "AllocationStopRequested":
         return this.#stopRequested(noted, event.data);
@@ -255,7 +256,7 @@ export class Cluster {
     if (allocation.stop !== null) this.pool(pool).stopping(id);
     this.delayed.delete(id);
     if (!allocation.started) this.launching.add(id);
-    this.#noteTimeLimit(id);
+    if (isTimed(allocation)) this.timed.add(id);
     for (const { agent, slots } of grant.placements) {
       this.#poolOf(agent, pool).agents.hold(agent, id, slots);
       const placed = this.#placed.get(agent) ?? new Set<string>();
@@ -264,11 +265,6 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.add(id);
-  }
-
-  #noteTimeLimit(id: string): void {
-    const { startedAtMs = null, resources } = this.allocations.get(id) ?? {};
-    if (startedAtMs !== null && resources?.timeLimitMs !== undefined) this.timed.add(id);
   }
 
   #poolOf(agent: string, otherwise: string): Pool {
