@@ -257,8 +257,10 @@ export class PoolAgents {
     return freeSlotsOf(noConditions, agent, count);
   }
 
-  /** What all agents of the pool offer, for a sentence about them. */
-  *offers(): Generator<Offer & { readonly id: string }> {
+  /** What all agents of the pool offer, and whether they take work. */
+  *offers(): Generator<
+    Offer & Pick<Agent, "id" | "takesWork"> & { readonly disabled: ReadonlySet<string> }
+  > {
     for (const agent of this.#byOrdinal) if (!agent.removed) yield agent;
   }
 

@@ -2,6 +2,7 @@
 import type { Block, Capacity } from "./agents.ts";
 import { conditionsOf } from "./constraints.ts";
 import type { Demand } from "./demand.ts";
+import { type DeterminedWait, determinedWaits } from "./determined/explain.ts";
 import type { Limit } from "./limits-of-runs.ts";
 import { schedulingLimits } from "./limits.ts";
 import type { PlacedRun } from "./placed.ts";
@@ -44,6 +45,11 @@ export type Explanation = Reason & {
 
 /** The first that wait, in the order of the queue. A run that the next pass places is not among them. */
 export function explainWaits(pool: Pool, waitsMax: number, nowMs: number): readonly Wait[] {
+  if (pool.settings.compat === "determined") {
+    return determinedWaits(pool)
+      .slice(0, waitsMax)
+      .map((wait) => ({ id: wait.demand.id, ...determinedReason(pool, wait) }));
+  }
   const pass = lookAt(pool, nowMs);
   const waits: Wait[] = [];
   for (const kind of ["slotless", "slotted"] as const) {
@@ -68,6 +74,7 @@ export function explainOne(pool: Pool, id: string, nowMs: number): Explanation |
   const found = pool.queue.find(id);
   if (found === undefined) return null;
   const { demand, lane } = found;
+  if (pool.settings.compat === "determined") return explainDetermined(pool, demand, nowMs);
   const pass = lookAt(pool, nowMs);
   const obstacle = pass.obstacles.get(lane);
   const first = firstOf(lane, pass);
@@ -82,6 +89,29 @@ export function explainOne(pool: Pool, id: string, nowMs: number): Explanation |
     blockers: [...new Set(blockers)].slice(0, schedulingLimits.blockersNamedMax),
     startsWhen: startsWhen(demand, reason.reason, obstacle, nowMs),
   };
+}
+
+/** A run that the next pass starts waits for nothing else. */
+function explainDetermined(pool: Pool, demand: Demand, nowMs: number): Explanation {
+  const wait = determinedWaits(pool).find((one) => one.demand.id === demand.id);
+  const reason =
+    wait === undefined
+      ? { reason: "behind_others" as const, detail: "the next placement starts it", limit: null }
+      : determinedReason(pool, wait);
+  return {
+    ...reason,
+    ahead: wait?.ahead ?? 0,
+    blockers: wait?.blockers.slice(0, schedulingLimits.blockersNamedMax) ?? [],
+    startsWhen:
+      wait === undefined
+        ? "at the next placement"
+        : startsWhen(demand, reason.reason, undefined, nowMs),
+  };
+}
+
+function determinedReason(pool: Pool, { demand, reason, detail, limit }: DeterminedWait): Reason {
+  const unavailable = unavailableOf(pool, demand);
+  return unavailable === null ? { reason, detail, limit } : { ...unavailable, limit: null };
 }
 
 function lookAt(pool: Pool, nowMs: number): PlacementPass {

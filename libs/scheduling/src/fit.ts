@@ -13,7 +13,7 @@
  * most), or, where labels are preferred, those with the most of these.
  *
  * Steps 1 and 2 are Determined's shared and dedicated fit; step 3 is wider than its heterogeneous fit, which misses
- * splits that exist (12 slots over agents of 8, 6 and 4).
+ * splits that exist (10 slots over agents of 8, 6 and 4).
  *
  * Agents that a demand avoids are left out of all this while the others, were they empty, could take it.
  */

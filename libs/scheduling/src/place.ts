@@ -15,6 +15,7 @@
  * are recorded and folded in.
  */
 import type { Demand, Grant, Pass, Reservation, Share, Stop } from "./demand.ts";
+import { determinedPass } from "./determined/pass.ts";
 import { fit } from "./fit.ts";
 import { type Limit, limitOf, loans } from "./limits-of-runs.ts";
 import { schedulingLimits } from "./limits.ts";
@@ -59,7 +60,7 @@ const rules: Readonly<
   Record<Pool["settings"]["compat"], (pool: Pool, options: PassOptions) => Pass>
 > = {
   "": (pool, options) => new PlacementPass(pool, options).run(),
-  determined: (pool, options) => new PlacementPass(pool, options).run(),
+  determined: determinedPass,
 };
 
 export function place(pool: Pool, options: PassOptions): Pass {

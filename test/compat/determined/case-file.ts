@@ -1,8 +1,11 @@
 /** Files of cases: what they look like, and what comes of running one through the product's own code. */
 import { readFileSync } from "node:fs";
 import { expconfDifference } from "./expconf-case.ts";
+import { fittingChecks } from "./fitting-cases.ts";
 import { halvingChecks } from "./halving-cases.ts";
+import { provisionerChecks } from "./provisioner-cases.ts";
 import { olderChecks, runChecks } from "./run-cases.ts";
+import { schedulerChecks } from "./scheduler-cases.ts";
 import { searcherChecks } from "./searcher-cases.ts";
 
 export type Outcome = {
@@ -57,6 +60,8 @@ type Check = (one: Case) => string | null;
 const checksOf: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   searcher: { ...searcherChecks, ...halvingChecks, ...runChecks },
   searcher_legacy: olderChecks,
+  scheduler: { ...schedulerChecks, ...fittingChecks },
+  provisioner: provisionerChecks,
 };
 
 function checkOf(section: string): Check | undefined {

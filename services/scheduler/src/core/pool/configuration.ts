@@ -3,6 +3,7 @@ import type { EventData, Plain } from "@trainyard/contracts";
 import type { PoolSettings as RecordedPoolSettings } from "@trainyard/contracts/events";
 import { isName, type Rejection, reject } from "@trainyard/kernel";
 import { type PoolSettings, policyNames, settingsOf } from "@trainyard/scheduling";
+import { compatProblem } from "@trainyard/scheduling/determined";
 import { limits } from "../../limits.ts";
 
 type Configured = EventData<"PoolConfigured">;
@@ -38,7 +39,11 @@ function textOf(configured: Configured): string {
 
 /** Null for a configuration that can be taken. */
 export function problemOf(pool: string, { policy, settings }: Configured): Rejection | null {
-  const problem = nameProblem(pool) ?? policyProblem(policy) ?? settingsProblem(settings);
+  const problem =
+    nameProblem(pool) ??
+    policyProblem(policy) ??
+    settingsProblem(settings) ??
+    compatProblem(settingsOf(policy, settings));
   return problem === null ? null : reject("invalid_pool", problem);
 }
 

@@ -1,0 +1,18 @@
+import type { PoolSettings } from "../settings.ts";
+
+/** Why a pool cannot follow Determined's rules with these settings, in a sentence; null if it can. */
+export function compatProblem(
+  settings: Pick<PoolSettings, "compat" | "policy" | "quotas" | "ageingMs">,
+): string | null {
+  if (settings.compat !== "determined") return null;
+  if (settings.policy === "round_robin") {
+    return "compat: determined has no policy round_robin; use priority or fair_share";
+  }
+  if (settings.quotas.length > 0) {
+    return "compat: determined has no quotas; remove them, or set compat to an empty text";
+  }
+  if (settings.ageingMs > 0) {
+    return "compat: determined has no ageing; set ageing to 0, or compat to an empty text";
+  }
+  return null;
+}

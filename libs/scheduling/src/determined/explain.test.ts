@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { explainOne, explainWaits } from "../explain.ts";
+import { ToyCluster } from "../testing/toy-cluster.ts";
+
+const compat = { compat: "determined" } as const;
+
+const reasonsOf = ({ pool }: ToyCluster) =>
+  explainWaits(pool, 10, 0).map(({ id, reason }) => [id, reason]);
+
+test("each run that waits has its reason, also where ours would start it", () => {
+  const cluster = new ToyCluster(compat, { a: 4, b: 2 });
+  cluster.queue("huge", 9, { priority: 1 });
+  cluster.queue("behind", 1, { priority: 2 });
+  cluster.queue("slotless", 0, { priority: 3 });
+  expect(reasonsOf(cluster)).toEqual([
+    ["huge", "not_enough_free"],
+    ["behind", "behind_others"],
+  ]);
+  expect(explainOne(cluster.pool, "behind", 0)).toMatchObject({ ahead: 1, blockers: ["huge"] });
+  expect(explainOne(cluster.pool, "slotless", 0)?.startsWhen).toBe("at the next placement");
+  expect(explainOne(cluster.pool, "unknown", 0)).toBeNull();
+});
+
+test("a run that whole agents could not hold is told so, though as many slots are free", () => {
+  const cluster = new ToyCluster(compat, { a: 4, b: 2 });
+  cluster.queue("six", 6);
+  expect(explainOne(cluster.pool, "six", 0)?.detail).toBe(
+    "it needs 6 slots, of one agent or of whole agents of one size, and the 6 that are free are not",
+  );
+  cluster.queue("five on one", 5, { singleAgent: true });
+  expect(explainOne(cluster.pool, "five on one", 0)?.detail).toContain("at most 4 are free on one");
+});
+
+test("a run that preempts names its victims, also while they stop", () => {
+  const cluster = new ToyCluster({ ...compat, preemption: true }, { a: 2 });
+  cluster.queue("victim", 2, { priority: 90 });
+  cluster.pass();
+  cluster.queue("better", 1, { priority: 10 });
+  cluster.pass();
+  expect(explainOne(cluster.pool, "better", 0)).toMatchObject({
+    reason: "preempting",
+    detail: "victim stops to make room for it",
+    blockers: ["victim"],
+  });
+});
+
+test("under fair share, a run waits for the share or the limit of its experiment, or for slots", () => {
+  const cluster = new ToyCluster({ ...compat, policy: "fair_share" }, { a: 4, b: 1 });
+  cluster.queue("limited", 2, { job: "x", maxSlots: 1 });
+  cluster.queue("large", 6, { job: "y" });
+  expect(reasonsOf(cluster)).toEqual([
+    ["limited", "max_slots"],
+    ["large", "not_enough_free"],
+  ]);
+  const shared = new ToyCluster({ ...compat, policy: "fair_share" }, { a: 4 });
+  shared.queue("x pair", 2, { job: "x" });
+  shared.queue("y triple", 3, { job: "y", weight: 1 });
+  shared.queue("z", 1, { job: "z" });
+  expect(reasonsOf(shared)).toEqual([["y triple", "fair_share"]]);
+});
+
+test("a pool without agents says so", () => {
+  const cluster = new ToyCluster(compat);
+  cluster.queue("run", 1);
+  expect(reasonsOf(cluster)).toEqual([["run", "no_agents"]]);
+});

@@ -1,0 +1,121 @@
+/**
+ * Determined's fitting. A task goes to the first of these that holds it, all or nothing:
+ *
+ * 1. Shared: one agent with enough empty slots (or a place for a task without slots), in use by others or not.
+ * 2. Dedicated, for tasks of several slots that need not be on one agent: whole agents without any used slot, all of one
+ *    size that divides the demand; the largest such size.
+ * 3. Heterogeneous, if allowed: whole agents of several sizes, taken from the largest down. The sum must be exact, and a
+ *    choice is not undone, so splits are missed that exist (10 slots on agents of 8, 6 and 4).
+ *
+ * Agents that a task is blocked from are left out. Of equal agents, the one with the least hash distance to the task is
+ * taken, so that tasks spread.
+ */
+import { md5Le64 } from "./md5.ts";
+import type { DeterminedTask, FitRules, Part } from "./model.ts";
+import { emptySlotless, emptySlots, type Room, type Rooms } from "./rooms.ts";
+
+export type FitRequest = Pick<DeterminedTask, "id" | "slots" | "singleAgent" | "blockedAgents">;
+
+/** The parts in node rank order; null if it does not fit. */
+export function findFits(
+  request: FitRequest,
+  rooms: Rooms,
+  rules: FitRules,
+): readonly Part[] | null {
+  const shared = sharedFit(request, permittedRooms(request, rooms), rules);
+  if (shared !== null) return [{ agent: shared.id, slots: request.slots }];
+  if (request.singleAgent || request.slots <= 1) return null;
+  return dedicatedFit(request, rooms, rules);
+}
+
+function permittedRooms({ blockedAgents }: FitRequest, rooms: Rooms): readonly Room[] {
+  const all = [...rooms.values()];
+  if (blockedAgents.length === 0) return all;
+  const blocked = new Set(blockedAgents);
+  return all.filter(({ id }) => !blocked.has(id));
+}
+
+/** Whether an agent alone holds a task of this many slots. */
+export function hasRoom(room: Room, slots: number): boolean {
+  return slots === 0 ? emptySlotless(room) > 0 : emptySlots(room) >= slots;
+}
+
+/** More is better. `best` prefers the agent that is left with the least, `worst` the emptiest one; at most 1. */
+export function fitScore(policy: FitRules["policy"], slots: number, room: Room): number {
+  if (slots === 0 && room.usedSlots === 0) {
+    if (room.slotlessMax === 0) return 0;
+    const empty = emptySlotless(room);
+    return policy === "best" ? 1 / (1 + empty) : empty / room.slotlessMax;
+  }
+  if (policy === "best") return 1 / (1 + emptySlots(room));
+  return room.slots === 0 ? 0 : emptySlots(room) / room.slots;
+}
+
+/** From agent to task, in 64 bits that wrap. */
+export function hashDistance(task: bigint, agent: bigint): bigint {
+  return BigInt.asUintN(64, task - agent);
+}
+
+type Candidate = { readonly room: Room; readonly score: number; readonly distance: bigint };
+
+function candidatesOf(
+  { id, slots }: FitRequest,
+  rooms: readonly Room[],
+  { policy }: FitRules,
+): readonly Candidate[] {
+  const hash = md5Le64(id);
+  return rooms.map((room) => ({
+    room,
+    score: fitScore(policy, slots, room),
+    distance: hashDistance(hash, room.hash),
+  }));
+}
+
+function byPreference(a: Candidate, b: Candidate): number {
+  if (a.score !== b.score) return b.score - a.score;
+  if (a.distance !== b.distance) return a.distance < b.distance ? -1 : 1;
+  return a.room.id < b.room.id ? -1 : 1;
+}
+
+function sharedFit(request: FitRequest, rooms: readonly Room[], rules: FitRules): Room | null {
+  const roomy = rooms.filter((room) => hasRoom(room, request.slots));
+  let first: Candidate | null = null;
+  for (const candidate of candidatesOf(request, roomy, rules)) {
+    if (first === null || byPreference(candidate, first) < 0) first = candidate;
+  }
+  return first?.room ?? null;
+}
+
+/** Whole agents, as `findFits` takes them where no agent alone has room. */
+export function dedicatedFit(
+  request: FitRequest,
+  rooms: Rooms,
+  rules: FitRules,
+): readonly Part[] | null {
+  const bySize = Map.groupBy(
+    permittedRooms(request, rooms).filter((room) => room.usedSlots === 0 && emptySlots(room) > 0),
+    emptySlots,
+  );
+  const sizes = [...bySize.keys()].sort((a, b) => b - a);
+  const whole = (size: number, count: number): readonly Part[] =>
+    [...candidatesOf(request, bySize.get(size) ?? [], rules)]
+      .sort(byPreference)
+      .slice(0, count)
+      .map(({ room }) => ({ agent: room.id, slots: size }));
+  const countOf = (size: number): number => bySize.get(size)?.length ?? 0;
+
+  const equal = sizes.find(
+    (size) => request.slots % size === 0 && countOf(size) >= request.slots / size,
+  );
+  if (equal !== undefined) return whole(equal, request.slots / equal);
+  if (!rules.heterogeneous) return null;
+
+  let missing = request.slots;
+  const parts: Part[] = [];
+  for (const size of sizes) {
+    const count = Math.min(countOf(size), Math.floor(missing / size));
+    parts.push(...whole(size, count));
+    missing -= count * size;
+  }
+  return missing === 0 ? parts : null;
+}

@@ -1,0 +1,158 @@
+/**
+ * A placement pass under Determined's rules: the pool as they see it, and their decision as grants and stops.
+ *
+ * A run is a task and its experiment the job. Runs that may not go to an agent, for their constraints or for launches
+ * that failed there, are blocked from it; an agent counts only if all its slots meet the constraints. Runs whose agents
+ * must have the same value of a label go to one agent. Preferred labels, time limits and quotas change nothing here, and
+ * nothing is reserved. The whole queue is looked at in each pass.
+ */
+import type { PoolAgents } from "../agents.ts";
+import { admitsAgent, admitsSlot, type ConditionSet, conditionsOf } from "../constraints.ts";
+import type { Demand, Grant, Pass, Share } from "../demand.ts";
+import { schedulingLimits } from "../limits.ts";
+import type { Pool } from "../pool.ts";
+import type { PassOptions } from "../place.ts";
+import { waitingDemands } from "../waiting.ts";
+import { fairShareSchedule } from "./fair-share.ts";
+import type { Decision, DeterminedAgent, DeterminedTask, FitRules, Queue, Start } from "./model.ts";
+import { prioritySchedule } from "./priority.ts";
+
+export function determinedPass(
+  pool: Pool,
+  { grantsMax = schedulingLimits.grantsPerPassMax }: Pick<PassOptions, "grantsMax">,
+): Pass {
+  const { starts, releases } = decide(pool, queueOf(pool));
+  const grants = grantsOf(starts.slice(0, grantsMax), pool.agents);
+  const stops = releases
+    .filter(({ task }) => pool.placed.get(task)?.stopping === false)
+    .map(({ task, by }) => ({ id: task, by }));
+  return { grants, stops, reservation: null, againAtMs: null };
+}
+
+export function fitRulesOf({ settings }: Pool): FitRules {
+  return { policy: settings.fit === "pack" ? "best" : "worst", heterogeneous: false };
+}
+
+export function decide(pool: Pool, queue: Queue): Decision {
+  const { policy, preemption } = pool.settings;
+  const rules = fitRulesOf(pool);
+  if (policy === "fair_share") return fairShareSchedule(queue, rules);
+  return prioritySchedule(queue, { ...rules, preemption });
+}
+
+export function queueOf(pool: Pool): Queue {
+  const waiting = waitingDemands(pool);
+  const placed = [...pool.placed.all()].map(({ demand }) => demand);
+  const demands = [...placed, ...waiting];
+  const positions = positionsOf(demands);
+  const blocked = new BlockedAgents(pool.agents);
+  const taskOf = (demand: Demand, placement: DeterminedTask["placement"]): DeterminedTask => ({
+    id: demand.id,
+    job: demand.job,
+    slots: demand.slots,
+    preemptible: demand.preemptible,
+    singleAgent: demand.singleAgent || (demand.constraints?.sameLabel ?? "") !== "",
+    blockedAgents: placement === null ? blocked.of(demand) : [],
+    jobSubmitted: positions.get(demand.job) ?? demand.arrival,
+    requested: demand.arrival,
+    placement,
+  });
+  return {
+    agents: agentsOf(pool.agents),
+    tasks: [
+      ...placed.map((demand) => taskOf(demand, partsOf(pool.agents, demand.id))),
+      ...waiting.map((demand) => taskOf(demand, null)),
+    ],
+    jobs: new Map(
+      demands.map(({ job, priority, weight, maxSlots }) => [job, { priority, weight, maxSlots }]),
+    ),
+    positions,
+  };
+}
+
+/** The place of a job that was moved, else the arrival of its first run that waits or is placed. */
+function positionsOf(demands: readonly Demand[]): ReadonlyMap<string, number> {
+  const arrivals = new Map<string, number>();
+  const places = new Map<string, number>();
+  for (const { job, arrival, place } of demands) {
+    arrivals.set(job, Math.min(arrivals.get(job) ?? arrival, arrival));
+    if (place !== undefined) places.set(job, place);
+  }
+  return new Map([...arrivals, ...places]);
+}
+
+function partsOf(agents: PoolAgents, run: string): DeterminedTask["placement"] {
+  return agents.sharesOf(run).map(({ agent, slots }) => ({ agent, slots: slots.length }));
+}
+
+function agentsOf(agents: PoolAgents): readonly DeterminedAgent[] {
+  return [...agents.offers()].map(({ id, slots, disabled, takesWork }) => {
+    const held = [...agents.holdersOf(id)].map((holder) => heldSlots(agents, holder, id));
+    const used = new Set(held.flat());
+    return {
+      id,
+      // A slot that is disabled or gone while a run has it counts as used until then.
+      slots: used.size + slots.filter((one) => !used.has(one.id) && !disabled.has(one.id)).length,
+      usedSlots: used.size,
+      slotlessMax: agents.slotlessMax,
+      slotless: held.filter((one) => one.length === 0).length,
+      takesWork,
+    };
+  });
+}
+
+function heldSlots(agents: PoolAgents, holder: string, id: string): readonly string[] {
+  return agents.sharesOf(holder).find(({ agent }) => agent === id)?.slots ?? [];
+}
+
+/** The agents to which a run may not go; runs of equal conditions share the list. */
+class BlockedAgents {
+  readonly #agents: PoolAgents;
+  readonly #byShape = new Map<string, readonly string[]>();
+
+  constructor(agents: PoolAgents) {
+    this.#agents = agents;
+  }
+
+  of(demand: Demand): readonly string[] {
+    const { constraints, avoid = [], slots } = demand;
+    if (constraints === undefined && avoid.length === 0) return [];
+    const conditions = conditionsOf(constraints);
+    const shape = `${conditions.shape}\n${slots === 0}`;
+    let unfit = this.#byShape.get(shape);
+    if (unfit === undefined) {
+      unfit = [...(constraints?.excludedAgents ?? []), ...this.#unfit(conditions, slots === 0)];
+      this.#byShape.set(shape, unfit);
+    }
+    // As elsewhere: an agent where a launch failed is better than none.
+    const avoided =
+      avoid.length > 0 && this.#agents.without(avoid, () => this.#agents.couldHold(demand));
+    return avoided ? [...unfit, ...avoid] : unfit;
+  }
+
+  #unfit({ alone, slotless }: ConditionSet, isSlotless: boolean): readonly string[] {
+    const conditions = isSlotless ? slotless : alone;
+    return [...this.#agents.offers()]
+      .filter(
+        ({ labels, slots }) =>
+          !admitsAgent(conditions, labels) ||
+          (!isSlotless && !slots.every((slot) => admitsSlot(conditions, slot))),
+      )
+      .map(({ id }) => id);
+  }
+}
+
+/** The next free slots of each agent, in its own order. */
+function grantsOf(starts: readonly Start[], agents: PoolAgents): readonly Grant[] {
+  const free = new Map<string, string[]>();
+  const take = (agent: string, count: number): Share => {
+    const left = free.get(agent) ?? [...agents.freeOf(agent, Number.POSITIVE_INFINITY)];
+    free.set(agent, left);
+    return { agent, slots: left.splice(0, count) };
+  };
+  return starts.map(({ task, parts }) => ({
+    id: task,
+    shares: parts.map(({ agent, slots }) => take(agent, slots)),
+    borrowed: 0,
+  }));
+}

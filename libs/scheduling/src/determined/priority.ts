@@ -1,0 +1,153 @@
+/**
+ * Determined's priority scheduler.
+ *
+ * Tasks with and without slots are scheduled independently. Priorities are looked at from the best (1) to the worst (99),
+ * within one in queue order. What fits is placed in a working copy. As soon as a task of a priority does not fit, what is
+ * of a worse priority is backfill: without preemption it is not started, with preemption only preemptible tasks are.
+ *
+ * With preemption, a task that does not fit takes victims from priority 99 up to its own, the last in the queue first,
+ * until it fits. Of its own priority, only tasks of jobs strictly behind it are victims. If it never fits, none are
+ * stopped. The walk is greedy: a victim that turns out not to be needed stays one. A task that preempts does not start in
+ * the same pass, nor does anything of a worse priority once something is to be released.
+ */
+import { findFits } from "./fit.ts";
+import type { Decision, DeterminedTask, FitRules, Queue, Release, Start } from "./model.ts";
+import { type Kind, type PriorityClass, positionOf, priorityClasses } from "./order.ts";
+import { occupy, type Rooms, roomsOf, vacate } from "./rooms.ts";
+
+export type PriorityRules = FitRules & { readonly preemption: boolean };
+
+export function prioritySchedule(queue: Queue, rules: PriorityRules): Decision {
+  const decisions = (["slotted", "slotless"] as const).map((kind) =>
+    scheduleKind(queue, rules, kind),
+  );
+  return {
+    starts: decisions.flatMap(({ starts }) => starts),
+    releases: decisions.flatMap(({ releases }) => releases),
+  };
+}
+
+function scheduleKind(queue: Queue, rules: PriorityRules, kind: Kind): Decision {
+  const rooms = roomsOf(queue.agents);
+  const classes = priorityClasses(queue, kind);
+  const starts: Start[] = [];
+  const releases = new Map<string, Release>();
+  let isBackfill = false;
+  for (const { priority, waiting } of classes) {
+    const { fitting, left } = placeAll(waiting, rooms, rules);
+    if (releases.size === 0 && (!isBackfill || rules.preemption)) {
+      for (const { task, parts } of fitting) {
+        if (!isBackfill || task.preemptible) {
+          starts.push({ task: task.id, parts, backfilled: isBackfill });
+        }
+      }
+    }
+    if (left.length === 0) continue;
+    isBackfill = true;
+    if (!rules.preemption) return { starts, releases: [] };
+    const candidates = victimsFor(priority, classes);
+    for (const release of makeRoom({ left, candidates, rooms, rules, queue, releases })) {
+      releases.set(release.task, release);
+    }
+  }
+  return { starts, releases: [...releases.values()] };
+}
+
+type Fitting = { readonly task: DeterminedTask; readonly parts: Start["parts"] };
+
+/** Places what fits in the working copy. */
+function placeAll(tasks: readonly DeterminedTask[], rooms: Rooms, rules: FitRules) {
+  const fitting: Fitting[] = [];
+  const left: DeterminedTask[] = [];
+  const tooLarge = new Set<string>();
+  for (const task of tasks) {
+    // Room only shrinks here: what is equal to one that did not fit does not fit either.
+    const shape = shapeOf(task);
+    const parts = tooLarge.has(shape) ? null : findFits(task, rooms, rules);
+    if (parts === null) {
+      tooLarge.add(shape);
+      left.push(task);
+    } else {
+      occupy(rooms, parts);
+      fitting.push({ task, parts });
+    }
+  }
+  return { fitting, left };
+}
+
+function shapeOf({ slots, singleAgent, blockedAgents }: DeterminedTask): string {
+  return JSON.stringify([slots, singleAgent, blockedAgents]);
+}
+
+type Victim = { readonly task: DeterminedTask; readonly isOfOwnPriority: boolean };
+
+/** Placed tasks in the order in which they are stopped. */
+function victimsFor(priority: number, classes: readonly PriorityClass[]): readonly Victim[] {
+  return classes
+    .filter((other) => other.priority >= priority)
+    .toReversed()
+    .flatMap((other) =>
+      other.placed
+        .filter(({ preemptible }) => preemptible)
+        .toReversed()
+        .map((task) => ({ task, isOfOwnPriority: other.priority === priority })),
+    );
+}
+
+type RoomMaking = {
+  readonly left: readonly DeterminedTask[];
+  readonly candidates: readonly Victim[];
+  readonly rooms: Rooms;
+  readonly rules: FitRules;
+  readonly queue: Queue;
+  readonly releases: ReadonlyMap<string, Release>;
+};
+
+/** Stops what must stop for the tasks that did not fit; those get their room in the working copy. */
+function makeRoom(making: RoomMaking): readonly Release[] {
+  const { left, candidates, rooms, rules, queue, releases } = making;
+  const planned = new Map(releases);
+  let hopeless = new Set<string>();
+  for (const task of left) {
+    // Later tasks have at most the victims of earlier ones: an equal task fails again until something is released.
+    const shape = shapeOf(task);
+    if (hopeless.has(shape)) continue;
+    const position = positionOf(task, queue.positions);
+    const victims = candidates.filter(
+      (victim) =>
+        !planned.has(victim.task.id) &&
+        (!victim.isOfOwnPriority || positionOf(victim.task, queue.positions) > position),
+    );
+    const stopped = stopUntilFits(task, victims, rooms, rules);
+    if (stopped === null) {
+      hopeless.add(shape);
+      continue;
+    }
+    if (stopped.length > 0) hopeless = new Set();
+    for (const victim of stopped) planned.set(victim.id, { task: victim.id, by: task.id });
+  }
+  return [...planned.values()];
+}
+
+/** The tasks that were stopped for it, none where planned releases suffice; null, with nothing changed, if it never fits. */
+function stopUntilFits(
+  task: DeterminedTask,
+  victims: readonly Victim[],
+  rooms: Rooms,
+  rules: FitRules,
+): readonly DeterminedTask[] | null {
+  const stopped: DeterminedTask[] = [];
+  for (let next = 0; ; next += 1) {
+    const parts = findFits(task, rooms, rules);
+    if (parts !== null) {
+      occupy(rooms, parts);
+      return stopped;
+    }
+    const victim = victims[next]?.task;
+    if (victim === undefined) break;
+    vacate(rooms, victim.placement ?? []);
+    stopped.push(victim);
+  }
+  for (const victim of stopped) occupy(rooms, victim.placement ?? []);
+  return null;
+}

@@ -1,0 +1,16 @@
+import type { Demand } from "./demand.ts";
+import type { Pool } from "./pool.ts";
+import { placeOf } from "./queue.ts";
+
+/** All waiting runs, whatever the policy: by priority, place and arrival. */
+export function waitingDemands({ queue }: Pool): readonly Demand[] {
+  const demands: Demand[] = [];
+  for (const lane of [...queue.lanes("slotted"), ...queue.lanes("slotless")]) {
+    for (let next = lane.from(0); next !== null; next = lane.from(next.index + 1)) {
+      demands.push(next.demand);
+    }
+  }
+  return demands.sort(
+    (a, b) => a.priority - b.priority || placeOf(a) - placeOf(b) || a.arrival - b.arrival,
+  );
+}
