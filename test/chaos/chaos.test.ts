@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { killAll } from "./kill-all.ts";
 import { killEach, parts } from "./kill-each.ts";
 import { natsAway, natsWiped } from "./nats-away.ts";
+import { trialsOfShortSearch as trials } from "./search-under-test.ts";
 
 const slow = 420_000;
 const log = (): void => {};
@@ -9,7 +10,13 @@ const log = (): void => {};
 test(
   "kill -9 of each part once: the search completes, each metric exactly once, no trial twice at a time",
   async () => {
-    const { violations, killed } = await killEach({ seed: 7, rounds: 1, stepSeconds: 0.6, log });
+    const { violations, killed } = await killEach({
+      seed: 7,
+      rounds: 1,
+      stepSeconds: 1.2,
+      trials,
+      log,
+    });
     expect(violations).toEqual([]);
     expect(killed).toBe(parts.length);
   },
@@ -19,7 +26,7 @@ test(
 test(
   "kill -9 of everything at once: up takes over, and the trials that ran live on",
   async () => {
-    const { violations, runs } = await killAll({ seed: 6, stepSeconds: 0.15 });
+    const { violations, runs } = await killAll({ seed: 6, stepSeconds: 0.3, trials });
     expect(violations).toEqual([]);
     // Their supervisors and processes were not among what was killed: no trial needed a second run.
     expect(runs.every((count) => count === 1)).toBe(true);
@@ -30,7 +37,7 @@ test(
 test(
   "NATS loses its data folder twice: nothing is missing",
   async () => {
-    expect(await natsWiped({ seed: 8, stepSeconds: 0.1, log })).toEqual([]);
+    expect(await natsWiped({ seed: 8, stepSeconds: 0.2, trials, log })).toEqual([]);
   },
   slow,
 );
@@ -38,7 +45,7 @@ test(
 test(
   "NATS is away: no agent is lost, trials train on, nothing is missing afterwards",
   async () => {
-    expect(await natsAway({ seed: 9, stepSeconds: 0.1, awayMs: 20_000, log })).toEqual([]);
+    expect(await natsAway({ seed: 9, stepSeconds: 0.2, trials, awayMs: 20_000, log })).toEqual([]);
   },
   slow,
 );

@@ -12,6 +12,7 @@ const everything = ["supervisor", "trainyard", "agent-1", "nats", "postgres"] as
 export async function killAll(options: {
   readonly seed: number;
   readonly stepSeconds: number;
+  readonly trials?: number;
 }): Promise<{ readonly violations: readonly string[]; readonly runs: readonly number[] }> {
   await using world = await World.start({ slots: 3 });
   const search = await submitSearch(world, options);

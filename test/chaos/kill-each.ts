@@ -3,6 +3,7 @@ import { drawInteger } from "@trainyard/kernel";
 import { World } from "../world/world.ts";
 import {
   hyperparametersOf,
+  type SearchUnderTest,
   submitSearch,
   untilMoreValidations,
   untilOver,
@@ -29,6 +30,7 @@ export async function killEach(options: {
   readonly seed: number;
   readonly rounds: number;
   readonly stepSeconds: number;
+  readonly trials?: number;
   readonly log: (line: string) => void;
 }): Promise<{ readonly violations: readonly string[]; readonly killed: number }> {
   await using world = await World.start({ processes: true, slots: 3 });
@@ -50,20 +52,21 @@ export async function killEach(options: {
   options.log("every part was killed; waiting for the search to end");
   await untilOver(world.client, search.id, 240_000);
   violations.push(...(await violationsOf(world, search)));
-  violations.push(...(await differencesToUndisturbed(world, search.id, options.seed)));
+  violations.push(...(await differencesToUndisturbed(world, search, options.seed)));
   return { violations, killed };
 }
 
 /** The same search, undisturbed and with shorter steps: it must draw the same hyperparameters in the same order. */
 async function differencesToUndisturbed(
   world: World,
-  disturbed: string,
+  disturbed: SearchUnderTest,
   seed: number,
 ): Promise<string[]> {
-  const { id } = await submitSearch(world, { seed, stepSeconds: 0 });
+  const { trials } = disturbed;
+  const { id } = await submitSearch(world, { seed, stepSeconds: 0, trials });
   await untilOver(world.client, id);
   const [ours, theirs] = [
-    await hyperparametersOf(world.client, disturbed),
+    await hyperparametersOf(world.client, disturbed.id),
     await hyperparametersOf(world.client, id),
   ];
   return ours.flatMap((one, index) =>

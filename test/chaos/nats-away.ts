@@ -14,6 +14,7 @@ import {
 type Options = {
   readonly seed: number;
   readonly stepSeconds: number;
+  readonly trials?: number;
   readonly log: (line: string) => void;
 };
 

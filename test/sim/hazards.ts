@@ -45,6 +45,8 @@ async function checkpoint(scene: Scene, id: string, run: number, step: number): 
 /** A run that was asked to stop obeys. */
 async function windDown(scene: Scene, end: Ended = acknowledged): Promise<void> {
   await scene.settle();
+  // A fan-out beside the reactions may ask the run to stop later.
+  if (scene.unended()?.stopping === false) await scene.rest();
   const unended = scene.unended();
   if (unended?.stopping === true) await scene.tell(scene.allocation(unended.run), end);
   await scene.settle();

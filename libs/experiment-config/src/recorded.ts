@@ -29,6 +29,14 @@ import { readSearcher } from "./searcher/searcher.ts";
 export type { CheckpointStorage, NormalisedConfig } from "./config.ts";
 export { defaults } from "./defaults.ts";
 export { type RequestedResources, requestedResources } from "./requested-resources.ts";
+export {
+  type BindMount,
+  bytesOf,
+  type ContainerSection,
+  type DeviceKind,
+  type DeviceMapping,
+  recordedContainer,
+} from "./container.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
 
 /**

@@ -5,6 +5,7 @@ import { parsed, yaml } from "./test-documents.ts";
 const warned = (more: string, drop: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(parsed(yaml(more, drop)).warnings.map(({ path, detail }) => [path, detail]));
 
+const inContainers = expect.stringMatching(/^takes effect on agents that run containers; /);
 const notYet = "is accepted and has no effect yet";
 
 describe("warnings", () => {
@@ -17,9 +18,9 @@ environment: {image: x, registry_auth: {password: secret}}
 checkpoint_storage: {type: directory, container_path: /a}
 hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     expect(warned(text)).toEqual({
-      bind_mounts: notYet,
+      bind_mounts: inContainers,
       "searcher.max_length": expect.stringMatching(/^does not end a trial: /),
-      "environment.image": notYet,
+      "environment.image": inContainers,
       "environment.registry_auth": `${notYet}; credentials in it are not stored`,
       "hyperparameters.a[0]": "is inside a list, which is passed on as it is: it is not searched",
     });

@@ -15,6 +15,8 @@ import { isHyperparameterType } from "./hyperparameters/schema.ts";
 import { unusedKeys } from "./searcher/schema.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
+const IN_CONTAINERS =
+  "takes effect on agents that run containers; a process on its host does not need it";
 const NOT_YET = "is accepted and has no effect yet";
 /** Of keys that will not have one: what decides in their place. */
 const instead: Readonly<Record<string, string>> = {
@@ -41,6 +43,13 @@ const instead: Readonly<Record<string, string>> = {
     "has no effect: resource_pool and resources.constraints say where trials run",
   "resources.native_parallel":
     "has no effect: slots_per_trial alone says how many slots a trial trains on",
+  bind_mounts: IN_CONTAINERS,
+  "environment.image": IN_CONTAINERS,
+  "environment.force_pull_image": IN_CONTAINERS,
+  "environment.add_capabilities": IN_CONTAINERS,
+  "environment.drop_capabilities": IN_CONTAINERS,
+  "resources.shm_size": IN_CONTAINERS,
+  "resources.devices": IN_CONTAINERS,
   "profiling.sync_timings": "has no effect: the profiler times nothing inside of the training loop",
   "searcher.max_length":
     "does not end a trial: it is passed to the training code, which decides how long it trains; max_time ends one",

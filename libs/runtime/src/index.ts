@@ -26,6 +26,7 @@ export {
   processVariables,
 } from "./service/connections.ts";
 export { EffectLoop } from "./reactions/effect-loop.ts";
+export { firstAbort } from "./first-abort.ts";
 export { parseEnvFile, parseEnvironment, readEnvironment } from "./service/environment.ts";
 export { type KnownEvent, LogHistory, LogRewound } from "./history/log-history.ts";
 export { EventFeed } from "./history/event-feed.ts";
@@ -93,4 +94,5 @@ export { viewGauges } from "./views/view-telemetry.ts";
 export { View, type ViewState } from "./views/view.ts";
 export type { TableNames, ViewSpec, ViewTable } from "./views/view-spec.ts";
 export { WorkerCall } from "./worker/worker-call.ts";
+export { endsTerm } from "./work/ends-term.ts";
 export { BufferedWork, MovedStream, type Work } from "./work/work.ts";

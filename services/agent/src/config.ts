@@ -9,7 +9,8 @@ import {
 import { z } from "zod";
 import type { OfferSettings } from "./devices/offer.ts";
 import { readLabels } from "./labels.ts";
-import type { Mechanism } from "./state/run-group.ts";
+import { type ContainerConfig, containerConfigOf, containerVariables } from "./container-config.ts";
+import type { ProcessMechanism } from "./state/run-group.ts";
 
 const schema = z.object({
   ...processVariables,
@@ -36,6 +37,7 @@ const schema = z.object({
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
   TRAINYARD_METRICS_URL: z.string().min(1),
+  ...containerVariables,
 });
 
 export type AgentConfig = ProcessConfig & {
@@ -45,7 +47,8 @@ export type AgentConfig = ProcessConfig & {
   readonly address: string;
   readonly pool: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly processGroups: Mechanism | "auto";
+  readonly processGroups: ProcessMechanism | "auto";
+  readonly container: ContainerConfig;
   readonly checkpointDir: string;
   /** Null where training processes use the installed package. */
   readonly sdkPath: string | null;
@@ -78,6 +81,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     pool: env.TRAINYARD_POOL,
     labels: env.TRAINYARD_AGENT_LABELS,
     processGroups: env.TRAINYARD_AGENT_PROCESS_GROUPS,
+    container: containerConfigOf(env),
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     sdkPath: env.TRAINYARD_SDK_PATH ?? null,
     apiUrl: env.TRAINYARD_API_URL,

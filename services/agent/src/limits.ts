@@ -90,6 +90,23 @@ export const limits = {
   /** Of a line of theirs in a message. */
   deviceLineCharsMax: 200,
   deviceStrangeLinesMax: 3,
+  /** An image is asked for this often, with growing pauses: a registry that restarts is back by then. */
+  pullAttemptsMax: 4,
+  pullRetry: { firstMs: 1_000, lastMs: 15_000, spread: 0.25 },
+  /** An engine that unpacks a large layer says nothing meanwhile. */
+  pullSilenceMs: 10 * 60_000,
+  /** Between two lines on the progress of a pull. */
+  pullTellMs: 5_000,
+  /** Between two looks at whether a container's init is gone, and whether its engine says how. */
+  goneLookMs: 200,
+  /** A container has ended and its engine is away: its exit code is waited for so long. */
+  engineAwayMs: 60_000,
+  /** Removing a container that is over; where it takes longer the next look at all containers removes it. */
+  removeContainerMs: 15_000,
+  /** Between two looks at a container's memory: an out-of-memory kill of its main process is seen if this comes first. */
+  memoryLookMs: 250,
+  /** Between two looks for containers of runs that are over. */
+  orphansMs: 10_000,
   /** Another agent process on the same folder may be about to end. */
   folderLockMs: 5_000,
 } as const;

@@ -21,7 +21,7 @@ import { Program } from "./devices/program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { Contexts } from "./shell/contexts.ts";
-import { findProcessGroups } from "./shell/process-groups.ts";
+import { runtimeOf } from "./shell/runtime-choice.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
@@ -61,16 +61,13 @@ export async function createService(
   const registry = createRegistry(name);
   const events = createTelemetry(logger, registry);
   const { apiUrl, metricsUrl, checkpointDir, inherited } = config;
-  // Each run finds out anew what it gets; this is what is told, and where less is allowed than was asked for, the end.
-  const { mechanism, problems } = findProcessGroups(config.processGroups);
-  events.processGroups(mechanism, problems);
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };
   const contexts = new Contexts({ ...shared, folder: join(folder, names.contexts) });
   const start = beginStart(folder, clock.nowMs());
-  const identity = { ...identityOf(config), ...start, processGroups: mechanism };
+  const runtime = await runtimeOf({ config, folder: start.folder, sdkPath, clock, events });
+  const identity = { ...identityOf(config), ...start, processGroups: runtime.mechanism };
   const urls = { apiUrl, metricsUrl, checkpointDir };
-  const { processGroups } = config;
   const { deviceLookMs = limits.deviceLookMs } = overrides;
   const deps = {
     ...shared,
@@ -81,8 +78,7 @@ export async function createService(
     folder,
     contexts,
     inherited,
-    sdkPath,
-    processGroups,
+    runtime,
   };
   const agent = stack.use(new Agent(deps));
   const service = serviceOf(

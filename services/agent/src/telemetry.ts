@@ -92,6 +92,8 @@ function processEvents(logger: Logger) {
       logger.error({ allocation, err: error }, "run_not_launched"),
     processGroups: (mechanism: string, problems: readonly string[]) =>
       logger.info({ mechanism, problems }, "process_groups"),
+    containers: (engine: string, socket: string) => logger.info({ engine, socket }, "containers"),
+    sweepFailed: (error: unknown) => logger.warn({ err: error }, "containers_not_swept"),
     /** Empty once nothing is. */
     left: (allocation: string, left: string) => logger.warn({ allocation, left }, "run_left"),
   };

@@ -7,6 +7,8 @@ const shouted = new Set([
   "LICENSE",
   "SECURITY.md",
   "STYLE.md",
+  // The name that buildah and podman look for.
+  "Containerfile",
 ]);
 const kebab = /^\.?[a-z0-9]+(-[a-z0-9]+)*$/;
 const python = /^[a-z0-9_]+$/;
@@ -35,6 +37,7 @@ export const kebabCase: Rule = {
     "libs/py/tests/test_spool.py": "",
     "services/x/migrations/0001_first_tables.sql": "",
     ".gitignore": "",
+    "deploy/images/a/Containerfile": "",
   },
 };
 

@@ -173,6 +173,13 @@ export class FoldCache {
     return this.#passed.get(stream) ?? 0;
   }
 
+  /** The id of the event at this version, if a state that is kept ends with it. */
+  lastEventOf(stream: string, version: number): string | undefined {
+    const folds = this.#streams.get(stream)?.values() ?? [];
+    for (const entry of folds) if (entry.version === version && version > 0) return entry.eventId;
+    return undefined;
+  }
+
   #pass(stream: string, version: number): void {
     if (version > (this.#passed.get(stream) ?? 0)) this.#passed.set(stream, version);
   }

@@ -56,20 +56,23 @@ export class ParkedRetries {
     });
   }
 
-  /** Serves all that was asked for; whether one of them came through. Throws what ends the term. */
-  async serve(): Promise<boolean> {
+  /** Serves all that was asked for: whether one of them came through, and whether one failed. Throws what ends the term. */
+  async serve(): Promise<{ readonly mended: boolean; readonly failed: boolean }> {
     let mended = false;
+    let anyFailed = false;
     for (let asked = this.#asked.shift(); asked !== undefined; asked = this.#asked.shift()) {
       try {
         const { failed, driven } = await this.#retry(asked.key);
         mended ||= failed === null && driven > 0;
+        anyFailed ||= failed !== null;
         asked.resolve(failed);
       } catch (error) {
+        anyFailed = true;
         asked.reject(error);
         if (endsTerm(error)) throw error;
       }
     }
-    return mended;
+    return { mended, failed: anyFailed };
   }
 
   async #retry(key: string): Promise<{ readonly failed: string | null; readonly driven: number }> {

@@ -337,6 +337,9 @@ export class ReactionLoop {
 
   async #serveRetries(): Promise<boolean> {
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
-    return this.#retries.serve();
+    const { mended, failed } = await this.#retries.serve();
+    // What failed with a fault may have been written: the key may have nothing parked any more.
+    if (failed) this.#astray = true;
+    return mended;
   }
 }

@@ -55,15 +55,17 @@ class World {
 
   /** An event of many marks, and one behind it, are parked. */
   async park(): Promise<void> {
-    for (const version of [0, 1]) {
-      const events = [{ id: newEventId(), ...encodeEvent({ type: "ExperimentPaused", data: {} }) }];
-      const writes = [{ stream: "experiment-1", expectedVersion: version, events }];
-      await this.log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
-    }
+    for (const version of [0, 1]) await this.pause(version);
     await this.start();
     await expect.poll(() => this.parked()).toEqual([1, 2]);
     await this.stop();
     this.#mended = true;
+  }
+
+  async pause(version: number): Promise<void> {
+    const events = [{ id: newEventId(), ...encodeEvent({ type: "ExperimentPaused", data: {} }) }];
+    const writes = [{ stream: "experiment-1", expectedVersion: version, events }];
+    await this.log.append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
   }
 
   async start(): Promise<ReactionLoop> {
@@ -131,4 +133,17 @@ describe("a parked event with a fan-out of several commits that is driven again"
       }
     }
   }
+});
+
+test("what follows is not parked when the last row went with a commit that was written before a fault", async () => {
+  const world = new World({ at: 4, written: true });
+  await world.park();
+  const loop = await world.start();
+  expect(await loop.retryParked("1")).toMatch("the log cannot be reached");
+  expect(await world.parked()).toEqual([]);
+  await world.pause(2);
+  const head = await world.log.head();
+  await expect.poll(() => loop.position).toBe(head);
+  expect(await world.parked()).toEqual([]);
+  await world.stop();
 });

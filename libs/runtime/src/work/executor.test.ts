@@ -1,4 +1,4 @@
-import type { EventOf } from "@trainyard/contracts";
+import { encodeEvent, type EventOf } from "@trainyard/contracts";
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { isRejection, reject } from "@trainyard/kernel";
 import { expect, test } from "vitest";
@@ -35,7 +35,7 @@ function replicas() {
       const decided = await work.decide(switches, "1", command);
       return isRejection(decided) ? decided : undefined;
     });
-  return { one, two, tell };
+  return { log, one, two, tell };
 }
 
 test("a command that finds nothing to do has looked at the log, not only at what it remembers", async () => {
@@ -57,4 +57,23 @@ test("what is already so is answered without a position", async () => {
   await tell(one, "on");
   expect(await tell(one, "on")).toMatchObject({ position: 0 });
   expect(await tell(one, "on_once")).toMatchObject({ rejected: "is_on" });
+});
+
+test("what was remembered of a log that went back since is not answered from", async () => {
+  const { log, one, tell } = replicas();
+  const restore = log.store.backup();
+  await tell(one, "on");
+  restore();
+  expect(await tell(one, "on")).toMatchObject({ position: 1 });
+});
+
+test("what was remembered is not answered from when another event has taken the place of the last", async () => {
+  const { log, one, tell } = replicas();
+  const restore = log.store.backup();
+  await tell(one, "on");
+  restore();
+  const events = [{ id: newEventId(), ...encodeEvent({ type: "ExperimentPaused", data: {} }) }];
+  const writes = [{ stream: "experiment-1", expectedVersion: 0, events }];
+  await log.as("two").append({ commitId: newEventId(), writes, guards: [], meta: emptyMeta });
+  expect(await tell(one, "on")).toMatchObject({ position: 2 });
 });

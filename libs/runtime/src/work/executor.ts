@@ -81,12 +81,15 @@ export class Executor {
 
   /**
    * Where nothing is written, no version is looked at: a process that slept through its lease would answer from states
-   * that another has changed since.
+   * that another has changed since, or that a log which went back does not have.
    */
   async #confirm(work: BufferedWork): Promise<void> {
     const looks = [...work.loaded()].map(async ([stream, version]) => {
-      const later = await this.#log.read(stream, version, 1);
-      if (later.length > 0) throw new MovedStream(stream);
+      const known = this.cache.lastEventOf(stream, version);
+      const [last, later] = await this.#log.read(stream, Math.max(0, version - 1), 2);
+      const wentBack = version > 0 && (last === undefined || last.id !== (known ?? last.id));
+      if (wentBack) this.cache.clear();
+      if (wentBack || (version === 0 ? last : later) !== undefined) throw new MovedStream(stream);
     });
     await Promise.all(looks);
   }

@@ -8,6 +8,7 @@ import { createTelemetry } from "../telemetry.ts";
 import { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
+import { processRuntime } from "../runtime/processes.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { Uptime } from "../state/uptime.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
@@ -42,9 +43,14 @@ function newAgent(folder: string) {
     deviceLookMs: 1_000,
     ...urls,
     checkpointDir: "",
-    sdkPath: null,
     inherited: {},
-    processGroups,
+    runtime: processRuntime({
+      ...urls,
+      sdkPath: null,
+      inherited: {},
+      asked: "auto",
+      mechanism: processGroups,
+    }),
   });
 }
 

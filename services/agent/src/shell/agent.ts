@@ -100,7 +100,12 @@ export class Agent implements AsyncDisposable {
     const { bus, identity, events } = this.#deps;
     this.#adopt();
     events.adopted(this.#runs.size);
-    const loops = Promise.all([this.#reportLoop(), this.#cleanUpLoop(), this.#deviceLoop()]);
+    const loops = Promise.all([
+      this.#reportLoop(),
+      this.#cleanUpLoop(),
+      this.#deviceLoop(),
+      this.#orphanLoop(),
+    ]);
     this.#stack.defer(async () => {
       await loops;
     });
@@ -308,6 +313,20 @@ export class Agent implements AsyncDisposable {
         // The next look tries again.
         this.#deps.events.runFailed(run.allocation, error);
       }
+    }
+  }
+
+  /** What a run leaves in its runtime goes with it, also where neither its supervisor nor an agent could see to that. */
+  async #orphanLoop(): Promise<void> {
+    const { clock, runtime, events } = this.#deps;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const running = (): ReadonlySet<string> =>
+        new Set(
+          [...this.#runs.values()].filter((run) => !run.isEnded).map((run) => run.allocation),
+        );
+      await runtime.sweep(running).catch(events.sweepFailed);
+      await pause(clock, limits.orphansMs, signal);
     }
   }
 

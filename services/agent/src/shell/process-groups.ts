@@ -1,17 +1,17 @@
 /** How this host holds the processes of runs together: what was asked for, or the best that it allows. */
 import { Fault } from "@trainyard/kernel";
 import { cgroupProblem } from "../state/cgroup.ts";
-import type { Mechanism } from "../state/run-group.ts";
+import type { ProcessMechanism } from "../state/run-group.ts";
 import { parentProblem } from "../supervisor/leader.ts";
 
 export type ProcessGroups = {
-  readonly mechanism: Mechanism;
+  readonly mechanism: ProcessMechanism;
   /** Why those that hold more are not to be had. */
   readonly problems: readonly string[];
 };
 
 /** Throws where what was asked for is not to be had here. */
-export function findProcessGroups(asked: Mechanism | "auto"): ProcessGroups {
+export function findProcessGroups(asked: ProcessMechanism | "auto"): ProcessGroups {
   const problems: string[] = [];
   for (const [mechanism, problemOf] of better) {
     if (asked !== "auto" && asked !== mechanism) continue;
@@ -27,7 +27,7 @@ export function findProcessGroups(asked: Mechanism | "auto"): ProcessGroups {
   );
 }
 
-const better: readonly (readonly [Mechanism, () => string | null])[] = [
+const better: readonly (readonly [ProcessMechanism, () => string | null])[] = [
   ["cgroup", cgroupProblem],
   ["parent", parentProblem],
 ];

@@ -78,7 +78,7 @@ export class RunEnding {
       await pause(this.#clock, limits.lookMs / 10, signal);
       if (signal.aborted) return null;
     }
-    group.remove();
+    await group.remove();
     return found;
   }
 }

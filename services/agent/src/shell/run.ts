@@ -14,16 +14,15 @@ import type { Bus } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import { type AllocationReport, AllocationReportState } from "@trainyard/contracts/agent";
 import { atMost, type Clock, pause } from "@trainyard/kernel";
-import { argvOf, environmentOf } from "../core/environment.ts";
 import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
+import { LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
-import type { Mechanism } from "../state/run-group.ts";
 import { SealedSpool } from "../state/sealed-spool.ts";
 import { checkpointRootOf, deliverCheckpoints } from "./checkpoint-delivery.ts";
 import { type Contexts, NoContext } from "./contexts.ts";
@@ -45,11 +44,10 @@ export type RunDeps = {
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly checkpointDir: string;
-  readonly sdkPath: string | null;
-  /** The variables that training processes inherit. */
+  /** The agent's own variables. */
   readonly inherited: Readonly<Record<string, string>>;
-  /** How the processes of a run are held together. */
-  readonly processGroups: Mechanism | "auto";
+  /** What runs launch in. */
+  readonly runtime: Runtime;
   readonly onChange: () => void;
 };
 
@@ -213,24 +211,22 @@ export class Run implements AsyncDisposable {
   /** Starts the supervisor and fetches the code meanwhile; null where the run ended before it began. */
   async #prepare(signal: AbortSignal): Promise<SupervisorProcess | null> {
     if (this.folder.exit !== null) return null;
-    const { launch, path, runDir } = this.folder;
+    const { launch, path } = this.folder;
     const { inherited } = this.#deps;
     this.#deps.events.launching(this.allocation);
     let supervisor: SupervisorProcess | null = null;
     try {
       supervisor = new SupervisorProcess(path, inherited, this.#wake.wake);
-      const work = await this.#unpack(AbortSignal.any([signal, this.#killing.signal]));
-      if (this.#killing.signal.aborted) throw new Error("killed before its start");
+      const preparing = AbortSignal.any([signal, this.#killing.signal]);
+      const work = await this.#unpack(preparing);
       const checkpointRoot = checkpointRootOf(launch, this.#deps.checkpointDir);
       // A device that has left since the place was given: without it the run would train on the CPU and not say so.
       const slots = this.#deps.offer.slotsOf(launch.slots);
-      const environment = environmentOf(launch, { ...this.#deps, runDir, checkpointRoot, slots });
-      supervisor.order({
-        argv: argvOf(launch),
-        environment: { ...environment, PWD: work },
-        work,
-        mechanism: this.#deps.processGroups,
-      });
+      const onProgress = (): void => void (this.#pieces += 1);
+      const launching = { folder: this.folder, work, slots, checkpointRoot, onProgress };
+      const order = await this.#deps.runtime.order(launching, preparing);
+      if (preparing.aborted) throw new Error("killed before its start");
+      supervisor.order(order);
       return supervisor;
     } catch (error) {
       supervisor?.[Symbol.dispose]();
@@ -272,8 +268,8 @@ export class Run implements AsyncDisposable {
     const isOfUser = error instanceof BadArchive;
     const code = isOfUser ? notExecutable : null;
     const kind = isOfUser ? "exited" : "not_launched";
-    const text =
-      error instanceof NoContext || isOfUser ? message : `the agent could not: ${message}`;
+    const isSentence = error instanceof NoContext || error instanceof LaunchProblem || isOfUser;
+    const text = isSentence ? message : `the agent could not: ${message}`;
     this.folder.recordExit({ kind, code, signal: null, message: text });
   }
 

@@ -15,7 +15,7 @@
  *     supervisor.json           {pid, started, boot}: who may start the process. Created by link, so that exactly one ever
  *                               claims the run; pid 0 when the agent ended the run before it started
  *     group.json                {mechanism: "cgroup", path} | {mechanism: "parent", parent: {pid, started, boot}} |
- *                               {mechanism: "scan"}: how all processes of the run are found, see run-group.ts; written
+ *                               {mechanism: "container", socket, name} | {mechanism: "scan"}: how all processes of the run are found, see run-group.ts; written
  *                               before the run starts. A run without it is of an older agent, and found by a scan
  *     process.json              {pid, started, boot, atMs}: the leader of the process group, written right after its start
  *     output/<first>.ndjson     lines, in files of about 16 MiB, named by the number of their first line in 12 digits.
@@ -39,6 +39,7 @@
  *     supervisor.log            what the supervisor itself said, which is nothing unless it failed
  *     work/<n>/                 the unpacked model code, in which the process runs; n is 1 but where an agent was killed
  *                               while it unpacked. Removed when the run is forgotten
+ *     pipes/                    of a run in a container: the named pipes stdout and stderr, and started once its shell is up
  *     run/                      TRAINYARD_RUN_DIR: the SDK's spool/ and end.json, the agent's stop.json
  *
  * `started` is the process's start in clock ticks since boot and `boot` the kernel's boot id, so that a pid that was

@@ -1,5 +1,5 @@
 /**
- * All processes of one run, whatever they have done to get away from their group: the port behind which three mechanisms
+ * All processes of one run, whatever they have done to get away from their group: the port behind which four mechanisms
  * lie. Which one is in force is on record in the run's folder before the run starts (group.json), so that whoever adopts
  * the run finds the same processes.
  *
@@ -9,11 +9,13 @@
  *   scan     /proc alone: the leader's session and group, whoever was started with the run's folder in its environment,
  *            and the descendants of all these. A process that gave up both and lost its parent before anybody looked is
  *            not found.
+ *   container  a container of Docker's or Podman's: its init is PID 1 of a namespace, which ends with it (container-group.ts).
  *
  * The first two look at /proc too, for a process that was moved to another cgroup, or whose adoptive parent was killed.
  * Zombies do not count: they hold nothing, and who does not wait for them may live for ever.
  */
 import { cgroupOf } from "./cgroup.ts";
+import { type ContainerRecord, containerGroupOf } from "./container-group.ts";
 import {
   carries,
   hasProc,
@@ -27,11 +29,14 @@ import {
 
 /** group.json: how the run's processes are held together. */
 export type GroupRecord =
+  | ContainerRecord
   | { readonly mechanism: "cgroup"; readonly path: string }
   | { readonly mechanism: "parent"; readonly parent: ProcessIdentity }
   | { readonly mechanism: "scan" };
 
 export type Mechanism = GroupRecord["mechanism"];
+/** Those of a run that is a process of this host. */
+export type ProcessMechanism = Exclude<Mechanism, "container">;
 
 export type RunGroup = {
   readonly mechanism: Mechanism;
@@ -41,8 +46,8 @@ export type RunGroup = {
   isOver(): boolean;
   /** Sends the signal to all that live; false where nothing did. */
   signal(name: NodeJS.Signals): boolean;
-  /** Once it is over: gives back what the kernel holds for it. */
-  remove(): void;
+  /** Once it is over: gives back what the kernel or an engine holds for it. */
+  remove(): Promise<void>;
 };
 
 export function runGroupOf(
@@ -50,6 +55,7 @@ export function runGroupOf(
   leader: () => ProcessIdentity | null,
   record: GroupRecord,
 ): RunGroup {
+  if (record.mechanism === "container") return containerGroupOf(runDir, leader, record);
   const found = new Found(runDir, leader, record.mechanism === "parent" ? record.parent : null);
   const cgroup = record.mechanism === "cgroup" ? cgroupOf(record.path) : null;
   return {
@@ -64,7 +70,7 @@ export function runGroupOf(
       const inCgroup = cgroup?.signal(name) ?? false;
       return found.signal(name, new Set(cgroup?.members().map(({ pid }) => pid))) || inCgroup;
     },
-    remove: () => cgroup?.remove(),
+    remove: async () => cgroup?.remove(),
   };
 }
 

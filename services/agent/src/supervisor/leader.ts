@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { createCgroup, within } from "../state/cgroup.ts";
 import { identityOfChild, type ProcessIdentity } from "@trainyard/kernel/process-identity";
-import type { GroupRecord, Mechanism } from "../state/run-group.ts";
+import type { GroupRecord, ProcessMechanism } from "../state/run-group.ts";
 
 export type Command = {
   readonly argv: readonly string[];
@@ -20,14 +20,21 @@ export type Command = {
   readonly work: string;
 };
 
-export type LeaderEnd = { readonly code: number | null; readonly signal: string | null };
+export type LeaderEnd = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** What is known of why, as a sentence. */
+  readonly cause?: string;
+};
+
+/** Nobody saw how it ended, or whether it ever started, with the reason as a sentence. */
+export type Lost = { readonly lost: string; readonly neverStarted?: boolean };
 
 export type Leader = {
   readonly identity: ProcessIdentity | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Null where nobody saw it: the parent that waited for it was killed. */
-  readonly end: Promise<LeaderEnd | null>;
+  readonly end: Promise<LeaderEnd | Lost>;
   /** To be called once its identity is on record; until then a parent does not wait for it. */
   readonly recorded: () => void;
 };
@@ -48,20 +55,22 @@ class NotHere extends Error {
   override readonly name = "NotHere";
 }
 
+const parentLost =
+  "the process that waited for it was killed, so the agent ended it: how it would have ended is not known";
 /** A Python that is up says so in a fraction of a second, also on a host with much to do. */
 const parentReadyMs = 10_000;
 /** Nothing of the user's Python is read: its start takes a few hundredths of a second. */
 const parentArguments = ["-I", "-S", "-E", join(import.meta.dirname, "parent.py")];
 /** The system's own before what the PATH has: that may be a shim, which is slow, or an environment of the user's. */
 const pythons = ["/usr/bin/python3", "python3"];
-const inOrder: readonly Mechanism[] = ["cgroup", "parent", "scan"];
+const inOrder: readonly ProcessMechanism[] = ["cgroup", "parent", "scan"];
 /** A cgroup's name is a file name: there is room for more, but whoever reads it needs the run's name only. */
 const nameCharsMax = 100;
 
 /** `record` is called before the command is started. Throws StartFailure, or why the mechanism that was asked for is not here. */
 export async function startLeader(
   command: Command,
-  asked: Mechanism | "auto",
+  asked: ProcessMechanism | "auto",
   folder: string,
   record: (group: GroupRecord) => void,
 ): Promise<Leader> {
@@ -199,7 +208,8 @@ async function belowParent(
     stdout: child.stdout as Readable,
     stderr: child.stderr as Readable,
     end: said.next().then((end) => {
-      return end === null ? null : { code: end.code ?? null, signal: end.signal ?? null };
+      if (end === null) return { lost: parentLost };
+      return { code: end.code ?? null, signal: end.signal ?? null };
     }),
     recorded: () => void input.write("\n"),
   };

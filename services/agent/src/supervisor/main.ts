@@ -16,13 +16,29 @@ import type { ExitRecord, KillRecord, NoticeRecord } from "../core/records.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
-import { type GroupRecord, type Mechanism, type RunGroup, runGroupOf } from "../state/run-group.ts";
-import { type Command, type Leader, StartFailure, startLeader } from "./leader.ts";
+import {
+  type GroupRecord,
+  type Mechanism,
+  type ProcessMechanism,
+  type RunGroup,
+  runGroupOf,
+} from "../state/run-group.ts";
+import {
+  type Command,
+  type Leader,
+  type LeaderEnd,
+  type Lost,
+  StartFailure,
+  startLeader,
+} from "./leader.ts";
+import type { ContainerOrder } from "./container-leader.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
 export type StartOrder = Command & {
   /** How the run's processes are held together; "auto" is the best that this host allows. */
-  readonly mechanism: Mechanism | "auto";
+  readonly mechanism: ProcessMechanism | "auto";
+  /** Set for a run in a container, which then has the command. */
+  readonly container?: ContainerOrder;
 };
 
 /** After the leader's end and the kill of its group, output that somebody still holds open is not waited for longer. */
@@ -80,12 +96,12 @@ async function supervise(order: StartOrder): Promise<void> {
   let record: GroupRecord = { mechanism: "scan" };
   let leader: Leader;
   try {
-    leader = await startLeader(order, order.mechanism, folder, (group) => {
+    leader = await launch(order, (group) => {
       writeRecord(folder, names.group, group);
       record = group;
     });
   } catch (error) {
-    groupOf(record, null).remove();
+    await groupOf(record, null).remove();
     return await refuse(order, error, output);
   }
   const { identity } = leader;
@@ -98,6 +114,14 @@ async function supervise(order: StartOrder): Promise<void> {
   }
   leader.recorded();
   await finish(leader, group, collected, output);
+}
+
+async function launch(order: StartOrder, record: (group: GroupRecord) => void): Promise<Leader> {
+  const { container } = order;
+  if (container === undefined) return await startLeader(order, order.mechanism, folder, record);
+  // A run without a container does not load the engine's client.
+  const { startContainer } = await import("./container-leader.ts");
+  return await startContainer(container, clock, record);
 }
 
 function groupOf(record: GroupRecord, leader: ProcessIdentity | null): RunGroup {
@@ -143,14 +167,22 @@ async function finish(
   await Promise.all([stdout, stderr].map(closed));
   clearTimeout(timer);
   collected.flush();
-  if (end === null) {
-    const message =
-      "the process that waited for it was killed, so the agent ended it: how it would have ended is not known";
-    return await record({ kind: "lost", code: null, signal: null, message, atMs });
+  if ("lost" in end) {
+    return await recordLost(end, output, atMs);
   }
   const { code, signal } = end;
-  const message = messageOf(code, signal, collected.lastError());
+  const message = messageOf(end, group.mechanism, collected.lastError());
   await record({ kind: "exited", code, signal, message, atMs });
+}
+
+async function recordLost(
+  { lost: message, neverStarted = false }: Lost,
+  output: OutputWriter,
+  atMs: number,
+): Promise<void> {
+  output.write([{ source: outputSource.agent, atMs, text: message, continued: false }]);
+  const kind = neverStarted ? "not_launched" : "lost";
+  await record({ kind, code: null, signal: null, message, atMs });
 }
 
 /** Writes each new notice of the agent as a line of the run. */
@@ -196,7 +228,7 @@ async function endAll(group: RunGroup, output: OutputWriter): Promise<void> {
     }
     await pause(clock, pauseMs);
   }
-  group.remove();
+  await group.remove();
 }
 
 async function closed(stream: Readable): Promise<void> {
@@ -266,13 +298,20 @@ function startProblem(program: string, error: StartFailure): string {
   return `the entrypoint could not be started: ${error.message}`;
 }
 
-function messageOf(code: number | null, signal: string | null, lastError: string): string {
+function messageOf(
+  { code, signal, cause = "" }: LeaderEnd,
+  mechanism: Mechanism,
+  lastError: string,
+): string {
   if (code === 0) return "";
   // Only the agent's kills are on record; the other sender of this signal is the kernel.
   const isUnexplained = signal === "SIGKILL" && readRecord(folder, names.kill) === null;
+  const whose = mechanism === "container" ? "its container" : "the host";
+  const perhaps = isUnexplained ? `, perhaps because ${whose} ran out of memory` : "";
+  const why = cause === "" ? perhaps : `: ${cause}`;
   const how =
     signal !== null
-      ? `ended by ${signal}${isUnexplained ? ", perhaps because the host ran out of memory" : ""}`
-      : `exited with code ${code}${code === notFound ? ", which a shell gives for a command that it does not find" : ""}`;
+      ? `ended by ${signal}${why}`
+      : `exited with code ${code}${code === notFound ? ", which a shell gives for a command that it does not find" : ""}${cause === "" ? "" : why}`;
   return (lastError === "" ? how : `${how}: ${lastError}`).slice(0, messageCharsMax);
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createMemoryBus } from "@trainyard/bus";
 import {
   type AppendRequest,
@@ -256,6 +257,20 @@ test("a log that fails is asked again", async () => {
   await untilHeard(5);
   expect(positions()).toEqual(upTo(5));
   expect(failures).toBe(5);
+});
+
+test("what failed no longer listens to the relay's end", async () => {
+  let failures = 0;
+  const failing = log.as("relay");
+  failing.onAppended = async () => {
+    failures += 1;
+    throw new Fault("connection_lost", "the connection to the log failed", { retry: "later" });
+  };
+  const events = createTelemetry(createLogger("relay", "silent"), createRegistry("relay"));
+  const deps = { log: failing, bus: hub.connect("relay"), clock, events };
+  running.push(relay(deps, stop.signal));
+  await vi.waitFor(() => expect(failures).toBeGreaterThan(4), { timeout: 5_000 });
+  expect(getEventListeners(stop.signal, "abort").length).toBeLessThan(4);
 });
 
 test("a log whose hint never comes is polled", async () => {

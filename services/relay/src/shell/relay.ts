@@ -14,7 +14,7 @@
 import type { Bus } from "@trainyard/bus";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
-import { LogHistory, runtimeLimits } from "@trainyard/runtime";
+import { firstAbort, LogHistory, runtimeLimits } from "@trainyard/runtime";
 import { refillAfter, whereToStart } from "../core/start.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { relayLimits } from "../limits.ts";
@@ -82,7 +82,9 @@ async function tail(
 ): Promise<void> {
   const { log, bus, clock, events } = deps;
   const stop = new AbortController();
-  const stopped = AbortSignal.any([signal, stop.signal]);
+  // In the end nothing of this listens to the relay's signal any more.
+  using _over = { [Symbol.dispose]: () => stop.abort() };
+  const stopped = firstAbort(signal, stop.signal);
   const bell = new Bell(clock, stopped);
   const ahead = new Ahead(stopped);
   const failures: unknown[] = [];

@@ -57,3 +57,15 @@ test("a cluster that was saved of a log which went back is told in a sentence, a
   expect((await open()).cluster.position).toBe(limits.snapshotPositions);
   expect(told).toEqual([said, said]);
 });
+
+test("a fold of a log that went back does not go on, also when the log has come that far again", async () => {
+  const { store, write, open } = stage();
+  await write("a", 3);
+  const restore = store.backup();
+  await write("a", 2);
+  const [early, late] = [await open(), await open()];
+  restore();
+  await expect(early.catchUp()).rejects.toMatchObject({ code: "log_rewound" });
+  await write("b", 4);
+  await expect(late.catchUp()).rejects.toMatchObject({ code: "log_rewound" });
+});

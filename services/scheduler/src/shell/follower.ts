@@ -8,7 +8,9 @@ import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
 import {
   isOfThisLog,
+  type KnownEvent,
   type Logger,
+  LogRewound,
   ofAnotherHistory,
   runtimeLimits,
   withEvent,
@@ -71,10 +73,15 @@ export class ClusterFollower {
     return this.#take(stored);
   }
 
-  /** Reads up to the head. */
+  /** Reads up to the head. Throws LogRewound where the log is not the one that the cluster was folded from. */
   async catchUp(): Promise<void> {
     for (;;) {
-      const page = await this.#log.readAll(this.cluster.position, runtimeLimits.pageEvents);
+      const known = { position: this.cluster.position, id: this.#eventId };
+      const page = await this.#log.readAll(
+        Math.max(0, known.position - 1),
+        runtimeLimits.pageEvents,
+      );
+      confirm(known, page[0]);
       for (const stored of page) {
         // Others may have moved the fold while the page was under way.
         if (stored.position === this.cluster.position + 1) this.#take(stored);
@@ -111,6 +118,13 @@ export class ClusterFollower {
       this.#logger.warn({ err: error }, "cluster_not_saved");
     }
   }
+}
+
+function confirm(known: KnownEvent, found: StoredEvent | undefined): void {
+  if (known.position === 0) return;
+  const isThere = found?.position === known.position;
+  if (isThere && (known.id === "" || known.id === found.id)) return;
+  throw new LogRewound(known, isThere ? `has event ${found.id} there now` : "ends before that");
 }
 
 export function notedOf(stored: StoredEvent): Noted {

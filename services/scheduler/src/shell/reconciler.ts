@@ -10,7 +10,7 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
-import { type Executor, LeaseLost, type Logger, runtimeLimits } from "@trainyard/runtime";
+import { endsTerm, type Executor, type Logger, runtimeLimits } from "@trainyard/runtime";
 import type { Decision } from "../core/reconcile/decision.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { explanations } from "../core/reconcile/explanations.ts";
@@ -129,7 +129,7 @@ export class Reconciler {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
     const failed = (error: unknown, waitMs: number): void => {
-      if (error instanceof LeaseLost || !isFault(error) || error.retry === "never") throw error;
+      if (endsTerm(error) || !isFault(error) || error.retry === "never") throw error;
       logger.warn({ err: error, waitMs }, "turn_retried");
     };
     const retry = { policy: runtimeLimits.retry, clock, signal, failed };

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { bytesOf, recordedContainer } from "./container.ts";
+import { parsed, yaml } from "./test-documents.ts";
+
+test.each([
+  [4_294_967_296, 4_294_967_296],
+  ["4G", 4 * 1024 ** 3],
+  ["1.5 gb", 1.5 * 1024 ** 3],
+  ["512MiB", 512 * 1024 ** 2],
+  [".5k", 512],
+  ["100b", 100],
+  ["100", 100],
+  ["1.gb", null],
+  ["", null],
+  [-1, null],
+  [null, null],
+])("%s as a memory size is %s bytes", (text, bytes) => {
+  expect(bytesOf(text)).toBe(bytes);
+});
+
+test("a record without any of the keys makes a container of an image that is not named", () => {
+  expect(recordedContainer({})).toEqual(recordedContainer(null));
+  expect(recordedContainer({}).image).toEqual({ cpu: "", cuda: "", rocm: "" });
+});
+
+test("the keys of a document reach the agent, in the shapes of today", () => {
+  const { config } = parsed(
+    yaml(`
+environment: {image: {cpu: a, gpu: b, rocm: c}, force_pull_image: true, add_capabilities: [SYS_PTRACE], drop_capabilities: [NET_RAW]}
+resources: {shm_size: 2G, devices: ["/dev/fuse:/dev/fuse:rw"]}
+bind_mounts: [{host_path: /data, container_path: data}, {host_path: /ro, container_path: /ro, read_only: true}]
+checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b}`),
+  );
+  expect(recordedContainer(config)).toEqual({
+    image: { cpu: "a", cuda: "b", rocm: "c" },
+    forcePull: true,
+    shmBytes: 2 * 1024 ** 3,
+    devices: [{ hostPath: "/dev/fuse", containerPath: "/dev/fuse", mode: "rw" }],
+    bindMounts: [
+      { hostPath: "/data", containerPath: "data", readOnly: false, propagation: "rprivate" },
+      { hostPath: "/ro", containerPath: "/ro", readOnly: true, propagation: "rprivate" },
+    ],
+    addCapabilities: ["SYS_PTRACE"],
+    dropCapabilities: ["NET_RAW"],
+    storageMount: { hostPath: "/mnt/a", containerPath: "/b" },
+  });
+});
+
+test("an image in a text is that of every kind of device", () => {
+  const { config } = parsed(yaml("environment: {image: localhost/a:1}"));
+  const image = "localhost/a:1";
+  expect(recordedContainer(config).image).toEqual({ cpu: image, cuda: image, rocm: image });
+});

@@ -1,0 +1,99 @@
+/** The part of a recorded configuration that says how a run's container is made. Read like the rest: it is total. */
+import { flagAt, isMapping, type JsonObject, mappingAt, textAt, textsAt, valueAt } from "./json.ts";
+
+export type DeviceKind = "cpu" | "cuda" | "rocm";
+
+export type BindMount = {
+  readonly hostPath: string;
+  /** As it is in the configuration: a relative one is below the folder in which the run starts. */
+  readonly containerPath: string;
+  readonly readOnly: boolean;
+  readonly propagation: string;
+};
+
+export type DeviceMapping = {
+  readonly hostPath: string;
+  readonly containerPath: string;
+  /** Letters of r (read), w (write) and m (mknod). */
+  readonly mode: string;
+};
+
+export type ContainerSection = {
+  /** By kind of device; empty where the configuration names none. */
+  readonly image: Readonly<Record<DeviceKind, string>>;
+  readonly forcePull: boolean;
+  /** Null where the configuration does not say. */
+  readonly shmBytes: number | null;
+  readonly devices: readonly DeviceMapping[];
+  readonly bindMounts: readonly BindMount[];
+  readonly addCapabilities: readonly string[];
+  readonly dropCapabilities: readonly string[];
+  /** Of a shared_fs storage whose host_path is also wanted at another place in the container; else null. */
+  readonly storageMount: { readonly hostPath: string; readonly containerPath: string } | null;
+};
+
+const unit = 1024;
+const powers: Readonly<Record<string, number>> = { "": 0, k: 1, m: 2, g: 3, t: 4, p: 5 };
+
+/** "4G", "1.5 gb", "512MiB" or a number of bytes; binary units, as Docker reads them. Null for anything else. */
+export function bytesOf(size: unknown): number | null {
+  if (typeof size === "number") return Number.isFinite(size) && size >= 0 ? Math.floor(size) : null;
+  if (typeof size !== "string") return null;
+  const found = /^((?:\d*\.)?\d+) ?([kmgtp]?)(?:i?b)?$/i.exec(size.trim());
+  if (found === null) return null;
+  const [, number = "", letter = ""] = found;
+  return Math.floor(Number(number) * unit ** (powers[letter.toLowerCase()] ?? 0));
+}
+
+export function recordedContainer(struct: unknown): ContainerSection {
+  const recorded = isMapping(struct) ? struct : {};
+  const environment = mappingAt(recorded, "environment");
+  const resources = mappingAt(recorded, "resources");
+  return {
+    image: imagesOf(environment),
+    forcePull: flagAt(environment, "force_pull_image", false),
+    shmBytes: bytesOf(valueAt(resources, "shm_size")),
+    devices: mappingsAt(resources, "devices").flatMap(deviceOf),
+    bindMounts: mappingsAt(recorded, "bind_mounts").flatMap(bindMountOf),
+    addCapabilities: textsAt(environment, "add_capabilities"),
+    dropCapabilities: textsAt(environment, "drop_capabilities"),
+    storageMount: storageMountOf(mappingAt(recorded, "checkpoint_storage")),
+  };
+}
+
+function imagesOf(environment: JsonObject): ContainerSection["image"] {
+  const one = textAt(environment, "image");
+  const byDevice = mappingAt(environment, "image");
+  // `gpu` is the older name of `cuda`.
+  const cuda = textAt(byDevice, "cuda", textAt(byDevice, "gpu", one));
+  return { cpu: textAt(byDevice, "cpu", one), cuda, rocm: textAt(byDevice, "rocm", one) };
+}
+
+function mappingsAt(mapping: JsonObject, key: string): readonly JsonObject[] {
+  const value = valueAt(mapping, key);
+  return Array.isArray(value) ? value.filter(isMapping) : [];
+}
+
+function bindMountOf(mount: JsonObject): readonly BindMount[] {
+  const hostPath = textAt(mount, "host_path");
+  const containerPath = textAt(mount, "container_path");
+  if (hostPath === "" || containerPath === "") return [];
+  const propagation = textAt(mount, "propagation") || "rprivate";
+  return [{ hostPath, containerPath, readOnly: flagAt(mount, "read_only", false), propagation }];
+}
+
+function deviceOf(device: JsonObject): readonly DeviceMapping[] {
+  const hostPath = textAt(device, "host_path");
+  const containerPath = textAt(device, "container_path");
+  if (hostPath === "" || containerPath === "") return [];
+  return [{ hostPath, containerPath, mode: textAt(device, "mode") || "mrw" }];
+}
+
+function storageMountOf(storage: JsonObject): ContainerSection["storageMount"] {
+  const hostPath = textAt(storage, "host_path");
+  const containerPath = textAt(storage, "container_path");
+  const isMapped = textAt(storage, "type") === "shared_fs" && containerPath !== "";
+  return isMapped && hostPath !== "" && hostPath !== containerPath
+    ? { hostPath, containerPath }
+    : null;
+}

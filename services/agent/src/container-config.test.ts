@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { parseConfig } from "./config.ts";
+import { socketOf, userOf } from "./container-config.ts";
+
+const required = {
+  TRAINYARD_NATS_URL: "unused",
+  TRAINYARD_AGENT_DIR: "/a",
+  TRAINYARD_API_URL: "http://127.0.0.1:1",
+  TRAINYARD_METRICS_URL: "http://127.0.0.1:2",
+};
+const containerOf = (more: Readonly<Record<string, string>>) =>
+  parseConfig({ ...required, ...more }).container;
+
+test("nothing is said of containers: runs are processes, and no limit is set", () => {
+  expect(containerOf({})).toEqual({
+    runtime: "auto",
+    socket: "",
+    authFile: "",
+    image: "",
+    network: "host",
+    memoryBytes: null,
+    cpus: null,
+    ulimits: [],
+    user: "",
+    apiUrl: null,
+    metricsUrl: null,
+  });
+});
+
+test("limits are read as the engines write them", () => {
+  expect(
+    containerOf({
+      TRAINYARD_AGENT_ENGINE_SOCKET: "unix:///run/a.sock",
+      TRAINYARD_AGENT_CONTAINER_MEMORY: "1.5G",
+      TRAINYARD_AGENT_CONTAINER_CPUS: "2.5",
+      TRAINYARD_AGENT_CONTAINER_ULIMITS: "nofile=10:20,nproc=5",
+    }),
+  ).toMatchObject({
+    socket: "/run/a.sock",
+    memoryBytes: 1.5 * 1024 ** 3,
+    cpus: 2.5,
+    ulimits: [
+      { Name: "nofile", Soft: 10, Hard: 20 },
+      { Name: "nproc", Soft: 5, Hard: 5 },
+    ],
+  });
+});
+
+test.each([
+  ["TRAINYARD_AGENT_RUNTIME", "lxc"],
+  ["TRAINYARD_AGENT_CONTAINER_MEMORY", "much"],
+  ["TRAINYARD_AGENT_CONTAINER_CPUS", "0"],
+  ["TRAINYARD_AGENT_CONTAINER_ULIMITS", "nofile"],
+  ["TRAINYARD_AGENT_CONTAINER_USER", "root"],
+])("%s cannot be %s", (name, value) => {
+  expect(() => containerOf({ [name]: value })).toThrow(name);
+});
+
+test("an engine that is asked for and has no socket is refused with what to do", () => {
+  expect(socketOf("docker", "/named", 0)).toBe("/named");
+  expect(() => socketOf("podman", "", 4_000_000)).toThrow(
+    /no \/run\/user\/4000000\/podman\/podman\.sock: start the engine's service, or set TRAINYARD_AGENT_ENGINE_SOCKET/,
+  );
+});
+
+test("the user of a container is one whose files the agent may remove", () => {
+  const config = containerOf({});
+  expect(userOf(config, "podman", 1000, 100)).toBe("0:0");
+  expect(userOf(config, "docker", 0, 0)).toBe("0:0");
+  expect(userOf(config, "docker", 1000, 100)).toBe("1000:100");
+  const named = containerOf({ TRAINYARD_AGENT_CONTAINER_USER: "7:8" });
+  expect(userOf(named, "docker", 1000, 100)).toBe("7:8");
+});

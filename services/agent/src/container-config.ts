@@ -1,0 +1,114 @@
+/** The variables that say how runs are launched: as processes, or as containers and with what. */
+import { existsSync } from "node:fs";
+import { Fault } from "@trainyard/kernel";
+import { bytesOf } from "@trainyard/experiment-config/recorded";
+import { z } from "zod";
+import type { ContainerSettings, EngineKind, Ulimit } from "./core/container-body.ts";
+
+const size = z
+  .string()
+  .refine((text) => text === "" || (bytesOf(text) ?? 0) > 0, {
+    error: 'must be a memory size, such as "64G"',
+  })
+  .default("");
+
+export const containerVariables = {
+  /** auto is an engine where one is configured, else process. */
+  TRAINYARD_AGENT_RUNTIME: z.enum(["auto", "process", "docker", "podman"]).default("auto"),
+  /** The engine's socket; empty for its usual place. */
+  TRAINYARD_AGENT_ENGINE_SOCKET: z.string().default(""),
+  /** Of registries, as `docker login` and `podman login` write it. */
+  TRAINYARD_AGENT_REGISTRY_AUTH_FILE: z.string().default(""),
+  /** For experiments without environment.image. */
+  TRAINYARD_AGENT_IMAGE: z.string().default(""),
+  TRAINYARD_AGENT_CONTAINER_NETWORK: z.string().min(1).default("host"),
+  /** Of each run. */
+  TRAINYARD_AGENT_CONTAINER_MEMORY: size,
+  TRAINYARD_AGENT_CONTAINER_CPUS: z.coerce.number().positive().optional(),
+  /** name=soft:hard, separated by commas. */
+  TRAINYARD_AGENT_CONTAINER_ULIMITS: z
+    .string()
+    .regex(/^(\w+=\d+(:\d+)?(,\w+=\d+(:\d+)?)*)?$/, {
+      error: 'must be limits such as "nofile=65536:65536,memlock=-1"',
+    })
+    .default(""),
+  /** uid:gid; by default whoever may read and remove what the run writes. */
+  TRAINYARD_AGENT_CONTAINER_USER: z
+    .string()
+    .regex(/^(\d+(:\d+)?)?$/, { error: "must be a number, or two as uid:gid" })
+    .default(""),
+  /** Where containers reach the services, where that differs from this process. */
+  TRAINYARD_AGENT_CONTAINER_API_URL: z.string().min(1).optional(),
+  TRAINYARD_AGENT_CONTAINER_METRICS_URL: z.string().min(1).optional(),
+};
+
+export type ContainerConfig = Omit<ContainerSettings, "user"> & {
+  readonly runtime: "auto" | "process" | EngineKind;
+  /** Empty where none was named. */
+  readonly socket: string;
+  readonly authFile: string;
+  readonly user: string;
+  readonly apiUrl: string | null;
+  readonly metricsUrl: string | null;
+};
+
+type Variables = z.infer<z.ZodObject<typeof containerVariables>>;
+
+export function containerConfigOf(env: Variables): ContainerConfig {
+  return {
+    runtime: env.TRAINYARD_AGENT_RUNTIME,
+    socket: env.TRAINYARD_AGENT_ENGINE_SOCKET.replace(/^unix:\/\//, ""),
+    authFile: env.TRAINYARD_AGENT_REGISTRY_AUTH_FILE,
+    image: env.TRAINYARD_AGENT_IMAGE,
+    network: env.TRAINYARD_AGENT_CONTAINER_NETWORK,
+    memoryBytes: bytesOf(env.TRAINYARD_AGENT_CONTAINER_MEMORY),
+    cpus: env.TRAINYARD_AGENT_CONTAINER_CPUS ?? null,
+    ulimits: ulimitsOf(env.TRAINYARD_AGENT_CONTAINER_ULIMITS),
+    user: env.TRAINYARD_AGENT_CONTAINER_USER,
+    apiUrl: env.TRAINYARD_AGENT_CONTAINER_API_URL ?? null,
+    metricsUrl: env.TRAINYARD_AGENT_CONTAINER_METRICS_URL ?? null,
+  };
+}
+
+function ulimitsOf(text: string): readonly Ulimit[] {
+  return text.split(",").flatMap((entry) => {
+    const found = /^(\w+)=(\d+)(?::(\d+))?$/.exec(entry);
+    if (found === null) return [];
+    const [, name = "", soft = "", hard = soft] = found;
+    return [{ Name: name, Soft: Number(soft), Hard: Number(hard) }];
+  });
+}
+
+/** In the order in which they are tried. */
+const usualSockets: Readonly<Record<EngineKind, (uid: number) => readonly string[]>> = {
+  docker: () => ["/var/run/docker.sock"],
+  podman: (uid) =>
+    uid === 0 ? ["/run/podman/podman.sock"] : [`/run/user/${uid}/podman/podman.sock`],
+};
+
+/** Throws where none was named and none is in its usual place. */
+export function socketOf(engine: EngineKind, named: string, uid: number): string {
+  if (named !== "") return named;
+  const usual = usualSockets[engine](uid);
+  const found = usual.find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  throw new Fault(
+    "no_engine",
+    `TRAINYARD_AGENT_RUNTIME is ${engine}, and there is no ${usual.join(" or ")}: start the engine's service, or set TRAINYARD_AGENT_ENGINE_SOCKET`,
+    { retry: "never" },
+  );
+}
+
+/**
+ * Root in a container of Podman that is not root's is the agent's own user; Docker's is root of the host, whose files an
+ * agent of another user could neither read nor remove.
+ */
+export function userOf(
+  { user }: ContainerConfig,
+  engine: EngineKind,
+  uid: number,
+  gid: number,
+): string {
+  if (user !== "") return user;
+  return engine === "docker" && uid !== 0 ? `${uid}:${gid}` : "0:0";
+}

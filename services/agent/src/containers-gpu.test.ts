@@ -1,0 +1,104 @@
+/** The devices of runs in containers. No GPU is here: Docker is played by a strict engine, Podman reads a CDI specification. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ContainerWorld, inImage } from "./testing/container-world.ts";
+import { launchOf, removeFolders } from "./testing/examples.ts";
+import { FakeEngine } from "./testing/fake-engine.ts";
+import { FakePrograms } from "./testing/fake-program.ts";
+import { needPodman, Podman, testImage } from "./testing/podman.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+afterAll(removeFolders);
+
+const first = { uuid: `GPU-aaaaaaaa-${process.pid}` };
+const second = { uuid: `GPU-bbbbbbbb-${process.pid}` };
+
+let stack: AsyncDisposableStack;
+
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+});
+afterEach(() => stack.disposeAsync());
+
+async function worldWith(socket: string, runtime: string): Promise<ContainerWorld> {
+  const programs = new FakePrograms();
+  programs.writeNvidiaSmi([first, second]);
+  const world = stack.use(
+    await ContainerWorld.open(socket, {
+      ...programs.variables,
+      TRAINYARD_AGENT_SLOT_TYPE: "cuda",
+      TRAINYARD_AGENT_RUNTIME: runtime,
+    }),
+  );
+  await world.startAgent({ TRAINYARD_AGENT_CONTAINER_MEMORY: "1G" });
+  return world;
+}
+
+test("Docker is asked for the GPUs of the run's slots, and for no other", async () => {
+  const engine = stack.use(await FakeEngine.start([first.uuid, second.uuid]));
+  const world = await worldWith(engine.socket, "auto");
+  const launch = launchOf("echo never", {
+    ...inImage("any/cpu:1", { environment: { image: { cpu: "any/cpu:1", gpu: "any/cuda:1" } } }),
+    slots: [second.uuid],
+  });
+  const { exit } = await world.ended(launch);
+  const [body] = engine.made;
+  expect(body).toMatchObject({
+    Image: "any/cuda:1",
+    HostConfig: {
+      Memory: 1024 ** 3,
+      MemorySwap: 1024 ** 3,
+      Devices: [],
+      DeviceRequests: [
+        { Driver: "nvidia", Count: 0, DeviceIDs: [second.uuid], Capabilities: [["gpu"]] },
+      ],
+    },
+  });
+  expect(body?.["Env"]).toContain(`CUDA_VISIBLE_DEVICES=${second.uuid}`);
+  // The played engine gives no device: a run with slots of a GPU does not train without one.
+  expect(exit).toMatchObject({
+    code: 126,
+    message: expect.stringContaining("has no GPU although"),
+  });
+});
+
+test("a GPU that the engine does not know is the reason of a failed launch", async () => {
+  const engine = stack.use(await FakeEngine.start([first.uuid]));
+  const world = await worldWith(engine.socket, "docker");
+  const launch = launchOf("true", { ...inImage("any/cuda:1"), slots: [second.uuid] });
+  expect(await world.ended(launch)).toMatchObject({
+    launchFailed: true,
+    exit: {
+      message: `the agent could not start it: the container engine refused: unknown device ${second.uuid}`,
+    },
+  });
+});
+
+test("Podman gives a run the GPUs of its slots by their CDI names", async ({ skip }) => {
+  needPodman(skip);
+  const folder = "/var/run/cdi";
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `trainyard-test-${process.pid}.json`);
+  stack.defer(() => rmSync(file, { force: true }));
+  // The node that the toolkit makes of a GPU, played by /dev/null.
+  const node = { path: "/dev/nvidiactl", hostPath: "/dev/null", type: "c", major: 1, minor: 3 };
+  const devices = [first, second].map(({ uuid }) => ({
+    name: uuid,
+    containerEdits: { env: [`GIVEN_${uuid.slice(4, 8)}=yes`], deviceNodes: [node] },
+  }));
+  writeFileSync(file, JSON.stringify({ cdiVersion: "0.3.0", kind: "nvidia.com/gpu", devices }));
+  const podman = stack.use(await Podman.start());
+  const world = await worldWith(podman.socket, "podman");
+  const launch = launchOf(
+    `env | grep ^GIVEN; df -m /dev/shm | tail -1 | tr -s ' ' | cut -d ' ' -f 2; pwd`,
+    { ...inImage(testImage, { resources: { shm_size: "96M" } }), slots: [second.uuid] },
+  );
+  expect((await world.ended(launch)).exit).toMatchObject({ code: 0 });
+  expect(world.platform.texts(launch)).toEqual([
+    "GIVEN_bbbb=yes",
+    "96",
+    join(world.pathOf(launch), "work", "1"),
+  ]);
+  expect(podman.containers()).toEqual([]);
+});

@@ -1,0 +1,245 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { livingProcesses } from "@trainyard/kernel/process-identity";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { ContainerWorld, inImage } from "./testing/container-world.ts";
+import { launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
+import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.ts";
+
+// Real containers on a machine that others use.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+const patient = { timeout: 20_000, interval: 20 };
+
+let podman: Podman;
+let world: ContainerWorld | null = null;
+
+beforeAll(async () => {
+  if (podmanProblem() === null) podman = await Podman.start();
+});
+afterAll(async () => {
+  if (podmanProblem() === null) await podman[Symbol.asyncDispose]();
+  removeFolders();
+});
+beforeEach(({ skip }) => needPodman(skip));
+afterEach(async () => {
+  await world?.[Symbol.asyncDispose]();
+  world = null;
+});
+
+async function started(variables: Readonly<Record<string, string>> = {}): Promise<ContainerWorld> {
+  world = await ContainerWorld.open(podman.socket);
+  await world.startAgent(variables);
+  return world;
+}
+
+/** Each has a number of its own, by which its processes are told from all others. */
+let markers = 0;
+const newMarker = (): string => `87${process.pid}.${(markers += 1)}`;
+
+function withText(text: string): number {
+  return livingProcesses().filter(({ pid }) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+test("a run in a container is what its image, its mounts and the agent's limits make of it", async () => {
+  const { platform, ended, pathOf } = bound(
+    await started({
+      TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
+      TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
+      TRAINYARD_AGENT_CONTAINER_ULIMITS: "nofile=333:444,nproc=4096:4096",
+    }),
+  );
+  const data = newFolder();
+  writeFileSync(join(data, "a.txt"), "data of the host\n");
+  const launch = launchOf(
+    `cat data/a.txt /same/a.txt; touch /same/b 2>/dev/null || echo refused
+     df -m /dev/shm | tail -1 | tr -s ' ' | cut -d ' ' -f 2; ulimit -n
+     id -u; pwd; grep CapEff /proc/self/status; ls /home 2>/dev/null || echo no home of the host`,
+    inImage(testImage, {
+      bind_mounts: [
+        { host_path: data, container_path: "data" },
+        { host_path: data, container_path: "/same", read_only: true },
+      ],
+      resources: { shm_size: "96M" },
+      environment: {
+        image: { cpu: testImage, cuda: "other" },
+        add_capabilities: ["SYS_PTRACE"],
+        drop_capabilities: ["NET_RAW"],
+      },
+    }),
+  );
+  expect((await ended(launch)).exit).toMatchObject({ code: 0, message: "" });
+  const texts = platform.texts(launch);
+  const capabilities = BigInt(`0x${/^CapEff:\t(\S+)/.exec(texts[7] ?? "")?.[1] ?? "0"}`);
+  expect(texts.toSpliced(7, 1)).toEqual([
+    "data of the host",
+    "data of the host",
+    "refused",
+    "96",
+    "333",
+    "0",
+    join(pathOf(launch), "work", "1"),
+    "no home of the host",
+  ]);
+  // Numbers of capabilities(7): NET_RAW is 13, SYS_PTRACE 19.
+  expect([capabilities >> 13n, capabilities >> 19n].map((bits) => bits & 1n)).toEqual([0n, 1n]);
+  expect(podman.containers()).toEqual([]);
+});
+
+test("the container's limits are the agent's", async () => {
+  const { platform } = await started({
+    TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
+    TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
+    TRAINYARD_AGENT_CONTAINER_NETWORK: "none",
+  });
+  const launch = launchOf("echo up; sleep 1000", inImage());
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  const [name = ""] = podman.containers();
+  const [{ HostConfig: host, Config: made }] = JSON.parse(podman.run("inspect", name)) as [
+    { HostConfig: Record<string, unknown>; Config: { Labels: Record<string, string> } },
+  ];
+  expect(host).toMatchObject({
+    Memory: 256 * 1024 ** 2,
+    NanoCpus: 500_000_000,
+    NetworkMode: "none",
+  });
+  expect(made.Labels).toMatchObject({ "trainyard.allocation": launch.allocation });
+});
+
+test("a startup hook is read before the entrypoint, and one that fails ends the run", async () => {
+  const { platform, ended } = bound(await started());
+  const hook = "export FROM_HOOK=yes\necho hooked\n";
+  const good = platform.addContext(
+    await packed({ "startup-hook.sh": hook, "a.sh": "echo $FROM_HOOK" }),
+  );
+  const launch = launchOf("sh a.sh", { ...inImage(), contextDigest: good });
+  expect((await ended(launch)).exit?.code).toBe(0);
+  expect(platform.texts(launch)).toEqual(["hooked", "yes"]);
+  const bad = platform.addContext(await packed({ "startup-hook.sh": "(exit 7)\n" }));
+  const failed = launchOf("echo never", { ...inImage(), contextDigest: bad });
+  expect((await ended(failed)).exit?.code).toBe(7);
+  expect(platform.texts(failed)).toEqual([]);
+});
+
+test("a launch that cannot be says why in a sentence", async () => {
+  const { platform, ended } = bound(await started());
+  const why = async (launch: ReturnType<typeof launchOf>): Promise<string> => {
+    const { launchFailed, exit } = await ended(launch);
+    expect(launchFailed).toBe(true);
+    const message = exit?.message ?? "";
+    expect(platform.texts(launch).at(-1)).toContain(message);
+    return message;
+  };
+  expect(await why(launchOf("true"))).toContain("has no environment.image");
+  expect(await why(launchOf("true", inImage("../../containers")))).toBe(
+    '"../../containers" is no name of an image',
+  );
+  const mounts = { bind_mounts: [{ host_path: "/no/such", container_path: "/a" }] };
+  expect(await why(launchOf("true", inImage(testImage, mounts)))).toBe(
+    "bind_mounts names /no/such, which does not exist on agent rack",
+  );
+  const empty = join(newFolder(), "empty");
+  writeFileSync(empty, Buffer.alloc(1024));
+  podman.run("import", empty, "localhost/empty:1");
+  expect(await why(launchOf("true", inImage("localhost/empty:1")))).toContain("has no sh");
+  expect(podman.containers()).toEqual([]);
+});
+
+test("a kill ends all of a container, whatever its processes have done to get away", async () => {
+  const { platform } = await started();
+  const marker = newMarker();
+  const launch = launchOf(
+    `trap '' TERM; for n in 1 2 3; do setsid setsid sh -c 'trap "" TERM; exec sleep ${marker}' & done
+     (setsid sh -c 'while :; do sh -c "sleep 0.01; : ${marker}" & sleep 0.01; done' &) ; echo up; wait; sleep 1000`,
+    inImage(),
+  );
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  await vi.waitFor(() => expect(withText(marker)).toBeGreaterThan(3), patient);
+  platform.kill(launch);
+  const ended = await platform.ended(launch);
+  expect(ended).toMatchObject({ killed: true, exit: { signal: "SIGKILL" } });
+  expect(withText(marker)).toBe(0);
+  expect(podman.containers()).toEqual([]);
+});
+
+test("at a shutdown all processes of a container get SIGTERM, once", async () => {
+  const { platform, shutDownRuns, pathOf } = bound(await started());
+  const script = `
+import signal, time
+signal.signal(signal.SIGTERM, lambda *_: print("told", flush=True))
+print("up", flush=True)
+while True: time.sleep(0.1)
+`;
+  const contextDigest = platform.addContext(await packed({ "train.py": script }));
+  // The container ends with its shell, which gives the other one time to say what it heard.
+  const entrypoint = "trap 'echo told the shell' TERM; python3 -S train.py & wait; sleep 2";
+  const launch = launchOf(entrypoint, { ...inImage(), contextDigest });
+  platform.run(launch);
+  await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
+  await shutDownRuns();
+  expect(platform.texts(launch).toSorted()).toEqual(["told", "told the shell", "up"]);
+  expect(runAt(pathOf(launch))?.kill?.why).toBe("shutdown");
+  expect(podman.containers()).toEqual([]);
+});
+
+test("memory that runs out is named, also where only a worker was killed", async () => {
+  const { platform, ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_MEMORY: "64M" }));
+  const eat = "python3 -S -c 'x = bytearray(200 * 1024 * 1024)'";
+  const worker = launchOf(`${eat}; sleep 1; echo "the worker is gone" >&2; exit 5`, inImage());
+  expect((await ended(worker)).exit).toMatchObject({
+    code: 5,
+    message: expect.stringMatching(
+      /^exited with code 5: its container reached its memory limit of 64 MiB, and a process was killed: the worker is gone/,
+    ),
+  });
+  expect(platform.texts(worker)).toContain("the worker is gone");
+  const whole = launchOf(`exec ${eat}`, inImage());
+  expect((await ended(whole)).exit).toMatchObject({
+    signal: "SIGKILL",
+    message: expect.stringMatching(
+      /perhaps because its container ran out of memory|reached its memory limit/,
+    ),
+  });
+});
+
+test("the SDK and the checkpoints of a run are where a process has them", async () => {
+  const checkpoints = join(newFolder(), "not", "there", "yet");
+  const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
+  const { platform, ended } = bound(
+    await started({
+      TRAINYARD_CHECKPOINT_DIR: checkpoints,
+      TRAINYARD_SDK_PATH: sdk,
+      TRAINYARD_AGENT_CONTAINER_API_URL: "http://10.0.0.1:8080",
+    }),
+  );
+  const launch = launchOf(
+    `python3 -c 'import trainyard; print(trainyard.__file__)'; echo $TRAINYARD_URL
+     echo kept > $TRAINYARD_CHECKPOINT_ROOT/a; touch ${sdk}/x 2>/dev/null || echo refused`,
+    inImage(),
+  );
+  expect((await ended(launch)).exit?.code).toBe(0);
+  expect(platform.texts(launch)).toEqual([
+    join(sdk, "trainyard/__init__.py"),
+    "http://10.0.0.1:8080",
+    "refused",
+  ]);
+  expect(readFileSync(join(checkpoints, "a"), "utf8")).toBe("kept\n");
+  expect(existsSync(join(sdk, "x"))).toBe(false);
+});
+
+function bound(of: ContainerWorld) {
+  const { platform } = of;
+  return {
+    platform,
+    ended: of.ended.bind(of),
+    pathOf: of.pathOf.bind(of),
+    shutDownRuns: of.shutDownRuns.bind(of),
+  };
+}

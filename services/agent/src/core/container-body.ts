@@ -1,0 +1,231 @@
+/**
+ * What the engine is asked to make of a launch: the body of POST /containers/create (Docker Engine API 1.41, which Podman's
+ * service serves too). The folders of a run are mounted at their own paths, so that one path names the same file on both
+ * sides: the SDK's spool, the code and the checkpoints are where a process has them.
+ *
+ * Its output goes through two named pipes of the run's folder, not through the engine: lines reach the supervisor while the
+ * engine is away, and nothing is written twice. An init of the engine's is PID 1, so that signals act as on a process.
+ */
+import type { Plain } from "@trainyard/contracts";
+import type { Launch } from "@trainyard/contracts/agent";
+import type { Slot } from "@trainyard/contracts/events";
+import type { ContainerSection, DeviceKind } from "@trainyard/experiment-config/recorded";
+
+export type EngineKind = "docker" | "podman";
+
+export type Ulimit = { readonly Name: string; readonly Soft: number; readonly Hard: number };
+
+/** What an agent's configuration says of containers. */
+export type ContainerSettings = {
+  /** For experiments that name no image; empty for none. */
+  readonly image: string;
+  /** "host", "bridge", "none" or the name of a network. */
+  readonly network: string;
+  /** Of each run; null for no limit. */
+  readonly memoryBytes: number | null;
+  readonly cpus: number | null;
+  readonly ulimits: readonly Ulimit[];
+  /** "uid:gid"; whoever owns the run's folder. */
+  readonly user: string;
+};
+
+export type Mount = {
+  readonly Type: "bind";
+  readonly Source: string;
+  readonly Target: string;
+  readonly ReadOnly: boolean;
+  readonly BindOptions: { readonly Propagation: string };
+};
+
+type EngineDevice = {
+  readonly PathOnHost: string;
+  readonly PathInContainer: string;
+  readonly CgroupPermissions: string;
+};
+
+type DeviceRequest = {
+  readonly Driver: string;
+  readonly Count: number;
+  readonly DeviceIDs: readonly string[];
+  readonly Capabilities: readonly (readonly string[])[];
+};
+
+export type ContainerBody = {
+  readonly Image: string;
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Env: readonly string[];
+  readonly WorkingDir: string;
+  readonly User: string;
+  readonly Labels: Readonly<Record<string, string>>;
+  readonly HostConfig: {
+    readonly Init: true;
+    readonly NetworkMode: string;
+    readonly LogConfig: { readonly Type: "none" };
+    readonly Mounts: readonly Mount[];
+    readonly ShmSize: number;
+    readonly Memory?: number;
+    readonly MemorySwap?: number;
+    readonly NanoCpus?: number;
+    readonly Ulimits: readonly Ulimit[];
+    readonly CapAdd: readonly string[];
+    readonly CapDrop: readonly string[];
+    readonly Devices: readonly EngineDevice[];
+    readonly DeviceRequests: readonly DeviceRequest[];
+    readonly SecurityOpt: readonly string[];
+  };
+};
+
+export type ContainerPlace = {
+  readonly image: string;
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absolute paths on this host, which are those in the container. */
+  readonly runDir: string;
+  readonly pipes: string;
+  readonly work: string;
+  readonly sdkPath: string | null;
+  readonly checkpointRoot: string | null;
+  readonly slots: readonly Plain<Slot>[];
+  readonly labels: Readonly<Record<string, string>>;
+};
+
+/** What is in the folder of the pipes; `started` is made by the container's shell. */
+export const pipeNames = { stdout: "stdout", stderr: "stderr", started: "started" } as const;
+
+/** As in Determined; the engines' own 64 MB are too few for the data loaders of PyTorch. */
+const shmBytesOtherwise = 4 * 1024 ** 3;
+
+/** Opens the pipes, and is replaced by the command. $0 is their folder. */
+const opening = ': >"$0/started"; exec </dev/null >"$0/stdout" 2>"$0/stderr"; ';
+/** An engine that ignores a request for GPUs would have the run train on the CPU and not say so. */
+const gpuGuard =
+  '[ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { echo "the container has no GPU although the run has slots of one: is the NVIDIA Container Toolkit set up for this engine (docs/howto/use-containers.md)?" >&2; exit 126; }; ';
+
+export function kindOf(slots: readonly Plain<Slot>[]): DeviceKind {
+  const device = slots[0]?.device;
+  return device === "cuda" || device === "rocm" ? device : "cpu";
+}
+
+export function containerBody(
+  place: ContainerPlace,
+  section: ContainerSection,
+  settings: ContainerSettings,
+  engine: EngineKind,
+): ContainerBody {
+  const { slots, pipes } = place;
+  const { memoryBytes, cpus } = settings;
+  const guard = kindOf(slots) === "cuda" ? gpuGuard : "";
+  return {
+    Image: place.image,
+    Entrypoint: ["sh", "-c", `${opening}${guard}exec "$@"`, pipes],
+    Cmd: place.argv,
+    Env: Object.entries(place.environment).map(([name, value]) => `${name}=${value}`),
+    WorkingDir: place.work,
+    User: settings.user,
+    Labels: place.labels,
+    HostConfig: {
+      Init: true,
+      NetworkMode: settings.network,
+      LogConfig: { Type: "none" },
+      Mounts: mountsOf(place, section),
+      ShmSize: section.shmBytes ?? shmBytesOtherwise,
+      // Without swap, so that a run that outgrows its memory ends and does not slow down its neighbours.
+      ...(memoryBytes === null ? {} : { Memory: memoryBytes, MemorySwap: memoryBytes }),
+      ...(cpus === null ? {} : { NanoCpus: Math.round(cpus * 1e9) }),
+      Ulimits: settings.ulimits,
+      CapAdd: section.addCapabilities,
+      CapDrop: section.dropCapabilities,
+      Devices: [...devicesOf(slots), ...section.devices.map(mappedDevice)],
+      DeviceRequests: requestsOf(slots, engine),
+      // The folders of a run have no label of SELinux that a container may read.
+      SecurityOpt: ["label=disable"],
+    },
+  };
+}
+
+/** Host paths that have to exist, with the key that names them. */
+export function neededPaths({
+  bindMounts,
+  devices,
+}: ContainerSection): readonly { readonly path: string; readonly key: string }[] {
+  return [
+    ...bindMounts.map(({ hostPath }) => ({ path: hostPath, key: "bind_mounts" })),
+    ...devices.map(({ hostPath }) => ({ path: hostPath, key: "resources.devices" })),
+  ];
+}
+
+function mountsOf(place: ContainerPlace, section: ContainerSection): readonly Mount[] {
+  const { runDir, pipes, work, sdkPath, checkpointRoot } = place;
+  const { storageMount } = section;
+  const own = [runDir, pipes, work, ...(checkpointRoot === null ? [] : [checkpointRoot])];
+  return [
+    ...own.map((path) => bind(path, path)),
+    ...(sdkPath === null ? [] : [bind(sdkPath, sdkPath, true)]),
+    ...(storageMount === null ? [] : [bind(storageMount.hostPath, storageMount.containerPath)]),
+    ...section.bindMounts.map(({ hostPath, containerPath, readOnly, propagation }) => {
+      const target = containerPath.startsWith("/") ? containerPath : `${work}/${containerPath}`;
+      return bind(hostPath, target, readOnly, propagation);
+    }),
+  ];
+}
+
+function bind(source: string, target: string, readOnly = false, propagation = "rprivate"): Mount {
+  const BindOptions = { Propagation: propagation };
+  return { Type: "bind", Source: source, Target: target, ReadOnly: readOnly, BindOptions };
+}
+
+/** ROCm's devices are files. */
+function devicesOf(slots: readonly Plain<Slot>[]): readonly EngineDevice[] {
+  if (kindOf(slots) !== "rocm") return [];
+  return ["/dev/kfd", "/dev/dri"].map((path) => device(path, path, "rwm"));
+}
+
+/** What Podman calls the run's GPUs: their names of the Container Device Interface. */
+export function cdiNames(slots: readonly Plain<Slot>[]): readonly string[] {
+  return kindOf(slots) === "cuda" ? slots.map(({ uuid }) => `nvidia.com/gpu=${uuid}`) : [];
+}
+
+function requestsOf(slots: readonly Plain<Slot>[], engine: EngineKind): readonly DeviceRequest[] {
+  if (kindOf(slots) !== "cuda" || engine !== "docker") return [];
+  const DeviceIDs = slots.map(({ uuid }) => uuid);
+  return [{ Driver: "nvidia", Count: 0, DeviceIDs, Capabilities: [["gpu"]] }];
+}
+
+function mappedDevice({
+  hostPath,
+  containerPath,
+  mode,
+}: ContainerSection["devices"][number]): EngineDevice {
+  return device(hostPath, containerPath, mode);
+}
+
+function device(host: string, inContainer: string, permissions: string): EngineDevice {
+  return { PathOnHost: host, PathInContainer: inContainer, CgroupPermissions: permissions };
+}
+
+/** The labels by which an agent finds its containers again. */
+export const labelNames = {
+  /** The id of the agent's state folder. */
+  folder: "trainyard.agent-folder",
+  allocation: "trainyard.allocation",
+  experiment: "trainyard.experiment",
+  trial: "trainyard.trial",
+} as const;
+
+export function labelsOf(
+  folder: string,
+  { allocation, experiment, trial }: Plain<Launch>,
+): Readonly<Record<string, string>> {
+  const { folder: of, allocation: is, experiment: by, trial: as } = labelNames;
+  return { [of]: folder, [is]: allocation, [by]: experiment, [as]: trial };
+}
+
+/** The image of the kind of device that the run has; the agent's where the configuration names none. */
+export function imageOf(
+  section: ContainerSection,
+  slots: readonly Plain<Slot>[],
+  settings: ContainerSettings,
+): string {
+  return section.image[kindOf(slots)] || settings.image;
+}

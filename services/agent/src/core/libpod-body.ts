@@ -1,0 +1,70 @@
+/**
+ * The same container in the words of Podman's own API (POST /libpod/containers/create, version 4). It is used where the run
+ * has GPUs: Podman's Docker API takes no CDI names (4.3 looks for a file of that name) and ignores requests for devices.
+ */
+import type { ContainerBody } from "./container-body.ts";
+
+export type LibpodBody = Readonly<Record<string, unknown>>;
+
+/** The kernel's period of a CPU quota, in microseconds. */
+const periodUs = 100_000;
+
+/** `cdi` are names such as nvidia.com/gpu=GPU-…; `name` is the container's. */
+export function libpodBody(
+  name: string,
+  { HostConfig: host, ...body }: ContainerBody,
+  cdi: readonly string[],
+): LibpodBody {
+  const { Memory, NanoCpus } = host;
+  const memory = Memory === undefined ? {} : { memory: { limit: Memory, swap: Memory } };
+  const quota = Math.round(((NanoCpus ?? 0) * periodUs) / 1e9);
+  const cpu = NanoCpus === undefined ? {} : { cpu: { period: periodUs, quota } };
+  return {
+    name,
+    image: body.Image,
+    entrypoint: body.Entrypoint,
+    command: body.Cmd,
+    env: Object.fromEntries(body.Env.map(pairOf)),
+    work_dir: body.WorkingDir,
+    user: body.User,
+    labels: body.Labels,
+    init: host.Init,
+    netns: networkOf(host.NetworkMode),
+    ...(isNamed(host.NetworkMode) ? { networks: { [host.NetworkMode]: {} } } : {}),
+    log_configuration: { driver: host.LogConfig.Type },
+    mounts: host.Mounts.map(({ Source, Target, ReadOnly, BindOptions }) => ({
+      type: "bind",
+      source: Source,
+      destination: Target,
+      options: ["rbind", ReadOnly ? "ro" : "rw", BindOptions.Propagation],
+    })),
+    shm_size: host.ShmSize,
+    resource_limits: { ...memory, ...cpu },
+    r_limits: host.Ulimits.map(({ Name, Soft, Hard }) => ({
+      type: `RLIMIT_${Name.toUpperCase()}`,
+      soft: Soft,
+      hard: Hard,
+    })),
+    cap_add: host.CapAdd,
+    cap_drop: host.CapDrop,
+    devices: [...host.Devices.map(({ PathOnHost }) => PathOnHost), ...cdi].map((path) => ({
+      path,
+    })),
+    selinux_opts: ["disable"],
+  };
+}
+
+function pairOf(variable: string): readonly [string, string] {
+  const at = variable.indexOf("=");
+  return [variable.slice(0, at), variable.slice(at + 1)];
+}
+
+const modes = ["host", "bridge", "none", "slirp4netns"];
+
+function isNamed(network: string): boolean {
+  return !modes.includes(network);
+}
+
+function networkOf(network: string): { readonly nsmode: string } {
+  return { nsmode: isNamed(network) ? "bridge" : network };
+}

@@ -1,0 +1,143 @@
+/** Runs as containers of Docker or Podman. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type Docker from "dockerode";
+import { type ContainerSection, recordedContainer } from "@trainyard/experiment-config/recorded";
+import type { Clock } from "@trainyard/kernel";
+import {
+  cdiNames,
+  type ContainerSettings,
+  containerBody,
+  type EngineKind,
+  imageOf,
+  labelNames,
+  labelsOf,
+  neededPaths,
+} from "../core/container-body.ts";
+import { libpodBody } from "../core/libpod-body.ts";
+import { argvOf, environmentOf } from "../core/environment.ts";
+import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
+import { commandIn } from "./processes.ts";
+import { ensureImage } from "./pull.ts";
+import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
+
+export type ContainerRuntimeSettings = ContainerSettings & {
+  readonly engine: EngineKind;
+  readonly socket: string;
+  /** Of registries; empty for none. */
+  readonly authFile: string;
+  /** Where the services are for what runs in a container. */
+  readonly apiUrl: string;
+  readonly metricsUrl: string;
+  readonly sdkPath: string | null;
+  /** Names the agent. */
+  readonly agent: string;
+  /** The id of the agent's state folder: its containers are found by it. */
+  readonly folder: string;
+  readonly clock: Clock;
+};
+
+/** The pipes of a run's output, in its folder. */
+const pipesName = "pipes";
+const nameCharsMax = 60;
+
+export function containerRuntime(settings: ContainerRuntimeSettings): Runtime {
+  const engine = engineAt(settings.socket);
+  return {
+    mechanism: "container",
+    order: (launching, signal) => orderOf(engine, settings, launching, signal),
+    sweep: (running) => sweep(engine, settings, running),
+  };
+}
+
+async function orderOf(
+  engine: Docker,
+  settings: ContainerRuntimeSettings,
+  { folder, work, slots, checkpointRoot, onProgress }: Launching,
+  signal: AbortSignal,
+): ReturnType<Runtime["order"]> {
+  const { launch, runDir, path } = folder;
+  const { socket, clock, authFile, apiUrl, metricsUrl, sdkPath } = settings;
+  const section = recordedContainer(launch.config);
+  const image = imageOf(section, slots, settings);
+  if (image === "") {
+    throw new LaunchProblem(
+      `the configuration has no environment.image, and agent ${settings.agent}, which runs containers, has no image of its own (TRAINYARD_AGENT_IMAGE)`,
+    );
+  }
+  checkPaths(section, settings.agent);
+  // What is mounted has to be there; a process would make it with its first checkpoint.
+  if (checkpointRoot !== null) mkdirSync(checkpointRoot, { recursive: true });
+  const say = (text: string): void => folder.say(text);
+  const deps = { engine, socket, clock, authFile, say, onProgress };
+  const { env } = await pulled(() => ensureImage(image, section.forcePull, deps, signal));
+  const inherited = pythonPathOf(env);
+  const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, checkpointRoot, slots, inherited };
+  const environment = { ...environmentOf(launch, surroundings), PWD: work };
+  const argv = commandIn(work, argvOf(launch));
+  const pipes = join(path, pipesName);
+  const labels = labelsOf(settings.folder, launch);
+  const places = { image, argv, environment, runDir, pipes, work, sdkPath, checkpointRoot };
+  const body = containerBody({ ...places, slots, labels }, section, settings, settings.engine);
+  const name = containerName(launch.allocation, path);
+  const cdi = settings.engine === "podman" ? cdiNames(slots) : [];
+  const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
+  const container = { socket, name, pipes, body, ...libpod };
+  return { argv, environment: {}, work, mechanism: "scan", container };
+}
+
+async function pulled<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new LaunchProblem(error instanceof Error ? error.message : String(error), {
+      cause: error,
+    });
+  }
+}
+
+/** Engines make a folder of what is missing, or name it in words that help nobody. */
+function checkPaths(section: ContainerSection, agent: string): void {
+  for (const { path, key } of neededPaths(section)) {
+    if (existsSync(path)) continue;
+    throw new LaunchProblem(`${key} names ${path}, which does not exist on agent ${agent}`);
+  }
+}
+
+/** The image's own, before which the SDK's place is put; its other variables the engine adds itself. */
+function pythonPathOf(env: readonly string[]): Readonly<Record<string, string>> {
+  const found = env.find((variable) => variable.startsWith("PYTHONPATH="));
+  return found === undefined ? {} : { PYTHONPATH: found.slice("PYTHONPATH=".length) };
+}
+
+/** One per run and state folder: what an agent that was killed has made, its successor finds. */
+export function containerName(allocation: string, runFolder: string): string {
+  const digest = createHash("sha256").update(runFolder).digest("hex").slice(0, 16);
+  const plain = allocation.replaceAll(/[^A-Za-z0-9_.-]/g, "-").slice(0, nameCharsMax);
+  return `trainyard-${plain}-${digest}`;
+}
+
+async function sweep(
+  engine: Docker,
+  { folder, socket }: ContainerRuntimeSettings,
+  running: () => ReadonlySet<string>,
+): Promise<void> {
+  const filters = { label: [`${labelNames.folder}=${folder}`] };
+  try {
+    const found = await engine.listContainers({ all: true, filters, abortSignal: bounded() });
+    // After the list: a run that was launched meanwhile is not in it, and one that has ended meanwhile may go.
+    const held = running();
+    for (const { Id, Labels } of found) {
+      if (held.has(Labels[labelNames.allocation] ?? "")) continue;
+      await engine
+        .getContainer(Id)
+        .remove({ force: true, v: true, abortSignal: bounded() })
+        .catch((error: unknown) => {
+          if (!isGone(error)) throw error;
+        });
+    }
+  } catch (error) {
+    throw new Error(problemOf(error, socket), { cause: error });
+  }
+}

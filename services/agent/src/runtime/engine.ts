@@ -1,0 +1,56 @@
+/** A container engine behind its socket: Docker, or Podman's service, which speaks the same API. */
+import Docker from "dockerode";
+import type { EngineKind } from "../core/container-body.ts";
+
+/** A request that makes or removes a container; Podman takes a second where the disk is slow. */
+const requestMs = 60_000;
+
+export function engineAt(socket: string): Docker {
+  return new Docker({ socketPath: socket });
+}
+
+/** Bounds one call; `wait` and a pull have no such bound. */
+export function bounded(ms = requestMs): AbortSignal {
+  return AbortSignal.timeout(ms);
+}
+
+/** For a call that takes no signal. */
+export async function inTime<T>(answer: Promise<T>, ms = requestMs): Promise<T> {
+  const signal = bounded(ms);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+  return await Promise.race([answer, late]);
+}
+
+/** Which of the two answers. Throws where none does. */
+export async function kindOfEngine(engine: Docker): Promise<EngineKind> {
+  const { Components = [] } = (await inTime(engine.version())) as unknown as {
+    Components?: readonly { Name: string }[] | null;
+  };
+  const isPodman = (Components ?? []).some(({ Name }) => /podman/i.test(Name));
+  return isPodman ? "podman" : "docker";
+}
+
+/** The HTTP status of a refusal; null where the engine did not answer. */
+export function statusOf(error: unknown): number | null {
+  const { statusCode } = (error ?? {}) as { statusCode?: unknown };
+  return typeof statusCode === "number" ? statusCode : null;
+}
+
+export function isGone(error: unknown): boolean {
+  return statusOf(error) === 404;
+}
+
+/** What a failed call says to a person. */
+export function problemOf(error: unknown, socket: string): string {
+  if (statusOf(error) === null) {
+    const { code, message, name } = (error ?? {}) as NodeJS.ErrnoException;
+    const why = name === "AbortError" || name === "TimeoutError" ? "no answer in time" : code;
+    return `the container engine at ${socket} does not answer (${why ?? message ?? String(error)})`;
+  }
+  const { json, reason } = error as { json?: unknown; reason?: unknown };
+  const said = (json ?? {}) as { message?: unknown };
+  if (typeof said.message === "string" && said.message !== "") return said.message;
+  return String(reason ?? (error as Error).message);
+}

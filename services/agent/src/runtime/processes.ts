@@ -1,0 +1,39 @@
+/** Runs as processes of this host. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { argvOf, environmentOf, type Surroundings } from "../core/environment.ts";
+import { hookName, withHook } from "../core/startup-hook.ts";
+import type { ProcessMechanism } from "../state/run-group.ts";
+import type { Runtime } from "./runtime.ts";
+
+export type ProcessSettings = Pick<
+  Surroundings,
+  "apiUrl" | "metricsUrl" | "sdkPath" | "inherited"
+> & {
+  /** What was asked for; each run finds out anew what it gets. */
+  readonly asked: ProcessMechanism | "auto";
+  readonly mechanism: ProcessMechanism;
+};
+
+export function processRuntime(settings: ProcessSettings): Runtime {
+  return {
+    mechanism: settings.mechanism,
+    async order({ folder, work, slots, checkpointRoot }) {
+      const { launch, runDir } = folder;
+      const environment = environmentOf(launch, { ...settings, runDir, checkpointRoot, slots });
+      return {
+        argv: commandIn(work, argvOf(launch)),
+        environment: { ...environment, PWD: work },
+        work,
+        mechanism: settings.asked,
+      };
+    },
+    // A process has nothing that outlives it.
+    async sweep() {},
+  };
+}
+
+/** The command, after the startup hook that lies beside the code. */
+export function commandIn(work: string, argv: readonly string[]): readonly string[] {
+  return existsSync(join(work, hookName)) ? withHook(argv) : argv;
+}

@@ -1,0 +1,41 @@
+/**
+ * The port to what runs launch in: processes of this host, or containers of an engine. A runtime says how a run is started;
+ * the supervisor starts it (supervisor/main.ts), and the run's group signals, observes and adopts it from what is on record
+ * (state/run-group.ts). So a run that one runtime has started is ended and adopted by an agent with another.
+ */
+import type { Plain } from "@trainyard/contracts";
+import type { Slot } from "@trainyard/contracts/events";
+import type { RunFolder } from "../state/run-folder.ts";
+import type { Mechanism } from "../state/run-group.ts";
+import type { StartOrder } from "../supervisor/main.ts";
+
+export type Launching = {
+  readonly folder: RunFolder;
+  /** Where the model code is. */
+  readonly work: string;
+  readonly slots: readonly Plain<Slot>[];
+  /** Under which the run's checkpoints lie; null where only the registry knows. */
+  readonly checkpointRoot: string | null;
+  /** Called while it takes long: the launch moves. */
+  readonly onProgress: () => void;
+};
+
+/** Why a launch cannot be, as a sentence that needs no other words. */
+export class LaunchProblem extends Error {
+  override readonly name = "LaunchProblem";
+}
+
+export interface Runtime {
+  /** How the processes of a run are found and ended; the report says it. */
+  readonly mechanism: Mechanism;
+  /**
+   * Brings what the run needs beside its code, and says how it is started. Nothing is started. Throws LaunchProblem, or what
+   * failed; once the signal has aborted, anything.
+   */
+  order(launching: Launching, signal: AbortSignal): Promise<StartOrder>;
+  /**
+   * Removes what is left of runs that are over, by the allocations that are not. May be called at any time and any number of
+   * times. Throws where that cannot be known now.
+   */
+  sweep(running: () => ReadonlySet<string>): Promise<void>;
+}

@@ -1,0 +1,79 @@
+/** What runs launch in here: what the configuration says, else an engine where one is configured, else processes. */
+import { Fault, type Clock } from "@trainyard/kernel";
+import type { AgentConfig } from "../config.ts";
+import { socketOf, userOf } from "../container-config.ts";
+import type { EngineKind } from "../core/container-body.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { processRuntime } from "../runtime/processes.ts";
+import type { Telemetry } from "../telemetry.ts";
+import { findProcessGroups } from "./process-groups.ts";
+
+export type RuntimeDeps = {
+  readonly config: AgentConfig;
+  /** Of the state folder. */
+  readonly folder: string;
+  readonly sdkPath: string | null;
+  readonly clock: Clock;
+  readonly events: Telemetry;
+};
+
+/** Throws where what was asked for is not to be had here. */
+export async function runtimeOf(deps: RuntimeDeps): Promise<Runtime> {
+  const container = deps.config.container;
+  if (
+    container.runtime === "process" ||
+    (container.runtime === "auto" && container.socket === "")
+  ) {
+    return processes(deps);
+  }
+  const socket =
+    container.runtime === "auto" ? container.socket : socketFor(deps, container.runtime);
+  const engine = container.runtime === "auto" ? await answering(socket) : container.runtime;
+  return await containers(deps, engine, socket);
+}
+
+function processes({ config, sdkPath, events }: RuntimeDeps): Runtime {
+  const { apiUrl, metricsUrl, inherited, processGroups: asked } = config;
+  // Each run finds out anew what it gets; this is what is told, and where less is allowed than was asked for, the end.
+  const { mechanism, problems } = findProcessGroups(asked);
+  events.processGroups(mechanism, problems);
+  return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, asked, mechanism });
+}
+
+async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string): Promise<Runtime> {
+  const { config, folder, sdkPath, clock, events } = deps;
+  const container = config.container;
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  events.containers(engine, socket);
+  // An agent without an engine does not load its client.
+  const { containerRuntime } = await import("../runtime/containers.ts");
+  return containerRuntime({
+    ...container,
+    engine,
+    socket,
+    user: userOf(container, engine, uid, gid),
+    apiUrl: container.apiUrl ?? config.apiUrl,
+    metricsUrl: container.metricsUrl ?? config.metricsUrl,
+    sdkPath,
+    agent: config.name,
+    folder,
+    clock,
+  });
+}
+
+function socketFor({ config }: RuntimeDeps, engine: EngineKind): string {
+  return socketOf(engine, config.container.socket, process.getuid?.() ?? 0);
+}
+
+async function answering(socket: string): Promise<EngineKind> {
+  const { engineAt, kindOfEngine, problemOf } = await import("../runtime/engine.ts");
+  try {
+    return await kindOfEngine(engineAt(socket));
+  } catch (error) {
+    throw new Fault(
+      "no_engine",
+      `${problemOf(error, socket)}: start its service, or set TRAINYARD_AGENT_RUNTIME to docker or podman so that the agent can start before it`,
+      { retry: "later", cause: error },
+    );
+  }
+}

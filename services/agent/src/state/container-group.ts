@@ -1,0 +1,81 @@
+/**
+ * A run in a container. Its init is PID 1 of the container's namespace: the kernel ends all of the container with it, so the
+ * run is over when its init is gone, and SIGKILL to the init ends the run also while the engine is away. Where this user may
+ * not signal it (Docker runs it as root and the agent is not root), the engine is asked.
+ *
+ * SIGTERM goes to all but the init, as to all processes of a group; the init would pass it on a second time.
+ */
+import {
+  carries,
+  isAlive,
+  type LivingProcess,
+  livingProcesses,
+  type ProcessIdentity,
+  sendSignal,
+} from "@trainyard/kernel/process-identity";
+import { limits } from "../limits.ts";
+import type { RunGroup } from "./run-group.ts";
+
+/** group.json of a container; it is written before the container is made. */
+export type ContainerRecord = {
+  readonly mechanism: "container";
+  readonly socket: string;
+  readonly name: string;
+};
+
+export function containerGroupOf(
+  runDir: string,
+  init: () => ProcessIdentity | null,
+  { socket, name }: ContainerRecord,
+): RunGroup {
+  const members = (): readonly LivingProcess[] => {
+    const leader = init();
+    const processes = livingProcesses();
+    // Before its init is on record it can be known by the run's folder, which only root can read.
+    if (leader === null)
+      return processes.filter(({ pid }) => carries(pid, "TRAINYARD_RUN_DIR", runDir));
+    return isAlive(leader) ? withDescendants(processes, leader.pid) : [];
+  };
+  return {
+    mechanism: "container",
+    members,
+    isOver: () => members().length === 0,
+    signal(signal) {
+      const living = members();
+      const leader = init()?.pid;
+      const isKill = signal === "SIGKILL";
+      const targets = living.filter(
+        ({ pid }) => isKill === (leader === undefined || pid === leader),
+      );
+      const sent = targets.filter(({ pid }) => sendSignal(pid, signal));
+      if (sent.length < targets.length) void askEngine(socket, name, signal);
+      return living.length > 0;
+    },
+    remove: () => removeContainer(socket, name),
+  };
+}
+
+function withDescendants(processes: readonly LivingProcess[], root: number): LivingProcess[] {
+  const children = Map.groupBy(processes, ({ parent }) => parent);
+  const found = processes.filter(({ pid }) => pid === root);
+  for (const { pid } of found) found.push(...(children.get(pid) ?? []));
+  return found;
+}
+
+/** Whoever signals looks again and again, so a request that fails is made again. */
+async function askEngine(socket: string, name: string, signal: string): Promise<void> {
+  const { bounded, engineAt } = await import("../runtime/engine.ts");
+  await engineAt(socket)
+    .getContainer(name)
+    .kill({ signal, abortSignal: bounded() })
+    .catch(() => {});
+}
+
+/** Kills it where it runs. An engine that is away does not keep the run from ending: the agent removes the container later. */
+async function removeContainer(socket: string, name: string): Promise<void> {
+  const { bounded, engineAt } = await import("../runtime/engine.ts");
+  await engineAt(socket)
+    .getContainer(name)
+    .remove({ force: true, v: true, abortSignal: bounded(limits.removeContainerMs) })
+    .catch(() => {});
+}

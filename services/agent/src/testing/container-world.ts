@@ -1,0 +1,89 @@
+/** An agent with runs in containers, between a scripted platform and an engine. */
+import { join } from "node:path";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import type { Plain } from "@trainyard/contracts";
+import type { AllocationReport, Launch } from "@trainyard/contracts/agent";
+import { createLogger } from "@trainyard/runtime";
+import { parseConfig } from "../config.ts";
+import { type AgentService, createService } from "../service.ts";
+import { folderNameOf } from "../state/layout.ts";
+import { newFolder } from "./examples.ts";
+import { testImage } from "./podman.ts";
+import { ScriptedPlatform } from "./scripted-platform.ts";
+
+type Variables = Readonly<Record<string, string>>;
+
+export class ContainerWorld implements AsyncDisposable {
+  readonly platform: ScriptedPlatform;
+  readonly folder = newFolder();
+  readonly #hub: MemoryHub;
+  readonly #variables: Variables;
+  #agent: AgentService | null = null;
+
+  private constructor(hub: MemoryHub, platform: ScriptedPlatform, variables: Variables) {
+    this.#hub = hub;
+    this.platform = platform;
+    this.#variables = variables;
+  }
+
+  /** The agent is not started yet. */
+  static async open(socket: string, variables: Variables = {}): Promise<ContainerWorld> {
+    const hub = createMemoryBus();
+    const platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+    const engine = { TRAINYARD_AGENT_RUNTIME: "podman", TRAINYARD_AGENT_ENGINE_SOCKET: socket };
+    return new ContainerWorld(hub, platform, { ...engine, ...variables });
+  }
+
+  async startAgent(more: Variables = {}): Promise<void> {
+    const config = parseConfig({
+      PATH: process.env["PATH"] ?? "",
+      TRAINYARD_NATS_URL: "unused",
+      TRAINYARD_NATS_PASSWORD: "hush",
+      TRAINYARD_AGENT_NAME: "rack",
+      TRAINYARD_AGENT_DIR: this.folder,
+      TRAINYARD_AGENT_SLOT_TYPE: "cpu",
+      TRAINYARD_AGENT_SLOTS: "2",
+      TRAINYARD_API_URL: "http://127.0.0.1:1",
+      TRAINYARD_METRICS_URL: this.platform.url,
+      ...this.#variables,
+      ...more,
+    });
+    const bus = this.#hub.connect("agent-rack");
+    this.#agent = await createService(config, { bus, logger: createLogger("agent", "silent") });
+    await this.#agent.start();
+  }
+
+  /** Leaves the runs to the next one. */
+  async stopAgent(): Promise<void> {
+    await this.#agent?.[Symbol.asyncDispose]();
+    this.#agent = null;
+  }
+
+  async shutDownRuns(): Promise<void> {
+    await this.#agent?.shutDownRuns();
+  }
+
+  pathOf({ allocation }: { allocation: string }): string {
+    return join(this.folder, "runs", folderNameOf(allocation));
+  }
+
+  async ended(launch: Plain<Launch>): Promise<Plain<AllocationReport>> {
+    this.platform.run(launch);
+    return await this.platform.ended(launch);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutDownRuns();
+    await this.stopAgent();
+    await this.platform[Symbol.asyncDispose]();
+  }
+}
+
+/** The part of a launch that names the image, and what else the configuration says. */
+export function inImage(image: string = testImage, more: object = {}): Partial<Plain<Launch>> {
+  return { config: { ...more, environment: { image, ...sectionOf(more) } } };
+}
+
+function sectionOf(more: object): object {
+  return (more as { environment?: object }).environment ?? {};
+}

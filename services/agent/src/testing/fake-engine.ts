@@ -1,0 +1,200 @@
+/**
+ * A container engine that is as strict as Docker's: it refuses a body with a key or a type that the Docker Engine API 1.41
+ * does not have, and devices that it was not given. Its "containers" are processes of this host, run as they would be.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { newFolder } from "./examples.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => boolean;
+type Made = { readonly body: Body; child: ChildProcess | null; code: number };
+type Answer = { readonly status: number; readonly body?: unknown };
+
+const text: Check = (value) => typeof value === "string";
+const whole: Check = (value) => Number.isInteger(value);
+const flag: Check = (value) => typeof value === "boolean";
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const mapOf =
+  (check: Check): Check =>
+  (value) =>
+    typeof value === "object" && value !== null && Object.values(value).every(check);
+const shapeOf =
+  (shape: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(value).every(([key, one]) => shape[key]?.(one) === true);
+
+const device = shapeOf({ PathOnHost: text, PathInContainer: text, CgroupPermissions: text });
+const deviceRequest = shapeOf({
+  Driver: text,
+  Count: whole,
+  DeviceIDs: listOf(text),
+  Capabilities: listOf(listOf(text)),
+  Options: mapOf(text),
+});
+const mount = shapeOf({
+  Type: text,
+  Source: text,
+  Target: text,
+  ReadOnly: flag,
+  BindOptions: shapeOf({ Propagation: text }),
+});
+const hostConfig = shapeOf({
+  Init: flag,
+  NetworkMode: text,
+  LogConfig: shapeOf({ Type: text, Config: mapOf(text) }),
+  Mounts: listOf(mount),
+  ShmSize: whole,
+  Memory: whole,
+  MemorySwap: whole,
+  NanoCpus: whole,
+  Ulimits: listOf(shapeOf({ Name: text, Soft: whole, Hard: whole })),
+  CapAdd: listOf(text),
+  CapDrop: listOf(text),
+  Devices: listOf(device),
+  DeviceRequests: listOf(deviceRequest),
+  SecurityOpt: listOf(text),
+});
+const create = shapeOf({
+  Image: text,
+  Entrypoint: listOf(text),
+  Cmd: listOf(text),
+  Env: listOf(text),
+  WorkingDir: text,
+  User: text,
+  Labels: mapOf(text),
+  HostConfig: hostConfig,
+  // dockerode sends its own argument along; Docker takes the name from the query.
+  name: text,
+});
+
+export class FakeEngine implements AsyncDisposable {
+  readonly socket: string;
+  /** The bodies of the containers that were made, in order. */
+  readonly made: Body[] = [];
+  readonly #server: Server;
+  readonly #containers = new Map<string, Made>();
+  readonly #gpus: readonly string[];
+
+  private constructor(server: Server, gpus: readonly string[]) {
+    this.#server = server;
+    this.#gpus = gpus;
+    this.socket = join(newFolder(), "engine.sock");
+  }
+
+  /** `gpus` are the UUIDs that its container toolkit knows. */
+  static async start(gpus: readonly string[]): Promise<FakeEngine> {
+    const server = createServer();
+    const engine = new FakeEngine(server, gpus);
+    server.on("request", (request, response) => {
+      void engine.#answer(request).then(({ status, body }) => {
+        response.writeHead(status, { "content-type": "application/json" });
+        response.end(body === undefined ? "" : JSON.stringify(body));
+      });
+    });
+    server.listen(engine.socket);
+    await once(server, "listening");
+    return engine;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage): Promise<Answer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://engine");
+    const called = `${request.method} ${pathname}`;
+    if (called === "GET /version")
+      return { status: 200, body: { Components: [{ Name: "Engine" }] } };
+    if (/^GET \/images\/.+\/json$/.test(called))
+      return { status: 200, body: { Config: { Env: [] } } };
+    if (called === "GET /containers/json") return { status: 200, body: this.#list() };
+    if (called === "POST /containers/create") {
+      const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
+      return this.#create(searchParams.get("name") ?? "", body);
+    }
+    const [, id = "", verb = ""] = /^\w+ \/containers\/([^/]+)(?:\/(\w+))?$/.exec(called) ?? [];
+    const container = this.#containers.get(id);
+    if (container === undefined) return refuse(404, `No such container: ${id}`);
+    return await this.#act(`${request.method} ${verb}`, id, container);
+  }
+
+  #list(): readonly object[] {
+    return [...this.#containers].map(([Id, { body }]) => ({ Id, Labels: body["Labels"] }));
+  }
+
+  #create(name: string, body: Body): Answer {
+    if (!create(body)) return refuse(400, "invalid JSON: unknown or mistyped field");
+    if (this.#containers.has(name)) return refuse(409, `The container name "/${name}" is in use`);
+    const host = body["HostConfig"] as { DeviceRequests?: readonly { DeviceIDs: string[] }[] };
+    const asked = (host.DeviceRequests ?? []).flatMap(({ DeviceIDs }) => DeviceIDs);
+    const unknown = asked.find((gpu) => !this.#gpus.includes(gpu));
+    if (unknown !== undefined) return refuse(500, `unknown device ${unknown}`);
+    this.made.push(body);
+    this.#containers.set(name, { body, child: null, code: 0 });
+    return { status: 201, body: { Id: name, Warnings: [] } };
+  }
+
+  async #act(what: string, id: string, container: Made): Promise<Answer> {
+    const { child } = container;
+    const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
+    switch (what) {
+      case "POST start":
+        return start(container);
+      case "GET json": {
+        const State = {
+          Running: isRunning,
+          Pid: isRunning ? child.pid : 0,
+          ExitCode: container.code,
+        };
+        return { status: 200, body: { Id: id, State } };
+      }
+      case "POST wait":
+        if (isRunning) await once(child, "exit");
+        return { status: 200, body: { StatusCode: container.code } };
+      case "DELETE ":
+        child?.kill("SIGKILL");
+        this.#containers.delete(id);
+        return { status: 204 };
+      default:
+        return refuse(404, "page not found");
+    }
+  }
+}
+
+function start(container: Made): Answer {
+  const { Entrypoint, Cmd, Env, WorkingDir } = container.body as {
+    Entrypoint: string[];
+    Cmd: string[];
+    Env: string[];
+    WorkingDir: string;
+  };
+  const [program = "", ...argv] = [...Entrypoint, ...Cmd];
+  const { PATH = "" } = process.env;
+  const env: NodeJS.ProcessEnv = { PATH };
+  for (const variable of Env) {
+    const at = variable.indexOf("=");
+    env[variable.slice(0, at)] = variable.slice(at + 1);
+  }
+  const child = spawn(program, argv, { cwd: WorkingDir, env, stdio: "ignore" });
+  child.once("exit", (code, signal) => {
+    container.code = code ?? 128 + constants.signals[signal ?? "SIGKILL"];
+  });
+  container.child = child;
+  return { status: 204 };
+}
+
+function refuse(status: number, message: string): Answer {
+  return { status, body: { message } };
+}

@@ -1,0 +1,68 @@
+/**
+ * An image without a registry: a tar of a few of this host's programs with their libraries, its Python, and the folders that
+ * a container needs. `podman import` makes an image of it.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+
+const programs = [
+  "bash,cat,chmod,cp,cut,date,dd,df,echo,env,false,grep,head,id,ls,mkdir,mkfifo,printf,ps,rm,sed",
+  "seq,setsid,sh,sleep,sort,stat,tail,tee,touch,tr,true,uname,wc",
+]
+  .join(",")
+  .split(",");
+
+/** Makes the tar, of some 50 MB, in the folder; gives its path. */
+export function imageTar(folder: string): string {
+  const tar = join(folder, "image.tar");
+  const binaries = programs.map((name) => `/usr/bin/${name}`).filter((path) => existsSync(path));
+  const files = binaries.flatMap((path) => [path, realpathSync(path)]);
+  const python = realpathSync("/usr/bin/python3");
+  const folders = ["usr/bin", "usr/lib", "usr/sbin", "usr/lib64", "proc", "sys", "dev", "tmp"];
+  const rootfs = join(folder, "rootfs");
+  for (const folder of [...folders, "etc", "root", "run"]) run("mkdir", "-p", join(rootfs, folder));
+  for (const name of ["bin", "sbin", "lib", "lib64"]) {
+    run("ln", "-s", `usr/${name}`, join(rootfs, name));
+  }
+  run("sh", "-c", `printf 'root:x:0:0:root:/root:/bin/sh\\n' > "$0/etc/passwd"`, rootfs);
+  run("sh", "-c", `printf 'root:x:0:\\n' > "$0/etc/group"`, rootfs);
+  const library = stdlib(python);
+  const wanted = [
+    ...files,
+    "/usr/bin/python3",
+    python,
+    ...sharedLibraries([...binaries, python, ...modules(library)]),
+  ];
+  run("tar", "-C", rootfs, "-cf", tar, ".");
+  const excluded = ["test", "idlelib", "ensurepip", "dist-packages", "__pycache__", "config-*"];
+  const without = excluded.map((name) => `--exclude=${name}`);
+  const paths = [...new Set(wanted), library].map((path) => placed(path).slice(1));
+  run("tar", "-C", "/", "-rf", tar, ...without, ...new Set(paths));
+  return tar;
+}
+
+function run(program: string, ...argv: readonly string[]): string {
+  return execFileSync(program, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** /lib is a link to /usr/lib, here as there. */
+function placed(path: string): string {
+  return /^\/(bin|sbin|lib|lib64)\//.test(path) ? `/usr${path}` : path;
+}
+
+function stdlib(python: string): string {
+  return run(python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))").trim();
+}
+
+function modules(library: string): readonly string[] {
+  const found = run("sh", "-c", 'find "$0/lib-dynload" -name "*.so"', library).trim();
+  return found === "" ? [] : found.split("\n");
+}
+
+/** What the loader would load, and the files that those links name. */
+function sharedLibraries(binaries: readonly string[]): readonly string[] {
+  const said = run("sh", "-c", 'ldd "$@" 2>/dev/null; true', "sh", ...binaries);
+  const paths = [...said.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = ""]) => path);
+  return [...new Set(paths)].flatMap((path) => [path, realpathSync(path)]);
+}

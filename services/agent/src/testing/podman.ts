@@ -1,0 +1,147 @@
+/**
+ * A Podman of a test's own: its service on a socket in a new folder, with storage of its own, so that no container or image
+ * of this host is seen or touched. It is Debian's, with runc (crun does not run on every host) and limits that need no
+ * privilege (docs/howto/use-containers.md).
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import { engineAt, inTime } from "../runtime/engine.ts";
+import { newFolder } from "./examples.ts";
+import { imageTar } from "./image.ts";
+import { notRun } from "./needs.ts";
+
+export const testImage = "localhost/trainyard-test:1";
+
+const upMs = 20_000;
+
+const settings = `[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+`;
+
+/** Why no container runs here; null where Podman is. With TRAINYARD_REQUIRE=podman its absence is an error. */
+export function podmanProblem(): string | null {
+  const missing = ["podman", "runc", "catatonit", "mkfifo"].filter(
+    (name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0,
+  );
+  const isRoot = process.getuid?.() === 0;
+  if (missing.length === 0 && isRoot) return null;
+  const why = isRoot ? `no ${missing.join(", ")}` : "root, who may run containers of a test";
+  const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("podman");
+  if (required) throw new Error(`TRAINYARD_REQUIRE asks for podman: ${why}`);
+  return why;
+}
+
+/** For the first line of a test that needs it. */
+export function needPodman(skip: (note: string) => never): void {
+  const problem = podmanProblem();
+  if (problem !== null) notRun(skip, problem);
+}
+
+export class Podman implements AsyncDisposable {
+  readonly socket: string;
+  readonly #folder: string;
+  #service: ChildProcess | null = null;
+
+  private constructor(folder: string, registry: string) {
+    this.#folder = folder;
+    this.socket = join(folder, "podman.sock");
+    writeFileSync(join(folder, "containers.conf"), settings);
+    const plain =
+      registry === "" ? "" : `[[registry]]\nlocation = "${registry}"\ninsecure = true\n`;
+    writeFileSync(join(folder, "registries.conf"), plain);
+    for (const name of ["root", "runroot", "tmp"]) mkdirSync(join(folder, name));
+  }
+
+  /** Started, with an image of the tar in it, else of this host's programs; `registry` is one that is reached without TLS. */
+  static async start(tar: string | null = null, registry = ""): Promise<Podman> {
+    const folder = newFolder();
+    const podman = new Podman(folder, registry);
+    podman.run("import", tar ?? imageTar(folder), testImage);
+    await podman.up();
+    return podman;
+  }
+
+  /** The service answers again. */
+  async up(): Promise<void> {
+    this.#service = spawn(
+      "podman",
+      [...this.#places, "system", "service", "--time=0", `unix://${this.socket}`],
+      {
+        env: this.#environment,
+        stdio: "ignore",
+      },
+    );
+    const deadlineMs = performance.now() + upMs;
+    while (!(await this.#answers())) {
+      if (performance.now() > deadlineMs) throw new Error("podman's service did not come up");
+      await after(50);
+    }
+  }
+
+  /** The service is gone; containers run. */
+  async down(): Promise<void> {
+    const service = this.#service;
+    this.#service = null;
+    if (service === null || service.exitCode !== null) return;
+    const gone = new Promise((resolve) => service.once("exit", resolve));
+    service.kill("SIGKILL");
+    await gone;
+  }
+
+  /** The command line's answer. Throws where it fails. */
+  run(...argv: readonly string[]): string {
+    return execFileSync("podman", [...this.#places, ...argv], {
+      env: this.#environment,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+
+  /** The variables with which deploy/images/training/build finds this one's storage. */
+  get forBuilds(): NodeJS.ProcessEnv {
+    const [root = "", runroot = ""] = this.#places;
+    return { ...this.#environment, TRAINYARD_STORAGE_OPTIONS: `${root} ${runroot}` };
+  }
+
+  /** The names of all containers that there are. */
+  containers(): readonly string[] {
+    const said = this.run("ps", "--all", "--format", "{{.Names}}").trim();
+    return said === "" ? [] : said.split("\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.down();
+    this.run("rm", "--all", "--force", "--time=0");
+    // Mounts of its storage would keep its folder from being removed.
+    spawnSync("umount", ["-R", join(this.#folder, "root", "overlay")]);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #places(): readonly string[] {
+    const at = (name: string): string => join(this.#folder, name);
+    return [`--root=${at("root")}`, `--runroot=${at("runroot")}`, `--tmpdir=${at("tmp")}`];
+  }
+
+  get #environment(): NodeJS.ProcessEnv {
+    const at = (name: string): string => join(this.#folder, name);
+    return {
+      ...process.env,
+      CONTAINERS_CONF: at("containers.conf"),
+      CONTAINERS_REGISTRIES_CONF: at("registries.conf"),
+    };
+  }
+
+  async #answers(): Promise<boolean> {
+    if (!existsSync(this.socket)) return false;
+    return await inTime(engineAt(this.socket).ping(), 1_000).then(
+      () => true,
+      () => false,
+    );
+  }
+}

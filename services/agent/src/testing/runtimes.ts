@@ -1,0 +1,27 @@
+/** What the agent's contract (service.test.ts) runs on: processes, or, in the file that asks for it, containers of Podman. */
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { needPodman, Podman, podmanProblem, testImage } from "./podman.ts";
+
+export const runtimeVariable = "TY_TEST_RUNTIME";
+
+export type RuntimeUnderTest = {
+  /** The agent's. */
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+/** For the head of a test file. Its tests are skipped where the runtime is not here. */
+export function useRuntime(): RuntimeUnderTest {
+  if (process.env[runtimeVariable] !== "podman") return { variables: {} };
+  const stack = new AsyncDisposableStack();
+  const variables: Record<string, string> = {};
+  beforeAll(async () => {
+    if (podmanProblem() !== null) return;
+    const { socket } = stack.use(await Podman.start());
+    variables["TRAINYARD_AGENT_RUNTIME"] = "podman";
+    variables["TRAINYARD_AGENT_ENGINE_SOCKET"] = socket;
+    variables["TRAINYARD_AGENT_IMAGE"] = testImage;
+  });
+  afterAll(() => stack.disposeAsync());
+  beforeEach(({ skip }) => needPodman(skip));
+  return { variables };
+}
