@@ -295,6 +295,7 @@ function startsWhen(
     case "low_disk":
     case "distrusted":
     case "disabled":
+    case "protocol":
       return "when the agent takes runs again";
     case "quota":
       return `when runs of the workspace ${demand.workspace} end, or its quota is raised`;
