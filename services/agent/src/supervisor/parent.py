@@ -9,11 +9,12 @@ reports on descriptor 3, a line of JSON each, and ends when none of its descenda
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
 
-With the argument "become" it adopts nothing: it reads its order from descriptor 3 and becomes the command itself, or reports why
-it cannot.
+With the argument "become" it adopts nothing: it reads its order from descriptor 3 and becomes the command itself, or
+reports why it cannot.
 
-An order with {"user": {"uid", "gid", "groups"}} is for a process of that user, which can get no other rights again. Until it is
-that user's, nothing that the order says has any effect: its variables, its program and its folder are the run's own word.
+An order with {"user": {"uid", "gid", "groups"}} is for a process of that user, which can get no other rights again.
+Until it is that user's, nothing that the order says has any effect: its variables, its program and its folder are the
+run's own word.
 
 Only the standard library, and nothing newer than Python 3.6. When the supervisor dies the run continues, and the
 next supervisor ends it. When this process dies the run is found by /proc alone.
