@@ -44,7 +44,8 @@ export type NormalisedConfig = {
   readonly early_stopping: EarlyStoppingPolicy[];
   readonly resources: {
     readonly slots_per_trial: number;
-    readonly priority: number;
+    /** Lower is placed first; null for the default of the pool. */
+    readonly priority: number | null;
     readonly resource_pool: string;
     /** The share of the experiment beside others, where the pool shares its slots fairly. */
     readonly weight: number;

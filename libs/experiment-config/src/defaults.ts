@@ -1,10 +1,9 @@
 /** The one table of defaults outside of the searchers and the policies, which have their own beside their keys. */
 export const defaults = {
   max_restarts: 5,
-  /** The priority and the pool are what the platform takes where Determined leaves it to the pool or to the cluster. */
+  /** The pool is what the platform takes where Determined leaves it to the cluster. */
   resources: {
     slots_per_trial: 1,
-    priority: 42,
     resource_pool: "default",
     weight: 1,
     is_single_node: false,

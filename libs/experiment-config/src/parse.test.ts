@@ -16,7 +16,7 @@ describe("parseExperiment fills in", () => {
       searcher: { name: "single", metric: "loss", smaller_is_better: true },
       resources: {
         slots_per_trial: 1,
-        priority: 42,
+        priority: null,
         resource_pool: "default",
         weight: 1,
         max_slots: null,

@@ -80,11 +80,11 @@ function readEntrypoint(recorded: JsonObject): string | string[] {
 }
 
 function readResources(resources: JsonObject): NormalisedConfig["resources"] {
-  const { slots_per_trial, priority, resource_pool, weight, is_single_node } = defaults.resources;
+  const { slots_per_trial, resource_pool, weight, is_single_node } = defaults.resources;
   const constraints = valueAt(resources, "constraints");
   const read = {
     slots_per_trial: countAt(resources, "slots_per_trial", slots_per_trial),
-    priority: countAt(resources, "priority", priority),
+    priority: numberAt(resources, "priority", null),
     resource_pool: textAt(resources, "resource_pool") || resource_pool,
     weight: notNegativeAt(resources, "weight", weight),
     max_slots: countAt(resources, "max_slots", 0) || null,

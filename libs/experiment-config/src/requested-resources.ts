@@ -7,6 +7,7 @@ type LabelRule = { readonly label: string; readonly values: string[] };
 export type RequestedResources = {
   readonly pool: string;
   readonly slots: number;
+  /** 0 for the default of the pool. */
   readonly priority: number;
   readonly weight: number;
   readonly singleAgent: boolean;
@@ -32,7 +33,7 @@ export function requestedResources({
   return {
     pool: resources.resource_pool,
     slots: resources.slots_per_trial,
-    priority: resources.priority,
+    priority: resources.priority ?? 0,
     weight: resources.weight,
     singleAgent: resources.is_single_node,
     ...(max_slots === null ? {} : { maxSlots: max_slots }),

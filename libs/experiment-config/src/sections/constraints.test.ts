@@ -137,7 +137,7 @@ resources:
     expect(requestedResources(config())).toEqual({
       pool: "default",
       slots: 1,
-      priority: 42,
+      priority: 0,
       weight: 1,
       singleAgent: false,
       preemptionTimeoutMs: 3_600_000,

@@ -8,7 +8,12 @@ import type { AllocationCommand } from "./allocation/state.ts";
 
 export type Asked = { readonly allocation: RunId; readonly command: AllocationCommand };
 
-export function onRunRequested(trial: string, requested: EventData<"RunRequested">): Asked {
+/** `defaultPriority`: of a pool, for requests that leave the priority to it. */
+export function onRunRequested(
+  trial: string,
+  requested: EventData<"RunRequested">,
+  defaultPriority: (pool: string) => number,
+): Asked {
   const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
   const { workspace, owner } = requested;
   return {
@@ -19,7 +24,7 @@ export function onRunRequested(trial: string, requested: EventData<"RunRequested
         task: trial,
         run,
         job: experiment,
-        resources: resourcesOf(resources),
+        resources: resourcesOf(resources, defaultPriority),
         preemptible,
         delayMs,
         ...(avoided === undefined ? {} : { avoided }),
@@ -30,13 +35,17 @@ export function onRunRequested(trial: string, requested: EventData<"RunRequested
   };
 }
 
-function resourcesOf(asked: EventData<"RunRequested">["resources"]): Plain<Resources> {
+function resourcesOf(
+  asked: EventData<"RunRequested">["resources"],
+  defaultPriority: (pool: string) => number,
+): Plain<Resources> {
   const { maxSlots, timeLimitMs, preemptionTimeoutMs, constraints } = asked ?? {};
-  const priority = asked?.priority ?? 0;
+  const pool = asked?.pool || defaults.resources.resource_pool;
+  const priority = asked?.priority || defaultPriority(pool);
   return {
-    pool: asked?.pool || defaults.resources.resource_pool,
+    pool,
     slots: asked?.slots ?? 0,
-    priority: priority === 0 ? defaults.resources.priority : clampPriority(priority),
+    priority: clampPriority(priority),
     weight: asked?.weight ?? 0,
     singleAgent: asked?.singleAgent ?? false,
     ...(maxSlots === undefined ? {} : { maxSlots }),

@@ -166,6 +166,19 @@ describe("a pool", () => {
   });
 });
 
+test("the default priority of a pool is that of runs that set none, from then on", async () => {
+  await using world = await World.open();
+  await world.scheduler();
+  await agentIn(world, "gpus", "a1", 1);
+  const priorityOf = (run: string) =>
+    world.last(`allocation-${run}`, "AllocationQueued")?.resources?.priority;
+  await world.run("1.1#1", { pool: "gpus", priority: 0 });
+  await configure(world, "gpus", "priority", false, { defaultPriority: 10 });
+  await world.run("2.1#1", { pool: "gpus", priority: 0 });
+  await world.run("3.1#1", { pool: "gpus", priority: 20 });
+  expect(["1.1#1", "2.1#1", "3.1#1"].map(priorityOf)).toEqual([42, 10, 20]);
+});
+
 describe("whether a run could ever be placed", () => {
   const check = (world: World, pool: string, slots: number, singleAgent = false) =>
     send(world, CheckPlaceSchema, PlaceCheckSchema, {

@@ -1,14 +1,20 @@
 import type { ReactionHandlers } from "@trainyard/runtime";
+import { defaultSettings } from "@trainyard/scheduling";
+import type { Cluster } from "../core/cluster/cluster.ts";
 import { onRunRequested, onRunStopRequested } from "../core/policy.ts";
 import { allocations } from "../streams.ts";
 
-export const reactions: ReactionHandlers = {
-  async RunRequested({ id, data }, work) {
-    const { allocation, command } = onRunRequested(id, data);
-    await work.decide(allocations, allocation, command);
-  },
-  async RunStopRequested({ id, data }, work) {
-    const { allocation, command } = onRunStopRequested(id, data);
-    await work.decide(allocations, allocation, command);
-  },
-};
+export function reactionsOf(cluster: Cluster): ReactionHandlers {
+  const defaultPriority = (pool: string): number =>
+    (cluster.pools.get(pool)?.settings ?? defaultSettings).defaultPriority;
+  return {
+    async RunRequested({ id, data }, work) {
+      const { allocation, command } = onRunRequested(id, data, defaultPriority);
+      await work.decide(allocations, allocation, command);
+    },
+    async RunStopRequested({ id, data }, work) {
+      const { allocation, command } = onRunStopRequested(id, data);
+      await work.decide(allocations, allocation, command);
+    },
+  };
+}

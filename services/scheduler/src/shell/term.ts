@@ -9,7 +9,7 @@ import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { schedulerCommands } from "./commands.ts";
 import { ClusterFollower } from "./follower.ts";
-import { reactions } from "./reactions.ts";
+import { reactionsOf } from "./reactions.ts";
 import { Reconciler } from "./reconciler.ts";
 import { savedClusterCheck } from "./saved-cluster-check.ts";
 import type { SchedulerSettings } from "./settings.ts";
@@ -45,7 +45,7 @@ async function termOf(
   return {
     reactions: {
       consumer: "scheduler",
-      handlers: reactions,
+      handlers: reactionsOf(follower.cluster),
       after(event) {
         if (follower.observe(event) || concerns(event)) reconciler.committed();
       },

@@ -68,7 +68,7 @@ describe("creating an experiment", () => {
     expect(given(experimentDecider, experimentCreated(config)).state.plan.resources).toEqual({
       pool: "default",
       slots: 8,
-      priority: 42,
+      priority: 0,
       weight: 2.5,
       singleAgent: true,
       maxSlots: 16,

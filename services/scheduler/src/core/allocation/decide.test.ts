@@ -158,15 +158,19 @@ describe("an allocation", () => {
 
 describe("a run that is requested", () => {
   test("is queued under the run's id, with the defaults of what it leaves open", () => {
-    const { allocation, command } = onRunRequested("1.1", {
-      run: 2,
-      fromCheckpoint: "",
-      fromStep: 0,
-      preemptible: true,
-      experiment: "1",
-      delayMs: 0,
-      resources: { pool: "", slots: 1, priority: 0, weight: 0, singleAgent: false },
-    });
+    const { allocation, command } = onRunRequested(
+      "1.1",
+      {
+        run: 2,
+        fromCheckpoint: "",
+        fromStep: 0,
+        preemptible: true,
+        experiment: "1",
+        delayMs: 0,
+        resources: { pool: "", slots: 1, priority: 0, weight: 0, singleAgent: false },
+      },
+      (pool) => (pool === "default" ? 42 : 50),
+    );
     const data = { ...queued.data, run: 2 };
     given(allocationDecider).when(command).then({ type: "AllocationQueued", data });
     if (allocation !== "1.1#2") throw new Error(allocation);
