@@ -12,7 +12,7 @@ const settings = {
   user: "0:0",
   access: { paths: [], devices: [], capabilities: [] },
 };
-const gpu = { id: "0", device: "cuda", uuid: "GPU-a", memoryBytes: 0n, model: "" } as const;
+const gpu = { id: "0", device: "cuda", uuid: "GPU-a", memoryBytes: 0, model: "" } as const;
 
 function bodyWith(slots: ContainerPlace["slots"], engine: EngineKind, config: object = {}) {
   const place = {
