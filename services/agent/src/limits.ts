@@ -52,6 +52,8 @@ export const limits = {
   /** Lines and reports of a forgotten run that nobody took for this long are given up. */
   undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
   cleanUpMs: 60_000,
+  /** Removing one folder of a run as its user; the next clean-up goes on where this one was. */
+  removeFolderMs: 60_000,
   /** Between the request to stop, for a script that uses the SDK, and SIGTERM: a checkpoint of some size fits. */
   stopGraceMs: 10_000,
   /** Between SIGTERM and SIGKILL when the host shuts its runs down; then until their ends are recorded and told. */
@@ -69,6 +71,8 @@ export const limits = {
   endRecordBytesMax: 1024 * 1024,
   /** … to this much, which is what the scheduler records. */
   endMessageCharsMax: 2_000,
+  /** Of what an engine or a registry says, and of a line of the agent's own. */
+  saidCharsMax: 2_000,
   /** What the SDK writes of a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters of. */
   sealedBytesMax: 4 * 1024 * 1024,
   /** Checkpoints of a run's spool that one look takes: a run that fills it with names keeps no other run's report waiting. */

@@ -2,8 +2,8 @@ import { AllocationReportState } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { describe, expect, test } from "vitest";
 import { launchOf } from "../testing/examples.ts";
-import { reportOf } from "./exit.ts";
-import type { ExitRecord, KillRecord } from "./records.ts";
+import { refusalOf, reportOf } from "./exit.ts";
+import { type ExitRecord, exitMessageCharsMax, type KillRecord } from "./records.ts";
 
 type Before = {
   /** Signalled before it ended, and why. */
@@ -118,4 +118,23 @@ describe("an ended run is told as", () => {
     });
     expect(report.exit).toBeUndefined();
   });
+});
+
+test("the message of an end is cut, also in the record of an earlier agent and where nothing was written", () => {
+  const message = "x".repeat(1024 * 1024);
+  const exit = { kind: "not_launched", code: null, signal: null, message, atMs: 2 } as const;
+  const view = { launch: launchOf("true"), state: AllocationReportState.ENDED, pid: 0 };
+  const nothing = {
+    stop: null,
+    kill: null,
+    notice: "",
+    lastWord: { endRecord: null, problem: "" },
+  };
+  const reports = [
+    reportOf("rack", { ...view, ...nothing, exit }),
+    refusalOf("rack", view.launch, message),
+  ];
+  for (const report of reports) {
+    expect(report.exit?.message).toHaveLength(exitMessageCharsMax);
+  }
 });

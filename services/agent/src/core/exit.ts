@@ -11,7 +11,13 @@ import {
   type Exit,
   type SealedCheckpoints,
 } from "@trainyard/contracts/events";
-import type { ExitRecord, KillRecord, StopRecord } from "./records.ts";
+import { storableText } from "@trainyard/kernel";
+import {
+  type ExitRecord,
+  exitMessageCharsMax,
+  type KillRecord,
+  type StopRecord,
+} from "./records.ts";
 
 export type RunView = {
   readonly launch: Plain<Launch>;
@@ -62,7 +68,8 @@ export function refusalOf(
   { allocation, nodeRank, slots }: Plain<Launch>,
   why: string,
 ): Plain<AllocationReport> {
-  const message = `the agent could not write the launch down: ${why}`;
+  const said = `the agent could not write the launch down: ${why}`;
+  const message = storableText(said, exitMessageCharsMax);
   const state = AllocationReportState.ENDED;
   const exit = { nodeRank, agent, signal: "", message };
   return { allocation, state, nodeRank, slots, pid: 0, launchFailed: true, killed: false, exit };
@@ -100,6 +107,7 @@ function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boo
     agent,
     ...(exit.code === null ? {} : { code: exit.code }),
     signal: exit.signal ?? "",
-    message: exit.message,
+    // The record of an earlier agent may be longer.
+    message: storableText(exit.message, exitMessageCharsMax),
   };
 }

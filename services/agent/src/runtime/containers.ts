@@ -116,26 +116,31 @@ export function containerName(allocation: string, runFolder: string): string {
   return `trainyard-${plain}-${digest}`;
 }
 
+/** One that cannot be removed keeps no other: all are tried, then it throws. */
 async function sweep(
   engine: Docker,
   { folder, socket }: ContainerRuntimeSettings,
   running: () => ReadonlySet<string>,
 ): Promise<void> {
   const filters = { label: [`${labelNames.folder}=${folder}`] };
+  const problems: unknown[] = [];
   try {
     const found = await engine.listContainers({ all: true, filters, abortSignal: bounded() });
     // After the list: a run that was launched meanwhile is not in it, and one that has ended meanwhile may go.
     const held = running();
     for (const { Id, Labels } of found) {
       if (held.has(Labels[labelNames.allocation] ?? "")) continue;
-      await engine
-        .getContainer(Id)
+      const container = engine.getContainer(Id);
+      await container
         .remove({ force: true, v: true, abortSignal: bounded() })
         .catch((error: unknown) => {
-          if (!isGone(error)) throw error;
+          if (!isGone(error)) problems.push(error);
         });
     }
   } catch (error) {
     throw new Error(problemOf(error, socket), { cause: error });
   }
+  if (problems.length === 0) return;
+  const text = `${problems.length} containers were not removed: ${problemOf(problems[0], socket)}`;
+  throw new Error(text, { cause: problems[0] });
 }

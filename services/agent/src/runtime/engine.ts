@@ -1,6 +1,8 @@
 /** A container engine behind its socket: Docker, or Podman's service, which speaks the same API. */
 import Docker from "dockerode";
+import { storableText } from "@trainyard/kernel";
 import type { EngineKind } from "../core/container-body.ts";
+import { limits } from "../limits.ts";
 
 /** A request that makes or removes a container; Podman takes a second where the disk is slow. */
 const requestMs = 60_000;
@@ -42,8 +44,12 @@ export function isGone(error: unknown): boolean {
   return statusOf(error) === 404;
 }
 
-/** What a failed call says to a person. */
+/** What a failed call says to a person; the engine's words are cut. */
 export function problemOf(error: unknown, socket: string): string {
+  return storableText(wordsOf(error, socket), limits.saidCharsMax);
+}
+
+function wordsOf(error: unknown, socket: string): string {
   if (statusOf(error) === null) {
     const { code, message, name } = (error ?? {}) as NodeJS.ErrnoException;
     const why = name === "AbortError" || name === "TimeoutError" ? "no answer in time" : code;

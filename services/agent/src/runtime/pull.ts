@@ -3,7 +3,7 @@
  * progress, and tries again a few times what may get better. What the registry refuses fails at once.
  */
 import type Docker from "dockerode";
-import { Backoff, type Clock } from "@trainyard/kernel";
+import { Backoff, type Clock, storableText } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import { inTime, isGone, problemOf, statusOf } from "./engine.ts";
 import { authFor } from "./registry-auth.ts";
@@ -142,7 +142,9 @@ class Progress {
   take(line: string, nowMs: number): void {
     if (line.trim() === "") return;
     const news = JSON.parse(line) as News;
-    if (news.error !== undefined) throw new PullProblem(news.error);
+    if (news.error !== undefined) {
+      throw new PullProblem(storableText(news.error, limits.saidCharsMax));
+    }
     this.#deps.onProgress();
     const { current, total } = news.progressDetail ?? {};
     if (news.id === undefined || current === undefined || total === undefined) return;

@@ -33,6 +33,7 @@ import type { Mechanism } from "../state/run-group.ts";
 import { Uptime } from "../state/uptime.ts";
 import type { RunUsers } from "../users/run-users.ts";
 import type { Contexts } from "./contexts.ts";
+import { cleanUpForgotten } from "./forgotten-runs.ts";
 import { freeBytes } from "./disk.ts";
 import { reportMessages } from "./report-messages.ts";
 import { Run, type RunDeps } from "./run.ts";
@@ -72,8 +73,11 @@ export class Agent implements AsyncDisposable {
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
   readonly #changed: Wake;
+  /** A run was forgotten: what it left may go. */
+  readonly #forgot: Wake;
   readonly #uptime: Uptime;
   readonly #stack = new AsyncDisposableStack();
+  #cleaning = Promise.resolve();
   #sequence = 0;
   #epoch = 0;
   #version = 0;
@@ -90,6 +94,7 @@ export class Agent implements AsyncDisposable {
   constructor(deps: AgentDeps) {
     this.#deps = deps;
     this.#changed = new Wake(deps.clock);
+    this.#forgot = new Wake(deps.clock);
     this.#uptime = new Uptime(deps.folder, () => deps.clock.monotonicMs());
     this.#runsFolder = makeFolder(join(deps.folder, names.runs));
     const seen = readRecord<{ epoch: number }>(deps.folder, names.agent)?.epoch;
@@ -242,9 +247,19 @@ export class Agent implements AsyncDisposable {
 
   #endAndForget({ allocations, forget }: Plain<Wanted>): void {
     for (const { allocation, state } of allocations) {
-      if (state === WantedState.KILL) this.#runs.get(allocation)?.kill("wanted");
+      if (state !== WantedState.KILL) continue;
+      this.#alone(allocation, () => this.#runs.get(allocation)?.kill("wanted"));
     }
-    for (const allocation of forget) this.#forget(allocation);
+    for (const allocation of forget) this.#alone(allocation, () => this.#forget(allocation));
+  }
+
+  /** What fails for one run must keep the agent from nothing else that is wanted. */
+  #alone(allocation: string, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#deps.events.runFailed(allocation, error);
+    }
   }
 
   /** Another holds the name: nothing is launched and nothing echoed, and what still runs here is ended as the list says. */
@@ -267,6 +282,7 @@ export class Agent implements AsyncDisposable {
     const run = this.#runs.get(allocation);
     if (run === undefined || !run.isEnded || run.folder.forgotten !== null) return;
     run.folder.recordForgotten(this.#uptime.ms);
+    this.#forgot.wake();
     this.#deps.events.forgotten(allocation);
   }
 
@@ -347,7 +363,6 @@ export class Agent implements AsyncDisposable {
   }
 
   async #cleanUpLoop(): Promise<void> {
-    const { clock } = this.#deps;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
@@ -358,39 +373,15 @@ export class Agent implements AsyncDisposable {
       } catch (error) {
         this.#deps.events.cleanUpFailed(error);
       }
-      await pause(clock, limits.cleanUpMs, signal);
+      await this.#forgot.wait(limits.cleanUpMs, signal);
     }
   }
 
-  /** Forgotten runs, the oldest first: those that nobody can ask about any more, and those beyond the number that is kept. */
+  /** One at a time: each counts the folders that are there. */
   async cleanUp(): Promise<void> {
-    const nowMs = this.#uptime.ms;
-    const forgotten = [...this.#runs.values()]
-      .flatMap((run) => {
-        const { forgotten: record } = run.folder;
-        return record === null ? [] : [{ run, atMs: record.upMs ?? this.#uptime.atStartMs }];
-      })
-      .toSorted((a, b) => a.atMs - b.atMs);
-    let kept = forgotten.length;
-    for (const { run, atMs } of forgotten) {
-      const isOld = kept > limits.keptRunsMax || nowMs - atMs > limits.keptRunsMs;
-      const isHopeless = nowMs - atMs > limits.undeliveredMs;
-      if (!isHopeless && !(isOld && run.isDelivered)) continue;
-      if (!run.isDelivered) this.#deps.events.givenUp(run.allocation);
-      await run[Symbol.asyncDispose]();
-      kept -= 1;
-      this.#remove(run);
-    }
-  }
-
-  /** One folder that cannot be removed keeps no other; it is tried again. */
-  #remove(run: Run): void {
-    try {
-      run.folder.remove();
-    } catch (error) {
-      return this.#deps.events.notRemoved(run.allocation, error);
-    }
-    this.#runs.delete(run.allocation);
-    this.#deps.events.removed(run.allocation);
+    const forgotten = { runs: this.#runs, uptime: this.#uptime, events: this.#deps.events };
+    const cleanUp = (): Promise<void> => cleanUpForgotten(forgotten, this.#stopping.signal);
+    this.#cleaning = this.#cleaning.then(cleanUp, cleanUp);
+    await this.#cleaning;
   }
 }

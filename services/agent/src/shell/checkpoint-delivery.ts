@@ -3,7 +3,8 @@
  * settled only by an answer. To do it twice is harmless. What is sealed is never removed here: what the platform refuses for
  * good it has recorded as abandoned, and clears after a grace. A folder that was never whole goes: nobody else knows of it.
  */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   type CheckpointStorageSection,
@@ -64,7 +65,7 @@ export async function deliverCheckpoints(deps: CheckpointDeps, signal: AbortSign
   const backoff = new Backoff(limits.retry, deps.clock, signal);
   while (!signal.aborted) {
     try {
-      removeBegun(deps);
+      await removeBegun(deps);
       const waitMs = await deliverRound(deps, backoff, signal);
       if (waitMs === null) return;
       await backoff.wait(waitMs);
@@ -98,21 +99,24 @@ async function deliverRound(
   return waitMs;
 }
 
-function removeBegun(deps: CheckpointDeps): void {
+async function removeBegun(deps: CheckpointDeps): Promise<void> {
   for (const checkpoint of deps.spool.begun()) {
-    removeFiles(deps, checkpoint);
+    await removeFiles(deps, checkpoint);
     deps.spool.forgetBegun(checkpoint);
   }
 }
 
 /** The folder's place follows from the launch and never from what the process wrote. */
-function removeFiles({ folder, checkpointDir, events }: CheckpointDeps, checkpoint: string): void {
+async function removeFiles(
+  { folder, checkpointDir, events }: CheckpointDeps,
+  checkpoint: string,
+): Promise<void> {
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
     if (path === null) return;
     // The place and the id are the run's words: as its user, nothing goes that the run could not remove itself.
-    if (folder.owner !== null) removeAs(folder.owner, path);
-    else rmSync(path, { recursive: true, force: true });
+    if (folder.owner !== null) await removeAs(folder.owner, path);
+    else await rm(path, { recursive: true, force: true });
   } catch (error) {
     // A storage that does not let go of files must not keep the run's end from being told.
     events.checkpointNotRemoved(folder.launch.allocation, checkpoint, error);

@@ -230,7 +230,7 @@ export class Run implements AsyncDisposable {
       return supervisor;
     } catch (error) {
       supervisor?.[Symbol.dispose]();
-      if (!signal.aborted) this.#endBeforeStart(error);
+      if (!signal.aborted) await this.#endBeforeStart(error);
       return null;
     }
   }
@@ -253,9 +253,11 @@ export class Run implements AsyncDisposable {
     }
   }
 
-  #endBeforeStart(error: unknown): void {
+  async #endBeforeStart(error: unknown): Promise<void> {
+    const { events } = this.#deps;
+    const notRemoved = (left: unknown): void => events.notRemoved(this.allocation, left);
     // Of no use any more, and what is written next needs room.
-    if (isDiskFull(error)) this.folder.removeWork();
+    if (isDiskFull(error)) await this.folder.removeWork().catch(notRemoved);
     // A supervisor of an earlier agent may have had its order after all.
     if (!this.folder.claimAsNeverStarted()) return;
     const message = textOf(error);

@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -18,7 +19,13 @@ import {
 } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { type Clock, storableText } from "@trainyard/kernel";
-import type { ExitRecord, KillRecord, NoticeRecord, StopRecord } from "../core/records.ts";
+import {
+  type ExitRecord,
+  exitMessageCharsMax,
+  type KillRecord,
+  type NoticeRecord,
+  type StopRecord,
+} from "../core/records.ts";
 import { limits } from "../limits.ts";
 import {
   folderNameOf,
@@ -111,7 +118,7 @@ export class RunFolder {
       return folder;
     } catch (error) {
       // What was made of it would keep from others the little room that there is.
-      folder.remove();
+      folder.#removeOwn();
       throw error;
     }
   }
@@ -232,7 +239,8 @@ export class RunFolder {
   recordExit(exit: Omit<ExitRecord, "atMs">): ExitRecord {
     const standing = this.exit;
     if (standing !== null) return standing;
-    const record = { ...exit, atMs: this.#clock.nowMs() };
+    const message = storableText(exit.message, exitMessageCharsMax);
+    const record = { ...exit, message, atMs: this.#clock.nowMs() };
     this.#record(names.exit, record);
     return record;
   }
@@ -242,8 +250,6 @@ export class RunFolder {
   }
 
   recordForgotten(upMs: number): void {
-    // First, since it makes room.
-    this.removeWork();
     this.#record(names.forgotten, { atMs: this.#clock.nowMs(), upMs });
   }
 
@@ -267,7 +273,8 @@ export class RunFolder {
   }
 
   /** A line of the agent's own; only while no supervisor writes. */
-  say(text: string): void {
+  say(said: string): void {
+    const text = storableText(said, limits.saidCharsMax);
     try {
       const output = new OutputWriter(join(this.path, names.output), this.#clock);
       output.write([
@@ -306,24 +313,32 @@ export class RunFolder {
     return path;
   }
 
-  removeWork(): void {
+  /** Throws where the run has left what its user cannot remove. */
+  async removeWork(): Promise<void> {
     const { owner } = this;
-    if (owner !== null && existsSync(this.work)) {
+    if (!existsSync(this.work)) return;
+    if (owner !== null) {
       // What was not handed over is the agent's still: nobody else has been in it.
       const given = readdirSync(this.work).map((name) => join(this.work, name));
-      for (const path of given) if (lstatSync(path).uid === owner.uid) removeAs(owner, path);
+      for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }
-    rmSync(this.work, { recursive: true, force: true });
+    await rm(this.work, { recursive: true, force: true });
   }
 
   /** Throws where the run has left what its user cannot remove. */
-  remove(): void {
+  async remove(): Promise<void> {
     const { owner } = this;
+    await this.removeWork();
     if (owner !== null) {
-      this.removeWork();
-      for (const name of [names.home, names.tmp, names.run]) removeAs(owner, join(this.path, name));
+      for (const name of [names.home, names.tmp, names.run]) {
+        await removeAs(owner, join(this.path, name));
+      }
     }
-    // First what makes it a run, so that one that is half removed is nothing.
+    this.#removeOwn();
+  }
+
+  /** First what makes it a run, so that one that is half removed is nothing. */
+  #removeOwn(): void {
     rmSync(join(this.path, names.spec), { force: true });
     rmSync(this.path, { recursive: true, force: true });
   }

@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, expect, test, vi } from "vitest";
 import { SupervisorProcess } from "../shell/supervisor-process.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
+import { exitMessageCharsMax } from "../core/records.ts";
+import { names } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 
@@ -65,4 +67,12 @@ test("SIGTERM to a supervisor ends its run as a shutdown, and the end is recorde
   await vi.waitFor(() => expect(folder.exit).toMatchObject({ signal: "SIGTERM" }), patient);
   expect(folder.kill?.why).toBe("shutdown");
   expect(leader !== null && isAlive(leader)).toBe(false);
+});
+
+test("an end that the agent records is cut, and fits the room that a full disk has for it", () => {
+  const { folder } = newRun();
+  const message = "\u0001".repeat(1024 * 1024);
+  folder.recordExit({ kind: "not_launched", code: null, signal: null, message });
+  expect(folder.exit?.message).toHaveLength(exitMessageCharsMax);
+  expect(statSync(join(folder.path, names.exit)).size).toBeLessThanOrEqual(4_096);
 });

@@ -9,10 +9,16 @@
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { pause } from "@trainyard/kernel";
+import { pause, storableText } from "@trainyard/kernel";
 import { systemClock as clock } from "@trainyard/kernel/system-clock";
 import { describeLeft } from "../core/left.ts";
-import type { ExitRecord, KillRecord, NoticeRecord } from "../core/records.ts";
+import {
+  type ExitRecord,
+  exitMessageCharsMax,
+  type KillRecord,
+  type NoticeRecord,
+} from "../core/records.ts";
+import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
@@ -130,8 +136,10 @@ function groupOf(record: GroupRecord, leader: ProcessIdentity | null): RunGroup 
 
 async function refuse({ argv }: StartOrder, error: unknown, output: OutputWriter): Promise<void> {
   const atMs = clock.nowMs();
-  const say = (text: string): void =>
+  const say = (said: string): void => {
+    const text = storableText(said, limits.saidCharsMax);
     output.write([{ source: outputSource.agent, atMs, text, continued: false }]);
+  };
   if (!(error instanceof StartFailure)) {
     const message = `the agent could not start it: ${error instanceof Error ? error.message : String(error)}`;
     say(message);
@@ -248,7 +256,8 @@ function shutDown(): void {
 
 /** Nobody else knows it. */
 async function record(exit: ExitRecord): Promise<void> {
-  await whenThereIsRoom(() => writeRecord(folder, names.exit, exit));
+  const message = storableText(exit.message, exitMessageCharsMax);
+  await whenThereIsRoom(() => writeRecord(folder, names.exit, { ...exit, message }));
 }
 
 /** On a full disk again and again, at once where there is room. */

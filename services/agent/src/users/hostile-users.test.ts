@@ -167,7 +167,7 @@ test("a checkpoint that a run calls begun is removed only if it is that run's", 
   expect(readFileSync(precious, "utf8")).toBe("precious\n");
 });
 
-test("the folders of a run go with all that it left in them, and nothing to which its links lead", () => {
+test("the folders of a run go with all that it left in them, and nothing to which its links lead", async () => {
   const run = newRun();
   const work = run.giveWork(run.newWork());
   for (const place of [work, run.runDir, join(run.path, "home"), join(run.path, "tmp")]) {
@@ -178,21 +178,38 @@ test("the folders of a run go with all that it left in them, and nothing to whic
     writeFileSync(join(locked, "sudo"), "", { mode: 0o4755 });
     chmodSync(own(locked), 0o000);
   }
-  run.remove();
+  await run.remove();
   expect(existsSync(run.path)).toBe(false);
   expect(readFileSync(precious, "utf8")).toBe("precious\n");
 });
 
-test("what another user left in a run's folder stays, the removal says so, and it is done again later", () => {
+test("a tree of locked folders is removed while the agent goes on", async () => {
+  const run = newRun();
+  const within = Array.from({ length: 30 }, (_, depth) => {
+    const path = join(run.runDir, ...Array.from({ length: depth + 1 }, (_, at) => `d${at}`));
+    mkdirSync(path);
+    writeFileSync(join(path, "file"), "");
+    return own(path);
+  });
+  for (const path of within.toReversed()) chmodSync(path, 0o000);
+  let beats = 0;
+  const beat = setInterval(() => (beats += 1), 1);
+  await run.remove();
+  clearInterval(beat);
+  expect(beats).toBeGreaterThan(3);
+  expect(existsSync(run.path)).toBe(false);
+});
+
+test("what another user left in a run's folder stays, the removal says so, and it is done again later", async () => {
   const run = newRun();
   const theirs = join(run.runDir, "theirs");
   mkdirSync(theirs);
   writeFileSync(join(theirs, "file"), "");
-  expect(() => run.remove()).toThrow(/ENOTEMPTY/);
+  await expect(run.remove()).rejects.toThrow(/ENOTEMPTY/);
   expect(existsSync(join(theirs, "file"))).toBe(true);
   expect(RunFolder.open(run.path, systemClock)).not.toBeNull();
   for (const path of [theirs, join(theirs, "file")]) own(path);
-  run.remove();
+  await run.remove();
   expect(existsSync(run.path)).toBe(false);
 });
 
@@ -237,11 +254,11 @@ test("unpacked code is its user's, links and hard links included, and has no set
   await platform.ended(launch);
 });
 
-test("code that is not handed over yet is the agent's to remove", () => {
+test("code that is not handed over yet is the agent's to remove", async () => {
   const run = newRun();
   const work = run.newWork();
   writeFileSync(join(work, "half"), "");
-  run.remove();
+  await run.remove();
   expect(existsSync(run.path)).toBe(false);
 });
 

@@ -1,0 +1,83 @@
+/** Folders that a run leaves and its agent cannot remove. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createMemoryBus } from "@trainyard/bus";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, expect, test, vi } from "vitest";
+import { parseConfig } from "./config.ts";
+import { createService } from "./service.ts";
+import { folderNameOf } from "./state/layout.ts";
+import { launchOf, newFolder, removeFolders, runAt } from "./testing/examples.ts";
+import { notRun } from "./testing/needs.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+vi.setConfig({ testTimeout: 60_000 });
+const patient = { timeout: 20_000, interval: 10 };
+
+const isRoot = process.getuid?.() === 0;
+/** Nobody removes what is in the folder before it is unlocked: root is stopped by the file system only. */
+const lock = isRoot ? "chattr +i kept/file" : "chmod 0500 kept";
+
+function unlock(work: string): void {
+  const [program, ...argv] = isRoot ? ["chattr", "-i", "kept/file"] : ["chmod", "0700", "kept"];
+  execFileSync(program ?? "", argv, { cwd: work });
+}
+
+function canLock(): boolean {
+  if (!isRoot) return true;
+  try {
+    const path = join(newFolder(), "file");
+    execFileSync("sh", ["-c", 'touch "$1" && chattr +i "$1" && chattr -i "$1"', "sh", path], {
+      stdio: "ignore",
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("a run's folder that cannot be removed keeps no launch from its agent, and goes once it can be", async ({
+  skip,
+}) => {
+  if (!canLock()) notRun(skip, "a file system on which chattr +i works");
+  const hub = createMemoryBus();
+  await using platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  const folder = newFolder();
+  const config = parseConfig({
+    PATH: process.env["PATH"] ?? "",
+    TRAINYARD_NATS_URL: "unused",
+    TRAINYARD_AGENT_NAME: "rack",
+    TRAINYARD_AGENT_DIR: folder,
+    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
+    TRAINYARD_AGENT_SLOTS: "2",
+    TRAINYARD_API_URL: platform.url,
+    TRAINYARD_METRICS_URL: platform.url,
+  });
+  const bus = hub.connect("agent-rack");
+  await using agent = await createService(config, { bus, logger: createLogger("agent", "silent") });
+  await agent.start();
+  const leaving = launchOf(`mkdir kept && touch kept/file && ${lock}`);
+  const path = join(folder, "runs", folderNameOf(leaving.allocation));
+  const work = join(path, "work", "1");
+  try {
+    platform.run(leaving);
+    expect((await platform.ended(leaving)).exit).toMatchObject({ code: 0 });
+    platform.unwant(leaving);
+    const next = launchOf("true");
+    platform.run(next);
+    expect((await platform.ended(next)).exit).toMatchObject({ code: 0 });
+    await vi.waitFor(() => expect(platform.reported(leaving.allocation)).toBeUndefined(), patient);
+    expect(runAt(path)?.forgotten).not.toBeNull();
+    expect(existsSync(join(work, "kept", "file"))).toBe(true);
+  } finally {
+    unlock(work);
+  }
+  // Any later clean-up removes it: here the one after the next run.
+  const last = launchOf("true");
+  platform.run(last);
+  await platform.ended(last);
+  platform.unwant(last);
+  await vi.waitFor(() => expect(existsSync(work)).toBe(false), patient);
+});

@@ -1,0 +1,51 @@
+/** Removes what forgotten runs have left: their model code at once, their folders by age and number. */
+import { limits } from "../limits.ts";
+import type { Uptime } from "../state/uptime.ts";
+import type { Telemetry } from "../telemetry.ts";
+import type { Run } from "./run.ts";
+
+type Forgotten = {
+  readonly runs: Map<string, Run>;
+  readonly uptime: Uptime;
+  readonly events: Telemetry;
+};
+
+/**
+ * The oldest first: folders that nobody can ask about any more, and those beyond the number that is kept. What cannot be
+ * removed keeps no other, and is tried again at the next call. Stops between two folders once the signal aborts.
+ */
+export async function cleanUpForgotten(
+  { runs, uptime, events }: Forgotten,
+  signal: AbortSignal,
+): Promise<void> {
+  const nowMs = uptime.ms;
+  const forgotten = [...runs.values()]
+    .flatMap((run) => {
+      const { forgotten: record } = run.folder;
+      return record === null
+        ? []
+        : [{ run, atMs: record.upMs ?? uptime.atStartMs, isDelivered: run.isDelivered }];
+    })
+    .toSorted((a, b) => a.atMs - b.atMs);
+  let kept = forgotten.length;
+  for (const { run, atMs, isDelivered } of forgotten) {
+    if (signal.aborted) return;
+    const isOld = kept > limits.keptRunsMax || nowMs - atMs > limits.keptRunsMs;
+    const isHopeless = nowMs - atMs > limits.undeliveredMs;
+    const goes = isHopeless || (isOld && isDelivered);
+    if (goes) {
+      if (!isDelivered) events.givenUp(run.allocation);
+      await run[Symbol.asyncDispose]();
+      kept -= 1;
+    }
+    try {
+      await (goes ? run.folder.remove() : run.folder.removeWork());
+    } catch (error) {
+      events.notRemoved(run.allocation, error);
+      continue;
+    }
+    if (!goes) continue;
+    runs.delete(run.allocation);
+    events.removed(run.allocation);
+  }
+}
