@@ -18,6 +18,9 @@ export const configLimits = {
   labelRulesMax: 32,
   /** Agents that a run excludes: each is left out of each look for a place. Labels exclude more. */
   excludedAgentsMax: 64,
+  /** Weights of jobs, other than 0 for none: what schedulers divide by without loss. */
+  weightMin: 0.001,
+  weightMax: 1_000,
   /** The pool's priorities, as Determined has them. */
   priorityMax: 99,
 } as const;

@@ -199,6 +199,8 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
     "resources: {max_slots: 2, slots_per_trial: 4}",
     "resources.max_slots must be at least slots_per_trial, 4, not 2",
   ],
+  ["resources: {weight: 1.0e-320}", /^resources\.weight must be 0 or at least 0\.001/],
+  ["resources: {weight: 1.0e+308}", /^resources\.weight must be at most 1000/],
   ["resources: {time_limit: 0}", "resources.time_limit must be greater than 0, not 0"],
   ["resources: {time_limit: 0h}", "resources.time_limit must be greater than 0"],
   ["resources: {time_limit: 2 hours}", /^resources\.time_limit must be a time: /],
