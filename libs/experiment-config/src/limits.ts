@@ -14,6 +14,8 @@ export const configLimits = {
   policiesMax: 16,
   /** Restarts beyond this are a loop. */
   restartsMax: 1_000_000,
+  /** A day: others wait for so long at most until a run that makes room has written its checkpoint. */
+  preemptionTimeoutMaxSeconds: 86_400,
   /** Labels in one rule of `resources.constraints`: each is looked at for each agent. */
   labelRulesMax: 32,
   /** Agents that a run excludes: each is left out of each look for a place. Labels exclude more. */

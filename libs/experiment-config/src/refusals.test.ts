@@ -205,6 +205,8 @@ const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["resources: {time_limit: 0h}", "resources.time_limit must be greater than 0"],
   ["resources: {time_limit: 2 hours}", /^resources\.time_limit must be a time: /],
   ["preemption_timeout: -1", "preemption_timeout must be at least 0, not -1"],
+  ["preemption_timeout: 4294967295", /^preemption_timeout must be at most 24 hours/],
+  ["preemption_timeout: 25h", /^preemption_timeout must be at most 24 hours/],
   ["preemption_timeout: soon", /^preemption_timeout must be a time: /],
   [
     "resources: {constraints: {device: tpu}}",
