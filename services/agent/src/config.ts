@@ -8,7 +8,12 @@ import {
 } from "@trainyard/runtime";
 import { z } from "zod";
 import type { OfferSettings } from "./devices/offer.ts";
-import { type ContainerConfig, containerConfigOf, containerVariables } from "./container-config.ts";
+import {
+  type ContainerConfig,
+  containerConfigOf,
+  containerVariables,
+  listOf,
+} from "./container-config.ts";
 import { readLabels } from "./labels.ts";
 import type { ProcessMechanism } from "./state/run-group.ts";
 import type { UserSettings } from "./users/open-users.ts";
@@ -113,11 +118,4 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Agen
     metricsUrl: env.TRAINYARD_METRICS_URL,
     inherited: environment,
   };
-}
-
-function listOf(text: string): readonly string[] {
-  return text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
 }

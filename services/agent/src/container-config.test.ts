@@ -22,6 +22,7 @@ test("nothing is said of containers: runs are processes, and no limit is set", (
     cpus: null,
     ulimits: [],
     user: "",
+    access: { paths: [], devices: [], capabilities: [] },
     apiUrl: null,
     metricsUrl: null,
   });
@@ -46,12 +47,28 @@ test("limits are read as the engines write them", () => {
   });
 });
 
+test("what containers may have of the host is named in lists", () => {
+  expect(
+    containerOf({
+      TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/data, /srv/models",
+      TRAINYARD_AGENT_CONTAINER_DEVICES: "/dev/infiniband",
+      TRAINYARD_AGENT_CONTAINER_CAPABILITIES: "SYS_PTRACE,IPC_LOCK",
+    }).access,
+  ).toEqual({
+    paths: ["/data", "/srv/models"],
+    devices: ["/dev/infiniband"],
+    capabilities: ["SYS_PTRACE", "IPC_LOCK"],
+  });
+});
+
 test.each([
   ["TRAINYARD_AGENT_RUNTIME", "lxc"],
   ["TRAINYARD_AGENT_CONTAINER_MEMORY", "much"],
   ["TRAINYARD_AGENT_CONTAINER_CPUS", "0"],
   ["TRAINYARD_AGENT_CONTAINER_ULIMITS", "nofile"],
   ["TRAINYARD_AGENT_CONTAINER_USER", "root"],
+  ["TRAINYARD_AGENT_CONTAINER_HOST_PATHS", "data"],
+  ["TRAINYARD_AGENT_CONTAINER_DEVICES", "/dev/a,b"],
 ])("%s cannot be %s", (name, value) => {
   expect(() => containerOf({ [name]: value })).toThrow(name);
 });

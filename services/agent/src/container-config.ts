@@ -12,6 +12,11 @@ const size = z
   })
   .default("");
 
+const list = z.string().default("").transform(listOf);
+const folders = list.refine((paths) => paths.every((path) => path.startsWith("/")), {
+  error: 'must be absolute paths, such as "/data,/srv/models"',
+});
+
 export const containerVariables = {
   /** auto is an engine where one is configured, else process. */
   TRAINYARD_AGENT_RUNTIME: z.enum(["auto", "process", "docker", "podman"]).default("auto"),
@@ -37,6 +42,12 @@ export const containerVariables = {
     .string()
     .regex(/^(\d+(:\d+)?)?$/, { error: "must be a number, or two as uid:gid" })
     .default(""),
+  /** Folders of the host that configurations may mount, with all that is in them; / for all. */
+  TRAINYARD_AGENT_CONTAINER_HOST_PATHS: folders,
+  /** Devices of the host that configurations may name, or folders of them; / for all but GPUs. */
+  TRAINYARD_AGENT_CONTAINER_DEVICES: folders,
+  /** Capabilities that configurations may add; * for all. */
+  TRAINYARD_AGENT_CONTAINER_CAPABILITIES: list,
   /** Where containers reach the services, where that differs from this process. */
   TRAINYARD_AGENT_CONTAINER_API_URL: z.string().min(1).optional(),
   TRAINYARD_AGENT_CONTAINER_METRICS_URL: z.string().min(1).optional(),
@@ -65,9 +76,22 @@ export function containerConfigOf(env: Variables): ContainerConfig {
     cpus: env.TRAINYARD_AGENT_CONTAINER_CPUS ?? null,
     ulimits: ulimitsOf(env.TRAINYARD_AGENT_CONTAINER_ULIMITS),
     user: env.TRAINYARD_AGENT_CONTAINER_USER,
+    access: {
+      paths: env.TRAINYARD_AGENT_CONTAINER_HOST_PATHS,
+      devices: env.TRAINYARD_AGENT_CONTAINER_DEVICES,
+      capabilities: env.TRAINYARD_AGENT_CONTAINER_CAPABILITIES,
+    },
     apiUrl: env.TRAINYARD_AGENT_CONTAINER_API_URL ?? null,
     metricsUrl: env.TRAINYARD_AGENT_CONTAINER_METRICS_URL ?? null,
   };
+}
+
+/** Separated by commas. */
+export function listOf(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
 }
 
 function ulimitsOf(text: string): readonly Ulimit[] {

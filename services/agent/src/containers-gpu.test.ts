@@ -31,7 +31,10 @@ async function worldWith(socket: string, runtime: string): Promise<ContainerWorl
       TRAINYARD_AGENT_RUNTIME: runtime,
     }),
   );
-  await world.startAgent({ TRAINYARD_AGENT_CONTAINER_MEMORY: "1G" });
+  await world.startAgent({
+    TRAINYARD_AGENT_CONTAINER_MEMORY: "1G",
+    TRAINYARD_AGENT_CONTAINER_DEVICES: "/dev/zero",
+  });
   return world;
 }
 
@@ -90,15 +93,21 @@ test("Podman gives a run the GPUs of its slots by their CDI names", async ({ ski
   writeFileSync(file, JSON.stringify({ cdiVersion: "0.3.0", kind: "nvidia.com/gpu", devices }));
   const podman = stack.use(await Podman.start());
   const world = await worldWith(podman.socket, "podman");
+  const device = { host_path: "/dev/zero", container_path: "/dev/other", mode: "r" };
   const launch = launchOf(
-    `env | grep ^GIVEN; df -m /dev/shm | tail -1 | tr -s ' ' | cut -d ' ' -f 2; pwd`,
-    { ...inImage(testImage, { resources: { shm_size: "96M" } }), slots: [second.uuid] },
+    `env | grep ^GIVEN; df -m /dev/shm | tail -1 | tr -s ' ' | cut -d ' ' -f 2; pwd; head -c 3 /dev/other | wc -c; grep NoNewPrivs /proc/self/status`,
+    {
+      ...inImage(testImage, { resources: { shm_size: "96M", devices: [device] } }),
+      slots: [second.uuid],
+    },
   );
   expect((await world.ended(launch)).exit).toMatchObject({ code: 0 });
   expect(world.platform.texts(launch)).toEqual([
     "GIVEN_bbbb=yes",
     "96",
     join(world.pathOf(launch), "work", "1"),
+    "3",
+    "NoNewPrivs:\t1",
   ]);
   expect(podman.containers()).toEqual([]);
 });

@@ -47,19 +47,21 @@ function withText(text: string): number {
 }
 
 test("a run in a container is what its image, its mounts and the agent's limits make of it", async () => {
+  const data = newFolder();
   const { platform, ended, pathOf } = bound(
     await started({
+      TRAINYARD_AGENT_CONTAINER_HOST_PATHS: data,
+      TRAINYARD_AGENT_CONTAINER_CAPABILITIES: "SYS_PTRACE",
       TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
       TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
       TRAINYARD_AGENT_CONTAINER_ULIMITS: "nofile=333:444,nproc=4096:4096",
     }),
   );
-  const data = newFolder();
   writeFileSync(join(data, "a.txt"), "data of the host\n");
   const launch = launchOf(
     `cat data/a.txt /same/a.txt; touch /same/b 2>/dev/null || echo refused
      df -m /dev/shm | tail -1 | tr -s ' ' | cut -d ' ' -f 2; ulimit -n
-     id -u; pwd; grep CapEff /proc/self/status; ls /home 2>/dev/null || echo no home of the host`,
+     id -u; pwd; grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status; ls /home 2>/dev/null || echo no home of the host`,
     inImage(testImage, {
       bind_mounts: [
         { host_path: data, container_path: "data" },
@@ -84,6 +86,7 @@ test("a run in a container is what its image, its mounts and the agent's limits 
     "333",
     "0",
     join(pathOf(launch), "work", "1"),
+    "NoNewPrivs:\t1",
     "no home of the host",
   ]);
   // Numbers of capabilities(7): NET_RAW is 13, SYS_PTRACE 19.
@@ -128,7 +131,8 @@ test("a startup hook is read before the entrypoint, and one that fails ends the 
 });
 
 test("a launch that cannot be says why in a sentence", async () => {
-  const { platform, ended } = bound(await started());
+  const allowed = { TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/no" };
+  const { platform, ended } = bound(await started(allowed));
   const why = async (launch: ReturnType<typeof launchOf>): Promise<string> => {
     const { launchFailed, exit } = await ended(launch);
     expect(launchFailed).toBe(true);
@@ -143,6 +147,10 @@ test("a launch that cannot be says why in a sentence", async () => {
   const mounts = { bind_mounts: [{ host_path: "/no/such", container_path: "/a" }] };
   expect(await why(launchOf("true", inImage(testImage, mounts)))).toBe(
     "bind_mounts names /no/such, which does not exist on agent rack",
+  );
+  const root = { bind_mounts: [{ host_path: "/", container_path: "/host" }] };
+  expect(await why(launchOf("true", inImage(testImage, root)))).toMatch(
+    /^bind_mounts names \/, which agent rack does not allow: .*TRAINYARD_AGENT_CONTAINER_HOST_PATHS/,
   );
   const empty = join(newFolder(), "empty");
   writeFileSync(empty, Buffer.alloc(1024));

@@ -15,6 +15,16 @@ export type EngineKind = "docker" | "podman";
 
 export type Ulimit = { readonly Name: string; readonly Soft: number; readonly Hard: number };
 
+/** What of its host an agent lets configurations of experiments have; empty lists for nothing. */
+export type HostAccess = {
+  /** Folders that may be mounted, with all that is in them. */
+  readonly paths: readonly string[];
+  /** Files of devices, or folders of them. */
+  readonly devices: readonly string[];
+  /** By name; "*" for all. */
+  readonly capabilities: readonly string[];
+};
+
 /** What an agent's configuration says of containers. */
 export type ContainerSettings = {
   /** For experiments that name no image; empty for none. */
@@ -27,6 +37,7 @@ export type ContainerSettings = {
   readonly ulimits: readonly Ulimit[];
   /** "uid:gid"; whoever owns the run's folder. */
   readonly user: string;
+  readonly access: HostAccess;
 };
 
 export type Mount = {
@@ -85,7 +96,8 @@ export type ContainerPlace = {
   readonly pipes: string;
   readonly work: string;
   readonly sdkPath: string | null;
-  readonly checkpointRoot: string | null;
+  /** The folder to mount for the run's checkpoints. */
+  readonly checkpointMount: string | null;
   readonly slots: readonly Plain<Slot>[];
   readonly labels: Readonly<Record<string, string>>;
 };
@@ -120,7 +132,9 @@ export function containerBody(
     Image: place.image,
     Entrypoint: ["sh", "-c", `${opening}${guard}exec "$@"`, pipes],
     Cmd: place.argv,
-    Env: Object.entries(place.environment).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries({ ...place.environment, ...toolkitVariables(slots, engine) }).map(
+      ([name, value]) => `${name}=${value}`,
+    ),
     WorkingDir: place.work,
     User: settings.user,
     Labels: place.labels,
@@ -139,26 +153,15 @@ export function containerBody(
       Devices: [...devicesOf(slots), ...section.devices.map(mappedDevice)],
       DeviceRequests: requestsOf(slots, engine),
       // The folders of a run have no label of SELinux that a container may read.
-      SecurityOpt: ["label=disable"],
+      SecurityOpt: ["label=disable", "no-new-privileges"],
     },
   };
 }
 
-/** Host paths that have to exist, with the key that names them. */
-export function neededPaths({
-  bindMounts,
-  devices,
-}: ContainerSection): readonly { readonly path: string; readonly key: string }[] {
-  return [
-    ...bindMounts.map(({ hostPath }) => ({ path: hostPath, key: "bind_mounts" })),
-    ...devices.map(({ hostPath }) => ({ path: hostPath, key: "resources.devices" })),
-  ];
-}
-
 function mountsOf(place: ContainerPlace, section: ContainerSection): readonly Mount[] {
-  const { runDir, pipes, work, sdkPath, checkpointRoot } = place;
+  const { runDir, pipes, work, sdkPath, checkpointMount } = place;
   const { storageMount } = section;
-  const own = [runDir, pipes, work, ...(checkpointRoot === null ? [] : [checkpointRoot])];
+  const own = [runDir, pipes, work, ...(checkpointMount === null ? [] : [checkpointMount])];
   return [
     ...own.map((path) => bind(path, path)),
     ...(sdkPath === null ? [] : [bind(sdkPath, sdkPath, true)]),
@@ -184,6 +187,15 @@ function devicesOf(slots: readonly Plain<Slot>[]): readonly EngineDevice[] {
 /** What Podman calls the run's GPUs: their names of the Container Device Interface. */
 export function cdiNames(slots: readonly Plain<Slot>[]): readonly string[] {
   return kindOf(slots) === "cuda" ? slots.map(({ uuid }) => `nvidia.com/gpu=${uuid}`) : [];
+}
+
+/** Where NVIDIA's runtime is the engine's default, it gives the GPUs that this names: else all of an image of CUDA. */
+function toolkitVariables(
+  slots: readonly Plain<Slot>[],
+  engine: EngineKind,
+): Readonly<Record<string, string>> {
+  const asked = requestsOf(slots, engine).flatMap(({ DeviceIDs }) => DeviceIDs);
+  return { NVIDIA_VISIBLE_DEVICES: asked.length === 0 ? "void" : asked.join(",") };
 }
 
 function requestsOf(slots: readonly Plain<Slot>[], engine: EngineKind): readonly DeviceRequest[] {

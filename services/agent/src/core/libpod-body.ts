@@ -47,11 +47,19 @@ export function libpodBody(
     })),
     cap_add: host.CapAdd,
     cap_drop: host.CapDrop,
-    devices: [...host.Devices.map(({ PathOnHost }) => PathOnHost), ...cdi].map((path) => ({
-      path,
-    })),
+    devices: [...host.Devices.map(deviceOf), ...cdi].map((path) => ({ path })),
+    no_new_privileges: host.SecurityOpt.includes("no-new-privileges"),
     selinux_opts: ["disable"],
   };
+}
+
+/** As --device has it: Podman reads the path as such a text. */
+function deviceOf({
+  PathOnHost,
+  PathInContainer,
+  CgroupPermissions,
+}: ContainerBody["HostConfig"]["Devices"][number]): string {
+  return `${PathOnHost}:${PathInContainer}:${CgroupPermissions}`;
 }
 
 function pairOf(variable: string): readonly [string, string] {

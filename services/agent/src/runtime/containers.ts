@@ -1,9 +1,8 @@
 /** Runs as containers of Docker or Podman. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type Docker from "dockerode";
-import { type ContainerSection, recordedContainer } from "@trainyard/experiment-config/recorded";
+import { recordedContainer } from "@trainyard/experiment-config/recorded";
 import type { Clock } from "@trainyard/kernel";
 import {
   cdiNames,
@@ -13,11 +12,11 @@ import {
   imageOf,
   labelNames,
   labelsOf,
-  neededPaths,
 } from "../core/container-body.ts";
 import { libpodBody } from "../core/libpod-body.ts";
 import { argvOf, environmentOf } from "../core/environment.ts";
 import { bounded, engineAt, isGone, problemOf } from "./engine.ts";
+import { allowedSection, checkpointMount } from "./host-access.ts";
 import { commandIn } from "./processes.ts";
 import { ensureImage } from "./pull.ts";
 import { LaunchProblem, type Launching, type Runtime } from "./runtime.ts";
@@ -31,6 +30,8 @@ export type ContainerRuntimeSettings = ContainerSettings & {
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly sdkPath: string | null;
+  /** The agent's own folder of checkpoints; empty for none. */
+  readonly checkpointDir: string;
   /** Names the agent. */
   readonly agent: string;
   /** The id of the agent's state folder: its containers are found by it. */
@@ -66,20 +67,25 @@ async function orderOf(
       `the configuration has no environment.image, and agent ${settings.agent}, which runs containers, has no image of its own (TRAINYARD_AGENT_IMAGE)`,
     );
   }
-  checkPaths(section, settings.agent);
-  // What is mounted has to be there; a process would make it with its first checkpoint.
-  if (checkpointRoot !== null) mkdirSync(checkpointRoot, { recursive: true });
+  const onHost = () => ({
+    allowed: allowedSection(section, settings),
+    // What is mounted has to be there; a process would make it with its first checkpoint.
+    checkpointMount: checkpointRoot === null ? null : checkpointMount(checkpointRoot, settings),
+  });
+  // Before the pull, which may take long; and after it, when links may point elsewhere.
+  onHost();
   const say = (text: string): void => folder.say(text);
   const deps = { engine, socket, clock, authFile, say, onProgress };
   const { env } = await pulled(() => ensureImage(image, section.forcePull, deps, signal));
+  const { allowed, ...mounts } = onHost();
   const inherited = pythonPathOf(env);
   const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, checkpointRoot, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
   const argv = commandIn(work, argvOf(launch));
   const pipes = join(path, pipesName);
   const labels = labelsOf(settings.folder, launch);
-  const places = { image, argv, environment, runDir, pipes, work, sdkPath, checkpointRoot };
-  const body = containerBody({ ...places, slots, labels }, section, settings, settings.engine);
+  const places = { image, argv, environment, runDir, pipes, work, sdkPath, ...mounts };
+  const body = containerBody({ ...places, slots, labels }, allowed, settings, settings.engine);
   const name = containerName(launch.allocation, path);
   const cdi = settings.engine === "podman" ? cdiNames(slots) : [];
   const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
@@ -94,14 +100,6 @@ async function pulled<T>(work: () => Promise<T>): Promise<T> {
     throw new LaunchProblem(error instanceof Error ? error.message : String(error), {
       cause: error,
     });
-  }
-}
-
-/** Engines make a folder of what is missing, or name it in words that help nobody. */
-function checkPaths(section: ContainerSection, agent: string): void {
-  for (const { path, key } of neededPaths(section)) {
-    if (existsSync(path)) continue;
-    throw new LaunchProblem(`${key} names ${path}, which does not exist on agent ${agent}`);
   }
 }
 

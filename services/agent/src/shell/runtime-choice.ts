@@ -64,6 +64,7 @@ async function containers(deps: RuntimeDeps, engine: EngineKind, socket: string)
     apiUrl: container.apiUrl ?? config.apiUrl,
     metricsUrl: container.metricsUrl ?? config.metricsUrl,
     sdkPath,
+    checkpointDir: config.checkpointDir,
     agent: config.name,
     folder,
     clock,

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { recordedContainer } from "@trainyard/experiment-config/recorded";
+import { afterAll, expect, test } from "vitest";
+import { newFolder, removeFolders } from "../testing/examples.ts";
+import { allowedSection, checkpointMount, type HostPlaces } from "./host-access.ts";
+
+afterAll(removeFolders);
+
+function placesWith(access: Partial<HostPlaces["access"]>, checkpointDir = ""): HostPlaces {
+  const nothing = { paths: [], devices: [], capabilities: [] };
+  return { access: { ...nothing, ...access }, checkpointDir, agent: "rack" };
+}
+
+const allow = (config: object, places: HostPlaces) =>
+  allowedSection(recordedContainer(config), places);
+const mountOf = (host_path: string) => ({ bind_mounts: [{ host_path, container_path: "/a" }] });
+const deviceOf = (host_path: string) => ({
+  resources: { devices: [{ host_path, container_path: "/dev/a" }] },
+});
+
+test.each([
+  [mountOf("/"), "TRAINYARD_AGENT_CONTAINER_HOST_PATHS"],
+  [
+    { checkpoint_storage: { type: "shared_fs", host_path: "/", container_path: "/a" } },
+    "TRAINYARD_AGENT_CONTAINER_HOST_PATHS",
+  ],
+  [deviceOf("/dev/null"), "TRAINYARD_AGENT_CONTAINER_DEVICES"],
+  [{ environment: { add_capabilities: ["SYS_ADMIN"] } }, "TRAINYARD_AGENT_CONTAINER_CAPABILITIES"],
+])("nothing of the host is allowed unless its operator says so: %j", (config, setting) => {
+  expect(() => allow(config, placesWith({}))).toThrow(setting);
+});
+
+test("a folder is allowed with what is in it, and no link leads out", () => {
+  const folder = newFolder();
+  const allowed = join(folder, "data");
+  mkdirSync(join(allowed, "inner"), { recursive: true });
+  mkdirSync(join(folder, "data-of-others"));
+  symlinkSync("/etc", join(allowed, "out"));
+  symlinkSync(allowed, join(folder, "in"));
+  const places = placesWith({ paths: [allowed] });
+  const sourceOf = (path: string) => allow(mountOf(path), places).bindMounts[0]?.hostPath;
+  expect(sourceOf(allowed)).toBe(allowed);
+  expect(sourceOf(join(folder, "in", "inner"))).toBe(join(allowed, "inner"));
+  for (const path of [`${allowed}/out`, `${allowed}/..`, `${allowed}-of-others`, folder, "data"]) {
+    expect(() => sourceOf(path), path).toThrow("does not allow");
+  }
+  expect(() => sourceOf(`${allowed}/missing`)).toThrow("does not exist on agent rack");
+  expect(allow(mountOf("/etc"), placesWith({ paths: ["/"] })).bindMounts[0]?.hostPath).toBe("/etc");
+});
+
+test("checkpoints lie in the agent's own folder, or where its operator allows it", () => {
+  const folder = newFolder();
+  const [own, other] = [join(folder, "own"), join(folder, "other")];
+  const places = placesWith({}, own);
+  // All of it is mounted: a run could put a link in the place of a folder within.
+  expect(checkpointMount(join(own, "mine"), places)).toBe(own);
+  expect(existsSync(own)).toBe(true);
+  expect(allow(mountOf(own), places).bindMounts[0]?.hostPath).toBe(own);
+  expect(() => allow(mountOf(join(own, "mine")), places)).toThrow("does not allow");
+  expect(() => checkpointMount(other, places)).toThrow("checkpoint_storage names");
+  expect(existsSync(other)).toBe(false);
+  expect(checkpointMount(other, placesWith({ paths: [other] }, own))).toBe(other);
+  expect(existsSync(other)).toBe(true);
+});
+
+test("no configuration names GPUs, also where all devices are allowed", () => {
+  const places = placesWith({ devices: ["/"] });
+  const link = join(newFolder(), "a");
+  symlinkSync("/dev/dri/renderD128", link);
+  for (const path of ["/dev/nvidia0", "/dev/nvidia-caps/x", "/dev/dri", "/dev/kfd", "/dev"]) {
+    expect(() => allow(deviceOf(path), places), path).toThrow("which has GPUs");
+  }
+  expect(allow(deviceOf("/dev/null"), places).devices[0]?.hostPath).toBe("/dev/null");
+  expect(() => allow(deviceOf("/dev/zero"), placesWith({ devices: ["/dev/null"] }))).toThrow(
+    "does not allow",
+  );
+});
+
+test("a capability has the same name with and without CAP_", () => {
+  const config = { environment: { add_capabilities: ["cap_sys_ptrace"] } };
+  expect(allow(config, placesWith({ capabilities: ["SYS_PTRACE"] })).addCapabilities).toEqual([
+    "cap_sys_ptrace",
+  ]);
+  expect(() => allow(config, placesWith({ capabilities: ["IPC_LOCK"] }))).toThrow("cap_sys_ptrace");
+  const all = { environment: { add_capabilities: ["ALL"] } };
+  expect(() => allow(all, placesWith({ capabilities: ["SYS_PTRACE"] }))).toThrow("names ALL");
+  expect(allow(all, placesWith({ capabilities: ["*"] })).addCapabilities).toEqual(["ALL"]);
+});

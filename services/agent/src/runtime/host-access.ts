@@ -1,0 +1,135 @@
+/**
+ * What of its host an agent lets configurations have in containers: nothing that its operator did not name. Paths are compared
+ * after all links are followed, and what was compared is what is mounted.
+ */
+import { mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import type { ContainerSection } from "@trainyard/experiment-config/recorded";
+import type { HostAccess } from "../core/container-body.ts";
+import { LaunchProblem } from "./runtime.ts";
+
+export type HostPlaces = {
+  readonly access: HostAccess;
+  /** The agent's own folder of checkpoints, which every run may have; empty for none. */
+  readonly checkpointDir: string;
+  /** The agent's name. */
+  readonly agent: string;
+};
+
+const settings = {
+  paths: "TRAINYARD_AGENT_CONTAINER_HOST_PATHS",
+  devices: "TRAINYARD_AGENT_CONTAINER_DEVICES",
+  capabilities: "TRAINYARD_AGENT_CONTAINER_CAPABILITIES",
+} as const;
+
+/** A run has the GPUs of its slots, and no configuration names others. A folder stands for all devices in it. */
+const gpuFile = /^\/dev\/(nvidia[^/]*|dri|kfd|dxg)(\/|$)/;
+const withGpus = ["/", "/dev"];
+
+/** The section with the real paths of its host; throws LaunchProblem for what is not allowed or does not exist. */
+export function allowedSection(section: ContainerSection, places: HostPlaces): ContainerSection {
+  const { access, agent } = places;
+  for (const name of section.addCapabilities) {
+    if (allowsCapability(access.capabilities, name)) continue;
+    throw refused("environment.add_capabilities", name, agent, settings.capabilities);
+  }
+  const { storageMount } = section;
+  const folder = (key: string, path: string): string => existing(key, path, "paths", places);
+  return {
+    ...section,
+    devices: section.devices.map((device) => ({
+      ...device,
+      hostPath: allowedDevice(device.hostPath, places),
+    })),
+    bindMounts: section.bindMounts.map((mount) => ({
+      ...mount,
+      hostPath: folder("bind_mounts", mount.hostPath),
+    })),
+    storageMount: storageMount && {
+      ...storageMount,
+      hostPath: folder("checkpoint_storage", storageMount.hostPath),
+    },
+  };
+}
+
+/**
+ * The folder to mount so that a run has its checkpoints: the agent's own one where they lie in it, which no run can replace
+ * by a link. It is made if it is missing. Throws LaunchProblem if it is not allowed.
+ */
+export function checkpointMount(root: string, places: HostPlaces): string {
+  const own = places.checkpointDir === "" ? null : resolve(places.checkpointDir);
+  const isOwn = own !== null && isWithin(root, own);
+  const folder = isOwn ? own : root;
+  if (!isOwn) allowedPath("checkpoint_storage", folder, "paths", places);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function allowedDevice(path: string, places: HostPlaces): string {
+  const key = "resources.devices";
+  const real = isAbsolute(path) ? realPath(path) : path;
+  if ([resolve(path), real].some((at) => gpuFile.test(at) || withGpus.includes(at))) {
+    throw new LaunchProblem(
+      `${key} names ${path}, which has GPUs: a run has those of its slots and no others (resources.slots_per_trial)`,
+    );
+  }
+  return existing(key, path, "devices", places);
+}
+
+function existing(
+  key: string,
+  path: string,
+  kind: "paths" | "devices",
+  places: HostPlaces,
+): string {
+  const real = allowedPath(key, path, kind, places);
+  try {
+    return realpathSync(real);
+  } catch (cause) {
+    // Engines make a folder of what is missing, or name it in words that help nobody.
+    const text = `${key} names ${path}, which does not exist on agent ${places.agent}`;
+    throw new LaunchProblem(text, { cause });
+  }
+}
+
+function allowedPath(
+  key: string,
+  path: string,
+  kind: "paths" | "devices",
+  { access, checkpointDir, agent }: HostPlaces,
+): string {
+  const real = isAbsolute(path) ? realPath(path) : path;
+  const isOwn =
+    kind === "paths" && checkpointDir !== "" && real === realPath(resolve(checkpointDir));
+  if (isOwn || access[kind].some((prefix) => isWithin(real, realPath(prefix)))) return real;
+  throw refused(key, path === real ? path : `${path} (${real})`, agent, settings[kind]);
+}
+
+function refused(key: string, named: string, agent: string, setting: string): LaunchProblem {
+  return new LaunchProblem(
+    `${key} names ${named}, which agent ${agent} does not allow: its operator says in ${setting} what containers may have`,
+  );
+}
+
+/** Of what does not exist, the real path of the folder that does and the rest as it is. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), basename(path));
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}
+
+function allowsCapability(allowed: readonly string[], name: string): boolean {
+  return allowed.includes("*") || allowed.map(plainName).includes(plainName(name));
+}
+
+/** Engines take CAP_SYS_PTRACE, SYS_PTRACE and sys_ptrace for the same. */
+function plainName(capability: string): string {
+  return capability.toUpperCase().replace(/^CAP_/, "");
+}
