@@ -1,7 +1,7 @@
 /** The whole document as a tree of parts, and the parts by the names of Determined's schemas. */
 import { z } from "zod";
 import { defaults } from "./defaults.ts";
-import { durationPattern, durationShape } from "./duration.ts";
+import { durationPattern, durationSeconds, durationShape } from "./duration.ts";
 import { earlyStopping } from "./early-stopping/schema.ts";
 import { environment, environmentParts } from "./environment/environment.ts";
 import { checkGridCounts, hyperparameter, hyperparameterParts } from "./hyperparameters/part.ts";
@@ -88,6 +88,12 @@ const documentParts: Readonly<Record<string, Part>> = {
       [count, z.string().regex(durationPattern, { error: `must be ${durationShape}` })],
       durationShape,
     ),
+    check: (value, path, note) => {
+      const seconds = durationSeconds(value);
+      if (seconds !== null && seconds > configLimits.preemptionTimeoutMaxSeconds) {
+        note(path, "must be at most 24 hours");
+      }
+    },
   },
   checkpoint_storage: checkpointStorage,
   environment,

@@ -14,10 +14,15 @@ export const configLimits = {
   policiesMax: 16,
   /** Restarts beyond this are a loop. */
   restartsMax: 1_000_000,
+  /** A day: others wait for so long at most until a run that makes room has written its checkpoint. */
+  preemptionTimeoutMaxSeconds: 86_400,
   /** Labels in one rule of `resources.constraints`: each is looked at for each agent. */
   labelRulesMax: 32,
   /** Agents that a run excludes: each is left out of each look for a place. Labels exclude more. */
   excludedAgentsMax: 64,
+  /** Weights of jobs, other than 0 for none: what schedulers divide by without loss. */
+  weightMin: 0.001,
+  weightMax: 1_000,
   /** The pool's priorities, as Determined has them. */
   priorityMax: 99,
 } as const;

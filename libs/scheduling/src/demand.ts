@@ -1,4 +1,5 @@
 import { type Constraints, conditionsOf } from "./constraints.ts";
+import { schedulingLimits } from "./limits.ts";
 
 /** A run that waits for a place, or has one. */
 export type Demand = {
@@ -31,6 +32,14 @@ export type Demand = {
   /** Agents that it does not go to while another could take it: its launches failed there. */
   readonly avoid?: readonly string[];
 };
+
+/** Recorded weights may be beyond the limits: 0 stays none, others become the nearest that is allowed. */
+export function withBoundedWeight(demand: Demand): Demand {
+  const { weightMin, weightMax } = schedulingLimits;
+  const { weight } = demand;
+  if (weight === 0 || (weight >= weightMin && weight <= weightMax)) return demand;
+  return { ...demand, weight: weight > 0 ? Math.min(Math.max(weight, weightMin), weightMax) : 0 };
+}
 
 /** Demands that are equal in this fit or do not fit together. */
 export function shapeOf({ slots, singleAgent, avoid = [], constraints }: Demand): string {

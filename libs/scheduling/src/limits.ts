@@ -5,6 +5,9 @@ export const schedulingLimits = {
   nodesPerAllocationMax: 1_024,
   /** Grants of one pass: what follows is the next pass's, so that reports are heard in between. */
   grantsPerPassMax: 128,
+  /** Weights between which sums and quotients stay exact enough for whole slots; 0 is no weight. */
+  weightMin: 0.001,
+  weightMax: 1_000,
   /** The best priority: ageing ends there. */
   bestPriority: 1,
   /** Agents that a reservation considers because they have free slots: beyond these the oldest runs decide. */

@@ -1,5 +1,5 @@
 import { PoolAgents } from "./agents.ts";
-import { type Demand, type Share, shapeOf } from "./demand.ts";
+import { type Demand, type Share, shapeOf, withBoundedWeight } from "./demand.ts";
 import { PlacedRuns } from "./placed.ts";
 import { policies } from "./policies/policies.ts";
 import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
@@ -49,7 +49,9 @@ export class Pool {
     this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
     this.queue.reshape(job);
     for (const { demand } of this.placed.runsOf(job)) {
-      this.placed.change(demand.id, () => ({ demand: { ...demand, ...change } }));
+      this.placed.change(demand.id, () => ({
+        demand: withBoundedWeight({ ...demand, ...change }),
+      }));
     }
   }
 
@@ -86,7 +88,7 @@ export class Pool {
 
   #shape(asked: Demand): Shaped {
     const change = this.#jobs.get(asked.job);
-    const demand = change === undefined ? asked : { ...asked, ...change };
+    const demand = withBoundedWeight(change === undefined ? asked : { ...asked, ...change });
     const { policy, quotas } = this.#settings;
     const { job, workspace, priority, preemptible, timeLimitMs, maxSlots, place } = demand;
     const isApart = policies[policy].byJob || maxSlots !== null || place !== undefined;

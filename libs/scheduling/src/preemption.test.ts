@@ -20,6 +20,18 @@ describe("a pool that preempts", () => {
     expect(toy.placed()).toEqual(["best"]);
   });
 
+  test("starts no aged run before a better one that would stop it", () => {
+    const toy = new ToyCluster({ ...preempting, ageingMs: 10 }, { a: 1 });
+    toy.queue("busy", 1, { priority: 1, preemptible: false });
+    toy.pass();
+    toy.queue("old", 1, { priority: 52 });
+    toy.nowMs = 1_000;
+    toy.queue("better", 1, { priority: 44 });
+    toy.end("busy");
+    expect(toy.placed()).toEqual(["better"]);
+    expect(toy.pass()).toMatchObject({ grants: [], stops: [] });
+  });
+
   test("stops none that does not help", () => {
     const toy = new ToyCluster(preempting, { a: 2, b: 2 });
     toy.queue("fixed", 1, { preemptible: false });

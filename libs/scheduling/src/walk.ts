@@ -91,8 +91,10 @@ export class Walk {
 
 export function compareRanks(a: Rank, b: Rank): number {
   for (let at = 0; at < a.length; at += 1) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0);
-    if (difference !== 0) return difference;
+    const [left, right] = [a[at] ?? 0, b[at] ?? 0];
+    // A difference of two infinities is no number.
+    if (left < right) return -1;
+    if (left > right) return 1;
   }
   return 0;
 }

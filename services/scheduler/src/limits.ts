@@ -4,6 +4,8 @@ export const limits = {
   priorityMax: 99,
   /** Determined's default: long enough for the checkpoint of a large model. */
   preemptionTimeoutMs: 3_600_000,
+  /** A day: a run that others wait for ends within it, whatever was recorded for it. */
+  preemptionTimeoutMaxMs: 86_400_000,
   /** An agent is silent for this long before it counts as lost: longer than a restart of its host's services, shorter than a coffee. */
   agentSilenceMs: 30_000,
   /** Wanted lists and probes go out this often; a lost message heals within it. */

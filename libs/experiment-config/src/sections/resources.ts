@@ -36,7 +36,7 @@ const schema = section({
   resource_pool: pool,
   slots: count,
   max_slots: count,
-  weight: number.min(0),
+  weight: number.min(0).max(configLimits.weightMax),
   is_single_node: flag,
   shm_size: memory,
   time_limit: time,
@@ -68,6 +68,10 @@ const check: Check = (value, path, note) => {
   if (!isMapping(value)) return;
   if (durationSeconds(valueAt(value, "time_limit")) === 0) {
     note(keyPath(path, "time_limit"), "must be greater than 0");
+  }
+  const weight = valueAt(value, "weight");
+  if (typeof weight === "number" && weight > 0 && weight < configLimits.weightMin) {
+    note(keyPath(path, "weight"), `must be 0 or at least ${configLimits.weightMin}`);
   }
 };
 

@@ -29,6 +29,14 @@ describe("offers", () => {
     expect([countOf(starts, "x"), countOf(starts, "y")]).toEqual([6, 2]);
   });
 
+  test("end when weights together are no number", () => {
+    const { starts } = pass({ a: 4 }, [...tasksOf("x", 4), ...tasksOf("y", 4)], {
+      x: { weight: Number.POSITIVE_INFINITY },
+      y: { weight: 1 },
+    });
+    expect(starts.length).toBeLessThanOrEqual(4);
+  });
+
   test("are at least one slot in each round, the smallest demand first", () => {
     const { starts } = pass({ a: 2 }, [...tasksOf("x", 9), ...tasksOf("y", 3)], {
       x: { weight: 100 },

@@ -98,16 +98,19 @@ function offerSlots(groups: readonly Group[], slots: number): void {
     if (open.length === 0) return;
     const weights = open.reduce((sum, { weight }) => sum + weight, 0);
     const atStart = capacity;
+    let isOffered = false;
     for (const group of open) {
       const share = Math.max(1, weights > 0 ? Math.floor((atStart * group.weight) / weights) : 1);
       const wanted = Math.min(share, capacity, group.demand - group.offered);
       const preoffer = preoffers.get(group) ?? 0;
+      isOffered ||= wanted > 0;
       // A share counts against what was offered beforehand, but a larger one is not reduced by it: so does Determined.
       const added = wanted > preoffer ? wanted : 0;
       preoffers.set(group, wanted > preoffer ? 0 : preoffer - wanted);
       group.offered += added;
       capacity -= added;
     }
+    if (!isOffered) return;
     if (capacity === 0) capacity = takeBackFromNewest(newestFirst);
   }
 }

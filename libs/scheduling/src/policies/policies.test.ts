@@ -23,6 +23,22 @@ describe("fair share", () => {
     });
   });
 
+  test.each(["", "determined"] as const)(
+    "ends at extreme weights that are recorded, compat %j",
+    (compat) => {
+      const toy = new ToyCluster({ policy: "fair_share", compat }, { a: 4 });
+      queueMany(toy, "light", 3, { weight: 1e-320 });
+      queueMany(toy, "heavy", 3, { weight: 1e308 });
+      queueMany(toy, "other", 3, { weight: 1e308 });
+      toy.pass();
+      expect(toy.running.size).toBe(4);
+      toy.pool.updateJob("light", { weight: 1e-320 });
+      toy.end(...[...toy.running.keys()].filter((id) => !id.startsWith("light")));
+      toy.pass();
+      expect(toy.running.size).toBe(4);
+    },
+  );
+
   test("gives what one does not need or may not have to the others", () => {
     const toy = new ToyCluster({ policy: "fair_share" }, { a: 10 });
     queueMany(toy, "few", 1, { weight: 5 });

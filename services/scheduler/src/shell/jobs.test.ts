@@ -108,6 +108,8 @@ describe("an experiment's priority, weight and limit", () => {
     ["3", { priority: 0 }, "invalid_request", "priority is 0, but it has to be from 1 to 99"],
     ["3", { priority: 100 }, "invalid_request", "priority is 100"],
     ["3", { weight: 0 }, "invalid_request", "weight is 0, but it has to be more than 0"],
+    ["3", { weight: 1e-320 }, "invalid_request", "weight is 1e-320, but it has to be from 0.001"],
+    ["3", { weight: 1e308 }, "invalid_request", "weight is 1e+308, but it has to be from 0.001"],
     ["3", { weight: Number.POSITIVE_INFINITY }, "invalid_request", "weight is Infinity"],
     ["3", {}, "invalid_request", "give priority, weight or max_slots"],
     ["77", { priority: 4 }, "experiment_not_found", "experiment 77: there is no such experiment"],

@@ -2,6 +2,12 @@ import type { Demand } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Allocation } from "./state.ts";
 
+/** At least a millisecond, because a stop without a grace never becomes a kill; at most a day. */
+export function preemptionTimeoutOf(resources: Allocation["resources"]): number {
+  const { preemptionTimeoutMs = limits.preemptionTimeoutMs } = resources;
+  return Math.min(Math.max(1, preemptionTimeoutMs), limits.preemptionTimeoutMaxMs);
+}
+
 /** What an allocation asks of its pool. */
 export function demandOf(allocation: Allocation): Demand {
   const { id, job, workspace, preemptible, arrival, queuedAtMs, avoid, resources } = allocation;
@@ -16,7 +22,7 @@ export function demandOf(allocation: Allocation): Demand {
     weight,
     maxSlots: resources.maxSlots ?? null,
     timeLimitMs: resources.timeLimitMs ?? null,
-    preemptionTimeoutMs: resources.preemptionTimeoutMs ?? limits.preemptionTimeoutMs,
+    preemptionTimeoutMs: preemptionTimeoutOf(resources),
     singleAgent,
     arrival,
     queuedAtMs,

@@ -1,6 +1,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { UpdateJob } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";
+import { schedulingLimits } from "@trainyard/scheduling";
 import type { JobChange } from "../cluster/jobs.ts";
 import { priorityProblem } from "./configuration.ts";
 import type { JobEvent } from "./decide.ts";
@@ -32,6 +33,11 @@ export function updateOf(
 }
 
 function weightProblem(weight: number | undefined): string | null {
-  if (weight === undefined || (Number.isFinite(weight) && weight > 0)) return null;
-  return `weight is ${weight}, but it has to be more than 0`;
+  if (weight === undefined) return null;
+  if (!(Number.isFinite(weight) && weight > 0)) {
+    return `weight is ${weight}, but it has to be more than 0`;
+  }
+  const { weightMin, weightMax } = schedulingLimits;
+  if (weight >= weightMin && weight <= weightMax) return null;
+  return `weight is ${weight}, but it has to be from ${weightMin} to ${weightMax}`;
 }

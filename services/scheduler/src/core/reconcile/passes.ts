@@ -1,9 +1,8 @@
 /** The placement passes of the pools that have changed: which runs get a place, and which make room for others. */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { type Pass, place } from "@trainyard/scheduling";
-import { limits } from "../../limits.ts";
 import type { Cluster } from "../cluster/cluster.ts";
-import type { Allocation } from "../cluster/state.ts";
+import { preemptionTimeoutOf } from "../cluster/demand.ts";
 import type { Decision } from "./decision.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { grantCommand, portsTaken } from "./grants.ts";
@@ -75,9 +74,4 @@ export function timeLimitDecisions({ cluster, deadlines, nowMs }: Passing): read
     const command = { kind: "stop", mode: StopMode.GRACEFUL, why, graceMs } as const;
     return [{ on: "allocation", id, origin, command }];
   });
-}
-
-/** At least a millisecond: a stop without a grace never becomes a kill. */
-function preemptionTimeoutOf(resources: Allocation["resources"]): number {
-  return Math.max(1, resources.preemptionTimeoutMs ?? limits.preemptionTimeoutMs);
 }
