@@ -6,6 +6,8 @@ export type Capacity = { readonly agents: number; readonly slots: number };
 export type Entry = {
   /** Its slots, taken, disabled or not. */
   readonly size: number;
+  /** Its slots that are not disabled, taken or not. */
+  readonly usable: number;
   /** The slots that a run could have now. */
   readonly free: number;
   /** `free` if no run holds one of the slots, else 0. */
@@ -25,6 +27,8 @@ export class AgentIndex {
   readonly known = new Sizes();
   /** Those that take work. */
   readonly present = new Sizes();
+  /** Those that take work, without their disabled slots. */
+  readonly usable = new Sizes();
   #freeSlots = 0;
 
   /** Null takes the agent out. */
@@ -39,6 +43,7 @@ export class AgentIndex {
     move(this.#wholeBySize, ordinal, was?.whole || undefined, is?.whole || undefined);
     this.known.replace(before?.size, next?.size);
     this.present.replace(was?.size, is?.size);
+    this.usable.replace(was?.usable, is?.usable);
     this.#freeSlots += (is?.free ?? 0) - (was?.free ?? 0);
   }
 

@@ -9,11 +9,18 @@
  * the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is asked.
  */
 import type { Capacity } from "./agent-index.ts";
-import { type Conditions, type Constraints, conditionsOf, noConditions } from "./constraints.ts";
+import {
+  admitsAgent,
+  admitsSlot,
+  type Conditions,
+  type Constraints,
+  conditionsOf,
+  noConditions,
+} from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
 import type { Offer, Slot } from "./offer.ts";
-import { couldTake, freeSlotsOf, View, type ViewedAgent } from "./view.ts";
+import { couldTake, freeSlotsOf, valueOf, View, type ViewedAgent } from "./view.ts";
 
 export type { Capacity } from "./agent-index.ts";
 
@@ -106,6 +113,15 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
+  /** The agent has left for another pool: nothing of it is kept here, neither holders nor disabled slots. */
+  forget(id: string): void {
+    const agent = this.#byId.get(id);
+    if (agent === undefined) return;
+    for (const holder of [...agent.holders.keys()]) this.release(id, holder);
+    agent.disabled.clear();
+    this.remove(id);
+  }
+
   /** One that is present and blocked takes no work; null lifts it. */
   setBlock(id: string, block: Block | null): void {
     const agent = this.#byId.get(id);
@@ -135,9 +151,9 @@ export class PoolAgents {
     }
   }
 
-  /** Whether those that take work could take this if they were empty. */
+  /** Whether those that take work could take this if they were empty; their disabled slots do not count. */
   couldHold(wanted: Wanted): boolean {
-    return this.#could(wanted, "present");
+    return this.#could(wanted, "usable");
   }
 
   /** Whether all that joined, also those that are away now, could take this if they were empty. */
@@ -257,6 +273,22 @@ export class PoolAgents {
     return freeSlotsOf(noConditions, agent, count);
   }
 
+  /** Whether the constraints still admit these slots, on agents that may share the run. */
+  admits(shares: readonly Share[], constraints: Constraints | undefined): boolean {
+    const { alone, together } = conditionsOf(constraints);
+    const { sameLabel } = together;
+    const values = new Set<string | null>();
+    for (const { agent: id, slots } of shares) {
+      const agent = this.#byId.get(id);
+      if (agent === undefined || constraints?.excludedAgents?.includes(id) === true) return false;
+      if (!admitsAgent(alone, agent.labels)) return false;
+      const offered = agent.slots.filter((slot) => slots.includes(slot.id));
+      if (!offered.every((slot) => admitsSlot(alone, slot))) return false;
+      values.add(sameLabel === "" ? "" : valueOf(agent.labels, sameLabel));
+    }
+    return shares.length <= 1 || (values.size === 1 && !values.has(null));
+  }
+
   /** What all agents of the pool offer, and whether they take work. */
   *offers(): Generator<
     Offer & Pick<Agent, "id" | "takesWork"> & { readonly disabled: ReadonlySet<string> }
@@ -264,7 +296,7 @@ export class PoolAgents {
     for (const agent of this.#byOrdinal) if (!agent.removed) yield agent;
   }
 
-  #could({ slots, singleAgent, constraints }: Wanted, which: "present" | "known"): boolean {
+  #could({ slots, singleAgent, constraints }: Wanted, which: "usable" | "known"): boolean {
     const { alone, together, slotless } = conditionsOf(constraints);
     return this.without(constraints?.excludedAgents ?? [], () =>
       couldTake(

@@ -23,4 +23,4 @@ export {
   type RecordedSettings,
   settingsOf,
 } from "./settings.ts";
-export { WaitingQueue } from "./queue.ts";
+export { placeOf, WaitingQueue } from "./queue.ts";

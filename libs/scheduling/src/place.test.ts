@@ -3,6 +3,7 @@ import type { Demand } from "./demand.ts";
 import { schedulingLimits } from "./limits.ts";
 import { place } from "./place.ts";
 import { Pool } from "./pool.ts";
+import { defaultSettings } from "./settings.ts";
 import { exampleDemand } from "./testing/example-demand.ts";
 import { exampleOffer } from "./testing/example-offer.ts";
 
@@ -226,6 +227,16 @@ describe("a run whose launch failed on an agent", () => {
     const lost = poolOf({ a: 1, b: 1 });
     lost.agents.join("b", exampleOffer(1), false);
     expect(placedIn(lost, avoiding(1, "a"))).toBe("a:1");
+  });
+
+  test("goes there again where the others have too many disabled slots", () => {
+    const pool = poolOf({ a: 2, b: 2 });
+    pool.agents.setSlotDisabled("b", "0", true);
+    expect(placedIn(pool, avoiding(2, "a"))).toBe("a:2");
+    const determined = poolOf({ a: 2, b: 2 });
+    determined.configure({ ...defaultSettings, compat: "determined" });
+    determined.agents.setSlotDisabled("b", "0", true);
+    expect(placedIn(determined, avoiding(2, "a"))).toBe("a:2");
   });
 
   test("does not hold up one of the same shape that may go anywhere", () => {

@@ -291,10 +291,10 @@ export class PlacementPass {
     return shares === null ? null : this.#claimOf(demand, shares, true);
   }
 
-  /** The slots of the last pass, if they are all still there for it. */
-  #keptFor({ id }: Demand): readonly Share[] | null {
+  /** The slots of the last pass, if they are all still there for it and its constraints admit them. */
+  #keptFor({ id, constraints }: Demand): readonly Share[] | null {
     const { kept, placed, agents } = this.#pool;
-    if (kept?.id !== id) return null;
+    if (kept?.id !== id || !agents.admits(kept.shares, constraints)) return null;
     const areThere = this.#trial.attempt(() =>
       kept.shares.every(({ agent, slots }) => {
         for (const holder of [...agents.holdersOf(agent)]) {

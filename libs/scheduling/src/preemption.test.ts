@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { noConditions } from "./constraints.ts";
 import { explainOne } from "./explain.ts";
+import { exampleOffer } from "./testing/example-offer.ts";
 import { ToyCluster } from "./testing/toy-cluster.ts";
 
 const preempting = { preemption: true } as const;
@@ -116,6 +118,21 @@ describe("the head of the queue", () => {
     }
     expect(toy.running.get("large")).toMatchObject([{ agent: kept }]);
     expect(ends).toBeLessThanOrEqual(8);
+  });
+
+  test("gets other slots when those that are kept for it no longer meet its constraints", () => {
+    const toy = new ToyCluster();
+    const joins = (id: string, labels: Readonly<Record<string, string>>): void =>
+      toy.pool.agents.join(id, { ...exampleOffer(2), labels }, true);
+    for (const id of ["a", "b"]) joins(id, { rack: "r1" });
+    for (const id of ["x", "y"]) toy.queue(id, 2);
+    toy.pass();
+    const required = [{ label: "rack", values: ["r1"] }];
+    toy.queue("large", 2, { constraints: { ...noConditions, excludedAgents: [], required } });
+    const kept = toy.pass().reservation?.agents[0] ?? "";
+    const other = kept === "a" ? "b" : "a";
+    joins(kept, { rack: "r2" });
+    expect(toy.pass().reservation).toMatchObject({ id: "large", agents: [other] });
   });
 
   test("is passed on reserved slots by a run whose time limit ends before", () => {

@@ -145,16 +145,18 @@ function entryOf(conditions: Conditions, agent: ViewedAgent): Entry | null {
   if (agent.hidden || !admitsAgent(conditions, agent.labels)) return null;
   const byDevice = asksForDevices(conditions);
   const { held, disabled } = agent;
-  let [size, free, taken] = [0, 0, byDevice ? 0 : held.size];
+  let [size, usable, free, taken] = [0, 0, 0, byDevice ? 0 : held.size];
   for (const slot of agent.slots) {
     if (byDevice && !admitsSlot(conditions, slot)) continue;
     size += 1;
+    const isUsable = !disabled.has(slot.id);
+    if (isUsable) usable += 1;
     if (held.has(slot.id)) taken += 1;
-    else if (!disabled.has(slot.id)) free += 1;
+    else if (isUsable) free += 1;
   }
   if (byDevice && size === 0) return null;
   const { slotless, takesWork } = agent;
-  return { size, free, whole: taken === 0 ? free : 0, slotless, takesWork };
+  return { size, usable, free, whole: taken === 0 ? free : 0, slotless, takesWork };
 }
 
 /** The first slots that a run could have, in the agent's own order. */
@@ -172,6 +174,6 @@ export function freeSlotsOf(
   return free;
 }
 
-function valueOf(labels: Offer["labels"], label: string): string | null {
+export function valueOf(labels: Offer["labels"], label: string): string | null {
   return Object.hasOwn(labels, label) ? (labels[label] ?? null) : null;
 }

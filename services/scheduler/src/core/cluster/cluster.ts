@@ -146,7 +146,7 @@ export class Cluster {
         const before = this.agents.get(id);
         const { pool } = event.data;
         if (before !== undefined && before.joined.pool !== pool) {
-          this.pool(before.joined.pool).agents.remove(id);
+          this.pool(before.joined.pool).agents.forget(id);
           this.touchedPools.add(before.joined.pool);
         }
         return this.setAgent({

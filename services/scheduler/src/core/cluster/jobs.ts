@@ -50,5 +50,5 @@ export function changeOf(event: EventOf<"JobUpdated" | "JobMoved">): JobChange {
 }
 
 export function withChange(demand: Demand, { place, ...update }: JobChange): Demand {
-  return { ...demand, ...update, ...(place === undefined ? {} : { arrival: place }) };
+  return { ...demand, ...update, ...(place === undefined ? {} : { place }) };
 }

@@ -1,7 +1,7 @@
 /** The experiments that have runs in a pool, in the order of its queue. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobInfo } from "@trainyard/contracts/commands";
-import type { Demand } from "@trainyard/scheduling";
+import { type Demand, placeOf } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { slotsHeld } from "./pool-info.ts";
@@ -34,6 +34,7 @@ function inQueue(a: Run, b: Run): number {
   return (
     Number(a.allocation.grant !== null) - Number(b.allocation.grant !== null) ||
     a.demand.priority - b.demand.priority ||
+    placeOf(a.demand) - placeOf(b.demand) ||
     a.demand.arrival - b.demand.arrival
   );
 }

@@ -2,7 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { MoveJob } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";
-import type { Demand } from "@trainyard/scheduling";
+import { type Demand, placeOf } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { JobEvent } from "./decide.ts";
 import { runsOf } from "./pool-info.ts";
@@ -44,7 +44,7 @@ export function placeBeside(
   ahead: boolean,
 ): number | null {
   const places = (of: (demand: Demand) => boolean): readonly number[] =>
-    peers.filter(of).map(({ arrival }) => arrival);
+    peers.filter(of).map(placeOf);
   const own = places(({ job }) => job === anchor);
   const others = places(({ job }) => job !== anchor);
   const [from, to] = ahead ? below(own, others) : above(own, others);
