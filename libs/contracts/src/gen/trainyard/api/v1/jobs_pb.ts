@@ -165,6 +165,8 @@ export type JobExplanation = Message<"trainyard.api.v1.JobExplanation"> & {
   job?: Job | undefined;
 
   /**
+   * At most 64, those that wait first; job has the numbers of all.
+   *
    * @generated from field: repeated trainyard.api.v1.JobRun runs = 2;
    */
   runs: JobRun[];

@@ -650,6 +650,8 @@ export type JobExplanation = Message<"trainyard.command.v1.JobExplanation"> & {
   job?: JobInfo | undefined;
 
   /**
+   * At most 64, those that wait first; job has the numbers of all.
+   *
    * @generated from field: repeated trainyard.command.v1.RunExplanation runs = 2;
    */
   runs: RunExplanation[];
