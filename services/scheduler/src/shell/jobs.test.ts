@@ -186,6 +186,14 @@ describe("an experiment that is moved", () => {
   });
 });
 
+test("the list of experiments has the first 1,000 in queue order", async () => {
+  await using world = await World.open();
+  await world.scheduler();
+  await Promise.all(Array.from({ length: 1_001 }, (_, index) => world.run(`${index + 1}.1#1`)));
+  const jobs = await jobsOf(world);
+  expect([jobs.length, jobs[0]?.job]).toEqual([1_000, "1"]);
+});
+
 describe("an experiment that is explained", () => {
   test("says where its runs are, why they wait, and how many are ahead", async () => {
     await using world = await World.open();

@@ -35,7 +35,7 @@ export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_jobs, 0);
 
 /**
- * In queue order.
+ * In queue order: the first 1,000.
  *
  * @generated from message trainyard.api.v1.ListJobsResponse
  */
