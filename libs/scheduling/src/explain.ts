@@ -3,10 +3,10 @@ import type { Block, Capacity } from "./agents.ts";
 import { conditionsOf } from "./constraints.ts";
 import type { Demand } from "./demand.ts";
 import { type DeterminedWait, determinedWaits } from "./determined/explain.ts";
-import type { Limit } from "./limits-of-runs.ts";
 import { schedulingLimits } from "./limits.ts";
-import type { PlacedRun } from "./placed.ts";
+import type { Limit } from "./limits-of-runs.ts";
 import { type Claim, type Obstacle, PlacementPass } from "./place.ts";
+import type { PlacedRun } from "./placed.ts";
 import type { Pool } from "./pool.ts";
 import type { Kind, Lane } from "./queue.ts";
 import { agentsText, slotsText } from "./texts.ts";
@@ -69,13 +69,29 @@ export function explainWaits(pool: Pool, waitsMax: number, nowMs: number): reado
   return waits;
 }
 
-/** Null for a run that does not wait. */
-export function explainOne(pool: Pool, id: string, nowMs: number): Explanation | null {
+/** What one look at a pool finds, for the explanations of any number of its runs. */
+export type Look =
+  | { readonly compat: ""; readonly pass: PlacementPass }
+  | { readonly compat: "determined"; readonly waits: readonly DeterminedWait[] };
+
+export function lookForAll(pool: Pool, nowMs: number): Look {
+  const { compat } = pool.settings;
+  if (compat === "determined") return { compat, waits: determinedWaits(pool) };
+  return { compat: "", pass: lookAt(pool, nowMs) };
+}
+
+/** Null for a run that does not wait. `look` is of the same pool and time, and the pool has not changed since. */
+export function explainOne(
+  pool: Pool,
+  id: string,
+  nowMs: number,
+  look: Look = lookForAll(pool, nowMs),
+): Explanation | null {
   const found = pool.queue.find(id);
   if (found === undefined) return null;
   const { demand, lane } = found;
-  if (pool.settings.compat === "determined") return explainDetermined(pool, demand, nowMs);
-  const pass = lookAt(pool, nowMs);
+  if (look.compat === "determined") return explainDetermined(pool, demand, look.waits, nowMs);
+  const { pass } = look;
   const obstacle = pass.obstacles.get(lane);
   const first = firstOf(lane, pass);
   const reason = reasonOf(pool, pass, { demand, lane, leads: first === id });
@@ -92,8 +108,13 @@ export function explainOne(pool: Pool, id: string, nowMs: number): Explanation |
 }
 
 /** A run that the next pass starts waits for nothing else. */
-function explainDetermined(pool: Pool, demand: Demand, nowMs: number): Explanation {
-  const wait = determinedWaits(pool).find((one) => one.demand.id === demand.id);
+function explainDetermined(
+  pool: Pool,
+  demand: Demand,
+  waits: readonly DeterminedWait[],
+  nowMs: number,
+): Explanation {
+  const wait = waits.find((one) => one.demand.id === demand.id);
   const reason =
     wait === undefined
       ? { reason: "behind_others" as const, detail: "the next placement starts it", limit: null }

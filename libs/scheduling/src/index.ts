@@ -6,6 +6,8 @@ export {
   type Explanation,
   explainOne,
   explainWaits,
+  type Look,
+  lookForAll,
   type Wait,
   type WaitReason,
 } from "./explain.ts";
@@ -14,6 +16,7 @@ export { schedulingLimits } from "./limits.ts";
 export type { Offer, Slot } from "./offer.ts";
 export { type PassOptions, place } from "./place.ts";
 export { type JobUpdate, Pool } from "./pool.ts";
+export { placeOf, WaitingQueue } from "./queue.ts";
 export {
   defaultSettings,
   type PolicyName,
@@ -23,4 +26,3 @@ export {
   type RecordedSettings,
   settingsOf,
 } from "./settings.ts";
-export { placeOf, WaitingQueue } from "./queue.ts";

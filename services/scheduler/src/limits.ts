@@ -39,6 +39,15 @@ export const limits = {
   explainAgainMs: 60_000,
   /** Explanations of one beat: who is further back in the queue is behind these. */
   explainedPerBeatMax: 64,
+  /** Runs of one answer about an experiment: each has a few hundred bytes, and a reader looks at the first. */
+  explainedPerJobMax: 64,
+  /** Experiments of one answer: their texts are of bounded length, and the answer stays below a message's 1 MiB. */
+  jobsListedMax: 1_000,
+  /** Of a pool's description: a paragraph. All pools are in one answer. */
+  descriptionCharsMax: 1_000,
+  quotasMax: 256,
+  /** As long as an experiment's configuration may have it. */
+  workspaceCharsMax: 255,
   /** The server takes messages of 1 MiB; a configuration may have 96 KiB, and states and forgets need their room. */
   launchBytesPerWantedMax: 512 * 1024,
   /** Ended allocations that one message tells an agent to forget; the next names the rest. */

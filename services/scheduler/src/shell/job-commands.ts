@@ -14,6 +14,7 @@ import { explainJob } from "../core/pool/explain-job.ts";
 import { jobsOf } from "../core/pool/job-info.ts";
 import { moveOf } from "../core/pool/move-job.ts";
 import { updateOf } from "../core/pool/update-job.ts";
+import { limits } from "../limits.ts";
 import { experimentCode, pools } from "../streams.ts";
 import { type CommandDeps, decided } from "./command-deps.ts";
 
@@ -41,7 +42,7 @@ export function jobCommands(deps: CommandDeps): Readonly<Record<string, CommandS
       });
     }),
     GetJobs: command(GetJobsSchema, JobsSchema, async ({ pool }) => ({
-      jobs: jobsOf(cluster, pool),
+      jobs: jobsOf(cluster, pool).slice(0, limits.jobsListedMax),
     })),
     ExplainJob: command(ExplainJobSchema, JobExplanationSchema, async ({ job }) => {
       await deps.follower.catchUp();

@@ -11,9 +11,11 @@ import {
 } from "@trainyard/contracts/commands";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
+import { lookForAll } from "@trainyard/scheduling";
 import { atRest } from "@trainyard/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
+import { explainJob } from "../core/pool/explain-job.ts";
 import type { ScriptedAgent } from "../testing/scripted-agent.ts";
 import { send } from "../testing/send.ts";
 import { World } from "../testing/world.ts";
@@ -186,6 +188,14 @@ describe("an experiment that is moved", () => {
   });
 });
 
+test("the list of experiments has the first 1,000 in queue order", async () => {
+  await using world = await World.open();
+  await world.scheduler();
+  await Promise.all(Array.from({ length: 1_001 }, (_, index) => world.run(`${index + 1}.1#1`)));
+  const jobs = await jobsOf(world);
+  expect([jobs.length, jobs[0]?.job]).toEqual([1_000, "1"]);
+});
+
 describe("an experiment that is explained", () => {
   test("says where its runs are, why they wait, and how many are ahead", async () => {
     await using world = await World.open();
@@ -221,6 +231,25 @@ describe("an experiment that is explained", () => {
     expect(reply).toMatchObject({ runs: [{ reason: "no_agents" }] });
     expect(JSON.stringify(reply)).toContain("the pool gpus does not exist");
     expect(await explain(world, "2")).toMatchObject({ runs: [{ reason: "delayed" }] });
+  });
+
+  test("with many runs is answered by one pass, for its first 64 runs, those that wait first", async () => {
+    await using world = await World.open();
+    await world.scheduler();
+    await world.agent("a1", 1);
+    for (let trial = 1; trial <= 70; trial += 1) await world.run(`1.${trial}#1`);
+    const cluster = world.fold();
+    expect(cluster.allocations.size).toBe(70);
+    const pool = cluster.pool("default");
+    const lanes = vi.spyOn(pool.queue, "lanes");
+    lookForAll(pool, 0);
+    const ofOneLook = lanes.mock.calls.length;
+    expect(ofOneLook).toBeGreaterThan(0);
+    lanes.mockClear();
+    const { runs } = explainJob(cluster, "1") ?? { runs: [] };
+    expect(runs.map(({ placements }) => placements.length)).toEqual(Array(64).fill(0));
+    // Each run counts those ahead of it by one call of its own.
+    expect(lanes).toHaveBeenCalledTimes(ofOneLook + 64);
   });
 
   test("without a run is not found", async () => {

@@ -79,6 +79,18 @@ describe("an agent", () => {
       .thenRejected("agent_unknown");
   });
 
+  test.each(["constructor", "toString", "__proto__"])(
+    "has no slot %s that every object inherits, and can have one",
+    (slot) => {
+      const disable = { kind: "disable", slot, reason: "", drain: true, deadlineMs: 0 } as const;
+      given(agentDecider, join).when(disable).thenRejected("slot_unknown");
+      given(agentDecider, join).when({ kind: "enable", slot }).thenRejected("slot_unknown");
+      const own = { ...joined, slots: [{ id: slot, device: "cpu", uuid: "", memoryBytes: 0 }] };
+      const event: AgentEvent = { type: "SlotDisabled", data: { slot, reason: "", drain: true } };
+      given(agentDecider, { type: "AgentJoined", data: own }).when(disable).then(event);
+    },
+  );
+
   test("is disabled, drained and enabled, and each says so once", () => {
     const disabled: AgentEvent = { type: "AgentDisabled", data: { reason: "fan" } };
     const draining: AgentEvent = { type: "AgentDrainRequested", data: { reason: "fan" } };

@@ -59,7 +59,7 @@ export function useAfter({ out, slotsOut }: Use, event: UseEvent): Use {
       return { slotsOut, out: null };
     case "SlotDisabled": {
       const { slot, reason = "", drain, deadlineMs } = event.data;
-      const before = slotsOut[slot] ?? null;
+      const before = slotOut(slotsOut, slot);
       const now: Out =
         drain === true
           ? draining(before, { reason, deadlineMs })
@@ -73,6 +73,11 @@ export function useAfter({ out, slotsOut }: Use, event: UseEvent): Use {
     default:
       return assertNever(event, "an event of an agent's use");
   }
+}
+
+/** Null for a slot that gets runs. A name is the user's text: "constructor" is a slot only if it is the record's own. */
+export function slotOut(slotsOut: Use["slotsOut"], slot: string): Out | null {
+  return Object.hasOwn(slotsOut, slot) ? (slotsOut[slot] ?? null) : null;
 }
 
 function draining(
@@ -99,11 +104,11 @@ export function decideUse(
     return out?.state === "draining" ? [{ type: "AgentDrained", data: {} }] : [];
   }
   const { slot } = command;
-  if (slot !== "" && !slots.includes(slot) && slotsOut[slot] === undefined) {
+  if (slot !== "" && !slots.includes(slot) && slotOut(slotsOut, slot) === null) {
     const has = slots.length === 0 ? "no slots" : `the slots ${slots.join(", ")}`;
     return reject("slot_unknown", `it has no slot ${slot}, but ${has}`);
   }
-  const before = slot === "" ? out : (slotsOut[slot] ?? null);
+  const before = slot === "" ? out : slotOut(slotsOut, slot);
   if (command.kind === "enable") {
     if (before === null) return [];
     if (slot === "") return [{ type: "AgentEnabled", data: {} }];

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { problemOf, settingsOfPool, shownSettings } from "./configuration.ts";
 
 const quota = { workspace: "lab", slots: 4, borrow: false };
+const quotasOf = (length: number) =>
+  Array.from({ length }, (_, index) => ({ ...quota, workspace: `lab-${index}` }));
 const scaling = { agentsMin: 0, agentsMax: 2, slotsPerAgent: 8, idleMs: 1, startingMs: 1 };
 
 describe("a pool's configuration", () => {
@@ -16,6 +18,13 @@ describe("a pool's configuration", () => {
     ["an ageing that is negative", { ageingMs: -1 }, "ageing_ms is -1"],
     ["an ageing that is no number", { ageingMs: Number.NaN }, "ageing_ms is NaN"],
     ["two quotas of one workspace", { quotas: [quota, quota] }, "lab has two quotas"],
+    ["a long description", { description: "x".repeat(1_001) }, "description has 1001 characters"],
+    ["many quotas", { quotas: quotasOf(257) }, "257 quotas are more than 256"],
+    [
+      "a quota of a long name",
+      { quotas: [{ ...quota, workspace: "x".repeat(256) }] },
+      "workspace has 256 characters",
+    ],
     ["a quota of no workspace", { quotas: [{ ...quota, workspace: "" }] }, "names no workspace"],
     [
       "fewer agents at most than at least",
@@ -28,6 +37,12 @@ describe("a pool's configuration", () => {
     const problem = problemOf("gpus", { policy, settings: { quotas: [], ...rest } });
     expect(problem?.rejected).toBe("invalid_pool");
     expect(problem?.detail).toContain(sentence);
+  });
+
+  test("with texts and quotas at their limits is taken", () => {
+    const quotas = quotasOf(256).with(0, { ...quota, workspace: "x".repeat(255) });
+    const settings = { description: "x".repeat(1_000), quotas };
+    expect(problemOf("gpus", { policy: "priority", settings })).toBeNull();
   });
 
   test("with a name that no stream can have is refused", () => {

@@ -68,8 +68,10 @@ function unknownOf(
 
 function settingsProblem(settings: Recorded | undefined): string | null {
   if (settings === undefined) return null;
-  const { compat, backfill, fit, ageingMs, defaultPriority, quotas, autoscaling } = settings;
+  const { description, compat, backfill, fit } = settings;
+  const { ageingMs, defaultPriority, quotas, autoscaling } = settings;
   return (
+    lengthProblem("description", description) ??
     unknownOf("compat", compat, ["", "determined"]) ??
     unknownOf("backfill", backfill, ["reserved", "any", "none"]) ??
     unknownOf("fit", fit, ["pack", "spread"]) ??
@@ -78,6 +80,12 @@ function settingsProblem(settings: Recorded | undefined): string | null {
     quotasProblem(quotas) ??
     autoscalingProblem(autoscaling)
   );
+}
+
+function lengthProblem(what: string, text = ""): string | null {
+  const { descriptionCharsMax: most } = limits;
+  if (text.length <= most) return null;
+  return `${what} has ${text.length} characters, but it may have at most ${most}`;
 }
 
 /** Null for a priority that a run may have. */
@@ -93,9 +101,14 @@ function durationProblem(what: string, ms: number | undefined): string | null {
 }
 
 function quotasProblem(quotas: Recorded["quotas"]): string | null {
+  const { quotasMax, workspaceCharsMax } = limits;
+  if (quotas.length > quotasMax) return `${quotas.length} quotas are more than ${quotasMax}`;
   const seen = new Set<string>();
   for (const { workspace } of quotas) {
     if (workspace === "") return "a quota names no workspace";
+    if (workspace.length > workspaceCharsMax) {
+      return `a quota's workspace has ${workspace.length} characters, but it may have at most ${workspaceCharsMax}`;
+    }
     if (seen.has(workspace)) return `the workspace ${workspace} has two quotas`;
     seen.add(workspace);
   }

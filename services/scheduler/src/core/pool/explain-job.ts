@@ -1,13 +1,16 @@
 /** Why the runs of an experiment wait, computed when somebody asks. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobExplanation, RunExplanation } from "@trainyard/contracts/commands";
-import { explainOne } from "@trainyard/scheduling";
+import { explainOne, type Look, lookForAll } from "@trainyard/scheduling";
+import { limits } from "../../limits.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { jobsOf } from "./job-info.ts";
 
-/** Null if no run of it waits or has a place. */
-/** `nowMs` is on the clock of events. */
+/**
+ * Null if no run of it waits or has a place. Its first runs, those that wait before those that have a place. `nowMs` is on
+ * the clock of events.
+ */
 export function explainJob(
   cluster: Cluster,
   job: string,
@@ -18,28 +21,37 @@ export function explainJob(
   if (pool === undefined) return null;
   const info = jobsOf(cluster, pool).find((one) => one.job === job);
   if (info === undefined) return null;
-  return { job: info, runs: runs.map((allocation) => explainRun(cluster, allocation, nowMs)) };
+  const first = runs.toSorted(waitingFirst).slice(0, limits.explainedPerJobMax);
+  const looks = new Map<string, Look>();
+  const moment = { cluster, looks, nowMs };
+  return { job: info, runs: first.map((allocation) => explainRun(moment, allocation)) };
 }
 
-function explainRun(
-  cluster: Cluster,
-  allocation: Allocation,
-  nowMs: number,
-): Plain<RunExplanation> {
+/** The looks at pools so far: one pass of a pool serves all runs. */
+type Moment = {
+  readonly cluster: Cluster;
+  readonly looks: Map<string, Look>;
+  readonly nowMs: number;
+};
+
+function waitingFirst(a: Allocation, b: Allocation): number {
+  return Number(a.grant !== null) - Number(b.grant !== null);
+}
+
+function explainRun(moment: Moment, allocation: Allocation): Plain<RunExplanation> {
   const { id, resources, grant, queuedAtMs } = allocation;
-  const { priority, weight, maxSlots } = cluster.demand(allocation);
+  const { priority, weight, maxSlots } = moment.cluster.demand(allocation);
   const { maxSlots: _recorded, ...asked } = resources;
   const changed = { ...asked, priority, weight, ...(maxSlots === null ? {} : { maxSlots }) };
   const run = { run: id, resources: changed, queuedAtMs };
   const nothing = { reason: "", detail: "", limit: "", ahead: 0, blockers: [], startsWhen: "" };
   if (grant !== null) return { ...run, ...nothing, placements: grant.placements };
-  return { ...run, ...nothing, placements: [], ...reasonOf(cluster, allocation, nowMs) };
+  return { ...run, ...nothing, placements: [], ...reasonOf(moment, allocation) };
 }
 
 function reasonOf(
-  cluster: Cluster,
+  { cluster, looks, nowMs }: Moment,
   { id, resources }: Allocation,
-  nowMs: number,
 ): Partial<Plain<RunExplanation>> {
   if (!cluster.configured.has(resources.pool)) {
     const detail = `the pool ${resources.pool} does not exist: it starts when the pool is created and has an agent`;
@@ -49,6 +61,9 @@ function reasonOf(
     const detail = "its launches failed, and it waits before the next attempt";
     return { reason: "delayed", detail };
   }
-  const explained = explainOne(cluster.pool(resources.pool), id, nowMs);
+  const pool = cluster.pool(resources.pool);
+  const look = looks.get(resources.pool) ?? lookForAll(pool, nowMs);
+  looks.set(resources.pool, look);
+  const explained = explainOne(pool, id, nowMs, look);
   return explained === null ? {} : { ...explained, limit: explained.limit ?? "" };
 }

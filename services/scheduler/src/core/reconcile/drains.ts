@@ -1,6 +1,6 @@
 /** What follows from drains that users asked for: the runs there are asked to stop, and the end of the drain is recorded. */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
-import type { Out } from "../agent/use.ts";
+import { type Out, slotOut } from "../agent/use.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { drains } from "../cluster/slots.ts";
 import type { Agent, Allocation } from "../cluster/state.ts";
@@ -36,7 +36,7 @@ function stopsOn(cluster: Cluster, agent: Agent): readonly Decision[] {
 function drainsOf({ id, out, slotsOut }: Agent, { grant }: Allocation): readonly Out[] {
   const here = grant?.placements.filter(({ agent }) => agent === id) ?? [];
   const slots = here.flatMap((placement) => placement.slots);
-  const ofSlots = slots.flatMap((slot) => slotsOut[slot] ?? []).filter(drains);
+  const ofSlots = slots.flatMap((slot) => slotOut(slotsOut, slot) ?? []).filter(drains);
   return out?.state === "draining" ? [out, ...ofSlots] : ofSlots;
 }
 

@@ -35,7 +35,7 @@ export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_jobs, 0);
 
 /**
- * In queue order.
+ * In queue order: the first 1,000.
  *
  * @generated from message trainyard.api.v1.ListJobsResponse
  */
@@ -165,6 +165,8 @@ export type JobExplanation = Message<"trainyard.api.v1.JobExplanation"> & {
   job?: Job | undefined;
 
   /**
+   * At most 64, those that wait first; job has the numbers of all.
+   *
    * @generated from field: repeated trainyard.api.v1.JobRun runs = 2;
    */
   runs: JobRun[];

@@ -503,7 +503,7 @@ export const MoveJobSchema: GenMessage<MoveJob> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 15);
 
 /**
- * Answers Jobs: the experiments with waiting or placed runs, in queue order.
+ * Answers Jobs: the experiments with waiting or placed runs, in queue order: the first 1,000.
  *
  * @generated from message trainyard.command.v1.GetJobs
  */
@@ -650,6 +650,8 @@ export type JobExplanation = Message<"trainyard.command.v1.JobExplanation"> & {
   job?: JobInfo | undefined;
 
   /**
+   * At most 64, those that wait first; job has the numbers of all.
+   *
    * @generated from field: repeated trainyard.command.v1.RunExplanation runs = 2;
    */
   runs: RunExplanation[];
