@@ -71,7 +71,7 @@ async function orderOf(
   if (checkpointRoot !== null) mkdirSync(checkpointRoot, { recursive: true });
   const say = (text: string): void => folder.say(text);
   const deps = { engine, socket, clock, authFile, say, onProgress };
-  const { env } = await pulled(() => ensureImage(image, section.forcePull, deps, signal));
+  const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const inherited = pythonPathOf(env);
   const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, checkpointRoot, slots, inherited };
   const environment = { ...environmentOf(launch, surroundings), PWD: work };
@@ -85,16 +85,6 @@ async function orderOf(
   const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
   const container = { socket, name, pipes, body, ...libpod };
   return { argv, environment: {}, work, mechanism: "scan", container };
-}
-
-async function pulled<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new LaunchProblem(error instanceof Error ? error.message : String(error), {
-      cause: error,
-    });
-  }
 }
 
 /** Engines make a folder of what is missing, or name it in words that help nobody. */
