@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { livingProcesses } from "@trainyard/kernel/process-identity";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -130,14 +131,22 @@ test("a startup hook is read before the entrypoint, and one that fails ends the 
   expect(platform.texts(failed)).toEqual([]);
 });
 
-test("a launch that cannot be says why in a sentence", async () => {
-  const allowed = { TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/no" };
+test("a launch that cannot be as it is configured fails as the run's own, and says why in a sentence", async () => {
+  const allowed = {
+    TRAINYARD_AGENT_CONTAINER_HOST_PATHS: `/no,${realpathSync(tmpdir())}`,
+    TRAINYARD_AGENT_CONTAINER_CAPABILITIES: "*",
+  };
   const { platform, ended } = bound(await started(allowed));
   const why = async (launch: ReturnType<typeof launchOf>): Promise<string> => {
     const { launchFailed, exit } = await ended(launch);
-    expect(launchFailed).toBe(true);
+    expect({ launchFailed, code: exit?.code }).toEqual({ launchFailed: false, code: 126 });
     const message = exit?.message ?? "";
-    expect(platform.texts(launch).at(-1)).toContain(message);
+    expect(message).toContain(
+      platform
+        .texts(launch)
+        .at(-1)
+        ?.replace(/^.*not be started: /, ""),
+    );
     return message;
   };
   expect(await why(launchOf("true"))).toContain("has no environment.image");
@@ -152,11 +161,34 @@ test("a launch that cannot be says why in a sentence", async () => {
   expect(await why(launchOf("true", inImage(testImage, root)))).toMatch(
     /^bind_mounts names \/, which agent rack does not allow: .*TRAINYARD_AGENT_CONTAINER_HOST_PATHS/,
   );
+  const unknown = { environment: { image: testImage, add_capabilities: ["NO_SUCH"] } };
+  expect(await why(launchOf("true", inImage(testImage, unknown)))).toMatch(
+    /engine refused: .*cap/i,
+  );
+  const host = newFolder();
+  const twice = [1, 2].map(() => ({ host_path: host, container_path: "/a" }));
+  expect(await why(launchOf("true", inImage(testImage, { bind_mounts: twice })))).toMatch(
+    /engine refused: .*duplicate/i,
+  );
+  const environmentVariables = [`A=${"a".repeat(2 ** 17)}`];
+  expect(await why(launchOf("true", { ...inImage(), environmentVariables }))).toContain(
+    "rgument list too long",
+  );
   const empty = join(newFolder(), "empty");
   writeFileSync(empty, Buffer.alloc(1024));
   podman.run("import", empty, "localhost/empty:1");
   expect(await why(launchOf("true", inImage("localhost/empty:1")))).toContain("has no sh");
   expect(podman.containers()).toEqual([]);
+});
+
+test("a run that denies that it started has failed all the same", async () => {
+  const { ended } = bound(await started());
+  const denial = "rm $TRAINYARD_RUN_DIR/../pipes/started && exit 3";
+  const said = await ended(launchOf(`echo trained; ${denial}`, inImage()));
+  expect(said).toMatchObject({ launchFailed: false, exit: { code: 3 } });
+  // Of one that has written nothing either, the agent cannot know more, and it is not the agent's failure.
+  const silent = await ended(launchOf(denial, inImage()));
+  expect(silent).toMatchObject({ launchFailed: false, exit: { code: 126 } });
 });
 
 test("a kill ends all of a container, whatever its processes have done to get away", async () => {

@@ -66,11 +66,11 @@ test("an image that is not here is pulled, the log says so, and what fails in pa
   expect(registry.manifestRequests).toBeGreaterThan(0);
 });
 
-test("an image that the registry does not have is asked for once, and the launch fails with the registry's reason", async () => {
+test("an image that the registry does not have is asked for once, and the run fails with the registry's reason", async () => {
   await current().startAgent();
   const image = `${registry.host}/team/other:9`;
-  const { launchFailed, message, texts } = await endOf(image);
-  expect(launchFailed).toBe(true);
+  const { launchFailed, code, message, texts } = await endOf(image);
+  expect({ launchFailed, code }).toEqual({ launchFailed: false, code: 126 });
   expect(message).toContain(`the image ${image} could not be pulled: `);
   expect(message).toContain("manifest unknown");
   expect(texts.filter((text) => text === `pulling image ${image}`)).toHaveLength(1);
@@ -92,7 +92,7 @@ test("the agent's auth file opens a registry, and without it the registry's refu
   const force = { environment: { force_pull_image: true } };
   await current().startAgent();
   const refused = await endOf(image, force);
-  expect(refused).toMatchObject({ launchFailed: true });
+  expect(refused).toMatchObject({ launchFailed: false, code: 126 });
   expect(refused.message).toMatch(/unauthorized|authentication required/);
   await current().stopAgent();
   const file = join(newFolder(), "auth.json");

@@ -76,7 +76,7 @@ async function orderOf(
   onHost();
   const say = (text: string): void => folder.say(text);
   const deps = { engine, socket, clock, authFile, say, onProgress };
-  const { env } = await pulled(() => ensureImage(image, section.forcePull, deps, signal));
+  const { env } = await ensureImage(image, section.forcePull, deps, signal);
   const { allowed, ...mounts } = onHost();
   const inherited = pythonPathOf(env);
   const surroundings = { apiUrl, metricsUrl, sdkPath, runDir, checkpointRoot, slots, inherited };
@@ -91,16 +91,6 @@ async function orderOf(
   const libpod = cdi.length === 0 ? {} : { libpod: libpodBody(name, body, cdi) };
   const container = { socket, name, pipes, body, ...libpod };
   return { argv, environment: {}, work, mechanism: "scan", container };
-}
-
-async function pulled<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new LaunchProblem(error instanceof Error ? error.message : String(error), {
-      cause: error,
-    });
-  }
 }
 
 /** The image's own, before which the SDK's place is put; its other variables the engine adds itself. */

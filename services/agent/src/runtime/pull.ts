@@ -7,6 +7,7 @@ import { Backoff, type Clock, storableText } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import { inTime, isGone, problemOf, statusOf } from "./engine.ts";
 import { authFor } from "./registry-auth.ts";
+import { HostProblem, LaunchProblem } from "./runtime.ts";
 
 export type PullDeps = {
   readonly engine: Docker;
@@ -33,14 +34,19 @@ type News = {
 const final =
   /unauthorized|denied|forbidden|not found|manifest unknown|name unknown|no such image|invalid reference|authentication required|does not exist|insecure|\b40[134]\b/i;
 
-/** Throws an Error with a sentence for the run's end. */
+/** An engine's words for what is wrong with its host, although they sound like a registry's. */
+const ofHost = /permission denied|executable file/i;
+
+/** Throws LaunchProblem where the name of the image is the reason, else HostProblem; once the signal has aborted, anything. */
 export async function ensureImage(
   name: string,
   force: boolean,
   deps: PullDeps,
   signal: AbortSignal,
 ): Promise<Image> {
-  if (!isReference(name)) throw new Error(`${JSON.stringify(name)} is no name of an image`);
+  if (!isReference(name)) {
+    throw new LaunchProblem(`${JSON.stringify(name)} is no name of an image`);
+  }
   const found = force ? null : await inspect(name, deps);
   if (found !== null) return found;
   const waits = new Backoff(limits.pullRetry, deps.clock, signal);
@@ -55,7 +61,10 @@ export async function ensureImage(
       const isFinal = final.test(why) || isRefused(error);
       if (isFinal || attempt >= limits.pullAttemptsMax) {
         const times = attempt === 1 ? "" : ` in ${attempt} attempts`;
-        throw new Error(`the image ${name} could not be pulled${times}: ${why}`, { cause: error });
+        const Problem = isFinal && !ofHost.test(why) ? LaunchProblem : HostProblem;
+        throw new Problem(`the image ${name} could not be pulled${times}: ${why}`, {
+          cause: error,
+        });
       }
       deps.say(`pulling image ${name} failed and is tried again: ${why}`);
       await waits.wait();
@@ -63,7 +72,7 @@ export async function ensureImage(
   }
   const pulled = await inspect(name, deps);
   if (pulled === null)
-    throw new Error(`the image ${name} was pulled and the engine does not have it`);
+    throw new HostProblem(`the image ${name} was pulled and the engine does not have it`);
   deps.say(`image ${name} is here`);
   return pulled;
 }
@@ -87,7 +96,8 @@ async function inspect(name: string, { engine, socket }: PullDeps): Promise<Imag
     return { env: Config?.Env ?? [] };
   } catch (error) {
     if (isGone(error)) return null;
-    throw new Error(problemOf(error, socket), { cause: error });
+    const Problem = statusOf(error) === 400 ? LaunchProblem : HostProblem;
+    throw new Problem(problemOf(error, socket), { cause: error });
   }
 }
 

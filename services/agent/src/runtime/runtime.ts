@@ -20,17 +20,25 @@ export type Launching = {
   readonly onProgress: () => void;
 };
 
-/** Why a launch cannot be, as a sentence that needs no other words. */
+/**
+ * Why a run cannot be launched as its configuration says, as a sentence that needs no other words. It is the run's own
+ * failure: it counts as a restart, and not against the agent.
+ */
 export class LaunchProblem extends Error {
   override readonly name = "LaunchProblem";
+}
+
+/** Why this host cannot launch a run now, as a sentence that needs no other words. The agent is not to be used for a while. */
+export class HostProblem extends Error {
+  override readonly name = "HostProblem";
 }
 
 export interface Runtime {
   /** How the processes of a run are found and ended; the report says it. */
   readonly mechanism: Mechanism;
   /**
-   * Brings what the run needs beside its code, and says how it is started. Nothing is started. Throws LaunchProblem, or what
-   * failed; once the signal has aborted, anything.
+   * Brings what the run needs beside its code, and says how it is started. Nothing is started. Throws LaunchProblem,
+   * HostProblem, or what failed; once the signal has aborted, anything.
    */
   order(launching: Launching, signal: AbortSignal): Promise<StartOrder>;
   /**

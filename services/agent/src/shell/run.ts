@@ -19,7 +19,7 @@ import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
-import { LaunchProblem, type Runtime } from "../runtime/runtime.ts";
+import { HostProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -55,7 +55,7 @@ type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice"
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
-/** The shell's code for a command that may not be run; here: code that cannot be unpacked. */
+/** The shell's code for a command that may not be run; here: what cannot be launched as it is configured. */
 const notExecutable = 126;
 
 export class Run implements AsyncDisposable {
@@ -267,10 +267,10 @@ export class Run implements AsyncDisposable {
       return;
     }
     this.folder.say(`the run could not be started: ${message}`);
-    const isOfUser = error instanceof BadArchive;
+    const isOfUser = error instanceof BadArchive || error instanceof LaunchProblem;
     const code = isOfUser ? notExecutable : null;
     const kind = isOfUser ? "exited" : "not_launched";
-    const isSentence = error instanceof NoContext || error instanceof LaunchProblem || isOfUser;
+    const isSentence = error instanceof NoContext || error instanceof HostProblem || isOfUser;
     const text = isSentence ? message : `the agent could not: ${message}`;
     this.folder.recordExit({ kind, code, signal: null, message: text });
   }

@@ -15,7 +15,8 @@ import { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/pro
 import { type ContainerBody, pipeNames } from "../core/container-body.ts";
 import type { LibpodBody } from "../core/libpod-body.ts";
 import { limits } from "../limits.ts";
-import { bounded, engineAt, isGone, problemOf } from "../runtime/engine.ts";
+import { bounded, engineAt, isGone, problemOf, statusOf } from "../runtime/engine.ts";
+import { LaunchProblem } from "../runtime/runtime.ts";
 import type { ContainerRecord } from "../state/container-group.ts";
 import type { Leader, LeaderEnd, Lost } from "./leader.ts";
 import { MemoryWatch } from "./memory-watch.ts";
@@ -49,7 +50,8 @@ export async function startContainer(
     await container.start({ abortSignal: bounded() });
     const identity = await initOf(container);
     const memory = identity === null ? null : new MemoryWatch(identity.pid, body.HostConfig.Memory);
-    const end = endOf({ container, identity, clock }, order, memory);
+    const hasOutput = (): boolean => [out, err].some(({ stream }) => stream.bytesRead > 0);
+    const end = endOf({ container, identity, clock }, order, memory, hasOutput);
     const close = (): void => [out, err].forEach(({ release }) => release());
     void end.finally(close);
     return { identity, stdout: out.stream, stderr: err.stream, end, recorded: () => {} };
@@ -59,7 +61,7 @@ export async function startContainer(
       stream.destroy();
     }
     await container.remove({ force: true, v: true, abortSignal: bounded() }).catch(() => {});
-    throw new Error(startProblem(error, socket, body.Image), { cause: error });
+    throw startProblem(error, socket, body.Image);
   }
 }
 
@@ -84,13 +86,24 @@ async function make(engine: Docker, { name, body, libpod }: ContainerOrder): Pro
   await promise;
 }
 
-function startProblem(error: unknown, socket: string, image: string): string {
+/** What Podman says with the status 500 of a container that no host makes. */
+const ofConfiguration =
+  /(invalid|unknown|unsupported) cap(ability|add|drop)|duplicate mount|argument list too long/i;
+
+/** A LaunchProblem where the run's configuration is the reason. */
+function startProblem(error: unknown, socket: string, image: string): Error {
   const why = problemOf(error, socket);
+  const options = { cause: error };
   if (/["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/.test(why)) {
-    return withoutShell(image);
+    return new LaunchProblem(withoutShell(image), options);
   }
-  return `the container engine refused: ${why}`;
+  const text = `the container engine refused: ${why}`;
+  const isRefused = refusals.includes(statusOf(error) ?? 0) || ofConfiguration.test(why);
+  return isRefused ? new LaunchProblem(text, options) : new Error(text, options);
 }
+
+/** The statuses of a bad body and of an image that is not there; 409 is a name in use, which is the agent's matter. */
+const refusals: readonly number[] = [400, 404];
 
 function withoutShell(image: string): string {
   return `nothing of the run started in its container: the image ${image} has no sh that runs on this host`;
@@ -120,12 +133,14 @@ async function endOf(
   running: Running,
   { socket, pipes, body }: ContainerOrder,
   memory: MemoryWatch | null,
+  hasOutput: () => boolean,
 ): Promise<LeaderEnd | Lost> {
   try {
     const code = await codeOf(running, socket);
     if (typeof code !== "number") return code;
-    // An init that cannot start the shell ends like any program.
-    if (code > 0 && code < signalled && !existsSync(join(pipes, pipeNames.started))) {
+    // An init that cannot start the shell ends like any program. The run may remove the mark, but not what it has written.
+    const isStarted = hasOutput() || existsSync(join(pipes, pipeNames.started));
+    if (code > 0 && code < signalled && !isStarted) {
       return { lost: withoutShell(body.Image), neverStarted: true };
     }
     const cause = memory?.verdict() ?? "";

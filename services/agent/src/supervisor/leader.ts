@@ -30,7 +30,7 @@ export type LeaderEnd = {
   readonly cause?: string;
 };
 
-/** Nobody saw how it ended, or whether it ever started, with the reason as a sentence. */
+/** Nobody saw how it ended, or the image lets nothing of it start, with the reason as a sentence. */
 export type Lost = { readonly lost: string; readonly neverStarted?: boolean };
 
 export type Leader = {

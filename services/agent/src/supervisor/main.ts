@@ -20,6 +20,7 @@ import {
 } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
+import { LaunchProblem } from "../runtime/runtime.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import {
@@ -140,6 +141,11 @@ async function refuse({ argv }: StartOrder, error: unknown, output: OutputWriter
     const text = storableText(said, limits.saidCharsMax);
     output.write([{ source: outputSource.agent, atMs, text, continued: false }]);
   };
+  if (error instanceof LaunchProblem) {
+    const { message } = error;
+    say(message);
+    return await record({ kind: "exited", code: notExecutable, signal: null, message, atMs });
+  }
   if (!(error instanceof StartFailure)) {
     const message = `the agent could not start it: ${error instanceof Error ? error.message : String(error)}`;
     say(message);
@@ -189,8 +195,10 @@ async function recordLost(
   atMs: number,
 ): Promise<void> {
   output.write([{ source: outputSource.agent, atMs, text: message, continued: false }]);
-  const kind = neverStarted ? "not_launched" : "lost";
-  await record({ kind, code: null, signal: null, message, atMs });
+  const end = neverStarted
+    ? ({ kind: "exited", code: notExecutable } as const)
+    : ({ kind: "lost", code: null } as const);
+  await record({ ...end, signal: null, message, atMs });
 }
 
 /** Writes each new notice of the agent as a line of the run. */
