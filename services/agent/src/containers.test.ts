@@ -172,7 +172,7 @@ test("a launch that cannot be as it is configured fails as the run's own, and sa
   );
   const environmentVariables = [`A=${"a".repeat(2 ** 17)}`];
   expect(await why(launchOf("true", { ...inImage(), environmentVariables }))).toContain(
-    "rgument list too long",
+    "its environment variable A is longer than 128 KiB",
   );
   const empty = join(newFolder(), "empty");
   writeFileSync(empty, Buffer.alloc(1024));

@@ -61,7 +61,7 @@ export async function startContainer(
       stream.destroy();
     }
     await container.remove({ force: true, v: true, abortSignal: bounded() }).catch(() => {});
-    throw startProblem(error, socket, body.Image);
+    throw startProblem(error, socket, body);
   }
 }
 
@@ -87,15 +87,18 @@ async function make(engine: Docker, { name, body, libpod }: ContainerOrder): Pro
 }
 
 /** What Podman says with the status 500 of a container that no host makes. */
-const ofConfiguration =
-  /(invalid|unknown|unsupported) cap(ability|add|drop)|duplicate mount|argument list too long/i;
+const ofConfiguration = /(invalid|unknown|unsupported) cap(ability|add|drop)|duplicate mount/i;
 
 /** A LaunchProblem where the run's configuration is the reason. */
-function startProblem(error: unknown, socket: string, image: string): Error {
+function startProblem(error: unknown, socket: string, body: ContainerBody): Error {
   const why = problemOf(error, socket);
   const options = { cause: error };
-  if (/["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/.test(why)) {
-    return new LaunchProblem(withoutShell(image), options);
+  if (
+    /argument list too long|["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/.test(
+      why,
+    )
+  ) {
+    return new LaunchProblem(withoutShell(body), options);
   }
   const text = `the container engine refused: ${why}`;
   const isRefused = refusals.includes(statusOf(error) ?? 0) || ofConfiguration.test(why);
@@ -105,7 +108,15 @@ function startProblem(error: unknown, socket: string, image: string): Error {
 /** The statuses of a bad body and of an image that is not there; 409 is a name in use, which is the agent's matter. */
 const refusals: readonly number[] = [400, 404];
 
-function withoutShell(image: string): string {
+/** The kernel starts no program with a variable of this many bytes. */
+const variableBytesMax = 128 * 1024;
+
+function withoutShell({ Image: image, Env }: ContainerBody): string {
+  const long = Env.find((variable) => Buffer.byteLength(variable) >= variableBytesMax);
+  if (long !== undefined) {
+    const name = long.slice(0, long.indexOf("="));
+    return `nothing of the run started in its container: its environment variable ${name} is longer than 128 KiB, which Linux does not take`;
+  }
   return `nothing of the run started in its container: the image ${image} has no sh that runs on this host`;
 }
 
@@ -141,7 +152,7 @@ async function endOf(
     // An init that cannot start the shell ends like any program. The run may remove the mark, but not what it has written.
     const isStarted = hasOutput() || existsSync(join(pipes, pipeNames.started));
     if (code > 0 && code < signalled && !isStarted) {
-      return { lost: withoutShell(body.Image), neverStarted: true };
+      return { lost: withoutShell(body), neverStarted: true };
     }
     const cause = memory?.verdict() ?? "";
     const name = code > signalled ? signalName(code - signalled) : null;
