@@ -36,6 +36,8 @@ test("a container that cannot be removed keeps no other, and what the engine say
     socket,
     agent: "rack",
     folder: "f",
+    access: { paths: [], devices: [], capabilities: [] },
+    checkpointDir: "",
     clock: systemClock,
   });
   try {

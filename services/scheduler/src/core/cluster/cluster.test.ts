@@ -11,14 +11,7 @@ const resources = { pool: "default", slots: 1, priority: 42, weight: 0, singleAg
 const placements = [{ agent: "a1", slots: ["0"], nodeRank: 0, address: "h" }];
 const granted = { placements, masterAddress: "h", masterPort: 20_000, tokenKey: "k" };
 const queued = { task: "1.1", run: 1, job: "1", resources, preemptible: true, delayMs: 0 };
-const ended = {
-  task: "1.1",
-  run: 1,
-  job: "1",
-  cause: AllocationEndCause.COMPLETED,
-  message: "",
-  ranks: [],
-};
+const ended = { cause: AllocationEndCause.EXITED, exits: [], message: "" };
 
 type Happened = readonly [id: string, event: AnyEvent];
 
