@@ -2,7 +2,7 @@
  * The agents of a pool and who holds their slots.
  *
  * Invariants: a slot is free when no holder has it, it is not disabled, and its agent is present (joined, not away, not
- * draining) and not blocked; an agent that is not present, or blocked, takes no work, and whoever holds slots there keeps them.
+ * draining) and not blocked; an agent that is not present, or blocked, takes no work, and the runs that hold slots there keep them.
  * Mutable: a fold drives it, and a placement pass takes and gives back.
  *
  * Questions about agents go to views (view.ts), one for each set of conditions that is asked for: one of all agents, and
@@ -104,7 +104,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** The agent is no part of the pool until it joins again; whoever holds slots there keeps them. */
+  /** The agent is no part of the pool until it joins again; the runs that hold slots there keep them. */
   remove(id: string): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;

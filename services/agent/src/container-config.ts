@@ -37,7 +37,7 @@ export const containerVariables = {
       error: 'must be limits such as "nofile=65536:65536,memlock=-1"',
     })
     .default(""),
-  /** uid:gid; by default whoever may read and remove what the run writes. */
+  /** uid:gid; by default a user whose files the agent may read and remove. */
   TRAINYARD_AGENT_CONTAINER_USER: z
     .string()
     .regex(/^(\d+(:\d+)?)?$/, { error: "must be a number, or two as uid:gid" })

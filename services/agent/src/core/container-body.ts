@@ -35,7 +35,7 @@ export type ContainerSettings = {
   readonly memoryBytes: number | null;
   readonly cpus: number | null;
   readonly ulimits: readonly Ulimit[];
-  /** "uid:gid"; whoever owns the run's folder. */
+  /** "uid:gid" of the owner of the run's folder. */
   readonly user: string;
   readonly access: HostAccess;
 };
