@@ -105,9 +105,9 @@ async function create(
     { idempotencyKey: options.idempotencyKey ?? randomUUID() },
   );
   for (const warning of answer.warnings) output.note(`warning: ${warning}`);
-  if (hasStartupHook && !config.includes(startupHook)) {
-    const instead = `begin the entrypoint with it, as in "sh ${startupHook} && python3 train.py"`;
-    output.note(`warning: ${startupHook}: is not run by itself: ${instead}`);
+  if (hasStartupHook && config.includes(startupHook)) {
+    const twice = "is read before the entrypoint: where the entrypoint names it, it runs twice";
+    output.note(`warning: ${startupHook}: ${twice}`);
   }
   const id = answer.experiment?.id ?? "";
   if (output.json && options.follow !== true)
