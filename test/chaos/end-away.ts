@@ -41,7 +41,7 @@ environment: { environment_variables: ["GO=${go}"] }
   const experiment = await world.submit(config, world.code("farewell"));
   const trial = `${experiment}.1`;
   const starts = async (): Promise<readonly string[]> =>
-    (await world.yard("trial", "logs", trial)).out.match(/starts at \d+/g) ?? [];
+    (await world.logs(trial)).match(/starts at \d+/g) ?? [];
   await eventually("the run waits to be let go", async () => (await starts()).length === 1);
   await world.kill(part);
   writeFileSync(go, String(code));

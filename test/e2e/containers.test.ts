@@ -39,7 +39,7 @@ max_restarts: 0
 `;
 
 async function logsOf(id: string): Promise<string> {
-  return (await world.yard("trial", "logs", `${id}.1`)).out;
+  return await world.logs(`${id}.1`);
 }
 
 test("an experiment trains in a container, and a kill of its agent costs neither a step nor a line", async () => {
