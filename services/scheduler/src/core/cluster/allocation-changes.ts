@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import { StopMode } from "@trainyard/contracts/events";
 import { least } from "../agent/use.ts";
+import { preemptionTimeoutOf } from "./demand.ts";
 import { earlier } from "./earlier.ts";
 import type { Agent, Allocation, Grant, Noted } from "./state.ts";
 
@@ -40,9 +41,10 @@ export function grantedAllocation(
   granted: EventData<"AllocationGranted">,
   isAway: (agent: string) => boolean,
 ): Partial<Allocation> {
-  const { placements, masterAddress, masterPort, tokenKey, borrowed = 0 } = granted;
+  const { placements, masterAddress, masterPort, tokenKey, borrowed = 0, passed } = granted;
+  const lender = passed?.onItsSlots === true ? passed.allocation : null;
   const rendezvous = { masterAddress, masterPort, tokenKey };
-  const grant: Grant = { position, atMs: timeMs, borrowed, placements, ...rendezvous };
+  const grant: Grant = { position, atMs: timeMs, borrowed, lender, placements, ...rendezvous };
   const lost = placements.filter(({ agent }) => isAway(agent));
   return { grant, wait: null, lostRanks: lost.map(({ nodeRank }) => nodeRank) };
 }
@@ -61,6 +63,12 @@ export function stopAfter(
     killAtMs: kill ? null : earlier(before?.killAtMs, graceEndMs),
     graceMs: least(before?.graceMs ?? null, asked),
   };
+}
+
+/** Whether it ends within its preemption timeout: it was told that it will be killed by then. */
+export function isLeaving({ stop, resources }: Allocation): boolean {
+  if (stop === null) return false;
+  return stop.kill || (stop.graceMs ?? Number.POSITIVE_INFINITY) <= preemptionTimeoutOf(resources);
 }
 
 /** The ranks on an agent that was lost do not come back. */

@@ -13,6 +13,22 @@ export function levelSlots(
   for (const [ghost, held] of Object.entries(ghosts)) agents.hold(id, ghost, held);
 }
 
+/** What is left of a run that cannot be killed holds its slots, and nobody knows until when. */
+export function levelStuck(agents: PoolAgents, agent: Agent): void {
+  const left = Object.keys(agent.left).filter((allocation) => isLeft(agent, allocation));
+  const shares = left.flatMap((allocation) => agents.sharesOf(allocation));
+  const here = shares.filter((share) => share.agent === agent.id);
+  agents.setStuck(
+    agent.id,
+    here.flatMap(({ slots }) => slots),
+  );
+}
+
+/** Whether the agent says that processes of it cannot be killed. */
+export function isLeft(agent: Agent, allocation: string): boolean {
+  return (agent.left[allocation] ?? "") !== "";
+}
+
 /** Whether runs there have to end. */
 export function isDraining({ out, slotsOut, status }: Agent): boolean {
   if (status === "removed") return false;
