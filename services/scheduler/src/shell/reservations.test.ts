@@ -159,7 +159,7 @@ describe("a run that waits for others to stop", () => {
     await world.advance(10_000);
     expect(stopOf(world, "1.1#1").mode).toBe(StopMode.KILL);
     expect(has(world, "2.1#1", "AllocationStarted")).toBe(true);
-  }, 120_000);
+  });
 });
 
 describe("a run whose launch failed on an agent", () => {
