@@ -151,6 +151,26 @@ describe("an agent that falls silent", () => {
   });
 });
 
+describe("an agent that runs what the log has lost", () => {
+  test("keeps the slots of that from others, also when the same run gets a place there again", async () => {
+    await using world = await World.scheduled(3);
+    const agent = world.named("a1");
+    agent.occupy("1.1#1", ["2"]);
+    agent.stubborn = true;
+    await world.advance(1_000);
+    await world.run("1.1#1");
+    expect(world.last("allocation-1.1#1", "AllocationGranted").placements[0]?.slots).toEqual(["0"]);
+    await world.run("1.2#1", { slots: 2 });
+    await world.advance(1_000);
+    expect(world.names("allocation-1.2#1")).not.toContain("AllocationGranted");
+    world.assertNothingOversubscribed();
+    agent.stubborn = false;
+    await world.advance(3_000);
+    expect(world.names("allocation-1.2#1")).toContain("AllocationStarted");
+    world.assertNothingOversubscribed();
+  });
+});
+
 describe("an agent process that is killed and starts again", () => {
   test("keeps its runs, and what was asked meanwhile is asked again", async () => {
     await using world = await World.scheduled(2);

@@ -77,11 +77,16 @@ export function lostWith({ grant, lostRanks }: Allocation, agent: string): Parti
   return { lostRanks: [...new Set([...lostRanks, ...here.map(({ nodeRank }) => nodeRank)])] };
 }
 
-/** What an agent that returns still runs, beside the runs that have a place there. */
+/** What an agent that returns still runs, beside what was granted there. */
 export function ghostsOf(
   { occupations }: EventData<"AgentReturned">,
-  placed: ReadonlySet<string>,
+  grantedTo: (allocation: string) => readonly string[] | null,
 ): Agent["ghosts"] {
-  const others = occupations.filter(({ allocation }) => !placed.has(allocation));
-  return Object.fromEntries(others.map(({ allocation, slots }) => [allocation, slots]));
+  const ghosts = occupations.flatMap(({ allocation, slots }) => {
+    const granted = grantedTo(allocation);
+    if (granted === null) return [[allocation, slots] as const];
+    const others = slots.filter((slot) => !granted.includes(slot));
+    return others.length === 0 ? [] : [[allocation, others] as const];
+  });
+  return Object.fromEntries(ghosts);
 }

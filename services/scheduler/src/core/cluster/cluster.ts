@@ -27,7 +27,7 @@ import { heldSince } from "./held-since.ts";
 import { changeOf, JobChanges, withChange } from "./jobs.ts";
 import { Members } from "./members.ts";
 import { changeJob, configurePool, removePool } from "./pool-changes.ts";
-import { isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
+import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
 import type { Agent, Allocation, Noted } from "./state.ts";
 import { afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
 
@@ -189,7 +189,7 @@ export class Cluster {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
     const { agents } = this.pool(agent.joined.pool);
-    for (const ghost of Object.keys(agent.ghosts)) agents.release(id, ghost);
+    for (const ghost of Object.keys(agent.ghosts)) agents.release(id, ghostHolder(ghost));
     this.setAgent({ ...agent, status: "removed", ghosts: {}, left: {}, refused: null });
   }
 
@@ -299,9 +299,8 @@ export class Cluster {
       const isRemoved = this.agents.get(agent)?.status === "removed";
       if (!isRemoved && (isSilent || allocation.lostRanks.includes(nodeRank))) {
         this.#changeAgent(agent, ({ ghosts }) => ({ ghosts: { ...ghosts, [id]: slots } }));
-      } else {
-        this.#poolOf(agent, pool).agents.release(agent, id);
       }
+      this.#poolOf(agent, pool).agents.release(agent, id);
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
@@ -318,8 +317,8 @@ export class Cluster {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
     const pool = this.pool(agent.joined.pool);
-    for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghost);
-    const ghosts = ghostsOf(data, this.placedOn(id));
+    for (const ghost of Object.keys(agent.ghosts)) pool.agents.release(id, ghostHolder(ghost));
+    const ghosts = ghostsOf(data, (run) => this.#slotsOn(id, run));
     this.setAgent({
       ...agent,
       joined: rejoined(agent.joined, data),
@@ -328,6 +327,13 @@ export class Cluster {
       heldSince: heldSince(agent, data, position),
       refused: null,
     });
+  }
+
+  /** What an allocation was granted on an agent; null if it has no part there. */
+  #slotsOn(agent: string, id: string): readonly string[] | null {
+    if (!this.placedOn(agent).has(id)) return null;
+    const placements = this.allocations.get(id)?.grant?.placements ?? [];
+    return placements.filter((one) => one.agent === agent).flatMap(({ slots }) => slots);
   }
 
   #forgetLeft(id: string, allocation: string): void {
@@ -340,7 +346,7 @@ export class Cluster {
     const agent = this.agents.get(id);
     if (agent?.ghosts[allocation] === undefined) return;
     const { [allocation]: _cleared, ...ghosts } = agent.ghosts;
-    this.pool(agent.joined.pool).agents.release(id, allocation);
+    this.pool(agent.joined.pool).agents.release(id, ghostHolder(allocation));
     this.#changeAgent(id, () => ({ ghosts }));
   }
 
