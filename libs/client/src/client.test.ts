@@ -75,6 +75,18 @@ class QuickClock implements Clock {
 const createOnce = { idempotencyKey: "k" };
 const aMinuteMs = 60_000;
 
+test("a download waits out a 503, as a call that only reads does", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    if (calls > 1) return void response.end("bytes");
+    response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+  }, new QuickClock());
+  const body = await server.client.download("downloadCheckpoint", { checkpoint: "c" });
+  expect(await new Response(body).text()).toBe("bytes");
+  expect(calls).toBe(2);
+});
+
 test("a call with an idempotency key outlasts a service that is away for a minute; one that only reads says so sooner", async () => {
   const clock = new QuickClock();
   await using server = await serve((_request, response) => {

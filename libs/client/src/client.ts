@@ -90,7 +90,9 @@ export class Client {
     request: RequestInitOf<Name>,
     options: CallOptions = {},
   ): Promise<ReadableStream<Uint8Array>> {
-    const { response } = await this.#send(name, request, options);
+    const { response } = await patiently(this.#patienceOf(name, options), () =>
+      this.#send(name, request, options),
+    );
     if (response.body === null) throw new Unreachable("the answer has no body");
     return response.body;
   }
