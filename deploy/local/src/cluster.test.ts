@@ -353,19 +353,6 @@ test(
 );
 
 test(
-  "up waits until each service takes commands: one that could only take over from another does not",
-  async () => {
-    const home = newHome();
-    const standby = join(home, "blobs", "standby-searcher");
-    writeFileSync(standby, "");
-    const { cluster } = await up(home, { processes: true });
-    expect(existsSync(standby)).toBe(false);
-    expect(named(cluster, "searcher").state).toBe("running");
-  },
-  slow,
-);
-
-test(
   "a service that keeps ending fails the start with its name and log, and the cluster recovers with it",
   async () => {
     const home = newHome();
