@@ -279,9 +279,7 @@ test("what was killed before it started never starts", async () => {
   platform.contexts.set(digest, Buffer.from("never the right bytes"));
   const launch = launchOf("touch started", { contextDigest: digest });
   platform.run(launch);
-  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeDefined(), {
-    timeout: 90_000,
-  });
+  await vi.waitFor(() => expect(platform.reported(launch.allocation)).toBeDefined(), patient);
   platform.kill(launch);
   const ended = await platform.ended(launch);
   expect(ended).toMatchObject({ killed: true, pid: 0, launchFailed: false });

@@ -146,6 +146,9 @@ function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
   };
 }
 
+/** What a service answers that could take over from another replica: here is none, so it does not serve yet. */
+const standby = "standby";
+
 /** Null when /readyz says so. */
 function httpProblem(port: number | undefined): Promise<string | null> {
   return new Promise((resolve) => {
@@ -158,7 +161,10 @@ function httpProblem(port: number | undefined): Promise<string | null> {
         response.on("data", (chunk: string) => {
           body += chunk;
         });
-        response.on("end", () => resolve(response.statusCode === 200 ? null : body.trim()));
+        response.on("end", () => {
+          const serves = response.statusCode === 200 && body.trim() !== standby;
+          resolve(serves ? null : body.trim());
+        });
         response.on("error", (error) => resolve(error.message));
       },
     );
