@@ -6,13 +6,21 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { newFolder } from "./examples.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 type Made = { readonly body: Body; child: ChildProcess | null; code: number };
 type Answer = { readonly status: number; readonly body?: unknown };
+/** Requests that fail: those that begin with `call`, such as "POST start", so many times, with 500 or without an answer. */
+export type EngineFault = {
+  readonly call: string;
+  times: number;
+  /** Whether the engine does what was asked, and fails after it. */
+  readonly done?: boolean;
+  readonly silent?: boolean;
+};
 
 const text: Check = (value) => typeof value === "string";
 const whole: Check = (value) => Number.isInteger(value);
@@ -80,6 +88,9 @@ export class FakeEngine implements AsyncDisposable {
   readonly socket: string;
   /** The bodies of the containers that were made, in order. */
   readonly made: Body[] = [];
+  readonly faults: EngineFault[] = [];
+  /** How often each container was started, in the order of their first starts. */
+  readonly starts = new Map<string, number>();
   readonly #server: Server;
   readonly #containers = new Map<string, Made>();
   readonly #gpus: readonly string[];
@@ -95,7 +106,8 @@ export class FakeEngine implements AsyncDisposable {
     const server = createServer();
     const engine = new FakeEngine(server, gpus);
     server.on("request", (request, response) => {
-      void engine.#answer(request).then(({ status, body }) => {
+      void engine.#faulty(request).then(({ status, body }) => {
+        if (status === 0) return void response.destroy();
         response.writeHead(status, { "content-type": "application/json" });
         response.end(body === undefined ? "" : JSON.stringify(body));
       });
@@ -108,6 +120,22 @@ export class FakeEngine implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** The names of the containers that there are. */
+  get containers(): readonly string[] {
+    return [...this.#containers.keys()];
+  }
+
+  async #faulty(request: IncomingMessage): Promise<Answer> {
+    const { pathname } = new URL(request.url ?? "", "http://engine");
+    const [, verb = ""] = /^\/containers\/(create$|[^/]+\/\w+$)/.exec(pathname) ?? [];
+    const call = request.method === "DELETE" ? "DELETE" : `${request.method} ${basename(verb)}`;
+    const fault = this.faults.find((one) => one.call === call && one.times > 0);
+    if (fault === undefined) return await this.#answer(request);
+    fault.times -= 1;
+    if (fault.done === true) await this.#answer(request);
+    return fault.silent === true ? { status: 0 } : refuse(500, "the played engine is unwell");
   }
 
   async #answer(request: IncomingMessage): Promise<Answer> {
@@ -151,10 +179,13 @@ export class FakeEngine implements AsyncDisposable {
     const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
     switch (what) {
       case "POST start":
+        if (isRunning) return { status: 304 };
+        this.starts.set(id, (this.starts.get(id) ?? 0) + 1);
         return start(container);
       case "GET json": {
         const State = {
           Running: isRunning,
+          Status: child === null ? "created" : isRunning ? "running" : "exited",
           Pid: isRunning ? child.pid : 0,
           ExitCode: container.code,
         };
