@@ -28,6 +28,7 @@ import { readSearcher } from "./searcher/searcher.ts";
 
 export type { CheckpointStorage, NormalisedConfig } from "./config.ts";
 export { defaults } from "./defaults.ts";
+export { durationSeconds } from "./duration.ts";
 export {
   type BindMount,
   bytesOf,

@@ -97,7 +97,7 @@ export const limits = {
   /** An image is asked for this often, with growing pauses: a registry that restarts is back by then. */
   pullAttemptsMax: 4,
   pullRetry: { firstMs: 1_000, lastMs: 15_000, spread: 0.25 },
-  /** An engine that unpacks a large layer says nothing meanwhile. */
+  /** No byte and no layer moved: an engine that unpacks a large layer says nothing meanwhile. The total is a setting. */
   pullSilenceMs: 10 * 60_000,
   /** Between two lines on the progress of a pull. */
   pullTellMs: 5_000,

@@ -15,9 +15,11 @@ export type PullDeps = {
   readonly clock: Clock;
   /** Empty for none. */
   readonly authFile: string;
+  /** For all attempts together. */
+  readonly timeoutMs: number;
   /** A line of the run's log. */
   readonly say: (text: string) => void;
-  /** Called with each piece of news: the launch moves. */
+  /** Called when bytes or layers have moved, and now and then while an engine unpacks and says nothing. */
   readonly onProgress: () => void;
 };
 
@@ -49,14 +51,32 @@ export async function ensureImage(
   }
   const found = force ? null : await inspect(name, deps);
   if (found !== null) return found;
-  const waits = new Backoff(limits.pullRetry, deps.clock, signal);
+  const total = new AbortController();
+  using _timer = deps.clock.timer(deps.timeoutMs, () => total.abort());
+  await pullAgain(name, deps, signal, total.signal);
+  const pulled = await inspect(name, deps);
+  if (pulled === null)
+    throw new HostProblem(`the image ${name} was pulled and the engine does not have it`);
+  deps.say(`image ${name} is here`);
+  return pulled;
+}
+
+/** Until it is here; `total` aborts when the time for all attempts is over. */
+async function pullAgain(
+  name: string,
+  deps: PullDeps,
+  signal: AbortSignal,
+  total: AbortSignal,
+): Promise<void> {
+  const either = AbortSignal.any([signal, total]);
+  const waits = new Backoff(limits.pullRetry, deps.clock, either);
   for (let attempt = 1; ; attempt += 1) {
     try {
       deps.say(`pulling image ${name}`);
-      await pull(name, deps, signal);
-      break;
+      return await pull(name, deps, either);
     } catch (error) {
       if (signal.aborted) throw error;
+      if (total.aborted) throw tooLong(name, deps, error);
       const why = error instanceof PullProblem ? error.message : problemOf(error, deps.socket);
       const isFinal = final.test(why) || isRefused(error);
       if (isFinal || attempt >= limits.pullAttemptsMax) {
@@ -68,13 +88,14 @@ export async function ensureImage(
       }
       deps.say(`pulling image ${name} failed and is tried again: ${why}`);
       await waits.wait();
+      if (total.aborted) throw tooLong(name, deps, error);
     }
   }
-  const pulled = await inspect(name, deps);
-  if (pulled === null)
-    throw new HostProblem(`the image ${name} was pulled and the engine does not have it`);
-  deps.say(`image ${name} is here`);
-  return pulled;
+}
+
+function tooLong(name: string, { timeoutMs }: PullDeps, cause: unknown): HostProblem {
+  const text = `the image ${name} was not pulled within ${timeoutMs / 1_000} s, this agent's limit (TRAINYARD_AGENT_PULL_TIMEOUT)`;
+  return new HostProblem(text, { cause });
 }
 
 /** It becomes a part of the path of a request. */
@@ -106,9 +127,13 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
   const auth = authFile === "" ? null : authFor(name, authFile);
   const silence = new AbortController();
   const abortSignal = AbortSignal.any([signal, silence.signal]);
-  let timer = setTimeout(() => silence.abort(), limits.pullSilenceMs);
-  const progress = new Progress(name, deps);
-  // An engine that unpacks says little, and the launch moves all the same.
+  const giveUp = (): void => silence.abort();
+  let quiet = clock.timer(limits.pullSilenceMs, giveUp);
+  const progress = new Progress(name, deps, () => {
+    quiet[Symbol.dispose]();
+    quiet = clock.timer(limits.pullSilenceMs, giveUp);
+  });
+  // An engine that unpacks a layer says nothing, and the launch moves all the same, until that was too long.
   const moving = setInterval(deps.onProgress, limits.pullTellMs);
   try {
     const options = auth === null ? { abortSignal } : { abortSignal, authconfig: auth };
@@ -120,8 +145,6 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
     );
     let rest = "";
     for await (const chunk of stream) {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), limits.pullSilenceMs);
       const lines = `${rest}${String(chunk)}`.split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) progress.take(line, clock.monotonicMs());
@@ -130,23 +153,27 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
     abortSignal.throwIfAborted();
   } catch (error) {
     if (!silence.signal.aborted) throw error;
-    throw new PullProblem(`the engine said nothing for ${limits.pullSilenceMs / 1_000} s`);
+    throw new PullProblem(`nothing of it moved for ${limits.pullSilenceMs / 1_000} s`);
   } finally {
-    clearTimeout(timer);
+    quiet[Symbol.dispose]();
     clearInterval(moving);
   }
 }
 
-/** Bytes of the layers, as far as the engine tells them; in the log every few seconds. */
+/** Layers and their bytes, as far as the engine tells them; in the log every few seconds. */
 class Progress {
   readonly #name: string;
   readonly #deps: PullDeps;
+  readonly #onMove: () => void;
   readonly #layers = new Map<string, { readonly current: number; readonly total: number }>();
+  /** What was said of each layer last: an engine that repeats itself does not move. */
+  readonly #said = new Map<string, string>();
   #toldMs: number | null = null;
 
-  constructor(name: string, deps: PullDeps) {
+  constructor(name: string, deps: PullDeps, onMove: () => void) {
     this.#name = name;
     this.#deps = deps;
+    this.#onMove = onMove;
   }
 
   take(line: string, nowMs: number): void {
@@ -155,8 +182,12 @@ class Progress {
     if (news.error !== undefined) {
       throw new PullProblem(storableText(news.error, limits.saidCharsMax));
     }
-    this.#deps.onProgress();
     const { current, total } = news.progressDetail ?? {};
+    const said = `${news.status ?? ""} ${current ?? ""}`;
+    if (this.#said.get(news.id ?? "") === said) return;
+    this.#said.set(news.id ?? "", said);
+    this.#onMove();
+    this.#deps.onProgress();
     if (news.id === undefined || current === undefined || total === undefined) return;
     this.#layers.set(`${news.id} ${news.status ?? ""}`, { current, total });
     this.#toldMs ??= nowMs;

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { constants } from "node:os";
 import { basename, join } from "node:path";
 import { newFolder } from "./examples.ts";
@@ -21,6 +21,8 @@ export type EngineFault = {
   readonly done?: boolean;
   readonly silent?: boolean;
 };
+
+const pullEveryMs = 10;
 
 const text: Check = (value) => typeof value === "string";
 const whole: Check = (value) => Number.isInteger(value);
@@ -89,6 +91,8 @@ export class FakeEngine implements AsyncDisposable {
   /** The bodies of the containers that were made, in order. */
   readonly made: Body[] = [];
   readonly faults: EngineFault[] = [];
+  /** What a pull tells, one piece every few milliseconds; null where all images are there. */
+  pulling: (() => Iterable<object>) | null = null;
   /** How often each container was started, in the order of their first starts. */
   readonly starts = new Map<string, number>();
   readonly #server: Server;
@@ -106,6 +110,7 @@ export class FakeEngine implements AsyncDisposable {
     const server = createServer();
     const engine = new FakeEngine(server, gpus);
     server.on("request", (request, response) => {
+      if (request.url?.startsWith("/images/create") === true) return engine.#pull(response);
       void engine.#faulty(request).then(({ status, body }) => {
         if (status === 0) return void response.destroy();
         response.writeHead(status, { "content-type": "application/json" });
@@ -145,8 +150,10 @@ export class FakeEngine implements AsyncDisposable {
     const called = `${request.method} ${pathname}`;
     if (called === "GET /version")
       return { status: 200, body: { Components: [{ Name: "Engine" }] } };
-    if (/^GET \/images\/.+\/json$/.test(called))
+    if (/^GET \/images\/.+\/json$/.test(called)) {
+      if (this.pulling !== null) return refuse(404, "no such image");
       return { status: 200, body: { Config: { Env: [] } } };
+    }
     if (called === "GET /containers/json") return { status: 200, body: this.#list() };
     if (called === "POST /containers/create") {
       const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
@@ -156,6 +163,19 @@ export class FakeEngine implements AsyncDisposable {
     const container = this.#containers.get(id);
     if (container === undefined) return refuse(404, `No such container: ${id}`);
     return await this.#act(`${request.method} ${verb}`, id, container);
+  }
+
+  /** The image is here once all was told. */
+  #pull(response: ServerResponse): void {
+    response.writeHead(200, { "content-type": "application/json" });
+    const news = (this.pulling?.() ?? [])[Symbol.iterator]();
+    const timer = setInterval(() => {
+      const { done, value } = news.next();
+      if (done !== true) return void response.write(`${JSON.stringify(value)}\n`);
+      this.pulling = null;
+      response.end();
+    }, pullEveryMs);
+    response.once("close", () => clearInterval(timer));
   }
 
   #list(): readonly object[] {
