@@ -15,6 +15,7 @@ beforeAll(async () => {
   podman = stack.use(await Podman.start());
   vi.stubEnv("TRAINYARD_AGENT_RUNTIME", "podman");
   vi.stubEnv("TRAINYARD_AGENT_ENGINE_SOCKET", podman.socket);
+  vi.stubEnv("TRAINYARD_AGENT_CONTAINER_HOST_PATHS", "/no");
   world = stack.use(await World.start({ agents: 2, slots: 2 }));
 }, 240_000);
 afterAll(async () => {
@@ -72,4 +73,37 @@ test("four ranks in containers of two agents meet, stop, and continue from their
   expect((await world.yard("e", "activate", id)).code).toBe(0);
   expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
   expect((await logsOf(id)).match(/goes on from \d+/g)).toHaveLength(4);
+});
+
+type Ended = {
+  readonly state: string;
+  readonly restarts: number;
+  readonly reason: string;
+  readonly runs: readonly { readonly placements: readonly { readonly agent: string }[] }[];
+};
+
+async function endOf(mount: string): Promise<Ended> {
+  const mounts = `bind_mounts: [{ host_path: ${mount}, container_path: data }]\n`;
+  const restarts = config("true", 1).replace("max_restarts: 0", "max_restarts: 1");
+  const id = await world.submit(`${restarts}${mounts}`, world.code("steps"));
+  expect((await world.yard("e", "wait", id)).code).toBe(1);
+  return (await world.json("trial", "describe", `${id}.1`)) as Ended;
+}
+
+test("what a configuration may not have uses up the restarts, and the trial ends with the sentence", async () => {
+  const { state, restarts, reason, runs } = await endOf("/etc");
+  expect({ state, restarts, runs: runs.length }).toEqual({ state: "ERROR", restarts: 1, runs: 2 });
+  expect(reason).toMatch(
+    /^run 2: bind_mounts names \/etc, which agent agent-\d does not allow: .*TRAINYARD_AGENT_CONTAINER_HOST_PATHS/,
+  );
+});
+
+test("what a host lacks is looked for on the others, costs no restart, and the trial ends with the sentence", async () => {
+  const { state, restarts, reason, runs } = await endOf("/no/such");
+  expect({ state, restarts }).toEqual({ state: "ERROR", restarts: 0 });
+  expect(reason).toMatch(
+    /could not be launched on agents agent-\d, agent-\d in \d+ attempts: bind_mounts names \/no\/such, which does not exist on agent agent-\d$/,
+  );
+  const agents = runs.slice(0, 2).map(({ placements }) => placements[0]?.agent);
+  expect(new Set(agents).size).toBe(2);
 });

@@ -15,9 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => engine[Symbol.asyncDispose]());
 
-/** The sentence of its end, or empty; and how often it moved. */
-async function pulled(timeoutMs: number): Promise<{ why: string; moves: number }> {
-  let moves = 0;
+async function pull(timeoutMs: number, onProgress: () => void = () => {}): Promise<unknown> {
   const deps = {
     engine: engineAt(engine.socket),
     socket: engine.socket,
@@ -25,9 +23,15 @@ async function pulled(timeoutMs: number): Promise<{ why: string; moves: number }
     authFile: "",
     timeoutMs,
     say: () => {},
-    onProgress: () => (moves += 1),
+    onProgress,
   };
-  const found = ensureImage("registry.example/a:1", false, deps, new AbortController().signal);
+  return await ensureImage("registry.example/a:1", false, deps, new AbortController().signal);
+}
+
+/** The sentence of its end, or empty; and how often it moved. */
+async function pulled(timeoutMs: number): Promise<{ why: string; moves: number }> {
+  let moves = 0;
+  const found = pull(timeoutMs, () => (moves += 1));
   const why = await found.then(
     () => "",
     (error: unknown) => (error instanceof HostProblem ? error.message : String(error)),
@@ -57,6 +61,25 @@ test("the limit holds for all attempts together", async () => {
     yield { error: "503 service unavailable" };
   };
   expect((await pulled(300)).why).toMatch(/was not pulled within 0\.3 s/);
+});
+
+test.each([
+  [
+    "dial tcp: lookup registry.example on 10.0.0.1:53: no such host",
+    "LackProblem",
+    /could not be pulled in 4 attempts: this host does not find the registry registry\.example; is its name correct\? \(dial tcp/,
+  ],
+  ["503 service unavailable", "LackProblem", /could not be pulled in 4 attempts: 503/],
+  ["manifest unknown", "LaunchProblem", /could not be pulled: manifest unknown/],
+  ["write /var/lib: no space left on device", "HostProblem", /no space left/],
+])("a pull that fails with %j is a %s", async (said, name, sentence) => {
+  engine.pulling = function* () {
+    yield { error: said };
+  };
+  await expect(pull(60_000)).rejects.toMatchObject({
+    name,
+    message: expect.stringMatching(sentence),
+  });
 });
 
 test("a launch moves with bytes and layers, and not with an engine that repeats itself", async () => {

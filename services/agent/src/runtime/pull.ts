@@ -6,8 +6,8 @@ import type Docker from "dockerode";
 import { Backoff, type Clock, storableText } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import { inTime, isGone, problemOf, statusOf } from "./engine.ts";
-import { authFor } from "./registry-auth.ts";
-import { HostProblem, LaunchProblem } from "./runtime.ts";
+import { authFor, registryOf } from "./registry-auth.ts";
+import { HostProblem, LackProblem, LaunchProblem } from "./runtime.ts";
 
 export type PullDeps = {
   readonly engine: Docker;
@@ -37,9 +37,11 @@ const final =
   /unauthorized|denied|forbidden|not found|manifest unknown|name unknown|no such image|invalid reference|authentication required|does not exist|insecure|\b40[134]\b/i;
 
 /** An engine's words for what is wrong with its host, although they sound like a registry's. */
-const ofHost = /permission denied|executable file/i;
+const ofHost = /permission denied|executable file|no space left|quota exceeded|read-only file/i;
 
-/** Throws LaunchProblem where the name of the image is the reason, else HostProblem; once the signal has aborted, anything. */
+/**
+ * Throws LaunchProblem where the name of the image is the reason, LackProblem where the registry does not give it to this
+ * host, else HostProblem; once the signal has aborted, anything. */
 export async function ensureImage(
   name: string,
   force: boolean,
@@ -81,10 +83,11 @@ async function pullAgain(
       const isFinal = final.test(why) || isRefused(error);
       if (isFinal || attempt >= limits.pullAttemptsMax) {
         const times = attempt === 1 ? "" : ` in ${attempt} attempts`;
-        const Problem = isFinal && !ofHost.test(why) ? LaunchProblem : HostProblem;
-        throw new Problem(`the image ${name} could not be pulled${times}: ${why}`, {
-          cause: error,
-        });
+        const text = `the image ${name} could not be pulled${times}: ${explained(name, why)}`;
+        const Problem = ofHost.test(why) ? HostProblem : isFinal ? LaunchProblem : null;
+        if (Problem !== null) throw new Problem(text, { cause: error });
+        const isRegistrys = error instanceof PullProblem || statusOf(error) !== null;
+        throw new (isRegistrys ? LackProblem : HostProblem)(text, { cause: error });
       }
       deps.say(`pulling image ${name} failed and is tried again: ${why}`);
       await waits.wait();
@@ -93,9 +96,16 @@ async function pullAgain(
   }
 }
 
-function tooLong(name: string, { timeoutMs }: PullDeps, cause: unknown): HostProblem {
+/** A name that is not known is a mistake in the configuration or of the host's name service: nobody can tell here. */
+function explained(name: string, why: string): string {
+  if (!/no such host|server misbehaving|name resolution|name or service not known/i.test(why))
+    return why;
+  return `this host does not find the registry ${registryOf(name)}; is its name correct? (${why})`;
+}
+
+function tooLong(name: string, { timeoutMs }: PullDeps, cause: unknown): LackProblem {
   const text = `the image ${name} was not pulled within ${timeoutMs / 1_000} s, this agent's limit (TRAINYARD_AGENT_PULL_TIMEOUT)`;
-  return new HostProblem(text, { cause });
+  return new LackProblem(text, { cause });
 }
 
 /** It becomes a part of the path of a request. */

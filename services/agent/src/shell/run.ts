@@ -19,7 +19,7 @@ import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
-import { HostProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
+import { HostProblem, LackProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -272,7 +272,8 @@ export class Run implements AsyncDisposable {
     const kind = isOfUser ? "exited" : "not_launched";
     const isSentence = error instanceof NoContext || error instanceof HostProblem || isOfUser;
     const text = isSentence ? message : `the agent could not: ${message}`;
-    this.folder.recordExit({ kind, code, signal: null, message: text });
+    const lacking = error instanceof LackProblem ? { lacking: true } : {};
+    this.folder.recordExit({ kind, code, signal: null, message: text, ...lacking });
   }
 
   /** Null when the agent stops first. */

@@ -165,14 +165,18 @@ export class FakeEngine implements AsyncDisposable {
     return await this.#act(`${request.method} ${verb}`, id, container);
   }
 
-  /** The image is here once all was told. */
+  /** The image is here once all was told, and no error. */
   #pull(response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     const news = (this.pulling?.() ?? [])[Symbol.iterator]();
+    let hasFailed = false;
     const timer = setInterval(() => {
       const { done, value } = news.next();
-      if (done !== true) return void response.write(`${JSON.stringify(value)}\n`);
-      this.pulling = null;
+      if (done !== true) {
+        hasFailed ||= "error" in value;
+        return void response.write(`${JSON.stringify(value)}\n`);
+      }
+      if (!hasFailed) this.pulling = null;
       response.end();
     }, pullEveryMs);
     response.once("close", () => clearInterval(timer));
