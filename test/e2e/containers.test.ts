@@ -1,4 +1,7 @@
 /** Experiments whose agents run containers, through the command line: training, a kill of the agent, and ranks on two agents. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testing/podman";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { eventually } from "../world/eventually.ts";
@@ -73,6 +76,36 @@ test("four ranks in containers of two agents meet, stop, and continue from their
   expect((await world.yard("e", "activate", id)).code).toBe(0);
   expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
   expect((await logsOf(id)).match(/goes on from \d+/g)).toHaveLength(4);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test("a port of a run is reached at the address that its description shows, while it runs", async () => {
+  const port = await freePort();
+  const served = config(`python3 -S -m http.server --bind 127.0.0.1 ${port}`, 1).replace(
+    "environment:",
+    `environment:\n  proxy_ports: [{ proxy_port: ${port} }]`,
+  );
+  const id = await world.submit(served, world.code("steps"));
+  const describe = async (): Promise<string> =>
+    (await world.yard("trial", "describe", `${id}.1`)).out;
+  await eventually("it serves", async () => {
+    const [, shown = ""] = /at (http:\/\/\S+)/.exec(await describe()) ?? [];
+    if (shown !== `http://127.0.0.1:${port}`) return false;
+    return await fetch(shown).then(
+      async (response) => (await response.text()).includes("train.py"),
+      () => false,
+    );
+  });
+  expect((await world.yard("e", "kill", id)).code).toBe(0);
+  await eventually("it has ended", async () => (await describe()).includes("ENDED"));
+  expect(await describe()).not.toContain("http://");
 });
 
 type Ended = {

@@ -35,6 +35,8 @@ export {
   type ContainerSection,
   type DeviceKind,
   type DeviceMapping,
+  type ProxyPort,
+  proxyPortsOf,
   recordedContainer,
 } from "./container.ts";
 export { type RequestedResources, requestedResources } from "./requested-resources.ts";

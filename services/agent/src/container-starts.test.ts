@@ -73,3 +73,19 @@ test("a container whose start is given up is ended and removed before the launch
     containers: [],
   });
 });
+
+test("a port that another has on this host is what the host lacks: the run is tried elsewhere", async () => {
+  await world.stopAgent();
+  await world.startAgent({ TRAINYARD_AGENT_CONTAINER_NETWORK: "bridge" });
+  engine.takenPorts.push("6006");
+  const ports = { environment: { proxy_ports: [{ proxy_port: 6006 }] } };
+  expect(await world.ended(launchOf("true", inImage("any:1", ports)))).toMatchObject({
+    launchFailed: true,
+    lacking: true,
+    exit: {
+      message:
+        "a port of environment.proxy_ports is taken on this host: Bind for 0.0.0.0:6006 failed: port is already allocated",
+    },
+  });
+  expect(engine.containers).toEqual([]);
+});

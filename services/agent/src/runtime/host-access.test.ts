@@ -51,6 +51,14 @@ test("what cannot be read on this host is its host's lack, and a path that no ho
   expect(problemOf(`/${"a".repeat(300)}`)).toMatchObject({ name: "LaunchProblem" });
 });
 
+test("no configuration has a port below 1024 published", () => {
+  const of = (proxy_port: number) => ({ environment: { proxy_ports: [{ proxy_port }] } });
+  expect(() => allow(of(80), placesWith({}))).toThrow(
+    "environment.proxy_ports names 80: ports below",
+  );
+  expect(allow(of(8080), placesWith({})).proxyPorts).toEqual([{ port: 8080, isTcp: false }]);
+});
+
 test("a folder is allowed with what is in it, and no link leads out", () => {
   const folder = newFolder();
   const allowed = join(folder, "data");

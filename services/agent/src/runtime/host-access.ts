@@ -26,12 +26,21 @@ const settings = {
 const gpuFile = /^\/dev\/(nvidia[^/]*|dri|kfd|dxg)(\/|$)/;
 const withGpus = ["/", "/dev"];
 
+/** Those below are of services of the host; no run gets one. */
+const firstPort = 1_024;
+
 /** The section with the real paths of its host; throws LaunchProblem for what is not allowed, LackProblem for what is not there. */
 export function allowedSection(section: ContainerSection, places: HostPlaces): ContainerSection {
   const { access, agent } = places;
   for (const name of section.addCapabilities) {
     if (allowsCapability(access.capabilities, name)) continue;
     throw refused("environment.add_capabilities", name, agent, settings.capabilities);
+  }
+  const reserved = section.proxyPorts.find(({ port }) => port < firstPort);
+  if (reserved !== undefined) {
+    throw new LaunchProblem(
+      `environment.proxy_ports names ${reserved.port}: ports below ${firstPort} are the host's own`,
+    );
   }
   const { storageMount } = section;
   const folder = (key: string, path: string): string => existing(key, path, "paths", places);

@@ -10,7 +10,7 @@ import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-iden
 import type { ContainerBody } from "../core/container-body.ts";
 import { limits } from "../limits.ts";
 import { bounded, problemOf, statusOf } from "../runtime/engine.ts";
-import { HostProblem, LaunchProblem } from "../runtime/runtime.ts";
+import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
 import type { ContainerOrder } from "./container-leader.ts";
 
 /**
@@ -52,6 +52,7 @@ async function patiently<T>(clock: Clock, attempt: (isRepeat: boolean) => Promis
 function mayPass(error: unknown): boolean {
   if (error instanceof HostProblem) return false;
   const said = problemOf(error, "");
+  if (portTaken.test(said)) return false;
   return (statusOf(error) ?? 500) >= 500 && !ofConfiguration.test(said) && !hasNoShell.test(said);
 }
 
@@ -128,6 +129,7 @@ async function initOf(container: Docker.Container): Promise<ProcessIdentity | nu
 const ofConfiguration = /(invalid|unknown|unsupported) cap(ability|add|drop)|duplicate mount/i;
 const hasNoShell =
   /argument list too long|["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/;
+const portTaken = /port is already allocated|address already in use/i;
 /** The statuses of a bad body and of an image that is not there; 409 is a name in use, which is the agent's matter. */
 const refusals: readonly number[] = [400, 404];
 
@@ -135,6 +137,12 @@ function startProblem(error: unknown, { socket, body }: ContainerOrder): Error {
   if (error instanceof HostProblem) return error;
   const why = problemOf(error, socket);
   const options = { cause: error };
+  if (portTaken.test(why)) {
+    return new LackProblem(
+      `a port of environment.proxy_ports is taken on this host: ${why}`,
+      options,
+    );
+  }
   if (hasNoShell.test(why)) return new LaunchProblem(withoutShell(body), options);
   if (statusOf(error) === null) return new HostProblem(why, options);
   const text = `the container engine refused: ${why}`;

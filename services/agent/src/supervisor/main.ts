@@ -19,7 +19,7 @@ import {
 } from "../core/records.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
-import { HostProblem, LaunchProblem } from "../runtime/runtime.ts";
+import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import {
@@ -136,13 +136,13 @@ async function refuse(
   remains: string,
   output: OutputWriter,
 ): Promise<void> {
-  const { kind, code, why } = refusalOf(argv[0] ?? "", error);
+  const { why, ...refusal } = refusalOf(argv[0] ?? "", error);
   const message = remains === "" ? why : `${why}; ${remains}`;
   teller(output)(message);
-  await record({ kind, code, signal: null, message, atMs: clock.nowMs() });
+  await record({ ...refusal, signal: null, message, atMs: clock.nowMs() });
 }
 
-type Refusal = Pick<ExitRecord, "kind" | "code"> & { readonly why: string };
+type Refusal = Pick<ExitRecord, "kind" | "code" | "lacking"> & { readonly why: string };
 
 function refusalOf(program: string, error: unknown): Refusal {
   if (error instanceof StartFailure) {
@@ -152,7 +152,8 @@ function refusalOf(program: string, error: unknown): Refusal {
   const said = error instanceof Error ? error.message : String(error);
   if (error instanceof LaunchProblem) return { kind: "exited", code: notExecutable, why: said };
   const why = error instanceof HostProblem ? said : `the agent could not start it: ${said}`;
-  return { kind: "not_launched", code: null, why };
+  const lacking = error instanceof LackProblem ? { lacking: true } : {};
+  return { kind: "not_launched", code: null, why, ...lacking };
 }
 
 /** Writes lines of the agent's own. */

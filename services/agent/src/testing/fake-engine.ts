@@ -58,6 +58,7 @@ const mount = shapeOf({
   BindOptions: shapeOf({ Propagation: text }),
 });
 const hostConfig = shapeOf({
+  PortBindings: mapOf(listOf(shapeOf({ HostIp: text, HostPort: text }))),
   Init: flag,
   NetworkMode: text,
   LogConfig: shapeOf({ Type: text, Config: mapOf(text) }),
@@ -81,6 +82,7 @@ const create = shapeOf({
   WorkingDir: text,
   User: text,
   Labels: mapOf(text),
+  ExposedPorts: mapOf(shapeOf({})),
   HostConfig: hostConfig,
   // dockerode sends its own argument along; Docker takes the name from the query.
   name: text,
@@ -91,6 +93,8 @@ export class FakeEngine implements AsyncDisposable {
   /** The bodies of the containers that were made, in order. */
   readonly made: Body[] = [];
   readonly faults: EngineFault[] = [];
+  /** Ports of the host, as "6006", that another has. */
+  readonly takenPorts: string[] = [];
   /** What a pull tells, one piece every few milliseconds; null where all images are there. */
   pulling: (() => Iterable<object>) | null = null;
   /** How often each container was started, in the order of their first starts. */
@@ -204,6 +208,12 @@ export class FakeEngine implements AsyncDisposable {
     switch (what) {
       case "POST start":
         if (isRunning) return { status: 304 };
+        {
+          const port = publishedPort(container).find((one) => this.takenPorts.includes(one));
+          if (port !== undefined) {
+            return refuse(500, `Bind for 0.0.0.0:${port} failed: port is already allocated`);
+          }
+        }
         this.starts.set(id, (this.starts.get(id) ?? 0) + 1);
         return start(container);
       case "GET json": {
@@ -252,4 +262,13 @@ function start(container: Made): Answer {
 
 function refuse(status: number, message: string): Answer {
   return { status, body: { message } };
+}
+
+function publishedPort({ body }: Made): readonly string[] {
+  const { PortBindings = {} } = body["HostConfig"] as {
+    PortBindings?: Readonly<Record<string, readonly { HostPort: string }[]>>;
+  };
+  return Object.values(PortBindings).flatMap((bindings) =>
+    bindings.map(({ HostPort }) => HostPort),
+  );
 }
