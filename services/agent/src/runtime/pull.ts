@@ -98,6 +98,10 @@ async function pullAgain(
 
 /** A name that is not known is a mistake in the configuration or of the host's name service: nobody can tell here. */
 function explained(name: string, why: string): string {
+  // Names of images that are made on the host begin so.
+  if (registryOf(name) === "localhost") {
+    return `it is not on this host, and there is no registry at localhost (${why})`;
+  }
   if (!/no such host|server misbehaving|name resolution|name or service not known/i.test(why))
     return why;
   return `this host does not find the registry ${registryOf(name)}; is its name correct? (${why})`;
