@@ -8,6 +8,9 @@ import { eventually } from "../world/eventually.ts";
 import { notRun } from "../world/torch.ts";
 import { World } from "../world/world.ts";
 
+// Real containers, and commands that take seconds each on a busy machine.
+vi.setConfig({ testTimeout: 240_000 });
+
 let stack: AsyncDisposableStack;
 let podman: Podman;
 let world: World;
@@ -117,7 +120,7 @@ type Ended = {
 
 async function endOf(mount: string): Promise<Ended> {
   const mounts = `bind_mounts: [{ host_path: ${mount}, container_path: data }]\n`;
-  const restarts = config("true", 1).replace("max_restarts: 0", "max_restarts: 1");
+  const restarts = config("echo never", 1).replace("max_restarts: 0", "max_restarts: 1");
   const id = await world.submit(`${restarts}${mounts}`, world.code("steps"));
   expect((await world.yard("e", "wait", id)).code).toBe(1);
   return (await world.json("trial", "describe", `${id}.1`)) as Ended;

@@ -141,6 +141,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   environment: [
     "image",
     "ports",
+    "proxy_ports",
     "force_pull_image",
     "registry_auth",
     "add_capabilities",
