@@ -8,9 +8,6 @@ import { eventually } from "../world/eventually.ts";
 import { notRun } from "../world/torch.ts";
 import { World } from "../world/world.ts";
 
-// Real containers, and commands that take seconds each on a busy machine.
-vi.setConfig({ testTimeout: 240_000 });
-
 let stack: AsyncDisposableStack;
 let podman: Podman;
 let world: World;
@@ -23,7 +20,7 @@ beforeAll(async () => {
   vi.stubEnv("TRAINYARD_AGENT_ENGINE_SOCKET", podman.socket);
   vi.stubEnv("TRAINYARD_AGENT_CONTAINER_HOST_PATHS", "/no");
   world = stack.use(await World.start({ agents: 3, slots: 2 }));
-}, 240_000);
+});
 afterAll(async () => {
   await stack.disposeAsync();
   vi.unstubAllEnvs();

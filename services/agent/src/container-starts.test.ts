@@ -1,12 +1,11 @@
 /** How runs in containers start with an engine that fails now and then, which a strict engine plays. */
 import { readFileSync } from "node:fs";
 import { livingProcesses } from "@trainyard/kernel/process-identity";
-import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
 import { launchOf, removeFolders } from "./testing/examples.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterAll(removeFolders);
 
 let stack: AsyncDisposableStack;
