@@ -172,13 +172,13 @@ export class FakeEngine implements AsyncDisposable {
   /** The image is here once all was told, and no error. */
   #pull(response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
-    const news = (this.pulling?.() ?? [])[Symbol.iterator]();
+    const news: Iterator<object> = (this.pulling?.() ?? [])[Symbol.iterator]();
     let hasFailed = false;
     const timer = setInterval(() => {
-      const { done, value } = news.next();
-      if (done !== true) {
-        hasFailed ||= "error" in value;
-        return void response.write(`${JSON.stringify(value)}\n`);
+      const told: IteratorResult<object, unknown> = news.next();
+      if (told.done !== true) {
+        hasFailed ||= "error" in told.value;
+        return void response.write(`${JSON.stringify(told.value)}\n`);
       }
       if (!hasFailed) this.pulling = null;
       response.end();
@@ -204,15 +204,13 @@ export class FakeEngine implements AsyncDisposable {
 
   async #act(what: string, id: string, container: Made): Promise<Answer> {
     const { child } = container;
+    const taken = publishedPorts(container).find((port) => this.takenPorts.includes(port));
     const isRunning = child !== null && child.exitCode === null && child.signalCode === null;
     switch (what) {
       case "POST start":
         if (isRunning) return { status: 304 };
-        {
-          const port = publishedPort(container).find((one) => this.takenPorts.includes(one));
-          if (port !== undefined) {
-            return refuse(500, `Bind for 0.0.0.0:${port} failed: port is already allocated`);
-          }
+        if (taken !== undefined) {
+          return refuse(500, `Bind for 0.0.0.0:${taken} failed: port is already allocated`);
         }
         this.starts.set(id, (this.starts.get(id) ?? 0) + 1);
         return start(container);
@@ -264,7 +262,7 @@ function refuse(status: number, message: string): Answer {
   return { status, body: { message } };
 }
 
-function publishedPort({ body }: Made): readonly string[] {
+function publishedPorts({ body }: Made): readonly string[] {
   const { PortBindings = {} } = body["HostConfig"] as {
     PortBindings?: Readonly<Record<string, readonly { HostPort: string }[]>>;
   };
