@@ -16,8 +16,6 @@ const checkpoints = newFolder();
 afterAll(removeFolders);
 const runtime = useRuntime();
 // Real processes on a machine that others use.
-vi.setConfig({ testTimeout: 30_000 });
-
 const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
 const patient = { timeout: 90_000, interval: 10 };
 let hub: MemoryHub;

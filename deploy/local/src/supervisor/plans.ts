@@ -3,6 +3,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import {
   agentEnvironment,
+  agentSettings,
   EnvironmentFiles,
   fingerprintOf,
   localUrl,
@@ -57,17 +58,22 @@ export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
     const offering = { ...agent, slotType: slotTypeOf(n, process.env) };
     values.set(agent.name, agentEnvironment(offering, home, secrets, ports));
   }
+  const decided = [...values.values()].flatMap((entries) => Object.keys(entries));
+  for (const { name } of agents)
+    values.set(name, { ...values.get(name), ...agentSettings(home, name) });
   const files = new EnvironmentFiles(home);
   files.write(values);
-  const decided = new Set([...values.values()].flatMap((entries) => Object.keys(entries)));
-  const inherited = inheritedEnvironment(process.env, decided);
-  const node = (name: string, parameters: readonly string[], own: Values): Command => ({
-    program: process.execPath,
-    parameters,
-    environment: { ...inherited, ...markOf(secrets.clusterId, name), ...own },
-    folder: checkout,
-    user: null,
-  });
+  const node = (name: string, parameters: readonly string[], own: Values): Command => {
+    const names = new Set([...decided, ...Object.keys(values.get(name) ?? {})]);
+    const inherited = inheritedEnvironment(process.env, names);
+    return {
+      program: process.execPath,
+      parameters,
+      environment: { ...inherited, ...markOf(secrets.clusterId, name), ...own },
+      folder: checkout,
+      user: null,
+    };
+  };
   const common = { inputs, values, node, files };
   return [
     ...(inputs.separate ? services.map((one) => planService(one, common)) : planAllInOne(common)),

@@ -19,7 +19,7 @@ import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { SlotOffer } from "../devices/offer.ts";
 import { limits } from "../limits.ts";
-import { HostProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
+import { HostProblem, LackProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";
 import { isAlive } from "@trainyard/kernel/process-identity";
 import type { RunFolder } from "../state/run-folder.ts";
@@ -272,7 +272,8 @@ export class Run implements AsyncDisposable {
     const kind = isOfUser ? "exited" : "not_launched";
     const isSentence = error instanceof NoContext || error instanceof HostProblem || isOfUser;
     const text = isSentence ? message : `the agent could not: ${message}`;
-    this.folder.recordExit({ kind, code, signal: null, message: text });
+    const lacking = error instanceof LackProblem ? { lacking: true } : {};
+    this.folder.recordExit({ kind, code, signal: null, message: text, ...lacking });
   }
 
   /** Null when the agent stops first. */
@@ -314,17 +315,18 @@ export class Run implements AsyncDisposable {
   async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
     // A supervisor that died before it claimed has started nothing.
     if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
-    const found = await this.#ending.endOrphans(signal);
-    if (found === null) return null;
+    const orphans = await this.#ending.endOrphans(signal);
+    if (orphans === null) return null;
     // Its last act may have been the record.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;
     const message = never
       ? "its supervisor ended before it could start it"
-      : found
+      : orphans.found
         ? "its supervisor was killed, so the agent ended it: how it would have ended is not known"
         : "its host or its supervisor went away, and nobody saw how it ended";
     this.folder.say(message);
+    if (orphans.remains !== "") this.folder.say(orphans.remains);
     const kind = !never ? "lost" : this.#killing.signal.aborted ? "never_started" : "not_launched";
     return this.folder.recordExit({ kind, code: null, signal: null, message });
   }

@@ -304,7 +304,8 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
-    if (launchFailure?.platformAway !== true) {
+    // Neither a service that is away nor what a host lacks for one configuration says that the agent is broken.
+    if (launchFailure?.platformAway !== true && launchFailure?.lacking !== true) {
       const failure = { experiment: allocation.job, reason: message, timeMs };
       for (const agent of launchFailure?.agents ?? []) {
         this.#changeAgent(agent, ({ trust }) => ({ trust: afterFailure(trust, failure) }));
