@@ -189,6 +189,11 @@ export function parentProblem(): string | null {
   return output[3] || stderr || stdout || "it said nothing";
 }
 
+/** The words that start one of our Python programs, without anything of the user's Python. */
+export function pythonIn(program: string): readonly string[] {
+  return [python(), "-I", "-S", "-E", program];
+}
+
 function python(): string {
   return pythons.find((path) => !path.startsWith("/") || existsSync(path)) ?? "python3";
 }
