@@ -54,7 +54,7 @@ export async function startContainer(
     const end = endOf({ container, identity, clock }, order, memory, hasOutput);
     const close = (): void => [out, err].forEach(({ release }) => release());
     void end.finally(close);
-    return { identity, stdout: out.stream, stderr: err.stream, end, recorded: () => {} };
+    return { identity, stdout: out.stream, stderr: err.stream, end };
   } catch (error) {
     for (const { stream, release } of [out, err]) {
       release();

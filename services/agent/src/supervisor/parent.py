@@ -1,14 +1,14 @@
-"""The parent of a run where there is no cgroup for it: it adopts what in the run loses its own parent (a subreaper).
+"""The parent of a run: it adopts what in the run loses its own parent (a subreaper).
 
-A supervisor that starter.py has forked runs it in a process of its own, by a fork too. Another
-starts it as `python3 -I -S -E parent.py` and writes its order to its input, a line of JSON:
-{"argv": [...], "environment": {...}, "work": "..."}. It starts the command as the leader of a new session,
-reports on descriptor 3, a line of JSON each, and ends when none of its descendants is left:
+A supervisor that starter.py has forked runs it in a process of its own, by one more fork. It starts the command as the
+leader of a new session, reports on descriptor 3, a line of JSON each, and ends when none of its descendants is left:
 
-  {"ready": true}                        it adopts; nothing was started yet, and it waits for its order
   {"pid": 12}                            the leader is up; it is not waited for before the supervisor has answered
   {"error": "ENOENT", "message": "..."}  it could not be started
   {"code": 3} or {"signal": "SIGTERM"}   the leader's end; from then on everything that it left is killed
+
+An order with {"cgroup": path} is for a process that is born there. Started as `python3 -I -S -E parent.py` it only
+says {"ready": true}, where a process can adopt.
 
 With the argument "become" it adopts nothing: it reads its order from descriptor 3 and becomes the command itself, or
 reports why it cannot.
@@ -220,13 +220,6 @@ def main():
         tell_failure(problem)
         return 1
     tell(ready=True)
-    order = line_of(ORDER)
-    if order is None:
-        return 0
-    try:
-        run(json.loads(order.decode("utf-8")))
-    except ValueError as problem:
-        tell_failure(problem)
     return 0
 
 

@@ -27,7 +27,8 @@ def main():
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     places = processes.own_cgroups()
     cgroups = places if processes.cgroup_problem(places) is None else []
-    gc.freeze()
+    if hasattr(gc, "freeze"):
+        gc.freeze()
     for line in sys.stdin.buffer:
         if not line.endswith(b"\n"):
             return  # The agent was killed while it wrote.
