@@ -19,7 +19,8 @@ const noop: Bar = { id: "noop_tasks_vs_slurm", unit: "tasks/s", floor: 1.5, goal
 const first: Bar = { id: "first_output_vs_slurm", unit: "ms", floor: null, goal: 10 };
 const nodes = 4;
 const slots = 8;
-const waitMs = 240_000;
+/** Ends what hangs. */
+const waitMs = 900_000;
 /** Between two looks for an end. */
 const lookMs = 50;
 
